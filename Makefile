@@ -42,7 +42,7 @@ help: ## list the targets
 setup: $(VENV)/ready ## create or update the development environment, .venv
 
 .PHONY: run
-run: setup ## assess a team of agents on this machine; write output/results.json
+run: setup ## assess a sample team on this machine; write output/results.json
 	@$(BIN)/concord run
 
 .PHONY: test
@@ -75,7 +75,7 @@ lint: ruff ## check format, style and import contracts
 type_check: setup $(A2A_V03)/ready ## check types with mypy in strict mode
 	$(BIN)/mypy
 	$(BIN)/mypy --cache-dir .mypy_cache/a2a-v03 --python-executable $(A2A_V03)/bin/python tests/conformance/a2a_v03_client.py \
-		tests/conformance/a2a_v03_agent.py
+		tests/conformance/a2a_v03_agent.py tests/conformance/a2a_v03_caller.py
 
 .PHONY: bandit
 bandit: setup ## scan the services, the library and the command line for insecure code

@@ -31,7 +31,8 @@ def _text(update: Update) -> str:
                 f"{_count(update.character_count, 'person', 'people')}"
             )
         case updates.TurnStarted():
-            return f"turn {update.turn_number}: {_clock(update.current_time)}, {update.events_pending} events to come"
+            coming = _count(update.events_pending, "event", "events")
+            return f"turn {update.turn_number}: {_clock(update.current_time)}, {coming} to come"
         case updates.ActionObserved():
             failed = "" if update.success else f" failed: {update.error_message}"
             return f"turn {update.turn_number}: {update.action} {_about(update.parameters)}{failed}"

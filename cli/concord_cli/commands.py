@@ -88,7 +88,7 @@ async def _assess_on(stack: LocalStack, scenario: Scenario, progress: ProgressLo
     from concord_cli.assessment_client import LostGreenAgentError, assess
 
     try:
-        return await assess(stack.plan.gateway_url, stack.plan.agent_urls, scenario.config, progress.log)
+        return await assess(stack.plan.gateway_url, stack.plan.agent_urls, scenario.config, progress.status)
     except LostGreenAgentError as error:
         raise AssessmentError(f"{error}\nThe gateway's last output:\n{stack.log_tail('gateway')}") from error
 

@@ -13,7 +13,7 @@ from concord_cli.scenario_app import app as scenario_app
 from concord_cli.tasks.app import app as tasks_app
 from concord_cli.terminal import ProgressLog
 
-SHIPPED_SCENARIO = Path("scenarios/mesh.toml")
+SHIPPED_SCENARIO = Path("scenarios/quick.toml")
 RESULTS_FILE = Path("output/results.json")
 
 app = typer.Typer(

@@ -19,8 +19,8 @@ from concord_cli.interaction_text import (
     no_calls_text,
     unobserved_text,
 )
-from concord_cli.score_text import FACTORS, factor_notes, pass_count_text, rating_of
-from concord_cli.team_tasks_text import causes, tasks_table
+from concord_cli.score_text import FACTORS, Rating, factor_notes, pass_count_text, rating_of
+from concord_cli.team_tasks_text import causes, controls_table, redundant_messages, tasks_table
 from concord_cli.terminal import plain_table, plain_text
 
 _QUALITY_STYLES = {"high": "bold green", "medium": "bold yellow", "low": "bold red", "bottleneck": "bold red"}
@@ -28,14 +28,23 @@ _INDENT = (0, 0, 0, 2)
 MAX_CALLERS = 20
 """Limit of the callers listed: a team rarely has more, and a screen has room for few more."""
 
+MAX_UNEXPLAINED = 3
+"""Limit of the answers without a source that a short summary lists."""
+
 
 def summary(row: ResultRow) -> RenderableType:
-    """The score and what it rests on, findings, graph, latency, calls between agents, and warnings."""
+    """The score and what it rests on, findings, graph, latency, calls between agents, and warnings.
+
+    If families generated all tasks, it is short: outcomes, messages, causes, findings and warnings.
+    """
     detail = row.detail
+    if detail.trials and all(trial.team_task is not None for trial in detail.trials):
+        return _of_team_tasks(row)
     parts = detail.scoring.sub_scores
     sections: list[tuple[str, RenderableType | None]] = [
         ("Tasks", tasks_table(detail.trials)),
         ("Why answers are wrong", causes(detail.trials)),
+        ("Controls", controls_table(detail.controls)),
         ("Factors of the score", _factors([part for part in parts if part.id in FACTORS], detail.trials)),
         ("Parts of the score", _parts([part for part in parts if part.id not in FACTORS])),
         ("Unobserved calls", _unseen(detail)),
@@ -50,6 +59,39 @@ def summary(row: ResultRow) -> RenderableType:
     return Group("", _headline(row), *shown, "")
 
 
+def _of_team_tasks(row: ResultRow) -> RenderableType:
+    """A summary that fits a screen, of a few tasks. The page has the rest."""
+    detail = row.detail
+    sections: list[tuple[str, RenderableType | None]] = [
+        ("Tasks", tasks_table(detail.trials)),
+        ("Why answers are wrong", causes(detail.trials)),
+        ("Redundant messages", redundant_messages(detail.trials)),
+        ("Controls", controls_table(detail.controls)),
+        ("Answers without a source", _without_source(detail.findings)),
+        ("Warnings", _warnings(detail)),
+    ]
+    shown = [_section(title, body) for title, body in sections if body is not None]
+    return Group("", _team_headline(row), *shown, "")
+
+
+def _team_headline(row: ResultRow) -> Text:
+    detail, rating = row.detail, rating_of(row)
+    line = Text.assemble((_score(row, rating), "bold"), plain_text(f": {rating.rests_on}"))
+    if detail.scoring.unjudged:
+        line.append("".join(f"\n{note}" for note in rating.notes), style="dim")
+    shared = any(trial.team_task is not None and trial.team_task.shared_process for trial in detail.trials)
+    seats = _count(len(detail.agents), "seat") + (" in one process" if shared else "")
+    line.append(f"\n{pass_count_text(row)} · {seats} · {row.time_used:.1f} s")
+    if detail.confidence != "adequate":
+        line.append(f" · confidence: {detail.confidence}", style="yellow")
+    return line
+
+
+def _without_source(findings: list[Finding]) -> RenderableType | None:
+    lines = [plain_text(each.advice, "bold red") for each in findings if each.id == "unexplained_knowledge"]
+    return Group(*lines[:MAX_UNEXPLAINED]) if lines else None
+
+
 def _section(title: str, body: RenderableType) -> RenderableType:
     return Group("", Text(title, style="bold"), Padding(body, _INDENT))
 
@@ -57,8 +99,7 @@ def _section(title: str, body: RenderableType) -> RenderableType:
 def _headline(row: ResultRow) -> Text:
     detail, rating = row.detail, rating_of(row)
     quality = detail.coordination_quality
-    score = "No score" if rating.number is None else f"Score {rating.number} of {row.max_score:.0f}{_interval(row)}"
-    line = Text.assemble((score, "bold"), plain_text(f": {rating.rests_on}"))
+    line = Text.assemble((_score(row, rating), "bold"), plain_text(f": {rating.rests_on}"))
     for note in rating.notes:
         line.append(f"\n{note}", style="dim")
     line.append("\ncoordination: ")
@@ -69,6 +110,10 @@ def _headline(row: ResultRow) -> Text:
     if detail.confidence != "adequate":
         line.append(f" · confidence: {detail.confidence}", style="yellow")
     return line
+
+
+def _score(row: ResultRow, rating: Rating) -> str:
+    return "No score" if rating.number is None else f"Score {rating.number} of {row.max_score:.0f}{_interval(row)}"
 
 
 def _interval(row: ResultRow) -> str:

@@ -1,7 +1,8 @@
-"""The summary of trials of team tasks: outcomes, messages, and the causes of wrong answers. Pure."""
+"""A summary's sections on trials whose tasks families generated: outcomes, messages, causes, controls. Pure."""
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Final
 
@@ -9,19 +10,26 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from concord.assessment.result_row import ControlRecord
 from concord.assessment.results import TrialRecord
-from concord.assessment.team_results import PartFailure, TeamTaskRecord
+from concord.assessment.team_results import FlowRecord, PartFailure, TeamTaskRecord
 from concord_cli.display_text import printable
 from concord_cli.terminal import plain_table, plain_text
 
-MAX_CAUSES: Final = 8
-"""Lines on causes; further ones are counted."""
+MAX_CAUSES: Final = 5
+"""Entries on causes; further ones are counted."""
 
-_CAUSES: Final = {
+MAX_REPEATING: Final = 3
+"""Seats whose redundant messages are counted."""
+
+LEAST_REDUNDANT: Final = 3
+"""Fewer redundant messages of a seat are not worth a line."""
+
+CAUSES: Final = {
     "not_sent": "told nobody",
     "misdirected": "told only seats that could not use",
     "not_passed_on": "was told and did not pass on",
-    "changed": "told others something else than",
+    "changed": "changed, and told others something else",
     "too_late": "told too late",
     "answered_early": "answered before it could know",
     "not_used": "knew everything it needed and answered wrong",
@@ -29,14 +37,15 @@ _CAUSES: Final = {
     "no_answer": "knew everything it needed and gave no answer",
     "agent_failed": "failed",
 }
-_WITHOUT_FACTS: Final = frozenset({"not_used", "unreadable", "no_answer", "agent_failed"})
+CONTROLS: Final = {"solo": "one agent alone", "silent": "no channel"}
+WITHOUT_FACTS: Final = frozenset({"not_used", "unreadable", "no_answer", "agent_failed"})
 
 
 def tasks_table(trials: Sequence[TrialRecord]) -> Table | None:
     """One line per task: outcome, rounds, and messages against the fewest. None without such tasks."""
     by_task: defaultdict[str, list[tuple[TrialRecord, TeamTaskRecord]]] = defaultdict(list)
     for trial in trials:
-        if trial.team_task is not None:
+        if trial.team_task is not None and trial.team_task.control is None:
             by_task[trial.task_id].append((trial, trial.team_task))
     if not by_task:
         return None
@@ -62,37 +71,123 @@ def outcome_of(trial: TrialRecord) -> float:
 
 
 def causes(trials: Sequence[TrialRecord]) -> RenderableType | None:
-    """Why answers are wrong: the causes with the most wrong parts first. None if all is right, or for other tasks."""
-    found: defaultdict[tuple[str, str, str], list[PartFailure]] = defaultdict(list)
+    """Why answers are wrong: the causes with the most wrong parts first. None without tasks of families."""
+    played = [trial.team_task for trial in trials if trial.team_task is not None and trial.team_task.control is None]
+    if not played:
+        return None
+    found: defaultdict[tuple[str, str, str], list[tuple[str, PartFailure]]] = defaultdict(list)
     for trial in trials:
         if trial.team_task is not None and trial.team_task.control is None:
             for failure in trial.team_task.failures:
-                found[trial.task_id, " or ".join(failure.seats), failure.cause].append(failure)
+                seats = " or ".join(_shortened(failure.seats, 3))
+                found[trial.task_id, seats, failure.cause].append((trial.trial_id, failure))
     if not found:
-        return None
-    ranked = sorted(found.items(), key=lambda each: (-len(each[1]), each[0]))
+        return Text("None is wrong.", "green")
+    ranked = sorted(found.items(), key=lambda each: (-_wrong_parts(each[1]), each[0]))
     lines = [_line(*key, failures) for key, failures in ranked[:MAX_CAUSES]]
     if len(ranked) > MAX_CAUSES:
-        lines.append(Text(f"and {len(ranked) - MAX_CAUSES} more causes, in the row and the report", "dim"))
+        lines.append(Text(f"and {_counted(len(ranked) - MAX_CAUSES, 'more cause')}, in the row and the report", "dim"))
+    if omitted := sum(record.failures_omitted for record in played):
+        lines.append(Text(f"and {_counted(omitted, 'more failure')}, counted in the row and not listed", "dim"))
     return Group(*lines)
 
 
-def _line(task_id: str, seat: str, cause: str, failures: Sequence[PartFailure]) -> Text:
-    facts = list(dict.fromkeys(fact for failure in failures for fact in failure.facts))
-    about = "" if cause in _WITHOUT_FACTS or not facts else f": {', '.join(_shortened(facts))}"
-    parts = f"{len(failures)} wrong part" + ("" if len(failures) == 1 else "s")
+@dataclass(frozen=True, slots=True)
+class RepeatingSeat:
+    """A seat with many redundant messages, and how often it told each fact in them, the most frequent first."""
+
+    name: str
+    sent: int
+    redundant: int
+    facts: tuple[tuple[str, int], ...]
+
+    @property
+    def facts_text(self) -> str:
+        """The facts that it repeated most."""
+        return ", ".join(f"{fact} ({n:,} times)" for fact, n in self.facts[:2])
+
+
+def repeating_seats(trials: Iterable[TrialRecord]) -> list[RepeatingSeat]:
+    """The seats of whose messages at least half told their receivers nothing new, the most redundant first."""
+    sent, redundant = Counter[str](), Counter[str]()
+    repeated: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for flow in _flows_in(trials):
+        sent.update(dict(zip(flow.seats, flow.sent, strict=False)))
+        redundant.update(dict(zip(flow.seats, flow.redundant, strict=False)))
+        for message in flow.messages:
+            if not message.news and message.sender in range(len(flow.seats)):
+                facts = (flow.facts[fact] for fact in message.facts if fact in range(len(flow.facts)))
+                repeated[flow.seats[message.sender]].update(facts)
+    return [
+        RepeatingSeat(seat, sent[seat], n, tuple(repeated[seat].most_common()))
+        for seat, n in redundant.most_common()
+        if n >= LEAST_REDUNDANT and 2 * n >= sent[seat]
+    ]
+
+
+def redundant_messages(trials: Iterable[TrialRecord]) -> RenderableType | None:
+    """A line for each seat of whose messages at least half told nothing new. None without such a seat."""
+    listed = repeating_seats(trials)
+    lines = [_repeating(seat) for seat in listed[:MAX_REPEATING]]
+    if len(listed) > MAX_REPEATING:
+        lines.append(Text(f"and {_counted(len(listed) - MAX_REPEATING, 'more seat')}", "dim"))
+    return Group(*lines) if lines else None
+
+
+def _flows_in(trials: Iterable[TrialRecord]) -> Iterator[FlowRecord]:
+    """The flows of facts that the trials' records hold."""
+    records = (trial.team_task for trial in trials if trial.team_task is not None)
+    return (record.flow for record in records if record.flow is not None)
+
+
+def controls_table(controls: Sequence[ControlRecord]) -> Table | None:
+    """A line for each control: the team's outcome, the control's, and the gap with its interval."""
+    if not controls:
+        return None
+    table = plain_table("control", "team", "control", "gap", "95 %", "pairs")
+    for each in controls:
+        low, high = each.gap_low, each.gap_high
+        span = "-" if low is None or high is None else f"{low:+.2f} to {high:+.2f}"
+        gap = f"{each.gap:+.2f}"
+        table.add_row(CONTROLS[each.control], f"{each.team:.2f}", f"{each.value:.2f}", gap, span, str(each.trials))
+    return table
+
+
+def _repeating(seat: RepeatingSeat) -> Text:
+    return Text.assemble(
+        (printable(seat.name), "bold yellow"),
+        f" sent {seat.redundant:,} of its {seat.sent:,} messages without a fact that was new to their receivers",
+        printable(f"; it repeated {seat.facts_text}") if seat.facts else "",
+    )
+
+
+def _wrong_parts(failures: Iterable[tuple[str, PartFailure]]) -> int:
+    return len({(trial_id, failure.part) for trial_id, failure in failures})
+
+
+def _line(task_id: str, seat: str, cause: str, failures: Sequence[tuple[str, PartFailure]]) -> Text:
+    facts = list(dict.fromkeys(fact for _, failure in failures for fact in failure.facts))
+    about = "" if cause in WITHOUT_FACTS or not facts else f": {', '.join(_shortened(facts))}"
+    parts = _counted(_wrong_parts(failures), "wrong part")
     return Text.assemble(
         (printable(seat), "bold red"),
-        printable(f" {_CAUSES[cause]}{about}"),
+        printable(f" {CAUSES[cause]}{about}"),
         (f" ({printable(task_id)}, {parts})", "dim"),
     )
 
 
-def _shortened(facts: Sequence[str], limit: int = 4) -> Iterator[str]:
+def _shortened(facts: Sequence[str], limit: int = 2) -> Iterator[str]:
     yield from facts[:limit]
     if len(facts) > limit:
         yield f"and {len(facts) - limit} more"
 
 
 def _mean(values: Sequence[int]) -> str:
-    return f"{fmean(values):.3g}" if values else "-"
+    if not values:
+        return "-"
+    mean = fmean(values)
+    return f"{mean:,.0f}" if mean >= 100 else f"{mean:.3g}"
+
+
+def _counted(n: int, thing: str) -> str:
+    return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"

@@ -1,36 +1,83 @@
-"""`python -m concord_suites.agent`: a sample agent over A2A, which takes any seats of tasks in rounds by rules."""
+"""`python -m concord_suites.agent`: a sample agent over A2A, which takes any seats of tasks by rules."""
 
 import argparse
+import logging
 from collections.abc import Mapping
+from functools import partial
+from typing import Final
 
+from cachetools import LRUCache
 from fastapi import FastAPI
 
-from concord.a2a import AgentProfile, Handler, IncomingMessage, Skill, TaskHandle, mount_agent
+from concord.a2a import (
+    AgentProfile,
+    AgentUnreachableError,
+    Handler,
+    IncomingMessage,
+    Messenger,
+    RemoteError,
+    Skill,
+    TaskHandle,
+    mount_agent,
+)
+from concord.agent.assignment import Assignment
+from concord.agent.extensions import CALLS_URI, SUPPORTED_URIS
 from concord.service import address_parser, configure_logging, serve
 from concord_suites import FAMILIES
+from concord_suites.caller import Caller, caller_of, is_brief, is_question
 from concord_suites.habits import Habit
 from concord_suites.player import reply
 from concord_suites.view import NotATurnError
 
+logger = logging.getLogger(__name__)
+
+MAX_SEATS: Final = 10_000
+"""Seats that the agent remembers, in all trials by calls."""
+
 
 def handler(habits: Mapping[str, Habit]) -> Handler:
-    """Replies to turns; `habits` are by seat."""
+    """Replies to turns of tasks in rounds, and to briefs, questions and calls of others; `habits` are by seat."""
+    callers: LRUCache[str, Caller] = LRUCache(MAX_SEATS)
 
     async def answer(message: IncomingMessage, task: TaskHandle) -> None:
+        text = message.text
         try:
-            await task.complete(reply(message.text, FAMILIES, habits))
+            if (caller := callers.get(message.context_id)) is not None:
+                await task.complete(await (caller.asked(text) if is_question(text) else caller.called(text)))
+            elif is_brief(text):
+                call = partial(_call, Assignment.from_metadata(message.metadata))
+                callers[message.context_id] = caller_of(text, call, FAMILIES, habits)
+                await task.complete("ready")
+            else:
+                await task.complete(reply(text, FAMILIES, habits))
         except NotATurnError as error:
-            await task.fail(f"This agent plays tasks in rounds only: {error}.")
+            await task.fail(f"This agent plays tasks of Concord's suites only: {error}.")
 
     return answer
+
+
+async def _call(assignment: Assignment | None, url: str, text: str) -> str:
+    """The answer of another seat; empty if it cannot be had."""
+    async with Messenger(lambda *_: None) as messenger:
+        try:
+            answer = await messenger.send(url, text=text, assignment=assignment)
+        except (AgentUnreachableError, RemoteError) as error:
+            logger.warning("a call failed: %s", error)
+            return ""
+    return answer.text if answer.succeeded else ""
 
 
 def create_app(url: str, habits: Mapping[str, Habit]) -> FastAPI:
     """The agent as an ASGI app; `url` stands in its card."""
     app = FastAPI(title="Concord sample agent")
-    skill = Skill("rounds", "Rounds", "Takes a seat of a team in tasks that Concord's suites generate.", ("sample",))
+    skill = Skill("seats", "Seats", "Takes a seat of a team in tasks that Concord's suites generate.", ("sample",))
     profile = AgentProfile(
-        name="sample", description="Plays tasks in rounds by rules.", version="1", url=url, skills=(skill,)
+        name="sample",
+        description="Plays tasks in rounds and by calls, by rules.",
+        version="1",
+        url=url,
+        skills=(skill,),
+        extensions=(*SUPPORTED_URIS, CALLS_URI),
     )
     mount_agent(app, profile, handler(habits))
     return app
@@ -45,7 +92,7 @@ def _habit(text: str) -> tuple[str, Habit]:
 
 def main() -> None:
     """Reads the arguments, and serves until stopped."""
-    parser = address_parser("concord_suites.agent", "An agent that takes seats of tasks in rounds by rules.")
+    parser = address_parser("concord_suites.agent", "An agent that takes seats of tasks by rules.")
     parser.add_argument("--card-url", help="URL in the agent's card: where others reach it")
     parser.add_argument(
         "--habit",

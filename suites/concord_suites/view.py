@@ -64,11 +64,16 @@ def view_of(text: str) -> View:
     own = Seat(seat["seat"], neighbours, section["brief"])
     known, told = {own.name: own}, {neighbour: frozenset[str]() for neighbour in own.neighbours}
     for other, line in _lines(text[section.end() :]):
-        for found in _TOLD.finditer(line):
-            about = Seat(found["seat"], tuple(found["neighbours"].split(", ")), found["brief"])
+        for about in told_in(line):
             known.setdefault(about.name, about)
             told[other] = told.get(other, frozenset()) | {about.name}
     return View(own, int(seat["seats"]), seat["round"] == seat["rounds"], section["question"], known, told)
+
+
+def told_in(text: str) -> Iterator[Seat]:
+    """The seats that a message tells of."""
+    for found in _TOLD.finditer(text):
+        yield Seat(found["seat"], tuple(found["neighbours"].split(", ")), found["brief"])
 
 
 def _lines(text: str) -> Iterator[tuple[str, str]]:

@@ -18,7 +18,7 @@ from tests.e2e.processes import processes_with
 from tests.redis_servers import free_port
 
 ROOT = Path(__file__).parents[2]
-MESH, BAD = ROOT / "scenarios/mesh.toml", ROOT / "scenarios/bad.toml"
+QUICK, MESH, BAD = (ROOT / f"scenarios/{name}.toml" for name in ("quick", "mesh", "bad"))
 
 
 class Concord:

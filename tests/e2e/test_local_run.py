@@ -1,4 +1,4 @@
-"""`concord run` on the shipped team, as `make run` starts it."""
+"""`concord run` on the sample team, as `make run` starts it, and on a team whose members call each other."""
 
 import json
 import signal
@@ -10,7 +10,7 @@ from concord.assessment import AssessmentConfig
 from concord.assessment.result_row import ResultRow
 from concord_evaluator.formats import Source, read_traces
 from concord_evaluator.offline import evaluate_trace
-from tests.e2e.concord import MESH, ROOT, Concord, concord, row_in
+from tests.e2e.concord import QUICK, ROOT, Concord, concord, row_in
 from tests.e2e.processes import processes_with, programs_with, until
 
 TEAM = ["coordinator", "researcher_1", "researcher_2", "synthesizer", "reviewer"]
@@ -79,13 +79,38 @@ def test_a_finished_run_leaves_no_process_and_no_temporary_file(mesh: Concord) -
     assert mesh.left_behind() == []
 
 
+@pytest.fixture(scope="module")
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Concord:
+    """A finished `concord run` without arguments, in a folder with the shipped scenarios."""
+    folder = tmp_path_factory.mktemp("quick")
+    (folder / "scenarios").symlink_to(ROOT / "scenarios")
+    with concord(folder, "run") as running:
+        running.finish()
+        return running
+
+
+def test_without_arguments_the_sample_team_does_the_tasks_of_the_quick_manifest(quick: Concord) -> None:
+    assert quick.finish() == 0, quick.output
+    row = row_in(quick.folder / "output/results.json")
+    assert [trial.task_id for trial in row.detail.trials] == ["maximum-5", "prefix-sums-5", "hidden-profile-5"]
+    assert all(trial.grading is not None and trial.grading.value == 1 for trial in row.detail.trials), quick.output
+
+
+def test_outcomes_causes_and_messages_against_the_fewest_fit_a_screen(quick: Concord) -> None:
+    report = quick.output[quick.output.index("\nScore ") :].strip()
+    assert len(report.splitlines()) <= 25, report
+    assert "fewest" in report
+    assert "Why answers are wrong\n  None is wrong." in report
+    assert "run `concord report output/results.json`" in report
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_run_leaves_no_process_and_no_temporary_file(
     number: signal.Signals, code: int, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    with concord(tmp_path_factory.mktemp("stopped"), "run", str(MESH)) as running:
+    with concord(tmp_path_factory.mktemp("stopped"), "run", str(QUICK)) as running:
         running.read_until("Starting")
-        until(lambda: bool(programs_with(running.mark, "concord_purple")))
+        until(lambda: bool(programs_with(running.mark, "concord_suites.agent")))
         running.send(number)
 
         assert running.finish() == code
@@ -93,10 +118,10 @@ def test_an_interrupted_run_leaves_no_process_and_no_temporary_file(
 
 
 def test_a_killed_run_leaves_no_process_and_no_temporary_file(tmp_path_factory: pytest.TempPathFactory) -> None:
-    with concord(tmp_path_factory.mktemp("killed"), "run", str(MESH)) as running:
+    with concord(tmp_path_factory.mktemp("killed"), "run", str(QUICK)) as running:
         running.read_until("Starting")
-        until(lambda: bool(programs_with(running.mark, "concord_purple")))
-        assert len(processes_with(running.mark)) > len(TEAM)
+        until(lambda: bool(programs_with(running.mark, "concord_suites.agent")))
+        assert len(processes_with(running.mark)) > 4
         running.send(signal.SIGKILL)
         running.finish()
 

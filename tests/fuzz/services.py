@@ -116,7 +116,7 @@ async def _caller_token(redis_url: str, gateway_url: str, callee_url: str) -> st
 def _gateway(redis_url: str, logs: Path) -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         settings = {"CONCORD_TOKEN_SECRET": SECRET.get_secret_value(), "CONCORD_OUTPUT_DIR": folder}
-        with _running("concord_gateway", "/readyz", logs, REDIS_URL=redis_url, **settings) as url:
+        with _running("concord_gateway", "/healthz", logs, REDIS_URL=redis_url, **settings) as url:
             yield url
 
 

@@ -22,7 +22,7 @@ def tasks(scenarios: list[dict[str, Any]]) -> list[JsonValue]:
 def evaluate(scenarios: list[dict[str, Any]]) -> dict[str, TrialRecord]:
     """The record of each scenario by its id."""
     config = AssessmentConfig.model_validate({"tasks": tasks(scenarios)})
-    specs = config.chosen_tasks([])
+    specs = config.chosen_tasks()
     plan = AssessmentPlan(
         assessment_id="ground-truth",
         mode=Mode.GROUND_TRUTH,

@@ -130,7 +130,7 @@ async def gateway_process(redis_url: str, folder: Path) -> AsyncIterator[Running
     try:
         async with connect(redis_url) as storage, httpx.AsyncClient(timeout=60) as http, asyncio.timeout(30):
             url = f"http://127.0.0.1:{port}"
-            while not await _ready(http, url):
+            while not await _answers(http, url):
                 await asyncio.sleep(0.1)
             yield RunningGateway(url, storage)
     finally:
@@ -138,9 +138,9 @@ async def gateway_process(redis_url: str, folder: Path) -> AsyncIterator[Running
         await asyncio.to_thread(process.wait)
 
 
-async def _ready(http: httpx.AsyncClient, url: str) -> bool:
+async def _answers(http: httpx.AsyncClient, url: str) -> bool:
     try:
-        return (await http.get(f"{url}/readyz")).status_code == 200
+        return (await http.get(f"{url}/healthz")).status_code == 200
     except httpx.TransportError:
         return False
 

@@ -9,13 +9,12 @@ import pytest
 
 from concord.a2a import A2AClient, Answer, IncomingMessage, TaskHandle
 from concord.assessment.result_row import ResultRow
-from concord.storage import Queue
 from concord_gateway import contact as contacting
 from concord_gateway.contact import contact
 from tests.integration.observed import running_gateway
-from tests.integration.workers import worker
 from tests.progress import RecordedProgress
 from tests.redis_servers import free_port
+from tests.security.assessing import workers
 from tests.serving import listening, replying, served_agent
 
 
@@ -114,7 +113,7 @@ async def test_a_request_whose_trials_do_not_fit_the_limits_is_rejected(
 
 async def test_a_shard_without_trials_completes_with_a_row_without_a_score(redis_url: str, tmp_path: Path) -> None:
     async with running_gateway(redis_url, tmp_path / "out") as gateway:
-        with worker(Queue.FAST, redis_url, tmp_path / "log"):
+        with workers(redis_url, tmp_path):
             answered = await assess(gateway.url, {"a": "http://127.0.0.1:1/"}, shard_index=1, num_shards=2)
     assert answered.state == "completed"
     (row,) = [ResultRow.model_validate(data) for data in answered.data_parts]

@@ -24,6 +24,7 @@ from concord.trace.step import CallType, InteractionStep, ResponseTrace
 from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims, TokenVerifier
 from concord_gateway.assignments import Assignments
+from concord_gateway.calls.channel import Channels
 from concord_gateway.drivers import TrialContext, drive_live
 from concord_gateway.open_calls import TrialCalls
 from concord_gateway.recorder import Recorder
@@ -95,6 +96,7 @@ async def drive(
                     assignments=assignments,
                     messenger=messenger,
                     traces=storage.traces,
+                    channels=Channels(storage.assessments, storage.registry, None),
                     trial_calls=TrialCalls(),
                     progress=RecordedProgress(),
                     recorder=recorder,

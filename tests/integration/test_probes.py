@@ -1,7 +1,9 @@
 """Probes: every service has those that `docs/running.md` names, and no others."""
 
+import asyncio
 import re
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 
 import httpx
@@ -9,6 +11,7 @@ import pytest
 from fastapi import FastAPI
 
 from concord.llm import LLMSettings
+from concord.storage import Queue
 from concord_collector.app import create_app as collector
 from concord_collector.settings import CollectorSettings
 from concord_environment.app import create_app as environment
@@ -19,6 +22,8 @@ from concord_gateway.settings import GatewaySettings
 from concord_purple.app import create_app as purple
 from concord_purple.settings import PurpleSettings
 from tests.integration.collectors import NO_TLS
+from tests.integration.workers import worker
+from tests.security.assessing import workers
 from tests.serving import served
 
 SECTION = (
@@ -43,14 +48,36 @@ def test_the_probes_of_every_service_are_documented() -> None:
 
 
 @pytest.mark.parametrize("service", SERVICES)
-async def test_a_service_has_exactly_the_documented_probes(service: str, redis_url: str) -> None:
-    async with (
-        served(SERVICES[service](redis_url)) as url,
-        httpx.AsyncClient(base_url=url, verify=NO_TLS, timeout=60) as client,
-    ):
-        answers = {path: await client.get(path) for path in PATHS}
+async def test_a_service_has_exactly_the_documented_probes(service: str, redis_url: str, tmp_path: Path) -> None:
+    with workers(redis_url, tmp_path) if service == "gateway" else nullcontext():
+        async with served(SERVICES[service](redis_url)) as url, http_client(url) as client:
+            if service == "gateway":
+                await answer_of(client, 200)
+            answers = {path: await client.get(path) for path in PATHS}
     assert {path for path, answer in answers.items() if answer.status_code == 200} == DOCUMENTED[service]
     if "/metrics" in DOCUMENTED[service]:
         assert answers["/healthz"].json() == {"status": "healthy"}
         assert answers["/readyz"].json() == {"status": "ready"}
         assert re.search(r"^# TYPE \w+ ", answers["/metrics"].text, re.M)
+
+
+async def test_the_gateway_is_ready_only_while_every_queue_has_a_worker(redis_url: str, tmp_path: Path) -> None:
+    async with served(SERVICES["gateway"](redis_url)) as url, http_client(url) as client:
+        with worker(Queue.FAST, redis_url, tmp_path / "fast"):
+            missing = await answer_of(client, 503)
+            with worker(Queue.LLM, redis_url, tmp_path / "llm"):
+                await answer_of(client, 200)
+            await answer_of(client, 503)
+    assert missing.json() == {"status": "not ready", "reason": "NoWorkerError"}
+
+
+async def answer_of(client: httpx.AsyncClient, status: int) -> httpx.Response:
+    """The first answer of `/readyz` with this status."""
+    async with asyncio.timeout(30):
+        while (answer := await client.get("/readyz")).status_code != status:
+            await asyncio.sleep(0.1)
+    return answer
+
+
+def http_client(url: str) -> httpx.AsyncClient:
+    return httpx.AsyncClient(base_url=url, verify=NO_TLS, timeout=60)

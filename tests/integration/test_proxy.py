@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,7 @@ from tests.integration.observed import (
     send,
 )
 from tests.redis_servers import PrivateServer, free_port
+from tests.security.assessing import workers
 from tests.serving import listening, replying, served_agent
 
 VERSIONS = pytest.mark.parametrize("version", ["0.3", None], ids=["0.3", "1.0"])
@@ -387,6 +388,14 @@ async def test_an_invalid_http_status_becomes_502_and_a_failed_call(gateway: Run
     assert (carried.status_code, report.step.failure) == (502, "HTTP status 799")
 
 
+@pytest.fixture
+def evaluator(redis_url: str, tmp_path: Path) -> Iterator[None]:
+    """A worker of each queue, without which no assessment starts."""
+    with workers(redis_url, tmp_path):
+        yield
+
+
+@pytest.mark.usefixtures("evaluator")
 async def test_a_call_open_when_its_trial_closes_is_aborted_and_recorded_once_as_unanswered(
     gateway: RunningGateway,
 ) -> None:

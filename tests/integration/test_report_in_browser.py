@@ -21,6 +21,7 @@ from tests.team_rows import (
     troubled_six,
     unjudged_and_unseen,
 )
+from tests.team_task_rows import team_by_calls, team_of_twenty, withholding_team
 
 pytestmark = [
     pytest.mark.browser,
@@ -96,6 +97,9 @@ def lines_of(png: bytes) -> list[bytes]:
         unjudged_and_unseen,
         silent_team,
         crowd,
+        withholding_team,
+        team_by_calls,
+        team_of_twenty,
     ],
 )
 @pytest.mark.parametrize(("width", "dark"), [(DESK, False), (DESK, True), (PHONE, False)])
@@ -114,14 +118,20 @@ def test_the_page_loads_without_console_errors_requests_or_overflow(
 
 
 @pytest.mark.parametrize(
-    "team", [mesh_of_five, star_of_five, troubled_six, silent_team, crowd, lambda: all_with_all(12)]
+    "team", [mesh_of_five, star_of_five, troubled_six, silent_team, crowd, lambda: all_with_all(12), team_of_twenty]
 )
 @pytest.mark.parametrize("width", [DESK, PHONE])
 def test_nothing_in_a_drawing_overlaps_or_sticks_out(team: Callable[[], ResultRow], width: int, opened: Opened) -> None:
     tab = opened(team(), width=width)
 
     assert tab.run(STICKING_OUT) == []
-    for selector in (".graph:not(.wide) .node text, .graph .mark", ".names text", ".lanes .tick", ".lanes .bar rect"):
+    for selector in (
+        ".graph:not(.wide) .node text, .graph .mark",
+        ".names text",
+        ".lanes .tick",
+        ".routes .tick",
+        ".lanes .bar rect",
+    ):
         assert tab.run(OVERLAPS.replace("SELECTOR", repr(selector))) == 0, selector
 
 

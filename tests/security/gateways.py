@@ -33,12 +33,12 @@ class Gateway:
     process: ForkedProcess | None = None
 
     async def start(self) -> None:
-        """Starts the process and waits until the gateway is ready."""
+        """Starts the process and waits until the gateway answers."""
         self._start()
         async with asyncio.timeout(30), httpx.AsyncClient(timeout=60) as http:
             while True:
                 try:
-                    (await http.get(f"{self.url}readyz")).raise_for_status()
+                    (await http.get(f"{self.url}healthz")).raise_for_status()
                 except httpx.HTTPError:
                     await asyncio.sleep(0.05)
                 else:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import httpx
@@ -10,7 +10,7 @@ import pytest
 from pydantic import SecretStr
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord_gateway import admission, progress
+from concord_gateway import admission, evaluation, progress
 from concord_gateway.admission import Admission, FullError
 from concord_gateway.app import create_app
 from concord_gateway.settings import GatewaySettings
@@ -59,18 +59,23 @@ async def test_waiting_assessments_report_their_place_can_be_cancelled_and_are_l
         await may_answer.wait()
         await task.complete("done")
 
-    async with (
-        served_agent(slow) as agent,
-        gateway(redis_url, tmp_path, max_assessments=1, max_waiting=3) as url,
-        httpx.AsyncClient(timeout=60) as http,
-    ):
+    async with AsyncExitStack() as running:
+        running.enter_context(workers(redis_url, tmp_path))
+        agent = await running.enter_async_context(served_agent(slow))
+        url = await running.enter_async_context(gateway(redis_url, tmp_path, max_assessments=1, max_waiting=3))
+        http = await running.enter_async_context(httpx.AsyncClient(timeout=60))
+
+        async def wait_for_message(text: str) -> None:
+            async with asyncio.timeout(20):
+                while text not in started:
+                    await asyncio.sleep(0.02)
 
         async def ask(text: str) -> str:
             document = request({"task": text, "quiet_s": 0, "closing_cap_s": 0.1}, {"a": agent}, blocking=False)
             return str((await task_of(http, url, document))["id"])
 
         first = await ask("first")
-        await wait_for_state(http, url, first, "working")
+        await wait_for_message("first")
         second, third, fourth = [await ask(text) for text in ("second", "third", "fourth")]
         await wait_for_state(http, url, second, "submitted", "waiting: this is next")
         await wait_for_state(http, url, fourth, "submitted", "waiting: 2 before")
@@ -80,13 +85,10 @@ async def test_waiting_assessments_report_their_place_can_be_cancelled_and_are_l
         await wait_for_state(http, url, second, "canceled")
         await wait_for_state(http, url, fourth, "submitted", "s: waiting: 1 before")
         await http.post(url, json=rpc("tasks/cancel", {"id": first}))
-        await wait_for_state(http, url, third, "working")
+        await wait_for_message("third")
         assert (await state(http, url, fourth))[0] == "submitted"
         await http.post(url, json=rpc("tasks/cancel", {"id": third}))
-        await wait_for_state(http, url, fourth, "working")
-        async with asyncio.timeout(10):
-            while "fourth" not in started:
-                await asyncio.sleep(0.02)
+        await wait_for_message("fourth")
         await http.post(url, json=rpc("tasks/cancel", {"id": fourth}))
     assert started == ["first", "third", "fourth"]
 
@@ -97,6 +99,17 @@ async def test_many_assessments_at_once_all_complete(redis_url: str, tmp_path: P
             document = [request({"interaction_pattern": PATTERN}) for _ in range(AT_ONCE)]
             tasks = await asyncio.gather(*(task_of(http, url, each) for each in document))
     assert [task["status"]["state"] for task in tasks] == ["completed"] * AT_ONCE
+
+
+async def test_an_assessment_without_a_worker_fails_and_names_the_queues(
+    redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(evaluation, "WORKERS_S", 0.3)
+    async with gateway(redis_url, tmp_path) as url, httpx.AsyncClient(timeout=60) as http:
+        task = await task_of(http, url, request({"interaction_pattern": PATTERN}))
+    status = task["status"]
+    assert status["state"] == "failed"
+    assert "no worker of the evaluator answers on the queue 'fast' and 'llm'" in status["message"]["parts"][0]["text"]
 
 
 async def _ignore(_: int) -> None:

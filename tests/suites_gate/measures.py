@@ -10,8 +10,9 @@ from typing import Final
 from scipy.optimize import isotonic_regression  # type: ignore[import-untyped]
 from scipy.stats import t, ttest_1samp  # type: ignore[import-untyped]
 
-from concord.suite import Draw, SuiteTask, Topology, instance_secret, neighbours_in
+from concord.suite import Bound, Draw, SuiteTask, Topology, instance_secret, neighbours_in
 from concord_suites.family import TextFamily
+from tests.suites_gate.calls import play_well
 from tests.suites_gate.faults import FAULTS, played_with, situation_of
 from tests.suites_gate.minds import Mind
 from tests.suites_gate.plans import plan_of
@@ -88,6 +89,12 @@ class Measures:
     fewest: float
     is_fewest: bool
     """Whether it attains the bound wherever that is exact, and never falls below."""
+    by_calls: float
+    """The lowest outcome of a good team by calls."""
+    calls: float
+    """The mean number of its calls."""
+    is_fewest_calls: bool
+    """As `is_fewest`, for the fewest calls."""
     found: Counter[str] = field(default_factory=Counter)
     """Faults by name whose cause and seat were found."""
     found_alone: Counter[str] = field(default_factory=Counter)
@@ -111,6 +118,10 @@ class Measures:
             yield f"a good team reaches {self.oracle:.2f}"
         if not self.is_fewest:
             yield "a good team does not attain the fewest messages"
+        if self.by_calls < 1:
+            yield f"a good team reaches {self.by_calls:.2f} by calls"
+        if not self.is_fewest_calls:
+            yield "a good team does not attain the fewest calls"
         if self.dump_score >= self.oracle_score:
             yield "a dump of everything scores as high as a good team"
         enough = self.instances >= FEWEST_VALUES
@@ -139,6 +150,7 @@ def measured(family: TextFamily, instances: int, rates: Sequence[float] = RATES)
     ]
     bounds = [mind.task.fewest_messages for mind in minds]
     sent = [len(each.rounds.messages) for each in good]
+    called = [play_well(family, mind.task) for mind in minds]
     return Measures(
         family=family.name,
         instances=instances,
@@ -149,10 +161,10 @@ def measured(family: TextFamily, instances: int, rates: Sequence[float] = RATES)
         dump_score=fmean(each.score() for each in dumps),
         messages=fmean(sent),
         fewest=fmean(bound.value for bound in bounds),
-        is_fewest=all(
-            count == bound.value if bound.exact else count >= bound.value
-            for count, bound in zip(sent, bounds, strict=True)
-        ),
+        is_fewest=all(map(_attains, sent, bounds)),
+        by_calls=min(each.grade.outcome for each in called),
+        calls=fmean(each.calls for each in called),
+        is_fewest_calls=all(_attains(each.calls, each.fewest) for each in called),
         found=found,
         found_alone=alone,
         made=made,
@@ -161,6 +173,10 @@ def measured(family: TextFamily, instances: int, rates: Sequence[float] = RATES)
             name: curve_of([_by_rate(mind, habits, rates) for mind in minds], rates) for name, habits in SKILLS.items()
         },
     )
+
+
+def _attains(count: int, bound: Bound) -> bool:
+    return count == bound.value if bound.exact else count >= bound.value
 
 
 def task_of(family: TextFamily, seats: int, number: int, topologies: Sequence[Topology] = tuple(Topology)) -> SuiteTask:

@@ -18,8 +18,8 @@ from concord_assistant.scenario.schema import ScenarioConfig
 CONVERSATION: Final = "user-assistant"
 """The chat between the user and the assistant."""
 
-MAX_TURN_EVENTS: Final = 20_000
-"""Executed events of one advance that are read."""
+MAX_EVENTS: Final = 3000
+"""Events of one advance that are read. Reading one takes a call."""
 
 _PAGE: Final = 1000
 
@@ -76,18 +76,22 @@ class Proctor:
         """Moves time and executes the events that become due."""
         return await self.client.time.advance(seconds=duration.total_seconds())
 
-    async def events(self, start: datetime, end: datetime) -> list[Event]:
-        """The events due in [start, end] with their data, in the order of execution, at most `MAX_TURN_EVENTS`."""
+    async def events(self, start: datetime, end: datetime) -> tuple[list[Event], int]:
+        """The events due in [start, end] with their data, in the order of execution, and the number of further ones.
+
+        Reads at most `MAX_EVENTS`.
+        """
         found: list[Event] = []
-        while len(found) < MAX_TURN_EVENTS:
+        while True:
             page = await self.client.events.list_events(start_time=start, end_time=end, limit=_PAGE, offset=len(found))
             found += page.events
-            if len(page.events) < _PAGE:
+            if len(page.events) < _PAGE or len(found) >= MAX_EVENTS:
                 break
         # Lists omit the data of events.
-        return [
+        listed = [
             each if each.data is not None else await self.client.events.get(event_id=each.event_id) for each in found
         ]
+        return listed, page.total - len(listed)
 
     async def pending(self) -> int:
         """The number of scheduled events."""

@@ -147,9 +147,10 @@ class Sources(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: types.ModuleType) -> None:
         """Runs a module."""
+        # This process is the sandbox.
         source, file = self._sources[module.__name__], f"{module.__name__}.py"
         linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
-        exec(compile(source, file, "exec"), module.__dict__)  # noqa: S102 - this process is the sandbox
+        exec(compile(source, file, "exec"), module.__dict__)  # noqa: S102  # nosec B102
 
 
 def main() -> None:

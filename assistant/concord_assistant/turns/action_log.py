@@ -32,8 +32,9 @@ class ActionLogBuilder:
         self._seen: set[str] = set()
         self._entries: list[ActionLogEntry] = []
         self._others: list[Event] = []
+        self._unread = 0
         self.omitted = 0
-        """Actions beyond `MAX_ACTIONS`."""
+        """Actions beyond `MAX_ACTIONS`, and events that nobody read."""
 
     def start_turn(self, turn: int) -> None:
         """Begins a turn. Raises ValueError if the turn before it has not ended."""
@@ -63,6 +64,11 @@ class ActionLogBuilder:
         self._others += [event for event in others if event.status == "executed"]
         return entries, others
 
+    def leave_out(self, events: int) -> None:
+        """Counts events of the turn that are too many to read. Most of so many are the assistant's actions."""
+        self._unread += events
+        self.omitted += events
+
     def end_turn(self) -> None:
         """Ends the turn. Raises ValueError outside a turn."""
         if self._turn is None:
@@ -74,8 +80,8 @@ class ActionLogBuilder:
         return list(self._entries)
 
     def get_other_events(self) -> list[dict[str, Any]] | None:
-        """The modality and data of the executed events of everybody else. None for more than `MAX_OTHER_EVENTS`."""
-        if len(self._others) > MAX_OTHER_EVENTS:
+        """The modality and data of the executed events of everybody else. None if not all could be kept."""
+        if self._unread or len(self._others) > MAX_OTHER_EVENTS:
             return None
         return [{"modality": event.modality, "data": event.data or {}} for event in self._others]
 

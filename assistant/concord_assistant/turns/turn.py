@@ -149,8 +149,9 @@ class TurnRunner:
             duration=advanced.current_time - end.now,
             events_processed=advanced.events_executed,
         )
-        executed = await self.proctor.events(end.now, advanced.current_time)
+        executed, further = await self.proctor.events(end.now, advanced.current_time)
         entries, _ = self.log.add_events_from_turn(executed)
+        self.log.leave_out(further)
         for entry in entries[: max(0, MAX_SHOWN - end.actions)]:
             await self.emitter.action_observed(
                 turn_number=number,

@@ -39,20 +39,36 @@ def compare(results: Sequence[Path], output: Path | None) -> None:
 def table_of(comparison: Comparison) -> RenderableType:
     """The tables of teams and pairs, the groups of teams without a shown difference, and the warnings."""
     return Group(
-        _teams(comparison),
-        "",
-        Text(f"Differences, paired by task, with simultaneous {comparison.level:.0%} intervals", style="bold"),
-        _pairs(comparison.pairs),
+        *_kinds(comparison),
+        *_differences(comparison),
         *_tie_groups(comparison),
         *_warnings(comparison.warnings),
     )
 
 
-def _teams(comparison: Comparison) -> Table:
+def _kinds(comparison: Comparison) -> Iterator[RenderableType]:
+    """A table of the teams, or one for each kind if there are both."""
+    shared = [team for team in comparison.teams if team.shared_process]
+    others = [team for team in comparison.teams if not team.shared_process]
+    if others:
+        yield _teams(others, comparison.level)
+    if shared:
+        heading = Text("Teams whose seats share one process, ranked apart", style="bold")
+        yield Group("", heading, _teams(shared, comparison.level)) if others else _teams(shared, comparison.level)
+
+
+def _differences(comparison: Comparison) -> Iterator[RenderableType]:
+    if comparison.pairs:
+        heading = f"\nDifferences, paired by task, with simultaneous {comparison.level:.0%} intervals"
+        yield Text(heading, style="bold")
+        yield _pairs(comparison.pairs)
+
+
+def _teams(teams: Sequence[TeamLine], level: float) -> Table:
     table = plain_table(
-        "team", "rank", "score", f"{comparison.level:.0%}", "passed", "tasks", "trials", "confidence", "latency ms"
+        "team", "rank", "score", f"{level:.0%}", "passed", "tasks", "trials", "confidence", "latency ms"
     )
-    for team in comparison.teams:
+    for team in teams:
         table.add_row(
             plain_lines(team.name),
             str(team.rank_best) if team.rank_best == team.rank_worst else f"{team.rank_best}-{team.rank_worst}",

@@ -1,7 +1,7 @@
 """A comparison of teams on the tasks that they share: the JSON document, and how it is computed."""
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, groupby
 from statistics import fmean
 from typing import Final, Literal
 
@@ -27,13 +27,15 @@ class _Record(BaseModel):
 
 
 class TeamLine(_Record):
-    """One team on its own tasks: its scores, and the ranks that it may have among all teams.
+    """One team on its own tasks: its scores, and the ranks that it may have among the teams of its kind.
 
-    `unjudged`: how many of `trials` are unjudged, which count as 0.
+    `shared_process`: its kind, whether several of its seats share one process; `unjudged`: how many of `trials` are
+    unjudged, which count as 0.
     """
 
     name: str
     file: str
+    shared_process: bool
     rank_best: int
     rank_worst: int
     score: float
@@ -52,7 +54,7 @@ class TeamLine(_Record):
 
 
 class PairLine(_Record):
-    """Two teams on the tasks that they share: `difference` is the second's score less the first's."""
+    """Two teams of one kind on the tasks that they share: `difference` is the second's score less the first's."""
 
     first: str
     second: str
@@ -65,7 +67,7 @@ class PairLine(_Record):
 
 
 class Comparison(_Record):
-    """The comparison. `groups`: teams of which none is shown to be better than another; groups may overlap.
+    """The comparison. `groups`: teams of a kind of which none is shown to be better than another; groups may overlap.
 
     `level`: of the teams' intervals, and of all differences together; `pair_level`: of each difference (Bonferroni).
     """
@@ -84,17 +86,19 @@ LATENCY: Final = LatencySummary().warning
 
 
 def compare_teams(teams: Sequence[Team]) -> Comparison:
-    """Compares each team with each, sorted by the mean score over a team's own tasks, best first.
+    """Compares each team with each of its kind, sorted by the mean score over a team's own tasks, best first.
 
-    The intervals of the differences hold together at `LEVEL` (Bonferroni).
+    Teams whose seats share one process are a kind of their own, and come last. The intervals of the differences hold
+    together at `LEVEL` (Bonferroni).
     """
-    ordered = sorted(teams, key=lambda team: (-_score(team), team.name))
-    n_pairs = len(ordered) * (len(ordered) - 1) // 2
-    level = 1 - (1 - LEVEL) / n_pairs
-    pairs = [_pair(first, second, level) for first, second in combinations(ordered, 2)]
-    names = [team.name for team in ordered]
+    ordered = sorted(teams, key=lambda team: (team.shared_process, -_score(team), team.name))
+    kinds = [list(kind) for _, kind in groupby(ordered, key=lambda team: team.shared_process)]
+    together = [pair for kind in kinds for pair in combinations(kind, 2)]
+    level = 1 - (1 - LEVEL) / max(1, len(together))
+    pairs = [_pair(first, second, level) for first, second in together]
     better = [winner for pair in pairs if (winner := _better(pair)) is not None]
-    placed = ranks(names, better)
+    names = [[team.name for team in kind] for kind in kinds]
+    placed = {name: place for kind in names for name, place in ranks(kind, _among(kind, better)).items()}
     return Comparison(
         scoring_version=ordered[0].kind.version,
         basis=ordered[0].kind.basis,
@@ -102,9 +106,13 @@ def compare_teams(teams: Sequence[Team]) -> Comparison:
         pair_level=level,
         teams=[_line(team, placed[team.name]) for team in ordered],
         pairs=pairs,
-        groups=tie_groups(names, better),
+        groups=[group for kind in names for group in tie_groups(kind, _among(kind, better))],
         warnings=list(_warnings(ordered)),
     )
+
+
+def _among(names: Sequence[str], better: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [pair for pair in better if pair[0] in names]
 
 
 def _score(team: Team) -> float:
@@ -143,6 +151,7 @@ def _line(team: Team, placed: Ranks) -> TeamLine:
     return TeamLine(
         name=team.name,
         file=team.file,
+        shared_process=team.shared_process,
         rank_best=placed.best,
         rank_worst=placed.worst,
         score=100 * _score(team),
@@ -163,6 +172,11 @@ def _line(team: Team, placed: Ranks) -> TeamLine:
 
 def _warnings(teams: Sequence[Team]) -> Iterator[str]:
     """Warnings about the figures."""
+    if len({team.shared_process for team in teams}) > 1:
+        yield (
+            "Teams whose seats share one process are ranked apart and not compared with others: their messages are "
+            "proven, but not that the process forgot in one seat what it learned in another."
+        )
     if len({frozenset(team.scores) for team in teams}) > 1:
         yield "The teams have different tasks: a score is over a team's own tasks, a difference over the shared tasks."
     if len(rules := {rule for team in teams for rule in team.rules}) > 1:

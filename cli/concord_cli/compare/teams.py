@@ -38,7 +38,8 @@ class Team:
     """The results of one file: the scores of its usable trials, by task and seed.
 
     `unjudged`: how many of these trials are unjudged, which count as 0; `lost`: how many further trials have no
-    evaluation, so that the row does not name their tasks; `rules`: the pass marks and weights; `judges`: who judged.
+    evaluation, so that the row does not name their tasks; `rules`: the pass marks and weights; `judges`: who judged;
+    `shared_process`: whether one participant takes several seats in any of the trials.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Team:
     latencies_ms: tuple[tuple[float, int], ...]
     rules: frozenset[str]
     judges: frozenset[str]
+    shared_process: bool = False
 
     @property
     def latency_avg_ms(self) -> float | None:
@@ -113,6 +115,7 @@ def _team(name: str, path: Path, rows: Sequence[ResultRow], kind: ScoreKind) -> 
         latencies_ms=tuple((average, n) for average, n in latencies if average is not None),
         rules=frozenset(_rules(row) for row in rows if row.detail.trials),
         judges=frozenset(_judges(rows)),
+        shared_process=any(_shares_process(trial) for _, trial in counted),
     )
 
 
@@ -120,12 +123,19 @@ def _counted(rows: Iterable[ResultRow]) -> Iterator[tuple[str, TrialRecord]]:
     """The trials that count, each with its task. A recorded trace is a task of its own, named by its id.
 
     An unscored trial counts if the row's own score counts it; rows of version 1 do not.
+    Trials of controls do not count.
     """
     for row in rows:
         for trial in row.detail.trials:
+            if trial.team_task is not None and trial.team_task.control is not None:
+                continue
             if trial.usable and (trial.overall_score is not None or row.detail.scoring.unjudged):
                 recorded = row.detail.mode is Mode.RECORDED
                 yield row.detail.assessment_id if recorded else trial.task_id, trial
+
+
+def _shares_process(trial: TrialRecord) -> bool:
+    return trial.team_task is not None and trial.team_task.shared_process
 
 
 def _rules(row: ResultRow) -> str:

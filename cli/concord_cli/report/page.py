@@ -13,6 +13,7 @@ from concord_cli.report.graph import Drawing, draw
 from concord_cli.report.headline import Headline, headline_of
 from concord_cli.report.metrics import Definitions, Metrics, metrics_of, no_definitions
 from concord_cli.report.scope import Scope, scope_of
+from concord_cli.report.team import TeamSection, section_of
 from concord_cli.report.trials import TrialsView, trials_of
 from concord_cli.report.trust import TrustView, trust_of
 
@@ -47,6 +48,7 @@ class Page:
     """
 
     head: Headline
+    team: TeamSection | None
     findings: list[FindingView]
     graph: Drawing
     structure: str
@@ -77,6 +79,7 @@ def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = n
     trials = trials_of(scope.trials)
     return Page(
         head=headline_of(scope),
+        team=section_of(scope.trials, row.detail.controls if trial_id is None else (), trials.listing.calls),
         findings=findings_of(scope.findings, trials.listing, len(scope.trials)),
         graph=draw([agent.id for agent in scope.agents], flows),
         structure=f"{STRUCTURE_AND_SUCCESS} See {MORE_ON_STRUCTURE}.",

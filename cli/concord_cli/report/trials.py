@@ -12,6 +12,7 @@ from concord_cli.report.calls import MAX_CALLS, CallName, CallRow, Listing, by_s
 from concord_cli.report.findings import FindingView, findings_of
 from concord_cli.report.headline import verdict_on
 from concord_cli.report.number_text import NONE, duration
+from concord_cli.report.team import FailureRows, Journey, Matrix, draw_journey, failures_in, matrix_of
 from concord_cli.report.timeline import Timeline, draw
 from concord_cli.score_text import JUDGED_BY, grading_source_text
 
@@ -55,10 +56,21 @@ class GradingView:
 
 
 @dataclass(frozen=True, slots=True)
+class TeamTaskView:
+    """A trial of a family's task: its failures, its flow of facts, and who knew what when."""
+
+    failures: FailureRows
+    journey: Journey | None
+    matrix: Matrix | None
+    control: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class TrialView:
     """A trial in full. `findings` is empty on a page with a single trial, which has them at its head."""
 
     line: TrialLine
+    team_task: TeamTaskView | None
     grading: GradingView | None
     error: str | None
     answer: str | None
@@ -146,6 +158,7 @@ def _view(
     answer = None if trial.answer is None else visible(trial.answer).strip()
     return TrialView(
         line=line,
+        team_task=_team_task(trial, names),
         grading=None if trial.grading is None else _grading(trial.grading),
         error=None if trial.error is None else on_one_line(trial.error),
         answer=answer or None,
@@ -157,6 +170,18 @@ def _view(
         trace_id=on_one_line(trial.trace_id),
         seed=trial.seed,
         steps=_steps(trial.steps),
+    )
+
+
+def _team_task(trial: TrialRecord, names: Sequence[CallName]) -> TeamTaskView | None:
+    record = trial.team_task
+    if record is None:
+        return None
+    return TeamTaskView(
+        failures=failures_in(record, by_step_id([trial], [names])),
+        journey=draw_journey(record, trial.calls),
+        matrix=matrix_of(record),
+        control=record.control,
     )
 
 

@@ -61,7 +61,7 @@ def plan_stack(scenario: Scenario, ports: Ports, redis_url: str, output: Path) -
 def _workers(env: Mapping[str, str]) -> list[Program]:
     queues = [("fast", number) for number in range(1, FAST_WORKERS + 1)]
     queues += [("llm", number) for number in range(1, LLM_WORKERS + 1)]
-    # A worker has no HTTP probe. Its jobs wait in the queue until it is ready.
+    # A worker has no HTTP probe: the gateway is not ready before a worker of each queue answers.
     return [
         Program(f"evaluator-{queue}-{number}", _module("concord_evaluator", "--queue", queue), env)
         for queue, number in queues

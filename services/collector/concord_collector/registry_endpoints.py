@@ -10,7 +10,7 @@ from concord.agent.peers import PeerList
 from concord.assessment.roster import RESERVED_IDS, ParticipantId, RosterEntry
 from concord.storage import OPEN_SCOPE, AgentRegistry, RegistryFullError, StorageUnavailableError
 from concord.trace.step import AttributeName, Id
-from concord.trust.proxy_urls import peers_for
+from concord.trust.proxy_urls import peers_for, peers_scope
 from concord.trust.redaction import REDACTED
 from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims
@@ -70,11 +70,12 @@ def registry_router(
         """The agents of an assessment, or of the open registry.
 
         A token gives access to its own assessment, which is the default. Its holder gets URLs of the gateway's proxy,
-        which observes the calls to them.
+        which observes the calls to them. In a trial with seats, the holder sees only itself and its neighbours.
         """
         caller = await authenticator.authenticate_in_open_trial(request)
+        scope = _scope(assessment_id, caller)
         try:
-            entries = await registry.agents(_scope(assessment_id, caller))
+            entries = await _neighbours(registry, caller) or await registry.agents(scope)
         except StorageUnavailableError as error:
             raise storage_unavailable() from error
         return PeerList(peers=peers_for(entries, caller.token or REDACTED))
@@ -108,6 +109,13 @@ def _scope(assessment_id: str | None, caller: Caller) -> str:
     if assessment_id not in (None, caller.claims.assessment_id):
         raise HTTPException(403, "the token is for another assessment")
     return caller.claims.assessment_id
+
+
+async def _neighbours(registry: AgentRegistry, caller: Caller) -> list[RosterEntry]:
+    """The agents that a seat may see in its trial; empty for callers without a seat."""
+    if caller.claims is None:
+        return []
+    return await registry.agents(peers_scope(caller.claims.trace_id, caller.claims.agent_id))
 
 
 async def _entry(registration: Registration, peer_urls: PeerUrls) -> RosterEntry:

@@ -13,6 +13,7 @@ from concord_environment import __version__
 from concord_environment.access.log import AccessLogging
 from concord_environment.api import (
     access_logs,
+    batches,
     clock,
     events,
     files,
@@ -48,6 +49,7 @@ ROUTERS = (
     holds.router,
     snapshots.router,
     environment_routes.router,
+    batches.router,
     events.router,
     scenario.router,
     calendars_router,

@@ -20,6 +20,7 @@ from concord_assistant.config import GreenAgentConfig
 from concord_gateway import __version__
 from concord_gateway.assignments import Assignments
 from concord_gateway.assistants import AssistantContexts, characters_model, environment_routes
+from concord_gateway.evaluation import check_workers
 from concord_gateway.handler import AssessmentHandler
 from concord_gateway.instruments import Instruments
 from concord_gateway.open_calls import OpenCalls
@@ -58,7 +59,7 @@ def create_app(settings: GatewaySettings, card_url: str, bound_to: str = "") -> 
             handler = AssessmentHandler(storage, settings, instruments, participants, contexts)
             records = storage.tasks(lease_s=settings.lease_s, keep_s=settings.keep_s)
             agent = mount_agent(app, _profile(card_url), handler, keys=keys, records=records)
-            app.include_router(probe_routes(storage.ping, instruments.registry))
+            app.include_router(probe_routes(lambda: check_workers(storage), instruments.registry))
             _log_who_may_assess(keys, bound_to or card_url)
             agent.take_over()
             try:

@@ -15,7 +15,7 @@ from concord.assessment.jobs import (
     trial_document,
 )
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
-from concord.storage import StorageUnavailableError
+from concord.storage import Queue, StorageUnavailableError
 from concord.storage.redis import Storage
 
 logger = logging.getLogger(__name__)
@@ -27,12 +27,42 @@ _POLL_SHARE: Final = 0.05
 _ASK_AGAIN_S: Final = 5.0
 
 
+WORKERS_S: Final = 8.0
+"""How long an assessment waits for workers at its start. Workers that start with it need a few seconds."""
+
+
+class NoWorkerError(Exception):
+    """No worker of the evaluator answers on a queue; the message says which."""
+
+
 class EvaluationFailedError(Exception):
     """The evaluator delivered no result; `failure` says where and why."""
 
     def __init__(self, failure: InfrastructureFailure) -> None:
         super().__init__(failure.message)
         self.failure = failure
+
+
+async def check_workers(storage: Storage) -> None:
+    """Raises NoWorkerError if a queue of the evaluator has no worker, and StorageUnavailableError."""
+    without = [queue for queue in Queue if not await storage.jobs.has_worker(queue)]
+    if without:
+        queues = " and ".join(f"{queue.value!r}" for queue in without)
+        raise NoWorkerError(f"no worker of the evaluator answers on the queue {queues}")
+
+
+async def wait_for_workers(storage: Storage) -> None:
+    """Waits until every queue of the evaluator has a worker. Raises as `check_workers` does after `WORKERS_S`."""
+    deadline = time.monotonic() + WORKERS_S
+    while True:
+        try:
+            await check_workers(storage)
+        except NoWorkerError:
+            if time.monotonic() >= deadline:
+                raise
+            await asyncio.sleep(_POLL_S * 5)
+        else:
+            return
 
 
 async def evaluate_trial(storage: Storage, request: EvaluateTrial, timeout_s: float) -> TrialVerdict:

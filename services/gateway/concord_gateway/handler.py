@@ -14,11 +14,11 @@ from concord.storage.redis import Storage
 from concord.trust.redaction import redact
 from concord_gateway.admission import Admission, FullError
 from concord_gateway.assistants import AssistantContexts, Assistants, Scenarios
-from concord_gateway.evaluation import EvaluationFailedError
+from concord_gateway.evaluation import EvaluationFailedError, NoWorkerError, wait_for_workers
 from concord_gateway.instruments import Instruments
 from concord_gateway.intake import NotAnAssessmentError, Work, check_hosts, plan_work, read_request
 from concord_gateway.participants import Participants
-from concord_gateway.plan import NoParticipantError, make_plan
+from concord_gateway.plan import NoParticipantError, exchanges_of, make_plan
 from concord_gateway.progress import Progress
 from concord_gateway.results_file import write_results
 from concord_gateway.run import AssessmentRun
@@ -105,18 +105,21 @@ class AssessmentHandler:
             )
             return begun
         request, work = await self._read(message)
-        await progress.tell(f"assessing {len(request.participants) or 'a pattern of'} agents")
+        await progress.tell(f"assessing {_participants(request)}")
         plan, failures = await make_plan(request, work, self._participants, progress, self._settings.secret_of_tasks())
         if plan.task_commitment is not None:
             await progress.tell(f"the tasks follow from a secret with the SHA-256 {plan.task_commitment}")
+        if (exchanges := exchanges_of(plan)) is not None:
+            await progress.tell(exchanges)
         record = await RunRecord.begin(self._storage.assessments, plan, work.limits, failures)
         await task.save_checkpoint(plan.assessment_id)
         return record
 
     async def _finish(self, run: AssessmentRun, task: TaskHandle) -> None:
         try:
+            await wait_for_workers(self._storage)
             row = await run.run()
-        except (EvaluationFailedError, StorageUnavailableError) as error:
+        except (EvaluationFailedError, NoWorkerError, StorageUnavailableError) as error:
             await self._retire(run)
             await self._fail(task, f"no result: {error}")
             return
@@ -155,6 +158,11 @@ def _read(message: IncomingMessage, scenarios: Scenarios) -> tuple[AssessmentReq
     """Parses a message. Raises NotAnAssessmentError."""
     request = read_request(message)
     return request, plan_work(request, scenarios)
+
+
+def _participants(request: AssessmentRequest) -> str:
+    count = len(request.participants)
+    return "a pattern of agents" if not count else "1 participant" if count == 1 else f"{count} participants"
 
 
 def _headline(row: ResultRow) -> str:

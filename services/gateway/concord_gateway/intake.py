@@ -3,11 +3,9 @@
 import json
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from importlib.resources import files
 from typing import Final
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from concord.a2a import IncomingMessage
 from concord.assessment import (
@@ -26,6 +24,9 @@ from concord_assistant.scenario.loader import ScenarioError
 from concord_gateway.assistants import Scenarios, UnknownScenarioError
 
 _SHOWN_ERRORS = 5
+
+STANDARD_MANIFEST: Final = "standard-1"
+"""The manifest for requests that name no tasks, such as the platform's minimal request, so that submissions compare."""
 
 MAX_CALLS: Final = 1_000_000
 """Limit on the calls in the patterns of all trials together, which take a minute or two to evaluate."""
@@ -66,8 +67,7 @@ def plan_work(request: AssessmentRequest, scenarios: Scenarios) -> Work:
     Raises NotAnAssessmentError for too many trials, too little time, or a scenario that the gateway does not have.
     """
     try:
-        tasks = suite_tasks(request.config, request.participants) or request.config.chosen_tasks(default_tasks())
-        tasks = list(map(scenarios.with_text, tasks))
+        tasks = list(map(scenarios.with_text, _tasks(request)))
         trials = plan_trials(request.config, tasks)
         # The turns of a scenario send updates, so its trials may take longer than the platform waits for one.
         longest_s = DRIVING_S if any(task.scenario for task in tasks) else MAX_TRIAL_S
@@ -81,10 +81,13 @@ def plan_work(request: AssessmentRequest, scenarios: Scenarios) -> Work:
     return Work([task for task in tasks if task.id in used], trials, limits)
 
 
-@cache
-def default_tasks() -> list[TaskSpec]:
-    """The shipped tasks, for requests without tasks of their own, such as the platform's minimal request."""
-    return TypeAdapter(list[TaskSpec]).validate_json(files(__package__).joinpath("default_tasks.json").read_bytes())
+def _tasks(request: AssessmentRequest) -> list[TaskSpec]:
+    """The tasks that the config names, else those of the standard manifest. Raises ValueError for an unknown name."""
+    config = request.config
+    named = (config.task, config.tasks, config.interaction_pattern, config.suite, config.scenario)
+    if all(source is None for source in named):
+        config = config.model_copy(update={"suite": [STANDARD_MANIFEST]})
+    return suite_tasks(config, request.participants) or config.chosen_tasks()
 
 
 def _calls(pattern: InteractionPattern | None) -> int:

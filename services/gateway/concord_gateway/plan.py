@@ -3,19 +3,20 @@
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Final
 
 from concord.a2a import CardSummary
-from concord.agent.extensions import ASSIGNMENT_URI, TRACEABILITY_URI
-from concord.assessment import AssessmentPlan, AssessmentRequest, Mode
+from concord.agent.extensions import ASSIGNMENT_URI, CALLS_URI, TRACEABILITY_URI
+from concord.assessment import AssessmentPlan, AssessmentRequest, Mode, TaskSpec
+from concord.assessment.request import Exchange
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.roster import RosterEntry, normalise_url
 from concord.trace.ids import new_trace_id
 from concord.trust.proxy_urls import proxy_url
 from concord.trust.urls import PeerUrls, UrlRefusedError, check_form, lies_under
 from concord_gateway.contact import Contacts, contact
-from concord_gateway.intake import Work
+from concord_gateway.intake import NotAnAssessmentError, Work
 from concord_gateway.participants import Participants
 from concord_gateway.progress import Progress
 
@@ -27,20 +28,27 @@ class NoParticipantError(Exception):
 async def make_plan(
     request: AssessmentRequest, work: Work, participants: Participants, progress: Progress, task_secret: bytes
 ) -> tuple[AssessmentPlan, list[InfrastructureFailure]]:
-    """Makes the plan of an assessment, and lists as failures the participants that are missing from it. Raises
-    NoParticipantError if participants cannot be reached, unless `allow_missing` is set and the participants that
-    receive the tasks and give the answers can be reached."""
+    """Makes the plan of an assessment, and lists as failures the participants that are missing from it.
+
+    Raises NoParticipantError if participants cannot be reached, unless `allow_missing` is set and the participants that
+    receive the tasks and give the answers can be reached. Raises NotAnAssessmentError for calls that the gateway cannot
+    observe.
+    """
     contacts = Contacts()
     if work.trials and request.mode is Mode.LIVE:
         urls = {name: str(url) for name, url in request.participants.items()}
         contacts = await contact(urls, progress, participants.peer_urls)
+    exchange = decided_exchange(contacts.cards, observed=participants.proxy_base is not None)
+    tasks = [with_exchange(task, exchange) for task in work.tasks]
+    if participants.proxy_base is None and _by_calls(tasks):
+        raise NotAnAssessmentError("`exchange` is calls, which this gateway cannot observe: CONCORD_OBSERVE is off")
     missing = {name: f"{name} ({request.participants[name]}): {why}" for name, why in contacts.missing.items()}
     plan = AssessmentPlan(
         assessment_id=new_trace_id(),
         mode=request.mode,
         # The plan holds each task once: every evaluation reads it.
         config=request.config.model_copy(update={"tasks": None, "task": None, "interaction_pattern": None}),
-        tasks=work.tasks,
+        tasks=tasks,
         roster=await make_roster(request, contacts.cards, participants.peer_urls, participants.proxy_base),
         trials=work.trials,
         missing=sorted(missing),
@@ -52,6 +60,32 @@ async def make_plan(
         InfrastructureFailure(trial_id=None, stage="contact", message=f"could not be reached: {missing[name]}")
         for name in sorted(missing)
     ]
+
+
+def decided_exchange(cards: Mapping[str, CardSummary | None], *, observed: bool) -> Exchange:
+    """The exchange of tasks that leave it to the cards: calls, if every participant's card announces them.
+
+    Rounds work with any agent. Calls that the gateway does not carry are not observed, and `observed` is then false.
+    """
+    announced = [card is not None and CALLS_URI in card.extensions for card in cards.values()]
+    return Exchange.CALLS if observed and announced and all(announced) else Exchange.ROUNDS
+
+
+def with_exchange(task: TaskSpec, decided: Exchange) -> TaskSpec:
+    """A task with the decided exchange, if it leaves it open."""
+    if task.family is None or task.family.exchange is not Exchange.AUTO:
+        return task
+    return task.model_copy(update={"family": task.family.model_copy(update={"exchange": decided})})
+
+
+def exchanges_of(plan: AssessmentPlan) -> str | None:
+    """A sentence for the client on how the plan's teams exchange messages; None without such tasks."""
+    exchanges = sorted({task.family.exchange.value for task in plan.tasks if task.family is not None})
+    return f"the seats of a team exchange messages by: {', '.join(exchanges)}" if exchanges else None
+
+
+def _by_calls(tasks: Iterable[TaskSpec]) -> bool:
+    return any(task.family is not None and task.family.exchange is Exchange.CALLS for task in tasks)
 
 
 def _check(plan: AssessmentPlan, missing: Mapping[str, str]) -> None:

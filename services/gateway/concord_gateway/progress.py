@@ -45,9 +45,9 @@ class Progress:
         self._latest = text
         await self._send(text)
 
-    async def show(self, update: Update) -> None:
-        """Sends an update of an assistant's assessment now: a line, and the update as data."""
-        self._latest = line_of(update)
+    async def show(self, update: Update, of: str = "") -> None:
+        """Sends an update of an assistant's assessment now: a line, which begins with `of`, and the update as data."""
+        self._latest = of + line_of(update)
         self._told_at = time.monotonic()
         await self._task.working(redact(self._latest), data=json.loads(redact(json.dumps(update.data()))))
 

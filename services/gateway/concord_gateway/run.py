@@ -12,6 +12,7 @@ from concord.agent.assignment import Assignment
 from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assessment.jobs import AggregateAssessment, EvaluateTrial, TrialVerdict
+from concord.assessment.request import Exchange
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.assessment.results import AgentAnswer, TrialOutcome
 from concord.assessment.roster import GREEN_AGENT
@@ -24,12 +25,14 @@ from concord.trace.timed_steps import root_step
 from concord.trace.timing import StepClock
 from concord.trust.tokens import Claims
 from concord_gateway.assistants import Assistants, announce_evaluation, announce_results
+from concord_gateway.calls.channel import Channels
 from concord_gateway.closing import Reporters, wait_until_settled
 from concord_gateway.drivers import (
     Driver,
     TrialContext,
     TrialNotRunError,
     drive_assistant,
+    drive_calls,
     drive_live,
     drive_pattern,
     drive_rounds,
@@ -195,6 +198,7 @@ class AssessmentRun:
                     assignments=self.participants.assignments,
                     messenger=messenger,
                     traces=self.storage.traces,
+                    channels=Channels(self.storage.assessments, self.storage.registry, self.participants.proxy_base),
                     trial_calls=trial_calls,
                     progress=self.progress,
                     recorder=recorder,
@@ -210,18 +214,20 @@ class AssessmentRun:
     def _driver(self, task: TaskSpec) -> Driver:
         if task.scenario is not None:
             return drive_assistant
-        return drive_rounds if task.family is not None else _DRIVERS[self.plan.mode]
+        if task.family is None:
+            return _DRIVERS[self.plan.mode]
+        return drive_calls if task.family.exchange is Exchange.CALLS else drive_rounds
 
     async def _evaluate(self, request: EvaluateTrial) -> None:
         if (scenario := self._scenarios.get(request.trial_id)) is not None:
-            await announce_evaluation(self.progress, self.assistants.scenarios, scenario)
+            await announce_evaluation(self.progress, self.assistants.scenarios, scenario, request.trial_id)
         try:
             verdict = await evaluate_trial(self.storage, request, self.settings.evaluation_timeout_s)
         except EvaluationFailedError as error:
             self.record.failures.append(error.failure)
             return
         if verdict.assessment_results is not None:
-            await announce_results(self.progress, verdict.assessment_results)
+            await announce_results(self.progress, verdict.assessment_results, request.trial_id)
         await self.progress.tell(f"{request.trial_id}: {_headline(verdict)}")
 
     def _fail(self, trial: TrialSpec, stage: str, message: str) -> None:

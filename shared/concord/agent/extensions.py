@@ -13,6 +13,9 @@ TIMESTAMP_KEY: Final = TIMESTAMP_URI.removeprefix("https://") + "/timestamp"
 ASSIGNMENT_URI: Final = "https://github.com/concord-assessor/concord/extensions/assignment/v1"
 ASSIGNMENT_KEY: Final = ASSIGNMENT_URI.removeprefix("https://") + "/assignment"
 
+CALLS_URI: Final = "https://github.com/concord-assessor/concord/extensions/calls/v1"
+"""In the card of an agent that plays tasks by calls: given the addresses of other seats, it calls them over A2A."""
+
 TRACEPARENT_KEY: Final = "traceparent"
 """W3C Trace Context, sent as metadata because A2A does not propagate it."""
 

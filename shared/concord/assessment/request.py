@@ -121,6 +121,17 @@ class Control(StrEnum):
     """The team has no channel: no message is delivered."""
 
 
+class Exchange(StrEnum):
+    """How the seats of a team exchange messages."""
+
+    ROUNDS = "rounds"
+    """The gateway asks every seat in rounds, and delivers the messages in their replies."""
+    CALLS = "calls"
+    """Seats call each other through the gateway's proxy."""
+    AUTO = "auto"
+    """By calls if every participant's card announces them, else in rounds. Decided before the first trial."""
+
+
 class FamilyTask(_Strict):
     """A task that a suite's family generates anew for every trial, from the assessment's secret."""
 
@@ -130,6 +141,7 @@ class FamilyTask(_Strict):
     """The seats of a lone participant. Several participants take one each, or the numbers in the config's `seats`."""
     topology: Topology | list[tuple[Id, Id]] = Topology.COMPLETE
     """The channels of the team: a named topology, or edges between seats."""
+    exchange: Exchange = Exchange.AUTO
     max_rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS)] | None = None
     """Default: enough rounds for a message to cross the team and return, and four more."""
     control: Control | None = None
@@ -236,8 +248,9 @@ class AssessmentConfig(BaseModel):
     """The seats of each participant in tasks of families: one number for all, or a number for each named one."""
     topology: Topology | list[tuple[Id, Id]] | None = None
     difficulty: Annotated[int, Field(ge=1, le=MAX_DIFFICULTY)] | None = None
+    exchange: Exchange | None = None
     max_rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS)] | None = None
-    """`topology`, `difficulty` and `max_rounds` replace the values of a manifest or of a family's task."""
+    """`topology`, `difficulty`, `exchange` and `max_rounds` replace the values of a manifest or of a family's task."""
     controls: Annotated[list[Control], BeforeValidator(_listed), Field(max_length=len(Control))] = []
     num_runs: Annotated[int, Field(ge=1, le=100)] = 1
     num_instances: Annotated[int, Field(ge=1, le=MAX_TRIALS)] | None = None
@@ -296,15 +309,15 @@ class AssessmentConfig(BaseModel):
         """The ids of the evaluators to run, with their parameters, chosen as the metrics are."""
         return _chosen(self.evaluators, available)
 
-    def chosen_tasks(self, default: list[TaskSpec]) -> list[TaskSpec]:
-        """The tasks of the whole assessment: those of the config, else `default`."""
+    def chosen_tasks(self) -> list[TaskSpec]:
+        """The tasks that the config itself holds; none if it names a suite or nothing."""
         if self.task is not None:
             return [TaskSpec(id="task", text=self.task)]
         if self.interaction_pattern is not None:
             return [TaskSpec(id="pattern", interaction_pattern=self.interaction_pattern)]
         if self.scenario is not None:
             return [TaskSpec(id=name, scenario=name) for name in dict.fromkeys(self.scenario)]
-        return self.tasks or default
+        return self.tasks or []
 
 
 def _chosen(listed: Iterable[str | PluginChoice] | None, available: Iterable[str]) -> dict[str, dict[str, float]]:
@@ -352,7 +365,7 @@ class AssessmentRequest(BaseModel):
     @model_validator(mode="after")
     def _scenarios_have_one_assistant(self) -> Self:
         asked = [name for name in self.participants if self.config.start in {"all", name}]
-        if len(asked) != 1 and any(task.scenario for task in self.config.chosen_tasks([])):
+        if len(asked) != 1 and any(task.scenario for task in self.config.chosen_tasks()):
             raise ValueError("a scenario has one assistant: with several participants, name it in `start`")
         return self
 

@@ -1,5 +1,6 @@
 """The results of a trial, from its metrics to its judgment, as the row of its assessment has them."""
 
+from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
@@ -240,6 +241,21 @@ class RoundsRecord(Record):
     turns: list[TurnRecord]
 
 
+class SeatReply(Record):
+    """A seat's reply to the question of a trial by calls, by the gateway's clock."""
+
+    seat: str
+    at: datetime
+    state: Literal["replied", "late", "failed"]
+    error: str | None = None
+
+
+class CallsRecord(Record):
+    """A trial by calls: when each seat replied to the question."""
+
+    replies: list[SeatReply]
+
+
 class TrialOutcome(Record):
     """The outcome of driving a trial, as the gateway observed it; `time_used` in seconds."""
 
@@ -252,6 +268,8 @@ class TrialOutcome(Record):
     time_used: float
     rounds: RoundsRecord | None = None
     """Of a trial in rounds."""
+    calls: CallsRecord | None = None
+    """Of a trial of a family's task by calls."""
 
 
 class TrialRecord(Record):

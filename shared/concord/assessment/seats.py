@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from concord.assessment.roster import RosterEntry
+from concord.trust.proxy_urls import is_proxy_url
 
 DEFAULT_SEATS: Final = 5
 """The default number of seats of a lone participant."""
@@ -38,5 +39,10 @@ def _count(participant: str, configured: int | Mapping[str, int] | None, default
 def _seats(entry: RosterEntry, count: int) -> list[RosterEntry]:
     if count == 1:
         return [entry]
-    # The aliases belong to the participant as a whole, and name no seat of it.
-    return [entry.model_copy(update={"id": f"{entry.id}/{number}", "aliases": ()}) for number in range(1, count + 1)]
+    return [_seat(entry, number) for number in range(1, count + 1)]
+
+
+def _seat(entry: RosterEntry, number: int) -> RosterEntry:
+    """One of several seats. Its only alias is its address at the proxy; the others are the participant's as a whole."""
+    proxied = tuple(f"{alias}{number}/" for alias in entry.aliases if is_proxy_url(alias))
+    return entry.model_copy(update={"id": f"{entry.id}/{number}", "aliases": proxied})

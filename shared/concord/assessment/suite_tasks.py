@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from concord.assessment.request import MAX_TASKS, AssessmentConfig, Control, FamilyTask, TaskSpec
+from concord.assessment.request import MAX_TASKS, AssessmentConfig, Control, Exchange, FamilyTask, TaskSpec
 from concord.suite import Group, installed_families, installed_manifests
 from concord.trace.step import Id
 
@@ -24,6 +24,8 @@ class Manifest(BaseModel):
 
     name: Id
     description: str
+    exchange: Exchange = Exchange.AUTO
+    """Of the tasks that do not name their own."""
     tasks: Annotated[list[ManifestTask], Field(min_length=1, max_length=MAX_TASKS)]
 
 
@@ -48,10 +50,7 @@ def _named(name: str) -> list[TaskSpec]:
     manifests = installed_manifests()
     if name in manifests:
         manifest = Manifest.model_validate_json(manifests[name])
-        return [
-            TaskSpec(id=task.id, family=FamilyTask.model_validate(task.model_dump(exclude={"id"})))
-            for task in manifest.tasks
-        ]
+        return [TaskSpec(id=task.id, family=_family_task(task, manifest.exchange)) for task in manifest.tasks]
     families = [family for family in installed_families() if name in {family.name, family.group.value}]
     if not families:
         groups = ", ".join(Group)
@@ -62,6 +61,11 @@ def _named(name: str) -> list[TaskSpec]:
     return [TaskSpec(id=family.name, family=FamilyTask(name=family.name)) for family in families]
 
 
+def _family_task(task: ManifestTask, exchange: Exchange) -> FamilyTask:
+    family = FamilyTask.model_validate(task.model_dump(exclude={"id"}))
+    return family if family.exchange is not Exchange.AUTO else family.model_copy(update={"exchange": exchange})
+
+
 def _with_controls(task: TaskSpec, config: AssessmentConfig, solos: Sequence[str]) -> Iterator[TaskSpec]:
     if task.family is None:
         yield task
@@ -69,6 +73,7 @@ def _with_controls(task: TaskSpec, config: AssessmentConfig, solos: Sequence[str
     said: dict[str, Any] = {
         "topology": config.topology,
         "difficulty": config.difficulty,
+        "exchange": config.exchange,
         "max_rounds": config.max_rounds,
     }
     family = task.family.model_copy(update={name: value for name, value in said.items() if value is not None})

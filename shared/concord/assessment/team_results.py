@@ -1,10 +1,22 @@
 """The record of a team task: its messages, the flow of facts, and the causes of wrong parts."""
 
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from concord.assessment.request import Fraction
+
+MAX_FAILURES: Final = 200
+"""Failures that a trial's record lists."""
+
+MAX_NAMED_FACTS: Final = 20
+"""Facts that a failure lists."""
+
+MAX_FACTS: Final = 100
+"""Facts whose flow a trial's record lists."""
+
+MAX_MESSAGES: Final = 500
+"""Messages that the flow lists."""
 
 
 class TeamRecord(BaseModel):
@@ -36,6 +48,8 @@ class PartFailure(TeamRecord):
     step_id: str | None
     """The message that shows it, if one does."""
     facts: list[str]
+    """The lost facts; at most `MAX_NAMED_FACTS`, the rest counted as omitted."""
+    facts_omitted: int = 0
 
 
 class UnexplainedKnowledge(TeamRecord):
@@ -43,6 +57,45 @@ class UnexplainedKnowledge(TeamRecord):
 
     seat: str
     facts: list[str]
+    """At most `MAX_NAMED_FACTS`, the rest counted as omitted."""
+    facts_omitted: int = 0
+
+
+class FactMessage(TeamRecord):
+    """A delivered message from one seat to another, and the facts that it told. Numbers are places in lists."""
+
+    step_id: str
+    time: int
+    """The round in which it was sent; without rounds, its place among all messages. It arrives one later."""
+    sender: int
+    receiver: int
+    facts: list[int]
+    news: list[int]
+    """Those of the facts that its receiver could not know before."""
+
+
+class FlowRecord(TeamRecord):
+    """Which fact went where, and when. Numbers of seats and facts are places in the lists `seats` and `facts`."""
+
+    seats: list[str]
+    facts: list[str]
+    """The lost and the needed ones first; at most `MAX_FACTS`, the rest counted as omitted."""
+    facts_omitted: int = 0
+    needs: list[list[int]]
+    """By seat, the facts that its answer follows from; none for a seat that need not answer."""
+    known_from: list[list[int | None]]
+    """By seat and fact, the time from which the seat could know the fact: 0 from its brief, null never."""
+    answered: list[int | None]
+    """By seat, the time of its last answer; null for none."""
+    end: int
+    """The last round; without rounds, one after the last message."""
+    sent: list[int]
+    """By seat, its delivered messages."""
+    redundant: list[int]
+    """By seat, those of its delivered messages that told their receivers no fact that was new to them."""
+    messages: list[FactMessage]
+    """In their order; at most `MAX_MESSAGES`, those with news first, the rest counted as omitted."""
+    messages_omitted: int = 0
 
 
 class TeamTaskRecord(TeamRecord):
@@ -52,6 +105,7 @@ class TeamTaskRecord(TeamRecord):
     difficulty: int
     topology: str
     """Its name, or `edges` if the request lists them."""
+    exchange: Literal["rounds", "calls"] = "rounds"
     seats: list[str]
     shared_process: bool
     """Whether one participant takes several seats. The messages between such seats are proven; the separation of their
@@ -60,13 +114,21 @@ class TeamTaskRecord(TeamRecord):
     paired_with: str | None
     chance: Fraction
     rounds: int | None
+    """Null by calls."""
     messages: int
-    """Delivered messages, each counted once for each of its receivers."""
+    """Delivered messages, each counted once for each of its receivers. By calls: answered calls, each counted once with
+    its answer."""
     fewest_messages: int
     fewest_is_exact: bool
     redundant: int
-    """Delivered messages that brought their receivers no fact that was new to them."""
+    """Delivered messages that brought their receivers no fact that was new to them. By calls: answered calls whose
+    request and answer both brought none."""
     coverage: list[Fraction]
-    """After each round, the part of the needed facts that the answering seats could know. Empty without rounds."""
+    """After each round, the part of the needed facts that the answering seats could know. By calls: after each answered
+    call, of many after an even selection."""
     failures: list[PartFailure]
+    """At most `MAX_FAILURES`, one of each cause and seat first, the rest counted as omitted."""
+    failures_omitted: int = 0
     unexplained: list[UnexplainedKnowledge]
+    flow: FlowRecord | None = None
+    """Null for controls."""

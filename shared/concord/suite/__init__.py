@@ -1,5 +1,6 @@
 """What suites of tasks are made of: draws, values, topologies, tasks and the interface of a family."""
 
+from concord.suite.calls import fewest_calls
 from concord.suite.draw import Draw, commitment, instance_secret
 from concord.suite.family import MAX_DIFFICULTY, Family, Group, Suite, installed_families, installed_manifests
 from concord.suite.task import Answers, Bound, Fact, Grade, Neighbours, Part, SuiteTask
@@ -24,6 +25,7 @@ __all__ = [
     "Value",
     "commitment",
     "distances",
+    "fewest_calls",
     "installed_families",
     "installed_manifests",
     "instance_secret",

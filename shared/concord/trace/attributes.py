@@ -1,5 +1,6 @@
 """The names of a step's attributes, and of fields in a call's request, that Concord writes and reads."""
 
+from collections.abc import Mapping
 from typing import Final
 
 AGENT_NAME: Final = "agent_name"
@@ -24,6 +25,33 @@ REFUSED_BY: Final = "refused_by"
 """Attribute of a call that a limit of the gateway refused. Such a call counts as no agent's failure."""
 
 GATEWAY: Final = "gateway"
+
+NOT_CARRIED: Final = "not_carried"
+"""Attribute of a call that the gateway did not forward, so that its callee read nothing of it."""
+
+WHOLE: Final = "whole"
+"""Of a call between seats whose message is more than its quoted text: all of it. In `requests`, and in attributes named
+by `whole_pieces`."""
+
+MAX_WHOLE: Final = 50_000
+"""Limit on its characters."""
+
+_PIECE: Final = 8000
+
+
+def whole_pieces(text: str) -> dict[str, str]:
+    """A whole message as attributes, which are limited in length."""
+    pieces = [text[start : start + _PIECE] for start in range(0, min(len(text), MAX_WHOLE), _PIECE)]
+    return {f"{WHOLE}_{number}": piece for number, piece in enumerate(pieces, start=1)}
+
+
+def whole_of(attributes: Mapping[str, str]) -> str:
+    """The whole message in the attributes of a step; empty if it is the quoted text."""
+    pieces: list[str] = []
+    while (piece := attributes.get(f"{WHOLE}_{len(pieces) + 1}")) is not None:
+        pieces.append(piece)
+    return "".join(pieces)
+
 
 ROUND: Final = "round"
 """Attribute of a message between seats: the round in which it was sent."""

@@ -17,12 +17,17 @@ def proxy_url(base: str, callee_id: str, token: str = REDACTED) -> str:
 
     Without a token, the form that is stored and compared; the proxy does not answer there.
     """
-    return f"{base.rstrip('/')}{PROXY_PATH}/{token}/{quote(callee_id, safe='')}/"
+    return f"{base.rstrip('/')}{PROXY_PATH}/{token}/{quote(callee_id)}/"
 
 
 def is_proxy_url(url: str) -> bool:
     """Whether a stored URL is a proxy URL."""
     return f"{PROXY_PATH}/{REDACTED}/" in url
+
+
+def peers_scope(trace_id: str, seat: str) -> str:
+    """The registry's scope with what a seat may see in one trial: itself and its neighbours."""
+    return f"{trace_id}:{seat}"
 
 
 def observed_peers(roster: Iterable[RosterEntry], base: str) -> list[RosterEntry]:

@@ -80,7 +80,7 @@ async def test_two_runs_of_a_scenario_make_a_row_with_their_results(redis_url: s
         found = environments_of(gateway)
         gateway.signal(signal.SIGTERM)
     assert row["score"] == 100
-    assert row["detail"]["mode"] == "live"
+    assert (row["domain"], row["detail"]["mode"]) == ("assistant-assessment", "live")
     assert row["detail"]["scoring"]["judged_by_code"] == 2
     assert [trial["task_id"] for trial in row["detail"]["trials"]] == ["first_day", "first_day"]
     assert {trial["grading"]["scorer"] for trial in row["detail"]["trials"]} == {"criteria"}
@@ -101,7 +101,7 @@ async def test_two_runs_of_a_scenario_make_a_row_with_their_results(redis_url: s
     assert types.count("update_assessment_completed") == 2
     lines = [update.text for update in updates]
     assert "turn 1: email.send tom.okafor@fernway.example · Re: Meeting on Thursday?" in lines
-    assert "The free time is proposed: 10 of 10 points" in lines
+    assert "trial-2: The free time is proposed: 10 of 10 points" in lines
     await gone(found)
 
 

@@ -183,6 +183,14 @@ async def test_a_proctor_may_act_on_behalf_of_anyone(proctor: httpx.AsyncClient)
     answer = {"event_id": "meeting", "attendee_email": EVE, "response": "declined"}
     assert (await proctor.post("/calendar/respond", json=answer)).json()["status"] == "executed"
     assert (await proctor.post("/chat/send", json={"role": "user", "content": "hi"})).json()["status"] == "executed"
+    await proctor.post("/email/send", json={"from_address": EVE, "to_addresses": [USER], "subject": "From Eve"})
+    await proctor.post("/sms/send", json={"from_number": "+15559999999", "to_numbers": ["+15550000000"], "body": "x"})
+    await proctor.post("/simulator/time/advance", json={"seconds": 1})
+    (sent, *_) = (await proctor.post("/email/query", json={"folder": "sent"})).json()["emails"]
+    (received, *_) = (await proctor.post("/email/query", json={"folder": "inbox"})).json()["emails"]
+    assert sent["from_address"] == received["from_address"] == EVE
+    (text,) = (await proctor.post("/sms/query", json={})).json()["messages"]
+    assert text["from_number"] == "+15559999999"
 
 
 async def test_an_events_agent_id_is_the_callers_key_whatever_the_body_says(proctor: httpx.AsyncClient) -> None:

@@ -208,3 +208,25 @@ async def test_the_state_is_whole_by_default_and_comes_in_pages_on_request(ues: 
     assert (len(since.emails), since.has_more) == (30, False)
     part = await ues.email.get_state(since="2026-01-01T10:09:30Z", limit=20)
     assert (len(part.emails), part.has_more) == (20, True)
+
+
+async def test_a_reset_stops_the_simulation_and_keeps_the_clock_unless_it_rewinds(ues: AsyncUESClient) -> None:
+    event = {"modality": "chat", "data": {"role": "user", "content": "x"}, "scheduled_time": "2026-01-01T10:00:00Z"}
+    await ues.events.create(**event)
+    before = await ues.simulation.status()
+    await ues.time.advance(seconds=7200)
+    reset = await ues.simulation.reset()
+    after = await ues.simulation.status()
+    assert (reset["cleared_events"], reset["events_undone"]) == (1, 1)
+    assert (after.is_running, after.pending_events) == (False, 1)
+    assert (after.current_time - before.current_time).total_seconds() == 7200
+    assert (await ues.chat.get_state()).total_message_count == 0
+    await ues.simulation.clear(reset_time_to="2026-01-01T09:00:00Z")
+    cleared = (await ues.simulation.status()).chain_head
+    await ues.simulation.start()
+    await ues.events.create(**event)
+    await ues.time.advance(seconds=7200)
+    await ues.simulation.reset(rewind=True)
+    rewound = await ues.simulation.status()
+    assert (rewound.chain_head, rewound.pending_events) == (cleared, 0)
+    assert rewound.current_time == before.current_time

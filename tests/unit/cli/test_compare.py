@@ -17,6 +17,7 @@ from concord.assessment.results import Grading, Judgment, LatencySummary
 from concord_cli.compare.comparison import Comparison, compare_teams
 from concord_cli.compare.teams import ScoreKind, Team
 from concord_cli.main import app
+from tests.team_task_rows import team_task
 from tests.unit.cli.report.laws import law
 from tests.unit.cli.rows import FAILURE, on_structure, row, trial, unjudged
 
@@ -93,6 +94,51 @@ def test_teams_without_a_shared_task_have_no_difference(tmp_path: Path) -> None:
     [pair] = found.pairs
     assert (pair.difference, pair.shared_tasks, pair.verdict) == (None, 0, "insufficient")
     assert any("The teams have different tasks" in each for each in found.warnings)
+
+
+def shared(row: ResultRow, *, control: str | None = None) -> ResultRow:
+    """The row with seats that share one process."""
+    record = team_task(None, control=control)
+    trials = [each.model_copy(update={"team_task": record}) for each in row.detail.trials]
+    return row.model_copy(update={"detail": row.detail.model_copy(update={"trials": trials})})
+
+
+def test_teams_whose_seats_share_a_process_are_ranked_apart_and_not_compared_with_others(tmp_path: Path) -> None:
+    teams = {"a": team(), "b": team(-0.2), "lone": shared(team(0.2)), "other": shared(team(-0.1))}
+    found = compared(tmp_path, **teams)
+    assert [(each.name, each.shared_process, each.rank_best) for each in found.teams] == [
+        ("a", False, 1),
+        ("b", False, 2),
+        ("lone", True, 1),
+        ("other", True, 2),
+    ]
+    assert [(pair.first, pair.second) for pair in found.pairs] == [("a", "b"), ("lone", "other")]
+    assert found.groups == [["a"], ["b"], ["lone"], ["other"]]
+    assert found.pair_level == pytest.approx(1 - 0.05 / 2)
+    printed = concord(*(str(tmp_path / f"{name}.json") for name in teams)).stdout
+    assert "Teams whose seats share one process, ranked apart" in printed
+    assert "ranked apart and not compared with others" in printed.partition("Warnings")[2]
+
+
+def test_one_team_of_each_kind_has_no_pair_and_no_difference(tmp_path: Path) -> None:
+    found = compared(tmp_path, a=team(), lone=shared(team(0.2)))
+    assert found.pairs == []
+    assert [(each.rank_best, each.rank_worst) for each in found.teams] == [(1, 1), (1, 1)]
+    assert "Differences" not in concord(str(tmp_path / "a.json"), str(tmp_path / "lone.json")).stdout
+
+
+def test_teams_of_one_kind_alone_have_one_table_without_a_word_on_kinds(tmp_path: Path) -> None:
+    compared(tmp_path, a=shared(team()), b=shared(team(-0.2)))
+    assert "share" not in concord(str(tmp_path / "a.json"), str(tmp_path / "b.json")).stdout.replace("shared tasks", "")
+
+
+def test_trials_of_controls_do_not_count(tmp_path: Path) -> None:
+    whole = shared(team())
+    silent = shared(team(-0.3, tasks=5), control="silent").detail.trials
+    both = whole.model_copy(
+        update={"detail": whole.detail.model_copy(update={"trials": [*whole.detail.trials, *silent]})}
+    )
+    assert [each.trials for each in compared(tmp_path, a=both, b=whole).teams] == [10, 10]
 
 
 def test_trials_lost_to_infrastructure_are_left_out_and_warned_of(tmp_path: Path) -> None:

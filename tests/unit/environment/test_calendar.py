@@ -1,17 +1,20 @@
 """The calendar: recurring series, their exceptions and splits, time zones, and responses to invitations."""
 
 from datetime import UTC, date, datetime, timedelta
+from zoneinfo import ZoneInfo
 
 import pytest
 
 from concord_environment.core.faults import BadRequest, Conflict, Invalid, NotFound
+from concord_environment.modalities.calendar.client_form import client_rule
+from concord_environment.modalities.calendar.recurrence import rrule_of
 from concord_environment.modalities.calendar.requests import (
     DeleteEvent,
     Respond,
     UpdateEvent,
 )
 from concord_environment.modalities.calendar.rrule import recurs
-from concord_environment.modalities.calendar.state import CalendarState
+from concord_environment.modalities.calendar.state import CalendarState, RecurrenceRule
 from tests.unit.environment.calendars import ATTENDEES, MONDAY, act, create, days, query_events, stored_event, weekly
 from tests.unit.environment.worlds import USER, new_simulation
 
@@ -216,3 +219,24 @@ def test_a_changed_occurrence_replaces_the_same_one_of_a_series_moved_across_mid
     shown = query_events(simulation)
     assert [event.title for event in shown] == ["Standup", "Standup", "Its own"]
     assert [event.recurrence_id for event in shown] == ["2026-03-01", "2026-03-02", "2026-03-03"]
+
+
+@pytest.mark.parametrize(
+    ("given", "rrule"),
+    [
+        ({"frequency": "WEEKLY", "by_day": ["MO", "WE"], "count": 4}, "FREQ=WEEKLY;INTERVAL=1;BYDAY=MO,WE;COUNT=4"),
+        ({"frequency": "MONTHLY", "by_month_day": [31]}, "FREQ=MONTHLY;INTERVAL=1;BYMONTHDAY=31"),
+        (
+            {"frequency": "MONTHLY", "by_day": ["FR"], "by_set_pos": [-1], "interval": 2, "until": "2026-12-31"},
+            "FREQ=MONTHLY;INTERVAL=2;BYDAY=FR;BYSETPOS=-1;UNTIL=20261231T235959Z",
+        ),
+        ({"frequency": "daily", "until": "2026-12-31T09:00:00Z"}, "FREQ=DAILY;INTERVAL=1;UNTIL=20261231T235959Z"),
+    ],
+)
+def test_a_rule_in_the_form_of_the_ues_client_means_the_same_rrule(given: dict[str, object], rrule: str) -> None:
+    rule = RecurrenceRule.model_validate(given)
+    assert rrule_of(rule, ZoneInfo("UTC")) == rrule
+    shown = client_rule(rrule)
+    assert {name: shown.get(name) for name in given if name.startswith("by_")} == {
+        name: part for name, part in given.items() if name.startswith("by_")
+    }

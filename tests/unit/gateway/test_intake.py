@@ -8,7 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.a2a import IncomingMessage
-from concord_gateway.intake import NotAnAssessmentError, read_request
+from concord.assessment import AssessmentRequest
+from concord.assessment.instances import instance_of
+from concord.assessment.plan import AssessmentPlan
+from concord.assessment.roster import RosterEntry
+from concord_gateway.assistants import Scenarios
+from concord_gateway.intake import NotAnAssessmentError, Work, plan_work, read_request
+
+STANDARD = {"suite": "standard-1"}
 
 
 def message(*texts: str, data: tuple[object, ...] = (), others: int = 0) -> IncomingMessage:
@@ -53,6 +60,58 @@ def test_the_platforms_message_is_an_assessment() -> None:
 def test_any_other_message_is_refused_with_the_reason(wrong: IncomingMessage, reason: str) -> None:
     with pytest.raises(NotAnAssessmentError, match=reason):
         read_request(wrong)
+
+
+def work(config: dict[str, object], participants: int = 1) -> tuple[AssessmentRequest, Work]:
+    names = {f"agent{number}": f"http://agent{number}:9009/" for number in range(participants)}
+    request = AssessmentRequest.model_validate({"participants": names, "config": config})
+    return request, plan_work(request, Scenarios(()))
+
+
+@pytest.mark.parametrize("config", [{}, {"num_runs": 2, "seed": 7}, {"start": "agent0"}])
+def test_a_request_that_names_no_tasks_gets_the_24_of_the_standard_manifest(config: dict[str, object]) -> None:
+    _, planned = work(config)
+    standard = plan_work(AssessmentRequest.model_validate({"participants": {"a": "http://a"}, "config": STANDARD}), Scenarios(()))
+    assert len(standard.tasks) == 24
+    assert planned.tasks == standard.tasks
+
+
+@pytest.mark.parametrize(
+    ("config", "tasks"),
+    [
+        ({"task": "Count."}, ["task"]),
+        ({"tasks": [{"id": "t", "text": "Count."}]}, ["t"]),
+        ({"suite": "maximum"}, ["maximum"]),
+        ({"interaction_pattern": {"agents": ["a"]}}, ["pattern"]),
+    ],
+)
+def test_a_request_that_names_tasks_gets_these_alone(config: dict[str, object], tasks: list[str]) -> None:
+    assert [task.id for task in work(config)[1].tasks] == tasks
+
+
+@pytest.mark.parametrize("participants", [1, 2, 3, 12])
+def test_a_team_of_any_size_can_be_given_every_standard_task_in_time(participants: int) -> None:
+    """An agent that takes 20 s a turn has time for a round more than the fewest, in all 24 trials."""
+    request, planned = work({}, participants)
+    plan = AssessmentPlan(
+        assessment_id="a",
+        mode=request.mode,
+        config=request.config,
+        tasks=planned.tasks,
+        roster=[RosterEntry(id=name, url=str(url)) for name, url in request.participants.items()],
+        trials=planned.trials,
+        task_secret="5e" * 32,
+    )
+    assert planned.limits.trial_s * len(planned.trials) <= planned.limits.assessment_s <= 300 * 60
+    for trial in planned.trials:
+        task = instance_of(plan, trial)
+        assert len(task.seats) == (participants if participants > 1 else _manifest_seats(planned, trial.task_id))
+        assert (task.fewest_rounds.value + 1) * 20 <= planned.limits.trial_s
+
+
+def _manifest_seats(planned: Work, task_id: str) -> int | None:
+    [family] = [task.family for task in planned.tasks if task.id == task_id]
+    return None if family is None else family.seats
 
 
 def test_many_errors_are_shortened() -> None:

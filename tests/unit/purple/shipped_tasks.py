@@ -9,7 +9,6 @@ from pydantic import JsonValue
 
 from concord.assessment import TaskSpec
 from concord.assessment.scorers import JsonScorer
-from concord_gateway.intake import default_tasks
 from concord_purple.teams import TeamName
 
 ROOT: Final = Path(__file__).parents[3]
@@ -26,6 +25,12 @@ def scenario_task(team: TeamName) -> TaskSpec:
     return TaskSpec.model_validate(task)
 
 
+def compose_tasks() -> list[TaskSpec]:
+    """The two tasks of the team of docker-compose.yaml."""
+    document = tomllib.loads((ROOT / "scenarios/compose.toml").read_text(encoding="utf-8"))
+    return [TaskSpec.model_validate(task) for task in document["config"]["tasks"]]
+
+
 def shipped_text(name: str) -> str:
     """A text to review, by the name of its file."""
     return (ROOT / f"data/texts/{name}.txt").read_text(encoding="utf-8").strip()
@@ -33,7 +38,7 @@ def shipped_text(name: str) -> str:
 
 TASKS: Final = {
     "cargo_bikes": scenario_task(TeamName.MESH),
-    **dict(zip(("incident_report", "product_announcement"), default_tasks(), strict=True)),
+    **dict(zip(("incident_report", "product_announcement"), compose_tasks(), strict=True)),
 }
 """Every shipped task, by the name of the text that it is about."""
 

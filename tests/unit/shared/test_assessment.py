@@ -85,10 +85,9 @@ def test_unknown_keys_are_listed_without_strict() -> None:
     assert request({"colour": "red", "brand": 1}, {"a": "http://a"}).config.unknown_keys == ["brand", "colour"]
 
 
-def test_without_tasks_the_default_ones_are_used() -> None:
-    default = [TaskSpec(id="d", text="do")]
-    assert AssessmentConfig().chosen_tasks(default) == default
-    assert [task.text for task in AssessmentConfig(task="mine").chosen_tasks(default)] == ["mine"]
+def test_a_config_holds_the_tasks_that_it_lists_and_none_of_a_suite() -> None:
+    assert [task.text for task in AssessmentConfig(task="mine").chosen_tasks()] == ["mine"]
+    assert AssessmentConfig().chosen_tasks() == AssessmentConfig(suite=["pool"]).chosen_tasks() == []
 
 
 @given(st.integers(1, 40), st.integers(1, 20))
@@ -114,10 +113,10 @@ def test_trials_are_one_per_task_and_run_with_reproducible_seeds(n_tasks: int, n
     assert [trial.seed for trial in trials] == [trial.seed for trial in plan_trials(config, tasks)]
 
 
-@pytest.mark.parametrize("config", [{}, {"task": "x"}, {"tasks": [TEXT_TASK]}, {"interaction_pattern": PATTERN}])
+@pytest.mark.parametrize("config", [{"task": "x"}, {"tasks": [TEXT_TASK]}, {"interaction_pattern": PATTERN}])
 def test_a_plan_survives_serialisation(config: dict[str, object]) -> None:
     given = request({**config, "weights": {"task": 0.5}, "colour": "red"}, {"a": "http://a"})
-    tasks = given.config.chosen_tasks([TaskSpec(id="d", text="do")])
+    tasks = given.config.chosen_tasks()
     plan = AssessmentPlan(
         assessment_id="a1",
         mode=given.mode,

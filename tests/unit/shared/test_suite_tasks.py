@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from concord.assessment.request import AssessmentConfig, TaskSpec
+from concord.assessment.request import AssessmentConfig, Exchange, TaskSpec
 from concord.assessment.roster import Roster, RosterEntry
 from concord.assessment.seats import seats_of, shared_processes
 from concord.assessment.suite_tasks import suite_tasks
 from concord.suite import Topology
+from concord.trust.proxy_urls import proxy_url
 
 
 def entry(name: str, url: str = "") -> RosterEntry:
@@ -41,6 +42,13 @@ class TestSeats:
         roster = Roster(seats)
         assert [roster.resolve(seat.url, seat.id) for seat in seats] == [seat.id for seat in seats]
 
+    def test_a_seats_address_at_the_proxy_is_its_own_and_other_aliases_are_the_participants(self) -> None:
+        proxied = proxy_url("http://gateway:9009", "agent")
+        alone = RosterEntry(id="agent", url="http://agent:9009/", aliases=("http://other/", proxied))
+        roster = Roster(seats_of([alone], 3))
+        assert roster.resolve(proxy_url("http://gateway:9009", "agent/2"), "") == "agent/2"
+        assert roster.resolve("http://other/") == "url:http://other"
+
 
 class TestSuite:
     """`suite` names families or groups; what the config says of all tasks goes before."""
@@ -53,6 +61,22 @@ class TestSuite:
         [task] = suite_tasks(AssessmentConfig(suite=["maximum"], topology=Topology.RING, difficulty=4))
         assert task.family is not None
         assert (task.family.topology, task.family.difficulty) == (Topology.RING, 4)
+
+    @pytest.mark.parametrize(
+        ("suite", "said", "exchange"),
+        [
+            ("maximum", None, Exchange.AUTO),
+            ("maximum", "calls", Exchange.CALLS),
+            ("quick", None, Exchange.ROUNDS),
+            ("standard-1", None, Exchange.ROUNDS),
+            ("quick", "calls", Exchange.CALLS),
+        ],
+    )
+    def test_manifests_fix_rounds_unless_the_config_says_otherwise(
+        self, suite: str, said: str | None, exchange: Exchange
+    ) -> None:
+        tasks = suite_tasks(AssessmentConfig.model_validate({"suite": suite, "exchange": said}))
+        assert {task.family.exchange for task in tasks if task.family is not None} == {exchange}
 
     def test_controls_follow_their_task_and_share_its_instances(self) -> None:
         config = AssessmentConfig.model_validate({"suite": "maximum", "controls": ["solo", "silent"]})

@@ -1,20 +1,19 @@
 """`/events`: reading and scheduling events."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from itertools import islice
 from typing import Annotated
 
-from fastapi import Depends, Query, Response
+from fastapi import Depends, Query
 from pydantic import BaseModel, Field, JsonValue
 
 from concord_environment.access.keys import Key
 from concord_environment.api.access import Addressed, Served, permitted
-from concord_environment.api.errors import Problem
 from concord_environment.api.responses import EventView, event_view, whole_event_view
 from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import DEFAULT_PRIORITY, Event, EventStatus, Submission
-from concord_environment.core.faults import BadRequest, Conflict, Fault, NotFound
+from concord_environment.core.faults import BadRequest, NotFound
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.modalities.fields import JsonObject, Moment
 from concord_environment.modalities.registry import MODALITY_BY_NAME, parse
@@ -44,59 +43,6 @@ class EventRequest(ImmediateRequest):
 
     scheduled_time: Moment
     priority: Priority = DEFAULT_PRIORITY
-
-
-class BatchRequest(BaseModel):
-    """Up to 1000 actions.
-
-    By default, the service schedules the valid actions and reports the invalid ones. With `stop_on_first_error`, one
-    invalid action keeps all from being scheduled. With `validate_only`, the service schedules none.
-    """
-
-    events: Annotated[list[EventRequest], Field(min_length=1, max_length=MAX_BATCH)]
-    stop_on_first_error: bool = False
-    validate_only: bool = False
-
-
-class BatchItem(BaseModel):
-    """The outcome of an action in a batch. `index` is its position in the request, from 0."""
-
-    index: int
-    success: bool
-    modality: str
-    event_id: str | None
-    scheduled_time: datetime | None
-    error: str | None
-
-
-class BatchAnswer(BaseModel):
-    """The outcome of a batch."""
-
-    total_submitted: int
-    total_created: int
-    total_failed: int
-    events: list[BatchItem]
-
-
-class CheckedItem(BaseModel):
-    """Whether an action in a batch is valid. `index` is its position in the request, from 0."""
-
-    index: int
-    valid: bool
-    modality: str
-    error: str | None
-
-
-class BatchCheck(BaseModel):
-    """The outcome of checking a batch. No action was scheduled: `total_created` is 0."""
-
-    validation_only: bool = True
-    total_submitted: int
-    total_created: int = 0
-    total_failed: int
-    total_valid: int
-    total_invalid: int
-    events: list[CheckedItem]
 
 
 class EventList(BaseModel):
@@ -204,7 +150,7 @@ async def create_event(
     with 404 for an unknown modality, with 422 for an unknown operation, and with 400 for an invalid field of `data`. A
     failure at execution time is recorded in the event.
     """
-    return event_view(environment.schedule(simulation, [_submission(environment, simulation, caller, request)])[0])
+    return event_view(environment.schedule(simulation, [submission_of(environment, simulation, caller, request)])[0])
 
 
 @router.post("/immediate")
@@ -230,55 +176,10 @@ async def create_immediate_event(
     return event_view(environment.schedule(simulation, [submission])[0])
 
 
-@router.post(
-    "/batch",
-    status_code=201,
-    response_model=BatchAnswer | BatchCheck,
-    responses={
-        200: {"model": BatchCheck, "description": "The actions were checked only."},
-        207: {"model": BatchAnswer, "description": "Some actions were scheduled."},
-        400: {"model": BatchAnswer | Problem, "description": "No action was scheduled."},
-    },
-)
-async def create_batch(
-    request: BatchRequest,
-    environment: Served,
-    simulation: Addressed,
-    caller: Annotated[Key, Depends(permitted("events:batch"))],
-    response: Response,
-) -> BatchAnswer | BatchCheck:
-    """Schedules up to 1000 actions in one step.
-
-    Responds with 201 if all actions were scheduled, with 207 if some were, with 400 if none was, and with 200 for
-    `validate_only`.
-    """
-    checked = [_checked(environment, simulation, caller, one) for one in request.events]
-    sound = [one for one in checked if isinstance(one, Submission)]
-    failed = len(checked) - len(sound)
-    names = [one.modality for one in request.events]
-    if request.validate_only:
-        response.status_code = 200
-        return BatchCheck(
-            total_submitted=len(checked),
-            total_failed=failed,
-            total_valid=len(sound),
-            total_invalid=failed,
-            events=list(_checks(names, checked)),
-        )
-    refused = (request.stop_on_first_error and failed > 0) or not sound
-    created = [] if refused else environment.schedule(simulation, sound)
-    response.status_code = 400 if not created else 207 if failed else 201
-    return BatchAnswer(
-        total_submitted=len(checked),
-        total_created=len(created),
-        total_failed=failed,
-        events=list(_items(names, checked, iter(created))),
-    )
-
-
-def _submission(
+def submission_of(
     environment: Environment, simulation: EnvironmentSimulation, caller: Key, request: EventRequest
 ) -> Submission:
+    """The action of a request, bound to the caller. Raises a Fault."""
     return environment.submission(
         simulation,
         caller,
@@ -287,39 +188,6 @@ def _submission(
         priority=request.priority,
         metadata=request.metadata,
     )
-
-
-def _checked(
-    environment: Environment, simulation: EnvironmentSimulation, caller: Key, request: EventRequest
-) -> Submission | Fault:
-    try:
-        submission = _submission(environment, simulation, caller, request)
-    except Fault as fault:
-        return fault
-    if submission.due < simulation.now:
-        return Conflict(f"{submission.due.isoformat()} is in the past: it is {simulation.now.isoformat()}")
-    return submission
-
-
-def _checks(names: Iterable[str], checked: Iterable[Submission | Fault]) -> Iterator[CheckedItem]:
-    for index, (modality, one) in enumerate(zip(names, checked, strict=True)):
-        error = str(one) if isinstance(one, Fault) else None
-        yield CheckedItem(index=index, valid=error is None, modality=modality, error=error)
-
-
-def _items(
-    names: Iterable[str], checked: Iterable[Submission | Fault], created: Iterator[Event]
-) -> Iterator[BatchItem]:
-    for check in _checks(names, checked):
-        event = next(created, None) if check.valid else None
-        yield BatchItem(
-            index=check.index,
-            success=check.valid,
-            modality=check.modality,
-            event_id=event.event_id if event else None,
-            scheduled_time=event.scheduled_time if event else None,
-            error=check.error,
-        )
 
 
 @router.get("/next", dependencies=[Depends(permitted("events:read"))])

@@ -123,6 +123,8 @@ class Table(Generic[Row]):
     def found(self, lookup: str, *values: str) -> list[Row]:
         """The rows that a lookup lists under the values, in order. No row may have two of the values."""
         keys = [key for value in values for key in self._found[lookup].get(value, ())]
+        if len(keys) == len(self._rows) > 1:
+            return list(self.rows())
         if len(keys) > 1 and len(keys) * _FEW > len(self._rows):
             chosen = set(keys)
             return [self._rows[sort_key[-1]] for sort_key in self._order.sort_keys() if sort_key[-1] in chosen]

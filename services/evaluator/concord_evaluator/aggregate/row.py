@@ -29,6 +29,10 @@ from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.metrics import metric_ids
 from concord_evaluator.pipeline import JUDGE, evaluator_ids
 
+TEAMS: Final = "graph-assessment"
+ASSISTANTS: Final = "assistant-assessment"
+"""The domains of rows. The leaderboard ranks scores of one domain."""
+
 MAX_TRIAL_WARNINGS: Final = 50
 """Warnings of single trials that a row shows."""
 
@@ -50,6 +54,7 @@ def make_row(
     return ResultRow(
         pass_rate=scores.pass_rate,
         time_used=sum(trial.record.time_used for trial in trials),
+        domain=ASSISTANTS if plan.tasks and all(task.scenario for task in plan.tasks) else TEAMS,
         score=None if detail.overall_score is None else 100 * detail.overall_score,
         task_rewards=TaskRewards(
             overall_score=detail.overall_score,

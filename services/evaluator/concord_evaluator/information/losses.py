@@ -17,7 +17,8 @@ class Cause(StrEnum):
     """Why a part of an answer is not right."""
 
     NOT_SENT = "not_sent"
-    """A seat told nobody the facts of its brief."""
+    """A seat told nobody the facts of its brief. By calls, if nobody called it either, it shares this with the seat
+    that needed the fact."""
     MISDIRECTED = "misdirected"
     """A seat told only seats that neither needed the fact nor were on the way to one, or an unknown seat."""
     NOT_PASSED_ON = "not_passed_on"
@@ -40,7 +41,7 @@ class Cause(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Turns:
-    """The rounds in which seats did not reply as asked, by seat. Empty where agents call each other."""
+    """The rounds in which seats did not reply as asked, by seat. By calls: all times, for seats that did not reply."""
 
     unreadable: Mapping[str, frozenset[int]] = field(default_factory=dict)
     late: Mapping[str, frozenset[int]] = field(default_factory=dict)
@@ -116,6 +117,11 @@ class Losses:
             if each.message.delivered and each.facts:
                 found[each.message.receiver][each.message.sender].append(each.message.time)
         return found
+
+    @cached_property
+    def addressed(self) -> frozenset[str]:
+        """The seats that some message reached."""
+        return frozenset(each.message.receiver for each in self.flow.messages if each.message.delivered)
 
     @cached_property
     def tellers(self) -> Mapping[str, Mapping[str, set[str]]]:
@@ -261,7 +267,8 @@ class _Search:
         if (fault := self.losses.turns.fault(seat, range(since, answered.end + 1))) is not None:
             return Loss(fault, (seat,))
         if arrival.step_id is None:
-            return Loss(Cause.NOT_SENT, (seat,))
+            unasked = not answered.in_rounds and seat != self.seat and seat not in self.losses.addressed
+            return Loss(Cause.NOT_SENT, (seat, self.seat) if unasked else (seat,))
         if arrival.time >= answered.end or self._is_too_late(seat, arrival.time):
             return self._on_its_way(need, seat)
         return Loss(Cause.NOT_PASSED_ON, (seat,), arrival.step_id)
@@ -272,9 +279,9 @@ class _Search:
 
     def _on_its_way(self, need: str, seat: str) -> Loss:
         """Who was late with a fact that came to a seat after it could be used: the first that waited, or the seat that
-        answered."""
+        answered. By calls, a seat may have waited to be asked."""
         path = self._path(need, seat)
-        for each in path:
+        for each in path if self.losses.answered.in_rounds else ():
             sender, time = each.message.sender, each.message.time
             if need not in self.losses.flow.known[sender]:
                 continue  # it stated what nothing had told it

@@ -1,34 +1,29 @@
 """The record of a trial's team task, from the gateway's own steps alone."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Sequence
 from typing import Final
 
 from concord.assessment import AssessmentPlan
 from concord.assessment.instances import family_of, instance_of
-from concord.assessment.request import Control
-from concord.assessment.results import Finding, RoundsRecord, TrialOutcome
+from concord.assessment.request import Control, Exchange
+from concord.assessment.results import Finding, TrialOutcome
 from concord.assessment.roster import Roster
 from concord.assessment.seats import shared_processes
-from concord.assessment.team_results import PartFailure, TeamTaskRecord, UnexplainedKnowledge
-from concord.suite import SuiteTask, Topology
-from concord.trace.attributes import AGENT_NAME, ROUND
-from concord.trace.decoding import read
-from concord.trace.report import ReportBatch, unpack
+from concord.assessment.team_results import MAX_FAILURES, TeamTaskRecord
+from concord.suite import SuiteTask, Topology, fewest_calls
+from concord.trace.report import ReportBatch
+from concord_evaluator.information.exchanges import by_calls, by_rounds
 from concord_evaluator.information.failures import failures_of
-from concord_evaluator.information.flow import Flow, Sent, flow_of
-from concord_evaluator.information.losses import Answered, Turns
+from concord_evaluator.information.flow import Flow, flow_of
+from concord_evaluator.information.listing import flow_record, listed_failures, listed_unexplained
 from concord_evaluator.information.unexplained import unexplained_in
-from concord_evaluator.trace.gateway_calls import is_observed
 
 MAX_NAMED: Final = 5
 """Facts that a finding names."""
 
-MAX_MESSAGES: Final = 50_000
-"""Messages of a trial that are read, the first ones."""
-
 
 def team_task_record(
-    plan: AssessmentPlan, outcome: TrialOutcome, batches: Iterable[ReportBatch]
+    plan: AssessmentPlan, outcome: TrialOutcome, batches: Sequence[ReportBatch]
 ) -> TeamTaskRecord | None:
     """The record of a trial of a team task; None for other tasks. `batches`: the trace's batches that count."""
     trial = plan.trial(outcome.trial_id)
@@ -37,42 +32,37 @@ def team_task_record(
         return None
     task, family = instance_of(plan, trial), family_of(spec.name)
     seats = plan.agents(trial.task_id)
-    messages = list(_messages(batches, Roster(seats), outcome.rounds))
-    flow = flow_of(task, family, messages)
+    roster = Roster(seats)
+    exchanged = (
+        by_rounds(batches, roster, outcome.rounds) if outcome.rounds else by_calls(batches, roster, outcome.calls)
+    )
+    flow = flow_of(task, family, exchanged.messages)
     answers = {each.agent: each.text for each in outcome.answers if each.text is not None}
-    end = outcome.rounds.rounds if outcome.rounds is not None else max((each.time for each in messages), default=0) + 1
-    times = outcome.rounds.answered_in if outcome.rounds is not None else dict.fromkeys(answers, end)
-    answered = Answered(times, end, in_rounds=outcome.rounds is not None)
     alone = spec.control is Control.SOLO  # who knows all briefs needs no message
-    failures = [] if alone else failures_of(task, family, answers, flow, answered, _turns(outcome.rounds))
-    unread = len(messages) == MAX_MESSAGES  # further messages may have told it
-    unexplained = [] if alone or unread else unexplained_in(task, answers, messages)
+    failures = [] if alone else failures_of(task, family, answers, flow, exchanged.answered, exchanged.turns)
+    unexplained = [] if alone or exchanged.is_cut else unexplained_in(task, answers, exchanged.messages)
+    in_calls = spec.exchange is Exchange.CALLS
+    fewest = fewest_calls(task) if in_calls else task.fewest_messages
     return TeamTaskRecord(
         family=spec.name,
         difficulty=spec.difficulty,
         topology=spec.topology.value if isinstance(spec.topology, Topology) else "edges",
+        exchange="calls" if in_calls else "rounds",
         seats=[seat.id for seat in seats],
         shared_process=shared_processes(seats),
         control=None if spec.control is None else spec.control.value,
         paired_with=spec.paired_with,
         chance=task.chance,
         rounds=None if outcome.rounds is None else outcome.rounds.rounds,
-        messages=sum(each.delivered for each in messages),
-        fewest_messages=task.fewest_messages.value,
-        fewest_is_exact=task.fewest_messages.exact,
-        redundant=flow.redundant,
-        coverage=[] if outcome.rounds is None else [_coverage(task, flow, time) for time in range(1, end + 1)],
-        failures=[
-            PartFailure(
-                part=each.part,
-                cause=each.cause.value,
-                seats=list(each.seats),
-                step_id=each.step_id,
-                facts=list(each.facts),
-            )
-            for each in failures
-        ],
-        unexplained=[UnexplainedKnowledge(seat=each.seat, facts=list(each.facts)) for each in unexplained],
+        messages=exchanged.count,
+        fewest_messages=fewest.value,
+        fewest_is_exact=fewest.exact,
+        redundant=exchanged.redundant(flow),
+        coverage=[_coverage(task, flow, time) for time in exchanged.times],
+        failures=listed_failures(failures),
+        failures_omitted=max(0, len(failures) - MAX_FAILURES),
+        unexplained=listed_unexplained(unexplained),
+        flow=flow_record(task, flow, exchanged.answered, failures) if spec.control is None else None,
     )
 
 
@@ -83,7 +73,7 @@ def unexplained_findings(record: TeamTaskRecord | None) -> list[Finding]:
             id="unexplained_knowledge",
             agents=[each.seat],
             metric_id=None,
-            value=float(len(each.facts)),
+            value=float(len(each.facts) + each.facts_omitted),
             threshold=None,
             step_ids=[],
             advice=f"{each.seat} answered with {', '.join(each.facts[:MAX_NAMED])}, which no message and no brief told "
@@ -94,45 +84,8 @@ def unexplained_findings(record: TeamTaskRecord | None) -> list[Finding]:
     ]
 
 
-def _messages(batches: Iterable[ReportBatch], roster: Roster, rounds: RoundsRecord | None) -> Iterator[Sent]:
-    """The messages between seats that the gateway observed, in the order of their rounds, else of their steps."""
-    count = 0
-    for batch in filter(is_observed, batches):
-        for step in read(unpack(batch.body)).steps:
-            call = step.agent_call
-            sender = step.additional_attributes.get(AGENT_NAME, "")
-            if call is None or sender not in roster or count == MAX_MESSAGES:
-                continue
-            count += 1
-            text = (call.requests or {}).get("text")
-            number = step.additional_attributes.get(ROUND)
-            time = int(number) if rounds is not None and number is not None else count
-            yield Sent(
-                step_id=step.step_id,
-                time=time,
-                sender=sender,
-                receiver=roster.resolve(call.agent_url, call.agent_name),
-                text=text if isinstance(text, str) else "",
-                delivered=step.failure is None and (rounds is None or time < rounds.rounds),
-            )
-
-
-def _turns(rounds: RoundsRecord | None) -> Turns:
-    if rounds is None:
-        return Turns()
-    return Turns(*(_by_seat(rounds, state) for state in ("unreadable", "late", "failed")))
-
-
-def _by_seat(rounds: RoundsRecord, state: str) -> Mapping[str, frozenset[int]]:
-    seats = {turn.seat for turn in rounds.turns}
-    return {
-        seat: frozenset(turn.round for turn in rounds.turns if turn.seat == seat and turn.state == state)
-        for seat in seats
-    }
-
-
 def _coverage(task: SuiteTask, flow: Flow, time: int) -> float:
-    """The mean over the answering seats of the part of their needed facts that they could know after a round."""
+    """The mean over the answering seats of the part of their needed facts that they could know after a time."""
     needs: dict[str, set[str]] = {}
     for part in task.parts:
         needs.setdefault(part.seat, set()).update(part.needs)

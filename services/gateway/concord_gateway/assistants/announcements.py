@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from functools import partial
 
 from pydantic import JsonValue
 
@@ -11,16 +12,17 @@ from concord_gateway.assistants.scenarios import Scenarios
 from concord_gateway.progress import Progress
 
 
-async def announce_evaluation(progress: Progress, scenarios: Scenarios, name: str) -> None:
-    """Sends the update that the criteria of a scenario are being evaluated."""
+async def announce_evaluation(progress: Progress, scenarios: Scenarios, name: str, trial_id: str) -> None:
+    """Sends the update that the criteria of a trial's scenario are being evaluated."""
     criteria = (await asyncio.to_thread(scenarios.load, name)).config.criteria
     dimensions = list(dict.fromkeys(criterion.dimension for criterion in criteria))
-    await TaskUpdateEmitter(progress.show).evaluation_started(criteria_count=len(criteria), dimensions=dimensions)
+    emitter = _emitter(progress, trial_id)
+    await emitter.evaluation_started(criteria_count=len(criteria), dimensions=dimensions)
 
 
-async def announce_results(progress: Progress, document: Mapping[str, JsonValue]) -> None:
-    """Sends an update for each criterion, and the one that the assessment is complete."""
-    results, emitter = AssessmentResults.model_validate(document), TaskUpdateEmitter(progress.show)
+async def announce_results(progress: Progress, document: Mapping[str, JsonValue], trial_id: str) -> None:
+    """Sends an update for each criterion of a trial, and the one that its assessment is complete."""
+    results, emitter = AssessmentResults.model_validate(document), _emitter(progress, trial_id)
     for criterion in results.criteria_results:
         await emitter.criterion_evaluated(
             criterion_id=criterion.criterion_id,
@@ -38,3 +40,8 @@ async def announce_results(progress: Progress, document: Mapping[str, JsonValue]
         overall_score=results.scores.overall.score,
         max_score=results.scores.overall.max_score,
     )
+
+
+def _emitter(progress: Progress, trial_id: str) -> TaskUpdateEmitter:
+    """Evaluations of several trials may be under way, so each line names its trial."""
+    return TaskUpdateEmitter(partial(progress.show, of=f"{trial_id}: "))

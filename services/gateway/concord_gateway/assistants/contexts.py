@@ -7,12 +7,18 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Final
 
 from concord.llm import LLM
 from concord_assistant.config import GreenAgentConfig
 from concord_assistant.green_agent import GreenAgent
 
 logger = logging.getLogger(__name__)
+
+
+MAX_WRITES: Final = 20_000
+MAX_WRITTEN_BYTES: Final = 32 * 2**20
+"""Limits on the calls of one trial that may write, and on their bodies: the environment keeps everything in memory."""
 
 
 @dataclass(slots=True)
@@ -26,6 +32,8 @@ class _Context:
     """Trials that use the agent or wait for it."""
     idle_since: float = 0.0
     running: bool = False
+    writes: int = 0
+    written_bytes: int = 0
 
 
 class AssistantContexts:
@@ -69,6 +77,7 @@ class AssistantContexts:
                 if not context.running:
                     await context.agent.startup()
                     context.running = True
+                context.writes = context.written_bytes = 0
                 yield context.agent
         finally:
             context.users -= 1
@@ -82,6 +91,14 @@ class AssistantContexts:
         """The URL of the environment process that is served at a place, None if there is none."""
         context = self._by_place.get(place)
         return context.agent.server.url if context is not None and context.running else None
+
+    def may_write(self, place: str, size: int) -> bool:
+        """Counts a writing call with a body of that size (bytes). Returns whether the trial's quota allows it."""
+        if (context := self._by_place.get(place)) is None:
+            return False
+        context.writes += 1
+        context.written_bytes += size
+        return context.writes <= MAX_WRITES and context.written_bytes <= MAX_WRITTEN_BYTES
 
     def start(self) -> None:
         """Starts ending environments that are idle for too long."""

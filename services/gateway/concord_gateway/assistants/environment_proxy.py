@@ -64,13 +64,16 @@ class EnvironmentProxy:
         else:
             self._under_way[place] += 1
             try:
-                forwarded = await self._request(request, base)
-                await while_connected(request, asyncio.create_task(self._forward(forwarded, send)))
+                body = await request.body()
+                if request.method == "GET" or self._contexts.may_write(place, len(body)):
+                    forwarded = self._request(request, base, body)
+                    await while_connected(request, asyncio.create_task(self._forward(forwarded, send)))
+                    return
+                refusal = JSONResponse({"detail": "the assessment's quota of writing calls is used up"}, 429)
             except ClientDisconnect:
-                pass
+                return
             finally:
                 self._under_way -= Counter([place])
-            return
         await refusal(scope, receive, send)
 
     async def _forward(self, request: httpx.Request, send: Send) -> None:
@@ -95,12 +98,12 @@ class EnvironmentProxy:
             detail = "the environment did not respond in time" if late else "the environment cannot be reached"
             await JSONResponse({"detail": detail}, 504 if late else 502)({"type": "http"}, _no_message, send)
 
-    async def _request(self, request: Request, base: str) -> httpx.Request:
+    def _request(self, request: Request, base: str, body: bytes) -> httpx.Request:
         path = request.scope["raw_path"].split(b"/", 3)[3] if request.path_params["rest"] else b""
         query = request.scope["query_string"]
         url = httpx.URL(base).copy_with(raw_path=b"/" + path + (b"?" + query if query else b""))
         headers = {name: value for name, value in request.headers.items() if name in _REQUEST_HEADERS}
-        return self._http.build_request(request.method, url, headers=headers, content=await request.body())
+        return self._http.build_request(request.method, url, headers=headers, content=body)
 
 
 async def _no_message() -> Message:

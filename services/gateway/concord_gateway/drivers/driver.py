@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from pydantic import JsonValue
+from pydantic import JsonValue, SecretStr
 
 from concord.a2a import Answer, TaskUpdate
 from concord.agent.assignment import Assignment
@@ -15,6 +15,7 @@ from concord.storage import TraceStore
 from concord.trust.tokens import Claims
 from concord_gateway.assignments import Assignments
 from concord_gateway.assistants import Assistants
+from concord_gateway.calls.channel import Channels
 from concord_gateway.open_calls import TrialCalls
 from concord_gateway.progress import Progress
 from concord_gateway.recorder import Recorder
@@ -35,11 +36,16 @@ class TrialContext:
     assignments: Assignments
     messenger: Messenger
     traces: TraceStore
+    channels: Channels
     trial_calls: TrialCalls
     progress: Progress
     recorder: Recorder
     budget_s: float
     assistants: Assistants
+
+    async def token(self, agent_id: str) -> SecretStr:
+        """A participant's token in this trial. Raises StorageUnavailableError."""
+        return await self.assignments.token(replace(self.claims, agent_id=agent_id))
 
     async def send(
         self,
@@ -53,7 +59,7 @@ class TrialContext:
         context_id: str = "",
     ) -> Answer:
         """Sends a message to a participant, with its token, and tracks the call. Raises as `Messenger.send` does."""
-        token = await self.assignments.token(replace(self.claims, agent_id=entry.id))
+        token = await self.token(entry.id)
         call = self.trial_calls.begin(GREEN_AGENT, entry.id, step_id, parent_id=self.assignment.step_id)
         return await self.messenger.send(
             entry.url,

@@ -33,22 +33,31 @@ async def drive_live(context: TrialContext) -> TrialOutcome:
 
 
 async def _ask(context: TrialContext, entry: RosterEntry, n_asked: int) -> AgentAnswer:
-    limit = min(context.plan.config.turn_timeout_s or context.budget_s, context.budget_s)
+    limit_s = min(context.plan.config.turn_timeout_s or context.budget_s, context.budget_s)
+    answer = await ask(context, entry, context.task.text, limit_s)
+    if isinstance(answer, AgentAnswer):
+        return answer
+    if answer.state != "completed":
+        return _without(entry, "failed", f"ended with {answer.state}: {answer.status_text}")
+    text = redact(_text_of(answer))[: min(MAX_ANSWER, MAX_ANSWERS // n_asked)]
+    return AgentAnswer(agent=entry.id, state="completed", text=text, error=None)
+
+
+async def ask(
+    context: TrialContext, entry: RosterEntry, text: str, limit_s: float, *, context_id: str = "", task_id: str = ""
+) -> Answer | AgentAnswer:
+    """Sends a text to an agent, and waits `limit_s` for its answer. Returns why there is none, if there is none."""
 
     def note(update: TaskUpdate) -> None:
         context.progress.note(f"{entry.id}: {update.text or update.state}")
 
     try:
-        async with asyncio.timeout(limit):
-            answer = await context.send(entry, context.task.text, note)
+        async with asyncio.timeout(limit_s):
+            return await context.send(entry, text, note, context_id=context_id, task_id=task_id)
     except (TimeoutError, AgentTimeoutError) as error:
-        return _without(entry, "timeout", str(error) or f"no answer within {limit:g} s")
+        return _without(entry, "timeout", str(error) or f"no answer within {limit_s:g} s")
     except (AgentUnreachableError, RemoteError) as error:
         return _without(entry, "failed", str(error))
-    if answer.state != "completed":
-        return _without(entry, "failed", f"ended with {answer.state}: {answer.status_text}")
-    text = redact(_text_of(answer))[: min(MAX_ANSWER, MAX_ANSWERS // n_asked)]
-    return AgentAnswer(agent=entry.id, state="completed", text=text, error=None)
 
 
 def _without(entry: RosterEntry, state: Literal["failed", "timeout"], error: str) -> AgentAnswer:

@@ -20,6 +20,7 @@ from concord.trace.timing import StepClock
 from concord.trust.redaction import redact
 from concord_gateway.drivers.driver import TrialContext
 from concord_gateway.drivers.live import outcome_of
+from concord_gateway.drivers.opening import open_channel, seat_alone
 from concord_gateway.rounds.reply import Reply, read_reply
 from concord_gateway.rounds.solo import answers_by_seat, as_text, solo_task
 from concord_gateway.rounds.state import Message, Rounds, Turn, default_rounds
@@ -50,10 +51,11 @@ async def drive_rounds(context: TrialContext) -> TrialOutcome:
     if spec is None:
         raise ValueError(f"task {context.task.id!r} has no family")
     task = await asyncio.to_thread(instance_of, context.plan, context.trial)
+    await open_channel(context, dict.fromkeys(task.seats, ()))
     seats = {entry.id: _Seat(entry) for entry in context.plan.agents(context.task.id)}
     if spec.control is Control.SOLO:
-        seats = {name: seat for name, seat in seats.items() if spec.solo_by in {name, name.partition("/")[0]}}
-        seats = dict([next(iter(seats.items()))])
+        alone = seat_alone(spec, seats)
+        seats = {alone: seats[alone]}
         rounds = Rounds(solo_task(task, next(iter(seats))), max_rounds=1)
     else:
         rounds = Rounds(task, spec.max_rounds or default_rounds(task), silent=spec.control is Control.SILENT)
@@ -139,7 +141,11 @@ def _step(context: TrialContext, message: Message, seats: dict[str, _Seat], cloc
 def _outcome(context: TrialContext, task: SuiteTask, rounds: Rounds, time_used: float) -> TrialOutcome:
     spec = context.task.family
     solo = spec is not None and spec.control is Control.SOLO
-    answers = _solo_answers(task, rounds) if solo else [_answer(rounds, seat) for seat in task.answerers]
+    if solo:
+        [alone] = rounds.task.answerers
+        answers = solo_answers(task, rounds.answers.get(alone), _answer(rounds, alone))
+    else:
+        answers = [_answer(rounds, seat) for seat in task.answerers]
     outcome = outcome_of(context.trial.trial_id, answers, time_used)
     record = RoundsRecord(
         rounds=rounds.round,
@@ -152,14 +158,13 @@ def _outcome(context: TrialContext, task: SuiteTask, rounds: Rounds, time_used: 
     return outcome.model_copy(update={"rounds": record})
 
 
-def _solo_answers(task: SuiteTask, rounds: Rounds) -> list[AgentAnswer]:
-    """The answers of all seats, as the agent that was alone gave them."""
-    [alone] = rounds.task.answerers
-    if alone not in rounds.answers:
-        return [_answer(rounds, alone).model_copy(update={"agent": seat}) for seat in task.answerers]
-    given = answers_by_seat(task, rounds.answers[alone])
+def solo_answers(task: SuiteTask, answer: JsonValue, own: AgentAnswer) -> list[AgentAnswer]:
+    """The answers of all seats, as the agent that was alone gave them; its `own` for each, if it gave none."""
+    if answer is None:
+        return [own.model_copy(update={"agent": seat}) for seat in task.answerers]
+    given = answers_by_seat(task, answer)
     return [
-        AgentAnswer(agent=seat, state="completed", text=_text(given[seat]), error=None)
+        AgentAnswer(agent=seat, state="completed", text=answer_text(given[seat]), error=None)
         if seat in given
         else AgentAnswer(agent=seat, state="failed", text=None, error="the agent alone gave no answer for it")
         for seat in task.answerers
@@ -168,7 +173,7 @@ def _solo_answers(task: SuiteTask, rounds: Rounds) -> list[AgentAnswer]:
 
 def _answer(rounds: Rounds, seat: str) -> AgentAnswer:
     if seat in rounds.answers:
-        return AgentAnswer(agent=seat, state="completed", text=_text(rounds.answers[seat]), error=None)
+        return AgentAnswer(agent=seat, state="completed", text=answer_text(rounds.answers[seat]), error=None)
     last = next((turn for turn in reversed(rounds.turns) if turn.seat == seat), None)
     if last is not None and last.state in {"late", "failed"}:
         return AgentAnswer(
@@ -177,5 +182,6 @@ def _answer(rounds: Rounds, seat: str) -> AgentAnswer:
     return AgentAnswer(agent=seat, state="failed", text=None, error=f"no answer in {rounds.round} rounds")
 
 
-def _text(answer: JsonValue) -> str:
+def answer_text(answer: JsonValue) -> str:
+    """An answer as the row holds it."""
     return redact(as_text(answer))[:MAX_ANSWER]

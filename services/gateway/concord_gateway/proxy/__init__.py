@@ -1,8 +1,8 @@
 """The proxy between participants: carries their calls, and records each one that it carries.
 
 A request passes through the modules in this order: `endpoint` receives and authorises it, `callees` finds the callee's
-URL, `rpc_request` reads it, `carrier` forwards it, `relay` sends it through `upstream` and passes on the answer,
-`rpc_answer` reads that, and `call_recorder` records the call.
+URL, `rpc_request` reads it, `seats` refuses what the trial's topology does not allow, `carrier` forwards it, `relay`
+sends it through `upstream` and passes on the answer, `rpc_answer` reads that, and `call_recorder` records the call.
 """
 
 from starlette.routing import Route
@@ -11,11 +11,13 @@ from concord.storage.redis import Storage
 from concord.trust.closed_trials import ClosedTrials
 from concord.trust.proxy_urls import PROXY_PATH
 from concord.trust.token_keys import TokenKeys
+from concord_gateway.calls.channel import Channels
 from concord_gateway.proxy.byte_budget import ByteBudget
 from concord_gateway.proxy.call_recorder import CallRecorder
 from concord_gateway.proxy.callees import Callees
 from concord_gateway.proxy.carrier import Carrier
 from concord_gateway.proxy.endpoint import ProxyEndpoint
+from concord_gateway.proxy.seats import OpenChannels
 from concord_gateway.proxy.upstream import Upstream
 
 __all__ = ["ByteBudget", "CallRecorder", "Carrier", "Upstream", "proxy_routes"]
@@ -25,6 +27,8 @@ def proxy_routes(
     token_keys: TokenKeys, storage: Storage, upstream: Upstream, carrier: Carrier, closed: ClosedTrials, public_url: str
 ) -> list[Route]:
     """The proxy's routes; `public_url` is where participants reach this gateway."""
-    endpoint = ProxyEndpoint(token_keys, Callees(storage.assessments, upstream), carrier, closed, public_url)
+    channels = OpenChannels(Channels(storage.assessments, storage.registry, public_url))
+    callees = Callees(storage.assessments, upstream)
+    endpoint = ProxyEndpoint(token_keys, callees, channels, carrier, closed, public_url)
     paths = (f"{PROXY_PATH}/{{token}}/{{callee}}", f"{PROXY_PATH}/{{token}}/{{callee}}/{{rest:path}}")
     return [Route(path, endpoint, include_in_schema=False) for path in paths]

@@ -6,6 +6,7 @@ from collections import OrderedDict, defaultdict
 from dataclasses import dataclass, field
 from typing import Final
 
+from cachetools import LRUCache
 from pydantic import JsonValue
 
 from concord.assessment.roster import RosterEntry
@@ -13,11 +14,14 @@ from concord.storage import StorageUnavailableError, TraceLimits, TraceStore
 from concord.trace.attributes import (
     AGENT_NAME,
     GATEWAY,
+    NOT_CARRIED,
     REFUSED_BY,
     RESPONSE_TEXT,
     TASK_STATE,
     UNQUOTED_RESPONSE_WORDS,
     UNQUOTED_WORDS,
+    WHOLE,
+    whole_pieces,
 )
 from concord.trace.step import AgentInvocation, InteractionStep
 from concord.trace.timed_steps import MAX_QUOTED, call_step
@@ -33,9 +37,24 @@ from concord_gateway.recorder import Recorder
 logger = logging.getLogger(__name__)
 
 _MAX_LEFT: Final = 4096
+_MAX_TRIALS: Final = 256
 
 _TaskKey = tuple[str, str, str]
-"""Trace id, callee id, and the task id that the callee assigned."""
+"""Trace id or caller id, callee id, and the task id that the callee assigned."""
+
+
+@dataclass(frozen=True, slots=True)
+class RequestTexts:
+    """What a request says: its quoted text, the words of the rest, and between seats all of it if it is more."""
+
+    text: str = ""
+    words: str = ""
+    whole: str = ""
+
+    def quoted(self) -> dict[str, JsonValue]:
+        """The texts as the step of the call holds them."""
+        told = {"text": self.text, UNQUOTED_WORDS: self.words, WHOLE: self.whole}
+        return {name: text for name, text in told.items() if text}
 
 
 @dataclass(slots=True)
@@ -46,13 +65,15 @@ class CarriedCall:
     trace_id: str
     callee_url: str
     answer: AnswerReader
-    request_text: str = ""
-    unquoted_words: str = ""
-    """The words of the request that `request_text` does not contain."""
+    request: RequestTexts = RequestTexts()
+    between_seats: bool = False
+    """Whether the step holds the whole answer."""
     error: str | None = None
     """An error in transit. An error of the callee is in its answer."""
     refused: bool = False
     """Whether one of the gateway's limits caused the error."""
+    not_carried: bool = False
+    """Whether the callee got nothing of it."""
     kept: Reservation | None = None
     """The bytes held for the answer of a call that its caller left."""
     clock: StepClock = field(default_factory=StepClock)
@@ -69,14 +90,18 @@ class CarriedCall:
             attributes |= {TASK_STATE: self.answer.state, RESPONSE_TEXT: self.answer.text}
         if words := self.answer.words:
             attributes[UNQUOTED_RESPONSE_WORDS] = words
+        if self.between_seats:
+            attributes |= whole_pieces(self.answer.whole)
         if self.refused:
             attributes[REFUSED_BY] = GATEWAY
+        if self.not_carried:
+            attributes[NOT_CARRIED] = GATEWAY
         if (error := self.error or self.answer.error) is not None:
             attributes["error"] = redact(error)[:MAX_QUOTED]
         call = AgentInvocation(
             agent_url=self.callee_url,
             agent_name=self.open_call.callee,
-            requests=self._request() or None,
+            requests=self.request.quoted() or None,
             response_trace=self.answer.response_trace,
         )
         return call_step(
@@ -87,10 +112,6 @@ class CarriedCall:
             parent_step_id=self.open_call.parent_id or None,
             attributes=attributes,
         )
-
-    def _request(self) -> dict[str, JsonValue]:
-        told = {"text": self.request_text[:MAX_QUOTED], UNQUOTED_WORDS: self.unquoted_words}
-        return {name: text for name, text in told.items() if text}
 
 
 class CallRecorder:
@@ -115,6 +136,8 @@ class CallRecorder:
         self._budget = budget
         self._unrecorded: defaultdict[str, dict[str, CarriedCall]] = defaultdict(dict)
         """By trace id and step id, the calls that are not yet in their traces."""
+        self._tasks: LRUCache[str, set[_TaskKey]] = LRUCache(_MAX_TRIALS)
+        """By trace id, the tasks between seats that callees gave, each with its caller and callee."""
         self._left: OrderedDict[str, _TaskKey] = OrderedDict()
         """The callees' tasks whose callers left, by step id."""
         self._writing: set[asyncio.Task[None]] = set()
@@ -125,26 +148,51 @@ class CallRecorder:
         callee: RosterEntry,
         answer: AnswerReader,
         wanted_id: str = "",
-        text: str = "",
-        words: str = "",
+        request: RequestTexts = RequestTexts(),
+        *,
+        between_seats: bool = False,
     ) -> CarriedCall:
         """Begins a call by the token's agent. It takes the step id `wanted_id` unless another call has that.
 
-        `text` is the quoted part of its request, and `words` are the words of the rest.
+        `between_seats` keeps the whole of its answer.
         """
         open_call = self._open_calls.of(claims.trace_id).begin(claims.agent_id, callee.id, wanted_id)
-        call = CarriedCall(open_call, claims.trace_id, callee.url, answer, text, words)
+        call = CarriedCall(open_call, claims.trace_id, callee.url, answer, request, between_seats)
         self._unrecorded[call.trace_id][open_call.step_id] = call
         return call
 
-    def record_unsent(self, claims: Claims, callee: RosterEntry, reason: str, *, refused: bool = False) -> None:
+    def record_unsent(
+        self,
+        claims: Claims,
+        callee: RosterEntry,
+        reason: str,
+        request: RequestTexts = RequestTexts(),
+        *,
+        refused: bool = False,
+    ) -> None:
         """Records a call that failed before its message was sent. `refused`: by one of the gateway's limits."""
-        call = self.begin(claims, callee, AnswerReader())
-        call.error, call.refused = reason, refused
+        call = self.begin(claims, callee, AnswerReader(), request=request)
+        call.error, call.refused, call.not_carried = reason, refused, True
         self._record(call)
+
+    def has_task(self, claims: Claims, callee_id: str, task_id: str) -> bool:
+        """Whether a callee gave the token's agent this task, in a call that this gateway carried in the trial."""
+        named = (claims.agent_id, callee_id, task_id)
+        return named in self._tasks.get(claims.trace_id, ()) or self.is_open_task(claims, callee_id, task_id)
+
+    def is_open_task(self, claims: Claims, callee_id: str, task_id: str, *, left: bool = False) -> bool:
+        """Whether the task belongs to an open call of the token's agent; `left`: to one that its caller left, so that
+        later answers about the task are recorded."""
+        named = (claims.agent_id, callee_id, task_id)
+        return any(
+            _task_of(call) == named and (step_id in self._left or not left)
+            for step_id, call in self._unrecorded.get(claims.trace_id, {}).items()
+        )
 
     def finish(self, call: CarriedCall) -> None:
         """Records a call whose request was answered or failed, unless the callee's task goes on."""
+        if call.between_seats and call.answer.task_id:
+            self._tasks.setdefault(call.trace_id, set()).add(_task_of(call))
         if call.error is not None or not call.answer.under_way or not self._keep(call):
             self._record(call)
             return
@@ -220,3 +268,7 @@ class CallRecorder:
             logger.error("cannot store an observed call of %s: %s", call.open_call.caller, error)
         finally:
             self._open_calls.of(call.trace_id).end(call.open_call.step_id, answered=bool(call.answer.state))
+
+
+def _task_of(call: CarriedCall) -> _TaskKey:
+    return call.open_call.caller, call.open_call.callee, call.answer.task_id

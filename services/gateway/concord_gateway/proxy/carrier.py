@@ -11,15 +11,16 @@ from starlette.types import Send
 
 from concord.agent.assignment import Assignment
 from concord.assessment.roster import RosterEntry
-from concord.trace.attributes import MAX_UNQUOTED
+from concord.trace.attributes import MAX_UNQUOTED, MAX_WHOLE
 from concord.trace.ids import traceparent
 from concord.trace.timed_steps import MAX_QUOTED
 from concord.trace.vocabulary import unquoted_words
 from concord.trust.tokens import Claims
 from concord_gateway.assignments import Assignments
+from concord_gateway.calls.channel import Channel
 from concord_gateway.instruments import Instruments
 from concord_gateway.proxy.byte_budget import BudgetExhaustedError, ByteBudget, Reservation
-from concord_gateway.proxy.call_recorder import CallRecorder
+from concord_gateway.proxy.call_recorder import CallRecorder, RequestTexts
 from concord_gateway.proxy.callees import UnusableCardError, rewritten
 from concord_gateway.proxy.relay import (
     AnswerOverBudgetError,
@@ -62,6 +63,10 @@ class AuthorisedRequest:
     proxy_url: str
     """The callee's URL at the proxy, for this caller."""
     headers: Sequence[Header]
+    rest: str = ""
+    """The path below the callee's URL."""
+    channel: Channel | None = None
+    """The channel of a trial with seats."""
 
 
 Forward = Callable[[Assignment | None, OnDocument], Awaitable[str | None]]
@@ -102,8 +107,10 @@ class Carrier:
         claims, callee = request.claims, request.callee
         token = await self._assignments.token(replace(claims, agent_id=callee.id))
         wanted = rpc.wanted_step_id(claims.trace_id, named(request.headers))
-        words = unquoted_words(rpc.said, rpc.text[:MAX_QUOTED], MAX_UNQUOTED)
-        call = self.calls.begin(claims, callee, AnswerReader(rpc.id), wanted, rpc.text[:MAX_QUOTED], words)
+        between_seats = request.channel is not None
+        answer = AnswerReader(rpc.id, MAX_WHOLE if between_seats else MAX_QUOTED)
+        texts = texts_of(rpc, between_seats=between_seats)
+        call = self.calls.begin(claims, callee, answer, wanted, texts, between_seats=between_seats)
         step_id = call.open_call.step_id
         own = self._assignments.own(claims.assessment_id, claims.trace_id, step_id)
         try:
@@ -162,6 +169,13 @@ class Carrier:
                 raise _failed(relay, 504, "the agent did not answer in time") from error
             except (UnreachableError, UncarriedAnswerError, UnusableCardError) as error:
                 raise _failed(relay, 502, str(error)) from error
+
+
+def texts_of(rpc: RpcRequest, *, between_seats: bool) -> RequestTexts:
+    """What a request says, as its step holds it."""
+    text, said = rpc.text[:MAX_QUOTED], rpc.said
+    whole = "\n".join(said)[:MAX_WHOLE] if between_seats else ""
+    return RequestTexts(text, unquoted_words(said, text, MAX_UNQUOTED), "" if whole == text else whole)
 
 
 def _failed(

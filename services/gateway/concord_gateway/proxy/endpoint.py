@@ -12,6 +12,7 @@ from typing import Final
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive, Scope, Send
 
+from concord.assessment.roster import RosterEntry
 from concord.storage import StorageUnavailableError
 from concord.trust.closed_trials import ClosedTrials
 from concord.trust.proxy_urls import proxy_url
@@ -21,12 +22,14 @@ from concord.trust.tokens import Claims, TokenRejectedError
 from concord_gateway.proxy.byte_budget import BudgetExhaustedError, Reservation
 from concord_gateway.proxy.callees import CARD_PATH, Callees, CardFailedError, UnusableCardError, rewritten
 from concord_gateway.proxy.carrier import RETRY_LATER, AuthorisedRequest, BrokenOffError, Carrier, Refusal
-from concord_gateway.proxy.rpc_request import UnreadableRequestError, read_request
+from concord_gateway.proxy.rpc_request import RpcRequest, UnreadableRequestError, read_request
+from concord_gateway.proxy.seats import Fault, OpenChannels, between_seats, card_of_seat
 
 MAX_CALLS: Final = 2048
 MAX_CALLS_OF_ONE: Final = 256
 """Limits on concurrent requests, in all and per caller: a caller that floods is throttled alone."""
 
+_NOBODY: Final = "no such agent in this assessment"
 _OVER: Final = "the trial is closed, and its tokens with it"
 _DRAIN_S: Final = 5.0
 """How long the rest of a refused request is read."""
@@ -38,10 +41,17 @@ class ProxyEndpoint:
     """An ASGI app with the path parameters `token`, `callee` and optionally `rest`. It never logs the path."""
 
     def __init__(
-        self, token_keys: TokenKeys, callees: Callees, carrier: Carrier, closed: ClosedTrials, public_url: str
+        self,
+        token_keys: TokenKeys,
+        callees: Callees,
+        channels: OpenChannels,
+        carrier: Carrier,
+        closed: ClosedTrials,
+        public_url: str,
     ) -> None:
         self._token_keys = token_keys
         self._callees = callees
+        self._channels = channels
         self._carrier = carrier
         self._closed = closed
         self._public_url = public_url
@@ -70,14 +80,25 @@ class ProxyEndpoint:
         except TokenRejectedError as error:
             raise Refusal(401, str(error), {"www-authenticate": "Bearer"}) from None
         await self._expect_open(claims)
-        if (callee := await self._callees.find(claims, request.path_params["callee"])) is None:
-            raise Refusal(404, "no such agent in this assessment")
+        name, rest = request.path_params["callee"], request.path_params.get("rest", "")
+        if (channel := await self._channels.of(claims)) is None:
+            callee = await self._callees.find(claims, name)
+        else:
+            name, rest = channel.addressed(name, rest)
+            callee = channel.places[name].entry if name in channel.places else None
+        if callee is None:
+            if channel is not None:
+                wanted = f"{name}/{rest}".removesuffix(CARD_PATH).strip("/")
+                self._carrier.calls.record_unsent(claims, RosterEntry(id=wanted[:64], url=""), _NOBODY)
+            raise Refusal(404, _NOBODY)
         return AuthorisedRequest(
             claims=claims,
             token=token,
             callee=callee,
             proxy_url=proxy_url(self._public_url, callee.id, token),
             headers=request.headers.raw,
+            rest=rest,
+            channel=channel,
         )
 
     async def _expect_open(self, claims: Claims) -> None:
@@ -95,7 +116,7 @@ class ProxyEndpoint:
             self._under_way -= Counter([caller])
 
     async def _answer(self, request: Request, authorised: AuthorisedRequest, send: Send) -> None:
-        rest = request.path_params.get("rest", "")
+        rest = authorised.rest
         if rest == CARD_PATH:
             _expect(request, "GET")
             await self._card(authorised, send)
@@ -109,6 +130,8 @@ class ProxyEndpoint:
         callee = authorised.callee
         try:
             card = rewritten(await self._callees.card(callee), callee.url, authorised.proxy_url)
+            if authorised.channel is not None:
+                card = card_of_seat(card, callee.id)
         except CardFailedError as error:
             self._carrier.calls.record_unsent(authorised.claims, callee, str(error))
             raise Refusal(error.status, str(error)) from None
@@ -124,11 +147,14 @@ class ProxyEndpoint:
             try:
                 rpc = read_request(await self._body(request, authorised, held))
             except UnreadableRequestError as error:
-                fault = {"code": error.code, "message": str(error)}
-                await _send_json(send, 200, {"jsonrpc": "2.0", "id": None, "error": fault}, {})
+                error_of = {"code": error.code, "message": str(error)}
+                await _send_json(send, 200, {"jsonrpc": "2.0", "id": None, "error": error_of}, {})
                 return
             # The trial may have been closed while the request came in.
             await self._expect_open(claims)
+            if (fault := between_seats(authorised, rpc, self._carrier.calls)) is not None:
+                await _send_error(send, rpc, fault)
+                return
             begun = False
 
             async def forward(message: Message) -> None:
@@ -191,6 +217,17 @@ async def _send_json(send: Send, status: int, document: object, headers: Mapping
     raw = [(name.encode(), value.encode()) for name, value in written.items()]
     await send({"type": "http.response.start", "status": status, "headers": raw})
     await send({"type": "http.response.body", "body": body})
+
+
+async def _send_error(send: Send, rpc: RpcRequest, fault: Fault) -> None:
+    """Sends a JSON-RPC error, as an event if the request asks for a stream: SDKs read nothing else then."""
+    document = {"jsonrpc": "2.0", "id": rpc.id, "error": {"code": fault.code, "message": fault.reason}}
+    if not rpc.asks_for_stream:
+        await _send_json(send, 200, document, {})
+        return
+    headers = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
+    await send({"type": "http.response.start", "status": 200, "headers": headers})
+    await send({"type": "http.response.body", "body": f"data: {json.dumps(document)}\n\n".encode()})
 
 
 def _expect(request: Request, method: str) -> None:

@@ -24,11 +24,12 @@ _WRAPPERS_1_0: Final = ("task", "message", "statusUpdate", "artifactUpdate")
 class AnswerReader:
     """Reads the JSON-RPC responses to one call, of either protocol version, one or a stream of them.
 
-    Ignores responses to another request than `request_id`, if that is given.
+    Ignores responses to another request than `request_id`, if that is given. Keeps `limit` characters of each text.
     """
 
-    def __init__(self, request_id: object = _ANY) -> None:
+    def __init__(self, request_id: object = _ANY, limit: int = MAX_QUOTED) -> None:
         self.request_id = request_id
+        self._limit = limit
         self.state = ""
         self.task_id = ""
         self._error: str | None = None
@@ -63,7 +64,19 @@ class AnswerReader:
     @property
     def text(self) -> str:
         """The callee's answer: its artifacts, else its status message. At most `MAX_QUOTED` characters."""
-        return ("\n".join(self._artifacts.values()) or self._said)[:MAX_QUOTED]
+        return self._spoken[:MAX_QUOTED]
+
+    @property
+    def whole(self) -> str:
+        """The whole answer, with data and progress messages, if it is more than `text`; else ""."""
+        spoken = self._spoken
+        rest = dict.fromkeys(each for each in self._heard if each not in spoken)
+        whole = "\n".join([spoken, *rest]) if rest else spoken
+        return whole[: self._limit] if len(whole) > len(self.text) else ""
+
+    @property
+    def _spoken(self) -> str:
+        return "\n".join(self._artifacts.values()) or self._said
 
     @property
     def words(self) -> str:
@@ -109,7 +122,7 @@ class AnswerReader:
             self._take_task(event)
         elif isinstance(event.get("parts"), list):
             self._hear(event["parts"])
-            self.state, self._said = "completed", text_of_parts(event["parts"])[:MAX_QUOTED]
+            self.state, self._said = "completed", text_of_parts(event["parts"])[: self._limit]
 
     def _take_task(self, task: dict[str, Any]) -> None:
         status = task["status"]
@@ -118,7 +131,7 @@ class AnswerReader:
         if isinstance(message := status.get("message"), dict):
             self._keep_trace(message)
             self._hear(message.get("parts"))
-            self._said = text_of_parts(message.get("parts"))[:MAX_QUOTED]
+            self._said = text_of_parts(message.get("parts"))[: self._limit]
         for artifact in _dicts(task.get("artifacts")):
             self._keep_trace(artifact)
             self._add(artifact, append=False)
@@ -129,7 +142,7 @@ class AnswerReader:
         name = _text(artifact.get("artifactId"))
         if name in self._artifacts or len(self._artifacts) < _MAX_ARTIFACTS:
             before = self._artifacts.get(name, "") if append else ""
-            self._artifacts[name] = (before + text_of_parts(artifact.get("parts")))[:MAX_QUOTED]
+            self._artifacts[name] = (before + text_of_parts(artifact.get("parts")))[: self._limit]
 
     def _hear(self, parts: object) -> None:
         for text in strings_in_parts(parts):

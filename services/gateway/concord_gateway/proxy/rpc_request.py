@@ -12,6 +12,14 @@ from concord.agent.extensions import ASSIGNMENT_KEY, ASSIGNMENT_URI, TRACEPARENT
 from concord_gateway.proxy.message_parts import strings_in_parts, text_of_parts
 
 _CARD_METHODS: Final = frozenset({"agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"})
+_STREAMS: Final = frozenset({"message/stream", "SendStreamingMessage", "tasks/resubscribe", "SubscribeToTask"})
+_MESSAGES: Final = frozenset({"message/send", "message/stream", "SendMessage", "SendStreamingMessage"})
+_TASKS: Final = frozenset(
+    {"tasks/get", "tasks/cancel", "tasks/resubscribe", "GetTask", "CancelTask", "SubscribeToTask"}
+)
+_CANCELS: Final = frozenset({"tasks/cancel", "CancelTask"})
+_CALLEES_OWN: Final = frozenset({"contextid", "taskid", "referencetaskids"})
+"""Fields of a message that name a place at the callee, in lower case and without underscores: both spellings count."""
 _TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
 
 
@@ -50,6 +58,38 @@ class RpcRequest:
         return self.document.get("method") in _CARD_METHODS
 
     @property
+    def asks_for_stream(self) -> bool:
+        """Whether the answer is due as an event stream."""
+        return self.document.get("method") in _STREAMS
+
+    @property
+    def sends_message(self) -> bool:
+        """Whether the method sends a message, and there is one of text and data alone."""
+        parts = self._parts
+        readable = isinstance(parts, list) and all(isinstance(part, dict) and not _is_other(part) for part in parts)
+        return self.document.get("method") in _MESSAGES and readable
+
+    @property
+    def asks_for_task(self) -> bool:
+        """Whether the method is about one task."""
+        return self.document.get("method") in _TASKS
+
+    @property
+    def cancels_task(self) -> bool:
+        """Whether the request cancels a task."""
+        return self.document.get("method") in _CANCELS
+
+    @property
+    def task_id(self) -> str:
+        """The task that the request is about or goes on with; "" if none."""
+        if self.message is not None:
+            found = (value for key, value in self.message.items() if _plain(key) == "taskid")
+            return next((value for value in found if isinstance(value, str)), "")
+        params = self.document.get("params")
+        value = params.get("id") if isinstance(params, dict) else None
+        return value if isinstance(value, str) else ""
+
+    @property
     def text(self) -> str:
         """The text parts of the message."""
         return text_of_parts(self._parts)
@@ -77,6 +117,19 @@ class RpcRequest:
             if match is not None and match[1] == trace_id:
                 return match[2]
         return ""
+
+    def place_in(self, context_id: str) -> None:
+        """Moves the message into a context of the callee, whatever context it names, and leaves out what would send
+        the answer elsewhere."""
+        if self.message is None:
+            return
+        task_id = self.task_id
+        kept = {key: value for key, value in self.message.items() if _plain(key) not in _CALLEES_OWN}
+        self.message = kept | {"contextId": context_id} | ({"taskId": task_id} if task_id else {})
+        params = self.document["params"] | {"message": self.message}
+        if isinstance(configuration := params.get("configuration"), dict):
+            params["configuration"] = {key: each for key, each in configuration.items() if "push" not in key.lower()}
+        self.document = self.document | {"params": params}
 
     def rewritten(self, assignment: Assignment | None) -> bytes:
         """The request for the callee: with the callee's own assignment and trace context, in place of the caller's."""
@@ -112,6 +165,15 @@ def _addressed(params: dict[str, Any], assignment: Assignment | None) -> dict[st
             "extensions": named if ASSIGNMENT_URI in named else [*named, ASSIGNMENT_URI],
         }
     }
+
+
+def _plain(key: str) -> str:
+    return key.replace("_", "").lower()
+
+
+def _is_other(part: Mapping[str, Any]) -> bool:
+    """Whether a part holds something else than text or data: a file, as bytes or by its URL."""
+    return any(each is not None and _plain(key) in {"file", "raw", "url"} for key, each in part.items())
 
 
 def _metadata(holder: Mapping[str, Any]) -> dict[str, Any]:

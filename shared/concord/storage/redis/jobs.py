@@ -36,6 +36,11 @@ class ArqJobQueue:
         with storage_faults():
             return await cast(Awaitable[int], self._redis.zcard(keys.queue(queue)))
 
+    async def has_worker(self, queue: Queue) -> bool:
+        """See `JobQueue.has_worker`."""
+        with storage_faults():
+            return bool(await self._redis.exists(keys.health(queue)))
+
     async def oldest_s(self, queue: Queue) -> float:
         """See `JobQueue.oldest_s`. arq scores a job by the time from which it is due (Unix milliseconds)."""
         with storage_faults():

@@ -99,6 +99,6 @@ def queue(name: str) -> str:
     return f"{PREFIX}:queue:{name}"
 
 
-def health(queue_name: str, worker: str) -> str:
-    """String: the health record of a queue's worker."""
-    return f"{PREFIX}:health:{queue_name}:{worker}"
+def health(queue_name: str) -> str:
+    """String: the health record that all workers of a queue share. Expires unless one of them renews it."""
+    return f"{PREFIX}:health:{queue_name}"

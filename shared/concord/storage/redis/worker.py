@@ -2,10 +2,8 @@
 
 import asyncio
 import logging
-import os
 import random
 import signal
-import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -22,6 +20,9 @@ from concord.storage.redis.jobs import ArqJobQueue
 logger = logging.getLogger(__name__)
 
 _RECONNECT_S: Final = 1.0
+
+_HEALTH_S: Final = 3
+"""How often a worker renews its queue's health record. The record expires a second later."""
 
 _GRACE_S: Final = 1.0
 """How much later than the job's own limit arq's limit is. It should never be reached."""
@@ -72,8 +73,8 @@ async def run_worker(
             job_completion_wait=policy.completion_wait_s,
             max_jobs=policy.max_jobs,
             poll_delay=policy.poll_s,
-            health_check_interval=10,
-            health_check_key=keys.health(queue, f"{socket.gethostname()}:{os.getpid()}"),
+            health_check_interval=_HEALTH_S,
+            health_check_key=keys.health(queue),
             job_serializer=to_json,
             job_deserializer=from_json,
         )

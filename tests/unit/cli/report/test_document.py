@@ -13,6 +13,7 @@ from concord_cli.report.calls import MAX_CALLS
 from concord_cli.report.flows import MAX_FLOWS
 from concord_cli.report.graph.drawing import DENSE, MAX_AGENTS
 from concord_cli.report.metrics import MAX_AGENTS as MAX_MEASURED
+from concord_cli.report.team import causes, journey, matrix
 from concord_cli.report.timeline.lanes import MAX_LANES
 from tests.team_rows import mesh_of_five, star_of_five
 
@@ -57,6 +58,11 @@ def test_the_limits_in_the_document_are_those_of_the_code() -> None:
         "flows in the table": f"{MAX_FLOWS}",
         "agents in the table of metrics": f"{MAX_MEASURED}",
         "calls on a page": f"{MAX_CALLS:,}",
+        "causes of wrong answers": f"{causes.MAX_LINES}",
+        "messages in a flow of facts": f"{journey.MAX_LINES}",
+        "lanes in a flow of facts": f"{journey.MAX_LANES}",
+        "facts in the table of who knew what": f"{matrix.MAX_FACTS}",
+        "seats in the table of who knew what": f"{matrix.MAX_SEATS}",
         "lanes in a timeline": f"{MAX_LANES}",
     }
     assert f"drawn faintly from {DENSE} on" in TEXT

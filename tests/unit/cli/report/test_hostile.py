@@ -25,7 +25,9 @@ from concord.assessment.results import (
     TrialRecord,
 )
 from concord.assessment.roster import GREEN_AGENT
+from concord.assessment.team_results import FactMessage, FlowRecord
 from concord_cli.report import render
+from concord_cli.report.team.causes import MEANINGS
 from tests.team_rows import (
     ground_truth,
     half_judged,
@@ -36,13 +38,25 @@ from tests.team_rows import (
     troubled_six,
     unjudged_and_unseen,
 )
+from tests.team_task_rows import failure, flow_of, seat_names, team_by_calls, team_task, withholding_team
 from tests.unit.cli.report.calls import call_records
 from tests.unit.cli.report.laws import law
 from tests.unit.cli.report.pages import ParsedPage, parse_page
 from tests.unit.cli.rows import trial
 
 TEAMS = pytest.mark.parametrize(
-    "team", [mesh_of_five, troubled_six, ground_truth, half_judged, unjudged_and_unseen, lone_participant, recorded]
+    "team",
+    [
+        mesh_of_five,
+        troubled_six,
+        ground_truth,
+        half_judged,
+        unjudged_and_unseen,
+        lone_participant,
+        recorded,
+        withholding_team,
+        team_by_calls,
+    ],
 )
 
 HOSTILE = [
@@ -82,6 +96,7 @@ FIXED_TEXTS |= {
 }
 FIXED_TEXTS |= {"ground_truth", "insufficient", "low", "adequate", "trial", "evaluation", *MetricStatus}
 FIXED_TEXTS |= {"outcome", "conduct", *get_args(Basis), *get_args(Observability), "code", "model", "nobody"}
+FIXED_TEXTS |= {*MEANINGS, "solo", "silent", "rounds", "calls"}
 """Texts with a fixed set of values, which no agent writes."""
 
 
@@ -243,6 +258,43 @@ _integrities = st.builds(
 )
 
 
+_places = st.integers(-1, 6)
+_flows = st.builds(
+    FlowRecord,
+    seats=st.just(seat_names(5)),
+    facts=st.lists(_ids, max_size=6),
+    needs=st.lists(st.lists(_places, max_size=3), min_size=5, max_size=5),
+    known_from=st.lists(st.lists(st.none() | st.integers(-2, 9), max_size=6), min_size=4, max_size=5),
+    answered=st.lists(st.none() | st.integers(-2, 10**9), min_size=5, max_size=5),
+    end=st.integers(-1, 10**9),
+    sent=st.lists(_counts, min_size=4, max_size=5),
+    redundant=st.lists(_counts, min_size=5, max_size=5),
+    messages=st.lists(
+        st.builds(
+            FactMessage,
+            step_id=st.integers(0, 30).map(str),
+            time=st.integers(-2, 10**9),
+            sender=_places,
+            receiver=_places,
+            facts=st.lists(_places, max_size=3),
+            news=st.lists(_places, max_size=3),
+        ),
+        max_size=5,
+    ),
+)
+_team_tasks = st.builds(
+    team_task,
+    st.none() | st.just(flow_of()) | _flows,
+    st.lists(st.builds(failure, _ids, cause=st.sampled_from([*MEANINGS]), step_id=st.none() | _ids), max_size=3),
+    rounds=st.none() | _counts,
+    messages=_counts,
+    fewest_messages=_counts,
+    redundant=_counts,
+    control=st.sampled_from([None, None, "solo", "silent"]),
+    failures_omitted=_counts,
+)
+
+
 @st.composite
 def trials(draw: st.DrawFn) -> TrialRecord:
     """Inconsistent trials, which no evaluation would produce."""
@@ -260,6 +312,7 @@ def trials(draw: st.DrawFn) -> TrialRecord:
         coordination_status=draw(st.sampled_from(MetricStatus)),
         sub_scores=draw(st.lists(_parts, max_size=4)),
         trace_integrity=draw(_integrities),
+        team_task=draw(st.none() | _team_tasks),
     )
 
 

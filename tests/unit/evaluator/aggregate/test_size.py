@@ -7,6 +7,7 @@ import pytest
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import TrialRecord
 from concord_evaluator.aggregate import make_row, size
+from tests.team_task_rows import failure, flow_of, team_task
 from tests.unit.evaluator.graphs import mesh
 from tests.unit.evaluator.trials import judged, outcome, plan
 
@@ -50,6 +51,34 @@ def test_a_long_answer_is_cut_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(size, "MAX_SUBMISSION", 0)
     [fitted] = size.shortened_to_fit([RECORD.model_copy(update={"answer": "word " * 1000})], 1)
     assert len(fitted.answer or "") == size.MAX_ANSWER
+
+
+def of_team_task(n_failures: int) -> TrialRecord:
+    return RECORD.model_copy(update={"team_task": team_task(flow_of(20), [failure()] * n_failures)})
+
+
+def test_a_flow_of_facts_loses_its_messages_first_and_counts_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = of_team_task(1)
+    team = record.team_task
+    assert team is not None
+    assert team.flow is not None
+    without_calls = record.model_copy(update={"calls": [], "calls_omitted": len(record.calls)})
+    monkeypatch.setattr(size, "MAX_SUBMISSION", size_of(without_calls) - 1)
+    [fitted] = size.shortened_to_fit([record], 1)
+    assert fitted.team_task is not None
+    assert fitted.team_task.flow is not None
+    assert (fitted.team_task.flow.messages, fitted.team_task.flow.messages_omitted) == ([], len(team.flow.messages))
+    assert fitted.team_task.flow.known_from == team.flow.known_from
+    assert fitted.team_task.failures == team.failures
+    assert fitted.metrics == RECORD.metrics
+
+
+def test_failures_are_cut_last_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(size, "MAX_SUBMISSION", 0)
+    [fitted] = size.shortened_to_fit([of_team_task(30)], 1)
+    assert fitted.team_task is not None
+    assert fitted.team_task.flow is None
+    assert (len(fitted.team_task.failures), fitted.team_task.failures_omitted) == (size.MAX_FEW_FAILURES, 20)
 
 
 def test_aggregate_figures_are_kept_and_the_row_warns_of_omissions(

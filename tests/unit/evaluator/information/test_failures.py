@@ -103,11 +103,17 @@ def test_an_answer_before_anything_could_arrive_was_early() -> None:
     assert found(at=1, end=1) == [(Cause.ANSWERED_EARLY, (ANN,), (OF_BOB.id, OF_CYN.id))]
 
 
-def test_without_rounds_nobody_answers_early() -> None:
-    assert found(at=1, end=1, in_rounds=False) == [
+def test_by_calls_a_seat_that_nobody_called_shares_a_silence_with_the_seat_that_needed_its_fact() -> None:
+    called = (1, ANN, BOB, "What do you know?")
+    assert found(called, at=2, end=2, in_rounds=False) == [
         (Cause.NOT_SENT, (BOB,), (OF_BOB.id,)),
-        (Cause.NOT_SENT, (CYN,), (OF_CYN.id,)),
+        (Cause.NOT_SENT, (CYN, ANN), (OF_CYN.id,)),
     ]
+
+
+def test_by_calls_nobody_is_late_who_waited_to_be_asked() -> None:
+    late = ((5, CYN, BOB, "70561"), (6, BOB, ANN, "70561 and 48213"))
+    assert {cause for cause, *_ in found(*late, at=3, end=7, in_rounds=False)} == {Cause.ANSWERED_EARLY}
 
 
 def test_a_wrong_answer_of_a_seat_that_knew_everything_did_not_use_it() -> None:

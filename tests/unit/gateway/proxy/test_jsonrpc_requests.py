@@ -107,3 +107,34 @@ def test_any_body_is_a_request_or_refused(body: bytes) -> None:
 )
 def test_the_text_is_that_of_the_text_parts_of_either_version(parts: object, text: str) -> None:
     assert read(sending({"parts": parts})).text == text
+
+
+@pytest.mark.parametrize(("context", "task"), [("contextId", "taskId"), ("context_id", "task_id")])
+def test_a_message_is_placed_in_a_context_whatever_it_names_in_any_spelling(context: str, task: str) -> None:
+    elsewhere = {context: "elsewhere", task: "t1", "referenceTaskIds": ["t2"], "reference_task_ids": ["t3"]}
+    sent = {"messageId": "m", "parts": [{"text": "hello"}], **elsewhere}
+    later = {"pushNotificationConfig": {"url": "http://x/"}, "task_push_notification_config": {}, "historyLength": 3}
+    params = {"message": sent, "configuration": later}
+    rpc = read_request(json.dumps({"method": "message/send", "params": params}).encode())
+    assert rpc.task_id == "t1"
+    rpc.place_in("here")
+    document = json.loads(rpc.rewritten(None))
+    assert document["params"] == {
+        "message": {"messageId": "m", "parts": [{"text": "hello"}], "contextId": "here", "taskId": "t1"},
+        "configuration": {"historyLength": 3},
+    }
+
+
+@pytest.mark.parametrize(
+    ("method", "part", "sends"),
+    [
+        ("message/send", {"kind": "text", "text": "x"}, True),
+        ("SendStreamingMessage", {"data": {"file": "a name in the data"}}, True),
+        ("message/send", {"kind": "file", "file": {"uri": "http://x/"}}, False),
+        ("SendMessage", {"raw": "aGk="}, False),
+        ("ListTasks", {"text": "x"}, False),
+    ],
+)
+def test_only_messages_of_text_and_data_count_as_such(method: str, part: dict[str, Any], sends: bool) -> None:
+    document = {"method": method, "params": {"message": {"parts": [part]}}}
+    assert read_request(json.dumps(document).encode()).sends_message is sends

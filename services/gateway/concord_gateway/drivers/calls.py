@@ -1,0 +1,173 @@
+"""The calls driver: briefs every seat of a team, asks the question, and lets the seats call each other."""
+
+import asyncio
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Final
+
+from pydantic import JsonValue
+
+from concord.a2a import Answer, TaskState
+from concord.assessment.instances import instance_of
+from concord.assessment.request import Control
+from concord.assessment.results import AgentAnswer, CallsRecord, SeatReply, TrialOutcome
+from concord.suite import SuiteTask
+from concord.trust.proxy_urls import proxy_url
+from concord.trust.redaction import redact
+from concord_gateway.calls.channel import Channel, SeatPlace
+from concord_gateway.calls.texts import brief_text, question_text
+from concord_gateway.drivers.driver import TrialContext
+from concord_gateway.drivers.live import ask, outcome_of
+from concord_gateway.drivers.opening import open_channel, seat_alone
+from concord_gateway.drivers.rounds import answer_text, solo_answers
+from concord_gateway.rounds.reply import read_reply
+from concord_gateway.rounds.solo import solo_task
+
+BRIEFING: Final = 0.5
+"""The most of a trial's time that the replies to the briefs may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Briefed:
+    """A seat that got its brief. `task_id` is its task to go on with, if the agent asked for input."""
+
+    place: SeatPlace
+    task_id: str = ""
+    failure: AgentAnswer | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Replied:
+    """A seat's reply to the question."""
+
+    seat: str
+    at: datetime
+    answer: JsonValue = None
+    failure: AgentAnswer | None = None
+
+
+async def drive_calls(context: TrialContext) -> TrialOutcome:
+    """Plays the trial's task by calls: all briefs first, then the question to every seat whose brief arrived.
+
+    The trial ends when every seat has replied, or its time is up.
+    """
+    spec = context.task.family
+    if spec is None:
+        raise ValueError(f"task {context.task.id!r} has no family")
+    whole = task = await asyncio.to_thread(instance_of, context.plan, context.trial)
+    if spec.control is Control.SOLO:
+        task = solo_task(whole, seat_alone(spec, whole.seats))
+    started = time.monotonic()
+    channel = await open_channel(context, task.neighbours)
+    places = [place for place in channel.seats if place.entry.id in task.neighbours]
+    context.progress.note(f"briefing {len(places)} seats")
+    briefed = await asyncio.gather(*(_brief(context, task, place, started) for place in places))
+    await _begin_calls(context, channel, [each.place for each in briefed])
+    context.progress.note("asking the question")
+    replies = await asyncio.gather(*(_ask(context, task, each, started) for each in briefed))
+    return _outcome(context, whole, task, replies, time.monotonic() - started)
+
+
+async def _brief(context: TrialContext, task: SuiteTask, place: SeatPlace, started: float) -> _Briefed:
+    """Briefs a seat. The gateway proposes a context; if the agent's answer names another, that is the seat's."""
+    addresses = await _addresses(context, place)
+    text = brief_text(task, place.entry.id, addresses)
+    limit_s = _limit_s(context, started, BRIEFING)
+    answer = await ask(context, place.entry, text, limit_s, context_id=place.context_id)
+    if isinstance(answer, AgentAnswer):
+        return _Briefed(place, failure=_in_its_brief(answer))
+    placed = place.model_copy(update={"context_id": answer.context_id or place.context_id})
+    if not answer.succeeded:
+        error = redact(f"ended with {answer.state}: {answer.status_text}")
+        failed = AgentAnswer(agent=place.entry.id, state="failed", text=None, error=error)
+        return _Briefed(placed, failure=_in_its_brief(failed))
+    return _Briefed(placed, answer.task_id if answer.state is TaskState.INPUT_REQUIRED else "")
+
+
+def _in_its_brief(answer: AgentAnswer) -> AgentAnswer:
+    return answer.model_copy(update={"error": f"in reply to its brief: {answer.error}"})
+
+
+async def _addresses(context: TrialContext, place: SeatPlace) -> Mapping[str, str]:
+    base = context.channels.proxy_base
+    if base is None or not place.neighbours:
+        return {}
+    token = await context.token(place.entry.id)
+    return {name: proxy_url(base, name, token.get_secret_value()) for name in place.neighbours}
+
+
+async def _begin_calls(context: TrialContext, channel: Channel, briefed: list[SeatPlace]) -> None:
+    """Opens the channel with the contexts that were briefed."""
+    placed = {place.entry.id: place for place in briefed}
+    seats = [placed.get(place.entry.id, place) for place in channel.seats]
+    opened = channel.model_copy(update={"seats": seats, "is_open": True})
+    await context.channels.save(context.plan.assessment_id, context.trial.trace_id, opened)
+
+
+async def _ask(context: TrialContext, task: SuiteTask, briefed: _Briefed, started: float) -> _Replied:
+    place, seat = briefed.place, briefed.place.entry.id
+    if briefed.failure is not None:
+        return _Replied(seat, datetime.now(UTC), failure=briefed.failure)
+    limit_s = _limit_s(context, started)
+    answer = await ask(
+        context,
+        place.entry,
+        question_text(task, seat),
+        limit_s,
+        context_id=place.context_id,
+        task_id=briefed.task_id,
+    )
+    replied = _Replied(seat, datetime.now(UTC))
+    if isinstance(answer, AgentAnswer):
+        return replace(replied, failure=answer)
+    if not answer.succeeded:
+        error = redact(f"ended with {answer.state}: {answer.status_text}")
+        failure = AgentAnswer(agent=seat, state="failed", text=None, error=error)
+        return replace(replied, failure=failure)
+    return replace(replied, answer=_read(answer))
+
+
+def _read(answer: Answer) -> JsonValue:
+    """The answer in a reply to the question: the last JSON object's `answer`, else the prose."""
+    reply = read_reply(answer.text or answer.status_text, answer.data_parts)
+    if reply.answer is None and not reply.readable:
+        return reply.prose or None
+    return reply.answer
+
+
+def _limit_s(context: TrialContext, started: float, share: float = 1.0) -> float:
+    remaining_s = max(0.0, started + context.budget_s - time.monotonic()) * share
+    return min(context.plan.config.turn_timeout_s or remaining_s, remaining_s)
+
+
+def _outcome(
+    context: TrialContext, whole: SuiteTask, task: SuiteTask, replies: list[_Replied], time_used: float
+) -> TrialOutcome:
+    given = {each.seat: each for each in replies}
+    if task is whole:
+        answers = [_answer(given[seat]) for seat in task.answerers]
+    else:
+        [alone] = replies
+        answers = solo_answers(whole, alone.answer, _answer(alone))
+    record = CallsRecord(
+        replies=[
+            SeatReply(
+                seat=each.seat,
+                at=each.at,
+                state="replied" if each.failure is None else "late" if each.failure.state == "timeout" else "failed",
+                error=None if each.failure is None else each.failure.error,
+            )
+            for each in replies
+        ]
+    )
+    return outcome_of(context.trial.trial_id, answers, time_used).model_copy(update={"calls": record})
+
+
+def _answer(replied: _Replied) -> AgentAnswer:
+    if replied.failure is not None:
+        return replied.failure
+    if replied.answer is None:
+        return AgentAnswer(agent=replied.seat, state="failed", text=None, error="its reply has no answer")
+    return AgentAnswer(agent=replied.seat, state="completed", text=answer_text(replied.answer), error=None)

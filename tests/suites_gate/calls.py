@@ -1,0 +1,159 @@
+"""Plays a task by calls in this process: the sample agent in every seat, over the gateway's own texts and channel."""
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from concord.assessment.request import Exchange
+from concord.assessment.roster import RosterEntry
+from concord.suite import Bound, Grade, SuiteTask, fewest_calls
+from concord_evaluator.information.failures import Failure, failures_of
+from concord_evaluator.information.flow import Flow, Sent, flow_of
+from concord_evaluator.information.losses import Answered, Turns
+from concord_evaluator.information.unexplained import Unexplained, unexplained_in
+from concord_gateway.calls.channel import Channel, SeatPlace
+from concord_gateway.calls.texts import brief_text, question_text
+from concord_gateway.rounds.reply import read_reply
+from concord_suites import FAMILIES
+from concord_suites.caller import Caller, caller_of
+from concord_suites.family import TextFamily
+from concord_suites.habits import Habit
+from tests.suites_gate.plans import needs_by_seat
+
+PATIENCE_S = 0.2
+
+
+class Oracle(Caller):
+    """The sample agent's seat, with what it cannot know: who holds what the answer needs, and a good order."""
+
+    beginner: str = ""
+    worthwhile: frozenset[str] = frozenset()
+
+    def begins(self) -> bool:
+        """Whether it is the seat that should begin."""
+        return self.own.name == self.beginner
+
+    def worth_asking(self) -> Sequence[str]:
+        """The neighbours that lead to a needed fact."""
+        return [other for other in self.own.neighbours if other in self.worthwhile]
+
+
+@dataclass
+class Played:
+    """A trial by calls."""
+
+    family: TextFamily
+    task: SuiteTask
+    answers: dict[str, str] = field(default_factory=dict)
+    sent: list[Sent] = field(default_factory=list)
+    calls: int = 0
+    refused: int = 0
+    answered: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def grade(self) -> Grade:
+        """The grade of the answers."""
+        return self.family.grade(self.answers, self.task.key)
+
+    @property
+    def fewest(self) -> Bound:
+        """The fewest calls."""
+        return fewest_calls(self.task)
+
+    def flow(self) -> Flow:
+        """The flow of facts through requests and answers."""
+        return flow_of(self.task, self.family, self.sent)
+
+    def failures(self) -> list[Failure]:
+        """Why parts are wrong, as the evaluator finds it."""
+        answered = Answered(self.answered, len(self.sent) + 1, in_rounds=False)
+        return failures_of(self.task, self.family, self.answers, self.flow(), answered, Turns())
+
+    def unexplained(self) -> list[Unexplained]:
+        """Knowledge in answers that nothing told their seats."""
+        return unexplained_in(self.task, self.answers, self.sent)
+
+    def tell(self, step_id: str, sender: str, receiver: str, text: str, *, delivered: bool = True) -> None:
+        """Notes a request or an answer."""
+        self.sent.append(Sent(step_id, len(self.sent) + 1, sender, receiver, text, delivered))
+
+
+def play(family: TextFamily, task: SuiteTask, habits: Mapping[str, Habit] | None = None) -> Played:
+    """Plays a task with the sample agent."""
+    return asyncio.run(_play(family, task, habits or {}, oracle=False))
+
+
+def play_well(family: TextFamily, task: SuiteTask) -> Played:
+    """Plays a task with a team that asks nobody in vain."""
+    return asyncio.run(_play(family, task, {}, oracle=True))
+
+
+async def _play(family: TextFamily, task: SuiteTask, habits: Mapping[str, Habit], *, oracle: bool) -> Played:
+    played, seats = Played(family, task), dict[str, Caller]()
+    channel = channel_of(task)
+
+    async def carry(caller: str, callee: str, text: str) -> str:
+        played.calls += 1
+        step_id = f"call {played.calls}"
+        if channel.refusal(caller, callee) is not None:
+            played.refused += 1
+            played.tell(step_id, caller, callee, text, delivered=False)
+            return ""
+        played.tell(step_id, caller, callee, text)
+        answer = await seats[callee].called(text)
+        played.tell(step_id, callee, caller, answer)
+        return answer
+
+    async def ask(seat: str) -> None:
+        reply = read_reply(await seats[seat].asked(question_text(task, seat)))
+        played.answered[seat] = len(played.sent) + 1
+        if reply.answer is not None and seat in task.answerers:
+            played.answers[seat] = _text(reply.answer)
+
+    for seat in task.seats:
+        brief = brief_text(task, seat, {other: other for other in task.neighbours[seat]})
+
+        async def call(callee: str, text: str, caller: str = seat) -> str:
+            return await carry(caller, callee, text)
+
+        seats[seat] = caller_of(brief, call, FAMILIES, habits)
+        seats[seat].patience_s = PATIENCE_S
+        if oracle:
+            seats[seat] = _oracle(task, seats[seat])
+    await asyncio.gather(*(ask(seat) for seat in task.seats))
+    return played
+
+
+def channel_of(task: SuiteTask) -> Channel:
+    """The channel of a task whose seats have their briefs."""
+    places = [
+        SeatPlace(entry=RosterEntry(id=seat, url=f"http://{seat}/"), context_id=seat, neighbours=others)
+        for seat, others in task.neighbours.items()
+    ]
+    return Channel(exchange=Exchange.CALLS, seats=places, is_open=True)
+
+
+def _oracle(task: SuiteTask, seat: Caller) -> Oracle:
+    oracle = Oracle(seat.own, seat.seats, seat.addresses, seat.call, seat.families, patience_s=seat.patience_s)
+    oracle.beginner = min(task.seats, key=lambda each: (len(task.neighbours[each]), each))
+    oracle.worthwhile = _worthwhile(task)
+    return oracle
+
+
+def _worthwhile(task: SuiteTask) -> frozenset[str]:
+    """The only holders of needed facts, if they are next to the only answerer; else all seats."""
+    needs = needs_by_seat(task)
+    if len(needs) != 1:
+        return frozenset(task.seats)
+    [(answerer, needed)] = needs.items()
+    away = [fact.holders for fact in task.facts if fact.id in needed and answerer not in fact.holders]
+    senders = {held[0] for held in away if len(held) == 1}
+    direct = senders <= set(task.neighbours[answerer]) and all(senders & set(held) for held in away)
+    return frozenset(senders if direct else task.seats)
+
+
+def _text(answer: JsonValue) -> str:
+    return answer if isinstance(answer, str) else json.dumps(answer)

@@ -1,0 +1,182 @@
+"""Team tasks on the page: failures by class, the flow of facts, messages against the fewest, and controls."""
+
+from concord.assessment.result_row import ResultRow
+from concord.assessment.team_results import PartFailure, TeamTaskRecord
+from concord_cli.report import render
+from concord_cli.report.team import Journey, Matrix, TeamSection, draw_journey, matrix_of, section_of
+from concord_cli.report.team.causes import MAX_LINES, classes_of, failures_in
+from concord_cli.report.team.journey import MAX_LINES as MAX_ROUTES
+from concord_cli.report.team.matrix import MAX_FACTS, MAX_SEATS
+from tests.team_rows import mesh_of_five
+from tests.team_task_rows import (
+    CONTROLS,
+    clean_team,
+    failure,
+    flow_of,
+    team_by_calls,
+    team_of_twenty,
+    team_task,
+    trial_with,
+    withholding_team,
+)
+from tests.unit.cli.report.pages import parse_page
+
+
+def record_of(row: ResultRow) -> TeamTaskRecord:
+    record = row.detail.trials[0].team_task
+    assert record is not None
+    return record
+
+
+def journey_of(row: ResultRow) -> Journey:
+    trial = row.detail.trials[0]
+    drawn = draw_journey(record_of(row), trial.calls)
+    assert drawn is not None
+    return drawn
+
+
+def matrix(record: TeamTaskRecord) -> Matrix:
+    made = matrix_of(record)
+    assert made is not None
+    return made
+
+
+def section(row: ResultRow) -> TeamSection:
+    made = section_of(row.detail.trials, row.detail.controls, {})
+    assert made is not None
+    return made
+
+
+def test_the_section_on_team_tasks_comes_first_and_only_where_there_are_some() -> None:
+    ids = parse_page(render(withholding_team())).values("id")
+    assert ids.index("causes") < ids.index("economy") < ids.index("controls") < ids.index("findings")
+    assert "team" not in parse_page(render(mesh_of_five())).values("id")
+
+
+def test_a_failure_is_shown_with_its_class_seat_fact_and_task() -> None:
+    [found] = section(withholding_team()).classes
+    [line] = found.lines
+    assert (found.title, line.seats, line.facts, line.parts) == ("Not sent", "agent/2", "reading of agent/2", 1)
+    assert "Every part of every answer is right." in parse_page(render(clean_team())).text
+
+
+def test_classes_are_in_the_order_of_their_wrong_parts_each_counted_once() -> None:
+    parts = [failure(part=f"part {number}") for number in range(3)]
+    twice = [failure("agent/3", cause="changed", part="a"), failure("agent/4", cause="changed", part="a")]
+    classes, left_out = classes_of([trial_with(team_task(flow_of(), [*twice, *parts]))], {})
+    assert [each.title for each in classes] == ["Not sent", "Changed"]
+    assert [line.parts for each in classes for line in each.lines] == [3, 1, 1]
+    assert left_out == 0
+
+
+def test_the_message_that_shows_a_failure_is_a_link_to_its_call() -> None:
+    record = team_task(flow_of(), [failure("agent/3", cause="changed", step_id="0100020000")])
+    row = withholding_team()
+    shown = row.model_copy(update={"detail": row.detail.model_copy(update={"trials": [trial_with(record)]})})
+    parsed = parse_page(render(shown))
+    [call] = [place for place, each in enumerate(trial_with(record).calls, 1) if each.step_id == "0100020000"]
+    assert parsed.values("href").count(f"#call-1-{call}") >= 2
+    [lost] = [each for each in journey_of(shown).lines if each.kind == "lost"]
+    assert lost.title.startswith("agent/3 → agent/1, round 1")
+
+
+def test_what_a_table_of_failures_does_not_list_is_counted() -> None:
+    many: list[PartFailure] = [failure(facts=[f"fact {number}"]) for number in range(MAX_LINES + 3)]
+    rows = failures_in(team_task(flow_of(), many, failures_omitted=7), {})
+    assert (len(rows.lines), rows.left_out) == (MAX_LINES, 10)
+
+
+def test_failures_of_a_trial_with_the_same_cause_seat_and_facts_share_a_line() -> None:
+    rows = failures_in(team_task(flow_of(), [failure(part=f"part {number}") for number in range(6)]), {})
+    assert [line.parts for line in rows.lines] == ["part 0, part 1, part 2, part 3, and 2 more"]
+
+
+def test_the_table_says_who_knew_what_from_when_and_what_a_seat_lacked() -> None:
+    table = matrix(record_of(withholding_team()))
+    assert (table.prefix, [seat.label for seat in table.seats]) == ("agent", ["1", "2", "3", "4", "5"])
+    rows = {fact: [cell.text for cell in cells] for fact, cells in table.rows}
+    assert rows["reading of agent/1"] == ["●", "2", "2", "2", "2"]
+    assert rows["reading of agent/2"] == ["✕", "●", "·", "·", "·"]
+    assert [seat.redundant for seat in table.seats] == [0, 0, 4, 0, 0]
+
+
+def test_a_fact_that_came_after_the_answer_is_late() -> None:
+    flow = flow_of()
+    late = flow.model_copy(update={"known_from": [[0, 3, 2, 2, 2], *flow.known_from[1:]]})
+    cell = dict(matrix(team_task(late)).rows)["reading of agent/2"][0]
+    assert (cell.kind, cell.text) == ("late", "3")
+
+
+def test_the_curve_of_coverage_rises_to_the_share_that_the_answering_seats_could_know() -> None:
+    drawn = journey_of(withholding_team())
+    assert [each.title for each in drawn.curve] == [
+        "20% of the needed facts from round 1 on",
+        "80% of the needed facts from round 2 on",
+    ]
+    assert drawn.last_coverage == "80%"
+
+
+def test_messages_with_news_and_without_are_told_apart_and_the_blamed_seat_is_marked() -> None:
+    drawn = journey_of(withholding_team())
+    kinds = [each.kind for each in drawn.lines]
+    assert (kinds.count("news"), kinds.count("stale")) == (16, 4)
+    assert [lane.name for lane in drawn.lanes if lane.blamed] == ["agent/2"]
+
+
+def test_a_trial_by_calls_is_drawn_in_the_order_of_its_messages_with_their_times() -> None:
+    drawn = journey_of(team_by_calls())
+    assert not drawn.in_rounds
+    assert len(drawn.lines) == 20
+    assert drawn.ticks[0].text == "100 ms"
+    assert drawn.curve[0].title == "20% of the needed facts from message 1 on"
+    assert dict(matrix(record_of(team_by_calls())).rows)["reading of agent/2"][0].kind == "missing"
+
+
+def test_a_large_team_has_a_bounded_drawing_and_table_that_count_what_they_leave_out() -> None:
+    assert (len(journey_of(team_of_twenty()).lines), journey_of(team_of_twenty()).undrawn) == (MAX_ROUTES, 220)
+    record = team_task(flow_of(100), [failure("agent/99")])
+    table = matrix(record)
+    assert (len(table.rows), table.facts_left_out) == (MAX_FACTS, 100 - MAX_FACTS)
+    assert (len(table.seats), table.seats_left_out) == (MAX_SEATS, 100 - MAX_SEATS)
+    assert "agent/99" in [seat.name for seat in table.seats]
+
+
+def test_a_flow_whose_lists_do_not_fit_together_is_not_drawn() -> None:
+    flow = flow_of()
+    wrong_lists: list[dict[str, object]] = [
+        {"end": 0},
+        {"sent": []},
+        {"needs": [[9]] * 5},
+        {"known_from": [[0]] * 5},
+        {"messages": [flow.messages[0].model_copy(update={"receiver": -1})]},
+    ]
+    for wrong in wrong_lists:
+        record = team_task(flow.model_copy(update=wrong))
+        assert draw_journey(record) is None
+        assert matrix_of(record) is None
+
+
+def test_messages_are_shown_against_the_fewest_and_a_repeating_seat_is_named() -> None:
+    made = section(withholding_team())
+    [task] = made.tasks
+    assert (task.messages, task.fewest, task.redundant) == ("20", "4", "4")
+    assert (task.fewest_at, task.useful_end, task.messages_end) == ("20%", "80%", "100%")
+    [seat] = made.repeating
+    assert (seat.name, seat.redundant, seat.sent) == ("agent/3", "4", "8")
+    assert section(clean_team()).repeating == []
+
+
+def test_a_control_has_bars_and_its_gap_an_interval_where_there_is_one() -> None:
+    solo, silent = section(withholding_team()).controls
+    assert [(bar.name, bar.width) for bar in solo.bars] == [("the team", "25%"), ("one agent alone", "100%")]
+    assert (solo.gap, solo.gap_x, solo.gap_width, solo.gap_is_good) == ("-0.75", "12.5%", "37.5%", False)
+    assert (solo.interval, solo.low_x, solo.high_x) == ("-0.90 to -0.60", "5%", "20%")
+    assert (silent.gap, silent.interval) == ("+0.25", None)
+
+
+def test_a_trial_of_a_control_counts_in_no_class_and_no_task() -> None:
+    silent = trial_with(team_task(None, [failure()], control="silent"), task_id="maximum.silent", trial_id="trial-2")
+    row = withholding_team()
+    made = section_of([*row.detail.trials, silent], CONTROLS, {})
+    assert made is not None
+    assert (made.trials, [line.parts for each in made.classes for line in each.lines], len(made.tasks)) == (1, [1], 1)
