@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from pydantic import AwareDatetime, TypeAdapter, ValidationError
+from pydantic import AwareDatetime, JsonValue, TypeAdapter, ValidationError
 
+from concord_assistant.scenario.generator import occurrences_of
 from concord_assistant.scenario.loader import Scenario
 from concord_assistant.scenario.schema import ScenarioConfig
 
@@ -42,6 +43,7 @@ def lint(scenario: Scenario) -> list[LintFinding]:
         *_ties(config),
         *_reply_windows(config),
         *_evidence(scenario),
+        *_slots(config),
     ]
 
 
@@ -123,6 +125,42 @@ def _functions_with_context(source: str) -> frozenset[str]:
             if any(isinstance(each, ast.Name) and each.id == context for each in ast.walk(node)):
                 found.add(node.name)
     return frozenset(found)
+
+
+def _slots(config: ScenarioConfig) -> Iterator[LintFinding]:
+    """A slot whose text nothing has, or one whose texts are not its own, so that a variant changes too much."""
+    if not config.variants:
+        return
+    places = [
+        (f"variants.{name}.{column}", text, text in {each[column] for each in slot.written})
+        for name, slot in config.variants.items()
+        for column in slot.rows[0]
+        for text in sorted({row[column] for row in slot.rows})
+    ]
+    pattern = occurrences_of(text for _, text, _ in places)
+    document = config.model_dump(mode="json", exclude_unset=True, exclude={"variants"})
+    found = {each for text in _texts(document) for each in pattern.findall(text)}
+    owners: dict[str, str] = {}
+    for place, text, written in places:
+        if owners.setdefault(text, place) != place:
+            yield LintFinding("slot-collision", place, f"has {text!r}, which {owners[text]} has too")
+        elif written and text not in found:
+            yield LintFinding("unused-slot", place, f"{text!r} is nowhere in the scenario as a whole word")
+        elif not written and text in found:
+            yield LintFinding("slot-collision", place, f"{text!r} is already in the scenario as written")
+
+
+def _texts(value: JsonValue) -> Iterator[str]:
+    """The strings and keys of a JSON document."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list):
+        for each in value:
+            yield from _texts(each)
+    elif isinstance(value, dict):
+        yield from value
+        for each in value.values():
+            yield from _texts(each)
 
 
 def _environment(config: ScenarioConfig) -> Mapping[str, Any]:

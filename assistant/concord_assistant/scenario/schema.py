@@ -109,6 +109,44 @@ ALWAYS_ALLOWED: Final = (
 """Changes that are never damage: reading marks, and what the assistant writes to its user."""
 
 
+Variable = Annotated[str, StringConstraints(min_length=2, max_length=2_000)]
+Row = Annotated[dict[Name, Variable], Field(min_length=1)]
+
+
+class Slot(BaseModel):
+    """Texts of a scenario that vary together: rows of texts, with the same columns in each row.
+
+    Exactly one of the two is given. `choose`: the first row is as written, and a variant has one of the rows in its
+    place. `shuffle`: all rows are as written, and a variant exchanges them.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    choose: Annotated[list[Row], Field(max_length=100)] = []
+    shuffle: Annotated[list[Row], Field(max_length=100)] = []
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if bool(self.choose) == bool(self.shuffle):
+            raise ValueError("a slot needs either `choose` or `shuffle`")
+        if len(self.rows) < 2:
+            raise ValueError("a slot needs at least two rows")
+        for number, row in enumerate(self.rows[1:], start=1):
+            if unknown := sorted(row.keys() ^ self.rows[0].keys()):
+                raise ValueError(f"row {number} and the first row do not both have {', '.join(unknown)}")
+        return self
+
+    @property
+    def rows(self) -> list[dict[str, str]]:
+        """All rows."""
+        return self.choose or self.shuffle
+
+    @property
+    def written(self) -> list[dict[str, str]]:
+        """The rows whose texts are in the scenario as written."""
+        return self.shuffle or self.choose[:1]
+
+
 class ScenarioConfig(_Part):
     """A scenario. `initial_state` is the body of the environment's `POST /scenario/import/full`."""
 
@@ -129,6 +167,8 @@ class ScenarioConfig(_Part):
     allowed_changes: list[AllowedChange] = []
     """Changes that are no collateral damage, besides those that criteria ask for and `ALWAYS_ALLOWED`."""
     early_completion_conditions: list[str] | None = None
+    variants: Annotated[dict[Name, Slot], Field(max_length=100)] = {}
+    """The texts that vary between seeds, by the name of a slot. They vary everywhere in the scenario."""
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:

@@ -15,6 +15,7 @@ from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.environment.proctor import ScenarioRefusedError
 from concord_assistant.environment.server import UESServerError
 from concord_assistant.green_agent import EnvironmentLostError
+from concord_assistant.scenario.generator import AS_WRITTEN, variant
 from concord_assistant.scenario.loader import ScenarioError
 from concord_gateway.assistants import UnknownScenarioError
 from concord_gateway.drivers.driver import TrialContext, TrialNotRunError
@@ -40,7 +41,8 @@ async def drive_assistant(context: TrialContext) -> TrialOutcome:
 
 
 async def _conduct(context: TrialContext, started: float) -> ConductedAssessment:
-    scenario = await asyncio.to_thread(context.assistants.scenarios.load, context.task.scenario or "")
+    written = await asyncio.to_thread(context.assistants.scenarios.load, context.task.scenario or "")
+    scenario = variant(written, context.trial.seed if context.plan.config.seed else AS_WRITTEN)
     [entry] = context.plan.recipients
 
     def note(update: TaskUpdate) -> None:
