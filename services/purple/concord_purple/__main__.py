@@ -15,10 +15,10 @@ from concord_purple.teams import Function, TeamName
 
 _EPILOG = """\
 Every option has a variable that it overrides: PURPLE_HOST, PURPLE_PORT, PURPLE_CARD_URL, PURPLE_AGENT_ID,
-PURPLE_FUNCTION, PURPLE_TEAM, PURPLE_MODE, PURPLE_ASSISTANT, PURPLE_ORACLE. Variables alone: PURPLE_PEERS (peers that are known from the start,
-id=url,... or JSON), PURPLE_COLLECTOR_URL (whose registry to join) and PURPLE_COLLECTOR_TOKEN (for that, unless it is
-open to all), PURPLE_CALL_TIMEOUT_S (longest wait for a peer, 300), and AGENTBEATS_LLM_API_KEY, _BASE_URL, _MODEL (with
-a key, a language model words the final review; the assistant `model` needs it).
+PURPLE_FUNCTION, PURPLE_TEAM, PURPLE_MODE, PURPLE_ASSISTANT, PURPLE_ORACLE. Variables alone: PURPLE_PEERS (peers that
+are known from the start, id=url,... or JSON), PURPLE_COLLECTOR_URL (whose registry to join) and PURPLE_COLLECTOR_TOKEN
+(for that, unless it is open to all), PURPLE_CALL_TIMEOUT_S (longest wait for a peer, 300), and AGENTBEATS_LLM_API_KEY,
+_BASE_URL, _MODEL (with a key, a language model words the final review; the assistant `model` needs the key).
 """
 
 _DEFAULTED = {"host", "port", "function", "team", "mode"}

@@ -7,7 +7,10 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final
 
 _DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_MONTHS: Final = tuple("january february march april may june july august september october november december".split())
+_MONTHS: Final = (
+    "january", "february", "march", "april", "may", "june",
+    "july", "august", "september", "october", "november", "december",
+)  # fmt: skip
 _MONTH: Final = "|".join(_MONTHS)
 _NUMBERS: Final = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 
