@@ -71,7 +71,9 @@ def work(config: dict[str, object], participants: int = 1) -> tuple[AssessmentRe
 @pytest.mark.parametrize("config", [{}, {"num_runs": 2, "seed": 7}, {"start": "agent0"}])
 def test_a_request_that_names_no_tasks_gets_the_24_of_the_standard_manifest(config: dict[str, object]) -> None:
     _, planned = work(config)
-    standard = plan_work(AssessmentRequest.model_validate({"participants": {"a": "http://a"}, "config": STANDARD}), Scenarios(()))
+    standard = plan_work(
+        AssessmentRequest.model_validate({"participants": {"a": "http://a"}, "config": STANDARD}), Scenarios(())
+    )
     assert len(standard.tasks) == 24
     assert planned.tasks == standard.tasks
 

@@ -10,6 +10,9 @@ from concord_purple.assistant.items import Item
 ADDRESS: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 NUMBER: Final = re.compile(r"\+\d[\d ]{6,}\d")
 _SIGNATURE: Final = re.compile(r"^[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,3}$")
+_NAME: Final = r"\b(?!(?:Call|Text|Ask|Tell|Write|Message|Email|Send)\b)([A-Z][\w'-]+(?: [A-Z][\w'-]+)?)"
+"""A name, without the verb at the beginning of a sentence."""
+
 _IMPERSONAL: Final = frozenset({"info", "news", "newsletter", "noreply", "office", "team", "hello", "support", "desk"})
 
 
@@ -103,5 +106,5 @@ def _signature(body: str, sender: str) -> str | None:
 
 def _named_beside(number: str, text: str) -> str | None:
     """The name before a number in a text: `Ben (+49 …)`, `Ben at +49 …`."""
-    found = re.search(rf"\b([A-Z][\w'-]+(?: [A-Z][\w'-]+)?)[ ,:(]*(?:at |on |is )?{re.escape(number)}", text)
+    found = re.search(rf"{_NAME}[ ,:(]*(?:at |on |is )?{re.escape(number)}", text)
     return found[1] if found else None
