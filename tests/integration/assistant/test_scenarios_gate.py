@@ -57,7 +57,7 @@ async def test_a_criterion_that_no_mutant_fails_fails_the_gate(unfit: Measured) 
 
 
 async def test_an_oracle_without_points_fails_the_gate(unfit: Measured) -> None:
-    assert "the oracle gets 44% of the points, less than 95%" in list(unfit.failed())
+    assert "the oracle gets 67% of the points, less than 95%" in list(unfit.failed())
 
 
 async def test_a_placeholder_without_an_item_fails_the_gate(unfit: Measured) -> None:
