@@ -39,6 +39,8 @@ class MessageParams(Params):
     """Further addresses that may be among the recipients."""
     contains: list[str] = []
     where: Where = {}
+    max_characters: PositiveInt = 2000
+    """A longer text is not as asked: one with everything that the mailbox has would contain all texts."""
     max_count: PositiveInt = 1
     """The number of such messages that are no collateral damage."""
 
@@ -176,7 +178,8 @@ def _sent(modality: Literal["email", "sms"], text: str) -> _BuiltIn[MessageParam
             for change in changes_of_assistant(case.context)
             if (change.modality, change.operation) == (modality, "create")
         ]
-        found = [item for item in sent if matches(item, where)]
+        short = [item for item in sent if len(str(item.get(text) or "")) <= params.max_characters]
+        found = [item for item in short if matches(item, where)]
         to = ", ".join(params.to)
         if found:
             return _Verdict(1.0, f"The assistant wrote to {to} as asked.", {"messages": _ids_of(found)})

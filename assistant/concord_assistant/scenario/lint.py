@@ -131,23 +131,24 @@ def _slots(config: ScenarioConfig) -> Iterator[LintFinding]:
     """A slot whose text nothing has, or one whose texts are not its own, so that a variant changes too much."""
     if not config.variants:
         return
-    places = [
-        (f"variants.{name}.{column}", text, text in {each[column] for each in slot.written})
+    columns = {
+        f"variants.{name}.{column}": ({each[column] for each in slot.written}, {row[column] for row in slot.rows})
         for name, slot in config.variants.items()
         for column in slot.rows[0]
-        for text in sorted({row[column] for row in slot.rows})
-    ]
-    pattern = occurrences_of(text for _, text, _ in places)
+    }
+    pattern = occurrences_of(text for _, drawn in columns.values() for text in drawn)
     document = config.model_dump(mode="json", exclude_unset=True, exclude={"variants"})
     found = {each for text in _texts(document) for each in pattern.findall(text)}
     owners: dict[str, str] = {}
-    for place, text, written in places:
-        if owners.setdefault(text, place) != place:
-            yield LintFinding("slot-collision", place, f"has {text!r}, which {owners[text]} has too")
-        elif written and text not in found:
-            yield LintFinding("unused-slot", place, f"{text!r} is nowhere in the scenario as a whole word")
-        elif not written and text in found:
-            yield LintFinding("slot-collision", place, f"{text!r} is already in the scenario as written")
+    for place, (written, drawn) in columns.items():
+        if not written & found:
+            named = " or ".join(map(repr, sorted(written)))
+            yield LintFinding("unused-slot", place, f"the scenario has {named} nowhere as whole words")
+        for text in sorted(drawn):
+            if owners.setdefault(text, place) != place:
+                yield LintFinding("slot-collision", place, f"has {text!r}, which {owners[text]} has too")
+            elif text not in written and text in found:
+                yield LintFinding("slot-collision", place, f"{text!r} is already in the scenario as written")
 
 
 def _texts(value: JsonValue) -> Iterator[str]:
