@@ -12,14 +12,16 @@ from fastapi import FastAPI
 from concord_assistant.config import GreenAgentConfig
 from concord_gateway.assistants import AssistantContexts, contexts, environment_routes
 from tests.integration.assistant.test_environment_server import STAND_IN
+from tests.serving import eventually
 
 CONFIG = GreenAgentConfig(environment_command=(sys.executable, "-c", STAND_IN))
 
 
 @asynccontextmanager
-async def contexts_of(max_environments: int) -> AsyncIterator[AssistantContexts]:
+async def contexts_of(max_environments: int, idle_s: float = 60) -> AsyncIterator[AssistantContexts]:
     """Contexts whose environments are stand-ins."""
-    found = AssistantContexts("http://gateway/", CONFIG, max_environments=max_environments, idle_s=60)
+    found = AssistantContexts("http://gateway/", CONFIG, max_environments=max_environments, idle_s=idle_s)
+    found.start()
     try:
         yield found
     finally:
@@ -33,18 +35,34 @@ def place_of(url: str | None) -> str:
 
 
 async def test_an_idle_environment_makes_room_and_a_busy_one_is_waited_for() -> None:
+    started, done = asyncio.get_running_loop().create_future(), asyncio.Event()
+
+    async def use_another() -> None:
+        async with found.agent("two") as agent:
+            started.set_result(agent.server)
+            await done.wait()
+
     async with contexts_of(1) as found:
         async with found.agent("one") as agent:
             first = agent.server
-            waiting = asyncio.create_task(found.agent("two").__aenter__())
+            using = asyncio.create_task(use_another())
             for _ in range(10):
                 await asyncio.sleep(0)
-            assert not waiting.done()
+            assert not started.done()
             assert first.pid is not None
-        second = (await asyncio.wait_for(waiting, 20)).server
+        second = await asyncio.wait_for(started, 20)
         assert first.pid is None
         assert second.pid is not None
-    assert second.pid is None
+    assert second.pid is None, "the end of all contexts ends environments in use too"
+    done.set()
+    await using
+
+
+async def test_an_environment_ends_when_it_is_idle_for_long() -> None:
+    async with contexts_of(1, idle_s=0.1) as found:
+        async with found.agent("one") as agent:
+            assert agent.server.pid is not None
+        await eventually(lambda: agent.server.pid is None)
 
 
 async def test_an_agent_whose_environment_cannot_start_is_forgotten() -> None:

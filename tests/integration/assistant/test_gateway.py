@@ -19,7 +19,7 @@ from tests.integration.assistant.conftest import assistant_of
 from tests.integration.assistant.scripted import first_day
 from tests.integration.workers import alive, children, gone
 from tests.security.assessing import request, task_of, workers
-from tests.security.gateways import Gateway, gateways, row_of, until, wait_for_end
+from tests.security.gateways import Gateway, gateways, row_of, wait_for_end
 from tests.serving import served_agent
 
 CONFIG: dict[str, Any] = {"quiet_s": 0.1, "closing_cap_s": 0.3, "scenario": "first_day"}
@@ -142,20 +142,16 @@ async def test_an_environment_behind_the_gateway_checks_keys_itself(redis_url: s
     assert row["detail"]["assessment_results"][0]["turns_taken"] == 1
 
 
-async def test_a_context_keeps_its_environment_until_it_is_idle(redis_url: str, tmp_path: Path) -> None:
+async def test_each_context_keeps_an_environment_of_its_own(redis_url: str, tmp_path: Path) -> None:
     async def done(_: httpx.AsyncClient, __: int) -> dict[str, Any]:
         return {"message_type": "early_completion"}
 
-    async with (
-        gateway_of(redis_url, tmp_path, CONCORD_ENVIRONMENT_IDLE_S="1.5") as gateway,
-        assistant_of(done) as (assistant, url),
-    ):
+    async with gateway_of(redis_url, tmp_path) as gateway, assistant_of(done) as (assistant, url):
         places = []
         for context_id in ("one", "one", "two"):
             await assess(gateway, {"helper": url}, context_id=context_id)
             places.append(assistant.start["ues_url"])
         assert places[0] == places[1] != places[2]
-        await until(lambda: not environments_of(gateway))
 
 
 async def test_a_killed_environment_fails_the_assessment_which_says_so(redis_url: str, tmp_path: Path) -> None:

@@ -61,6 +61,8 @@ class AssistantContexts:
         self._by_place: dict[str, _Context] = {}
         self._free = asyncio.Condition()
         self._closing: asyncio.Task[None] | None = None
+        self._ending: set[asyncio.Task[None]] = set()
+        """Shutdowns under way, which a cancelled caller does not interrupt."""
 
     @asynccontextmanager
     async def agent(self, context_id: str) -> AsyncIterator[GreenAgent]:
@@ -105,11 +107,12 @@ class AssistantContexts:
         self._closing = asyncio.create_task(self._close_idle())
 
     async def aclose(self) -> None:
-        """Ends all environments."""
+        """Ends all environments, also those in use."""
         if self._closing is not None:
             self._closing.cancel()
             await asyncio.gather(self._closing, return_exceptions=True)
-        await asyncio.gather(*(self._remove(context_id) for context_id in list(self._contexts)))
+        ending, self._contexts, self._by_place = list(self._contexts.values()), {}, {}
+        await asyncio.gather(*self._ending, *(context.agent.shutdown() for context in ending))
 
     async def _reserve(self, context_id: str) -> _Context:
         """The context, which is not removed while it has users. Waits for a free process."""
@@ -134,7 +137,10 @@ class AssistantContexts:
             return
         del self._contexts[context_id]
         del self._by_place[context.place]
-        await context.agent.shutdown()
+        ending = asyncio.create_task(context.agent.shutdown())
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+        await asyncio.shield(ending)
 
     async def _close_idle(self) -> None:
         while True:
