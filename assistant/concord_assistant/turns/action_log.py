@@ -19,6 +19,9 @@ MAX_TEXT: Final = 20_000
 _ENVELOPE: Final = frozenset({"operation", "modality_type", "timestamp", "input_id"})
 """The fields of every event's data, which are no parameters."""
 
+_NESTED: Final = "_data"
+"""How the names of nested objects end, such as `message_data`."""
+
 _ENDED: Final = frozenset({"executed", "failed"})
 
 
@@ -83,11 +86,11 @@ class ActionLogBuilder:
         """The modality and data of the executed events of everybody else. None if not all could be kept."""
         if self._unread or len(self._others) > MAX_OTHER_EVENTS:
             return None
-        return [{"modality": event.modality, "data": event.data or {}} for event in self._others]
+        return [{"modality": event.modality, "data": _flat(event.data or {})} for event in self._others]
 
 
 def _entry(turn: int, event: Event) -> ActionLogEntry:
-    data = event.data or {}
+    data = _flat(event.data or {})
     parameters = {name: value for name, value in data.items() if value is not None and name not in _ENVELOPE}
     return ActionLogEntry(
         turn=turn,
@@ -97,6 +100,20 @@ def _entry(turn: int, event: Event) -> ActionLogEntry:
         success=event.status == "executed",
         error_message=event.error_message,
     )
+
+
+def _flat(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The data of an event with all fields on one level.
+
+    As in UES, the events of text messages have the operation as `action`, and its fields in a nested object.
+    """
+    if "operation" in data or "action" not in data:
+        return data
+    flat = {name: value for name, value in data.items() if name != "action" and not name.endswith(_NESTED)}
+    for name, value in data.items():
+        if name.endswith(_NESTED) and isinstance(value, dict):
+            flat |= value
+    return flat | {"operation": data["action"]}
 
 
 def shortened(parameters: Mapping[str, Any], limit: int) -> dict[str, Any]:

@@ -94,3 +94,15 @@ def test_the_executed_events_of_others_are_kept_unless_there_are_too_many(monkey
     assert [each["modality"] for each in builder.get_other_events() or ()] == ["email"]
     monkeypatch.setattr(action_log, "MAX_OTHER_EVENTS", 0)
     assert builder.get_other_events() is None
+
+
+def test_the_nested_form_of_text_messages_is_logged_like_any_other() -> None:
+    data = {"action": "send_message", "message_data": {"body": "Hi", "to_numbers": ["+1"]}, "delete_data": None}
+    sent = event("1").model_copy(update={"modality": "sms", "data": data})
+    received = event("2", agent_id=None).model_copy(update={"modality": "sms", "data": data})
+    builder = ActionLogBuilder("purple-123")
+    builder.start_turn(1)
+    [entry], _ = builder.add_events_from_turn([sent, received])
+    assert (entry.action, entry.parameters) == ("sms.send_message", {"body": "Hi", "to_numbers": ["+1"]})
+    flat = {"operation": "send_message", "body": "Hi", "to_numbers": ["+1"]}
+    assert builder.get_other_events() == [{"modality": "sms", "data": flat}]
