@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +12,7 @@ from pydantic import AwareDatetime, JsonValue, TypeAdapter, ValidationError
 
 from concord_assistant.scenario.generator import occurrences_of
 from concord_assistant.scenario.loader import Scenario
-from concord_assistant.scenario.schema import ScenarioConfig
+from concord_assistant.scenario.schema import ScenarioConfig, Slot
 
 _MOMENT: Final[TypeAdapter[datetime]] = TypeAdapter(AwareDatetime)
 
@@ -131,24 +131,31 @@ def _slots(config: ScenarioConfig) -> Iterator[LintFinding]:
     """A slot whose text nothing has, or one whose texts are not its own, so that a variant changes too much."""
     if not config.variants:
         return
-    columns = {
-        f"variants.{name}.{column}": ({each[column] for each in slot.written}, {row[column] for row in slot.rows})
-        for name, slot in config.variants.items()
-        for column in slot.rows[0]
-    }
-    pattern = occurrences_of(text for _, drawn in columns.values() for text in drawn)
+    pattern = occurrences_of(text for slot in config.variants.values() for row in slot.rows for text in row.values())
     document = config.model_dump(mode="json", exclude_unset=True, exclude={"variants"})
     found = {each for text in _texts(document) for each in pattern.findall(text)}
     owners: dict[str, str] = {}
-    for place, (written, drawn) in columns.items():
-        if not written & found:
-            named = " or ".join(map(repr, sorted(written)))
-            yield LintFinding("unused-slot", place, f"the scenario has {named} nowhere as whole words")
-        for text in sorted(drawn):
-            if owners.setdefault(text, place) != place:
-                yield LintFinding("slot-collision", place, f"has {text!r}, which {owners[text]} has too")
-            elif text not in written and text in found:
-                yield LintFinding("slot-collision", place, f"{text!r} is already in the scenario as written")
+    for name, slot in config.variants.items():
+        written = {text for row in slot.written for text in row.values()}
+        for column in slot.rows[0]:
+            texts = {row[column] for row in slot.written}
+            if not texts & found:
+                named = " or ".join(map(repr, sorted(texts)))
+                yield LintFinding("unused-slot", f"variants.{name}.{column}", f"the scenario has {named} nowhere")
+        for text in sorted({text for row in slot.rows for text in row.values()}):
+            owner = owners.setdefault(text, name)
+            if owner != name:
+                yield LintFinding("slot-collision", f"variants.{name}", f"has {text!r}, which variants.{owner} has too")
+            elif text in found - written:
+                yield LintFinding("slot-collision", f"variants.{name}", f"{text!r} is in the scenario as written")
+        for text in _ambiguous(slot):
+            yield LintFinding("slot-collision", f"variants.{name}", f"{text!r} is written in two columns")
+
+
+def _ambiguous(slot: Slot) -> list[str]:
+    """The texts as written that two cells of a slot have, so that a variant cannot tell which one is meant."""
+    counts = Counter(text for row in slot.written for text in row.values())
+    return sorted(text for text, count in counts.items() if count > 1)
 
 
 def _texts(value: JsonValue) -> Iterator[str]:

@@ -105,6 +105,18 @@ async def test_two_runs_of_a_scenario_make_a_row_with_their_results(redis_url: s
     await gone(found)
 
 
+async def test_a_seed_other_than_0_gives_each_run_a_variant_of_its_own(redis_url: str, tmp_path: Path) -> None:
+    tasks: list[str] = []
+
+    async def read_task(environment: httpx.AsyncClient, _: int) -> dict[str, Any]:
+        tasks.append((await environment.get("chat/state")).json()["messages"][-1]["content"])
+        return {"message_type": "early_completion"}
+
+    async with gateway_of(redis_url, tmp_path) as gateway, assistant_of(read_task) as (_, url):
+        await assess(gateway, {"helper": url}, num_runs=2, seed=4)
+    assert {" ".join(task.split()[:2]) for task in tasks} == {"Ines Duarte", "Aki Mori"}, "the task as written has Tom"
+
+
 async def test_an_environment_behind_the_gateway_checks_keys_itself(redis_url: str, tmp_path: Path) -> None:
     seen: dict[str, int] = {}
 

@@ -29,6 +29,13 @@ def test_an_email_counts_if_it_says_what_it_should_to_nobody_else() -> None:
     assert evaluated(day, "email_sent", LATE).score == 10
 
 
+def test_an_email_with_everything_is_no_email_that_says_what_it_should() -> None:
+    day = Day()
+    day.sends(BOB, "State", "I am late." + " And this is the rest of the mailbox." * 60)
+    assert evaluated(day, "email_sent", LATE).score == 0
+    assert evaluated(day, "email_sent", LATE | {"max_characters": 3000}).score == 10
+
+
 def test_an_email_that_was_there_before_or_that_another_sent_does_not_count() -> None:
     day = Day()
     assert evaluated(day, "email_sent", {"to": [BOB]}).score == 0
