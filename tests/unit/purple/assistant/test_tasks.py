@@ -85,3 +85,23 @@ def test_people_have_the_names_of_their_signatures_and_addresses() -> None:
         Person("Nora Haas", "nora.haas@brightline.example"),
         Person("Ben", None, "+49305550123"),
     ]
+
+
+def test_a_condition_that_no_rule_can_check_is_named_and_not_assumed() -> None:
+    reading = read("If the train is late, tell Tom that I am late.")
+    assert reading.tasks == ()
+    assert reading.unread == ("If the train is late, tell Tom that I am late.",)
+
+
+def test_a_question_about_a_person_is_asked_of_the_other() -> None:
+    [task] = read("Ask Tom by email when Ana arrives.").tasks
+    assert (task.people, task.text) == ((TOM,), "Could you please tell me when Ana arrives?")
+
+
+def test_newsletters_are_filed_until_the_stated_time() -> None:
+    [task] = read("Archive newsletters, also those that arrive until 9:00.").tasks
+    assert (task.kind, task.category, task.until) == ("file", "bulk", NOW.replace(hour=9))
+
+
+def test_moving_a_meeting_files_no_emails() -> None:
+    assert read("Move the meeting with Tom, and write no emails.").tasks == ()

@@ -13,7 +13,11 @@ _SIGNATURE: Final = re.compile(r"^[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,3}$")
 _NAME: Final = r"\b(?!(?:Call|Text|Ask|Tell|Write|Message|Email|Send)\b)([A-Z][\w'-]+(?: [A-Z][\w'-]+)?)"
 """A name, without the verb at the beginning of a sentence."""
 
-_IMPERSONAL: Final = frozenset({"info", "news", "newsletter", "noreply", "office", "team", "hello", "support", "desk"})
+_IMPERSONAL: Final = re.compile(
+    r"(admin|billing|bookings?|contact|desk|events|hello|info|news|newsletter|noreply|office|orders|people|reservations|"
+    r"sales|shop|stay|support|tables|team)"
+)
+"""Local parts of addresses that are no names of people."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +36,13 @@ class Person:
     def is_in(self, text: str) -> int:
         """Where a text names the person, by the name, the first or the last name, or the address. -1: nowhere."""
         words = self.name.split()
-        for name in (self.name, self.email or "", words[0], words[-1]):
-            if len(name) > 1 and (found := re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.I)):
-                return found.start()
-        return -1
+        names = [re.escape(name) for name in (self.name, self.email or "", words[0], words[-1]) if len(name) > 1]
+        local, _, domain = (self.email or "").partition("@")
+        if _IMPERSONAL.fullmatch(local.casefold()):
+            # An organisation: `Green Fork` is orders@greenfork.example.
+            names.append(r"[ '&-]*".join(map(re.escape, domain.split(".")[0])))
+        places = [found.start() for name in names if (found := re.search(rf"(?<!\w)(?:{name})(?!\w)", text, re.I))]
+        return places[0] if places else -1
 
 
 def people_in(emails: Iterable[Item], events: Iterable[Item], messages: Iterable[Item], task: str) -> list[Person]:
@@ -56,11 +63,11 @@ def people_in(emails: Iterable[Item], events: Iterable[Item], messages: Iterable
     for address in ADDRESS.findall(task):
         names.setdefault(address.casefold(), _of_address(address))
     for message in messages:
-        for number in (message["from_number"], *message["to_numbers"]):
-            if name := _named_beside(str(number), task) or (
-                _signature(str(message["body"]), "") if number == message["from_number"] else None
-            ):
-                phones[name.casefold()] = str(number)
+        incoming = message.get("direction") == "incoming"
+        for number in [message["from_number"]] if incoming else message["to_numbers"][:1]:
+            thread = str(message.get("thread_id") or "")
+            if name := _named_beside(str(number), task) or (thread if thread.isalpha() else None):
+                phones.setdefault(name.casefold(), str(number))
     for match in NUMBER.finditer(task):
         if name := _named_beside(match[0], task):
             phones[name.casefold()] = match[0].replace(" ", "")
@@ -91,7 +98,7 @@ def _joined(names: dict[str, str], phones: dict[str, str]) -> Iterator[Person]:
 def _of_address(address: str) -> str:
     """The name that an address suggests: of the person, or of the organisation."""
     local, _, domain = address.partition("@")
-    name = domain.split(".")[0] if local.casefold() in _IMPERSONAL else local
+    name = domain.split(".")[0] if _IMPERSONAL.fullmatch(local.casefold()) else local
     return " ".join(re.split(r"[._+-]+", name)).title() or address
 
 

@@ -58,6 +58,18 @@ def day_in(text: str, today: date) -> date | None:
     return None
 
 
+def weekday_in(text: str) -> int | None:
+    """The first weekday of a text, from 0 for Monday."""
+    found = _WEEKDAY.search(text)
+    return _DAYS.index(found[2].casefold()) if found else None
+
+
+def part_of_day_in(text: str) -> tuple[time, time] | None:
+    """The hours of the morning, afternoon or evening, if a text names one."""
+    lower = text.casefold()
+    return next((hours for part, hours in _PART_OF_DAY.items() if part in lower), None)
+
+
 def clock_times_in(text: str) -> list[time]:
     """The clock times of a text, in their order."""
     found = []
@@ -93,9 +105,7 @@ def window_in(text: str, day: date, zone: tzinfo) -> Interval:
     if len(times) >= 2 and times[0] < times[1]:
         first, last = times[0], times[1]
     else:
-        lower = text.casefold()
-        named = (hours for part, hours in _PART_OF_DAY.items() if part in lower)
-        first, last = next(named, _WORKING_HOURS)
+        first, last = part_of_day_in(text) or _WORKING_HOURS
     return Interval(datetime.combine(day, first, zone), datetime.combine(day, last, zone))
 
 
