@@ -63,6 +63,8 @@ _ENDS: Final = [
 _DURATION: Final = re.compile(r"P(?=.)(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+S)?)?")
 """The durations that a model may state. Without a valid one, the scenario's step applies."""
 
+_TOOLS: Final = [*openai_tools(), *_ENDS]
+
 Asked = dict[str, Any]
 
 
@@ -99,7 +101,7 @@ class ModelAssistant:
             answer = await model.chat.completions.create(
                 model=self._settings.model,
                 messages=_shortened(self._messages),  # type: ignore[arg-type]  # plain JSON
-                tools=[*openai_tools(), *_ENDS],  # type: ignore[arg-type]
+                tools=_TOOLS,  # type: ignore[arg-type]
                 temperature=0,
                 max_tokens=MAX_TOKENS,
             )

@@ -26,16 +26,16 @@ def test_the_oracle_ends_with_its_last_action(tmp_path: Path) -> None:
     ],
 )
 def test_an_invalid_file_is_refused_with_its_field(tmp_path: Path, document: dict[str, Any], reason: str) -> None:
-    with pytest.raises(OracleError, match=f"oracle.json: .*{reason}"):
+    with pytest.raises(OracleError, match=rf"oracle\.json: .*{reason}"):
         load_oracle(_file(tmp_path, **document))
 
 
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
-    with pytest.raises(OracleError, match="oracle.json: No such file"):
+    with pytest.raises(OracleError, match=r"oracle\.json: No such file"):
         load_oracle(tmp_path / "oracle.json")
 
 
-def _file(folder: Path, **document: Any) -> Path:
+def _file(folder: Path, **document: object) -> Path:
     file = folder / "oracle.json"
     file.write_text(json.dumps(document))
     return file

@@ -65,7 +65,8 @@ class Reading:
 def read_task(text: str, people: Sequence[Person], now: datetime, zone: tzinfo) -> Reading:
     """The tasks and facts in a message of the user. Pronouns mean the person who was named last."""
     tasks: list[Task] = []
-    facts, unread = [], []
+    facts: list[str] = []
+    unread: list[str] = []
     last: list[Person] = []
     rules = invitation_rules(text, people)
     if rules is not None:
