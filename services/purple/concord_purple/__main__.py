@@ -55,7 +55,7 @@ def settings_from(arguments: list[str] | None = None) -> PurpleSettings:
 
 def _first_fault(error: ValidationError) -> str:
     fault = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}"
+    return f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" if fault["loc"] else fault["msg"]
 
 
 def main() -> None:

@@ -65,7 +65,7 @@ class PurpleSettings(BaseSettings):
     @model_validator(mode="after")
     def _oracle_has_a_file(self) -> Self:
         if (self.assistant is AssistantMode.ORACLE) != (self.oracle is not None):
-            raise ValueError("an oracle file and the assistant `oracle` need each other")
+            raise ValueError("the assistant `oracle` needs an oracle file, and no other agent reads one")
         return self
 
     @property
