@@ -1,16 +1,18 @@
 """The evaluation of an assistant from the states and events of a real environment."""
 
 import json
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
 import httpx
 import pytest
+from concord_environment_client.responses import Event
 
 from concord_assistant.evaluation.changes import changes_of_assistant
 from concord_assistant.evaluation.judge import evaluate_assistant
-from concord_assistant.results import ActionLogEntry
 from concord_assistant.scenario.evaluators import NO_EVALUATORS, AgentBeatsEvalContext
+from concord_assistant.turns.action_log import ActionLogBuilder
 from tests.integration.environment.conftest import ADMIN_KEY as ADMIN
 from tests.integration.environment.conftest import AGENT_PERMISSIONS, calling, new_app, new_environment
 from tests.unit.assistant.evaluation.days import criterion, scenario
@@ -52,24 +54,19 @@ async def assessed(calls: tuple[tuple[str, dict[str, Any]], ...]) -> AgentBeatsE
             for path, body in calls:
                 (await assistant.post(path, json=body)).raise_for_status()
         await proctor.post("/simulator/time/advance", json={"seconds": 9 * 3600})
-        listed = (await proctor.get("/events", params={"limit": 1000, "status": "executed"})).json()["events"]
-        events = [(await proctor.get(f"/events/{each['event_id']}")).json() for each in listed]
+        asked: dict[str, str | int] = {"limit": 1000, "status": "executed", "include_data": True}
+        listed = (await proctor.get("/events", params=asked)).json()["events"]
+        events = [Event.model_validate(event) for event in listed]
         final = await states(proctor)
-    own = [event for event in events if event["agent_id"] == key["key_id"]]
-    log = [
-        ActionLogEntry(
-            turn=1,
-            timestamp=event["executed_at"],
-            action=f"{event['modality']}.{event['data']['operation']}",
-            parameters={name: value for name, value in event["data"].items() if name != "operation"},
-            success=True,
-        )
-        for event in own
-    ]
+    builder = ActionLogBuilder(key["key_id"])
+    builder.start_turn(1)
+    log, _ = builder.add_events_from_turn(events)
+    builder.end_turn()
+    others = builder.get_other_events()
     assert len(log) == len(calls)
-    others = [event for event in events if event["agent_id"] != key["key_id"]]
+    assert others is not None
     assert len(others) > 20
-    time = ActionLogEntry.model_validate({**log[0].model_dump(), "timestamp": final["chat"]["current_time"]}).timestamp
+    time = datetime.fromisoformat(final["chat"]["current_time"])
     return AgentBeatsEvalContext({}, log, initial, final, "Watch my mail.", time, 1, others)
 
 

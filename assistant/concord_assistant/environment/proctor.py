@@ -83,15 +83,13 @@ class Proctor:
         """
         found: list[Event] = []
         while True:
-            page = await self.client.events.list_events(start_time=start, end_time=end, limit=_PAGE, offset=len(found))
+            page = await self.client.events.list_events(
+                start_time=start, end_time=end, limit=_PAGE, offset=len(found), include_data=True
+            )
             found += page.events
             if len(page.events) < _PAGE or len(found) >= MAX_EVENTS:
                 break
-        # Lists omit the data of events.
-        listed = [
-            each if each.data is not None else await self.client.events.get(event_id=each.event_id) for each in found
-        ]
-        return listed, page.total - len(listed)
+        return found, page.total - len(found)
 
     async def pending(self) -> int:
         """The number of scheduled events."""

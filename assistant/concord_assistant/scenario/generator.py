@@ -17,7 +17,7 @@ from concord_assistant.scenario.schema import ScenarioConfig, Slot
 AS_WRITTEN: Final = 0
 """The seed of the scenario as its files have it."""
 
-J = TypeVar("J", bound=JsonValue)
+J = TypeVar("J")
 
 
 def variant(scenario: Scenario, seed: int | None) -> Scenario:
@@ -54,7 +54,7 @@ def filled(document: J, replacements: Mapping[str, str]) -> J:
     """A JSON document with the texts replaced in its keys and strings, all at once and as whole words."""
     if not replacements:
         return document
-    return cast(J, _filled(document, occurrences_of(replacements), replacements))
+    return cast(J, _filled(cast(JsonValue, document), occurrences_of(replacements), replacements))
 
 
 def occurrences_of(texts: Iterable[str]) -> re.Pattern[str]:

@@ -9,9 +9,11 @@ MAX_CHARACTERS = 1200
 
 
 async def written_after_quotes(context: AgentBeatsEvalContext, params: dict[str, Any]) -> EvalResult:
-    """All points for a short email to `to` alone that has all texts of `contains`, after an email of all of `quotes`."""
+    """All points for a short email to `to` alone with all texts of `contains`, after the emails of all `quotes`."""
     known = context.initial_state["email"]["emails"]
-    emails = [email for email in (await context.get_state("email"))["emails"].values() if email["message_id"] not in known]
+    emails = [
+        email for email in (await context.get_state("email"))["emails"].values() if email["message_id"] not in known
+    ]
     arrived = {
         caterer: min((_sent_at(email) for email in emails if email["from_address"] == caterer), default=None)
         for caterer in params["quotes"]

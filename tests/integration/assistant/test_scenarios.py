@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from pydantic import JsonValue
 
 from concord.a2a import Answer, TaskState
 from concord_assistant.emitter import TaskUpdateEmitter
@@ -24,13 +25,13 @@ class Idle:
 
     async def send(self, message: Message) -> Answer:
         """Ends each turn at once."""
-        data = ({"message_type": "turn_complete"},) if isinstance(message, TurnStartMessage) else ()
+        data: list[JsonValue] = [{"message_type": "turn_complete"}] if isinstance(message, TurnStartMessage) else []
         return Answer(
             state=TaskState.COMPLETED,
             text="",
             status_text="",
             text_parts=(),
-            data_parts=data,
+            data_parts=tuple(data),
             artifacts=0,
             is_task=False,
             task_id="",
