@@ -15,7 +15,7 @@ from concord_purple.assistant.tools import CONVERSATION, TOOLS
 
 _BULK_SENDER: Final = re.compile(r"^(news|newsletter|no-?reply|shop|offers?|marketing|promo|deals)\b", re.I)
 _BULK_TEXT: Final = re.compile(
-    r"unsubscribe|you receive this (?:email|newsletter)|\d+ ?% off|newsletter|weekly|read on|book of the|books of the",
+    r"unsubscribe|you receive this (?:email|newsletter)|\d+ ?% off|newsletter|weekly|read on",
     re.I,
 )
 _RECEIPT: Final = re.compile(r"\b(receipt|invoice|order \d|your order|booking|confirmation)\b", re.I)
