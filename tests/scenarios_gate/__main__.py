@@ -72,12 +72,17 @@ def _measured_all(folders: dict[str, Path], seeds: int, processes: int) -> list[
     progress, found = Console(stderr=True), dict[str, Measured]()
     with ProcessPoolExecutor(processes) as pool:
         jobs = [pool.submit(_measured, folder, seeds) for folder in folders.values()]
-        for number, job in enumerate(as_completed(jobs), start=1):
-            each = job.result()
-            found[each.scenario] = each
-            reasons = len(list(each.failed()))
-            verdict = f"failed, {reasons} reasons" if reasons else "passed"
-            progress.print(f"{number} of {len(folders)}: {each.scenario} {verdict}")
+        try:
+            for number, job in enumerate(as_completed(jobs), start=1):
+                each = job.result()
+                found[each.scenario] = each
+                reasons = len(list(each.failed()))
+                verdict = f"failed, {reasons} reasons" if reasons else "passed"
+                progress.print(f"{number} of {len(folders)}: {each.scenario} {verdict}")
+        except BaseException:
+            # Otherwise, an interrupt would wait for all scenarios.
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
     return [found[name] for name in folders]
 
 
