@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -70,19 +71,15 @@ def _row(each: Measured) -> list[str]:
 
 def _measured_all(folders: dict[str, Path], seeds: int, processes: int) -> list[Measured]:
     progress, found = Console(stderr=True), dict[str, Measured]()
-    with ProcessPoolExecutor(processes) as pool:
+    # An interrupt ends the workers at once, and with them their environments; they would go on to the next scenario.
+    with ProcessPoolExecutor(processes, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_DFL)) as pool:
         jobs = [pool.submit(_measured, folder, seeds) for folder in folders.values()]
-        try:
-            for number, job in enumerate(as_completed(jobs), start=1):
-                each = job.result()
-                found[each.scenario] = each
-                reasons = len(list(each.failed()))
-                verdict = f"failed, {reasons} reasons" if reasons else "passed"
-                progress.print(f"{number} of {len(folders)}: {each.scenario} {verdict}")
-        except BaseException:
-            # Otherwise, an interrupt would wait for all scenarios.
-            pool.shutdown(wait=False, cancel_futures=True)
-            raise
+        for number, job in enumerate(as_completed(jobs), start=1):
+            each = job.result()
+            found[each.scenario] = each
+            reasons = len(list(each.failed()))
+            verdict = f"failed, {reasons} reasons" if reasons else "passed"
+            progress.print(f"{number} of {len(folders)}: {each.scenario} {verdict}")
     return [found[name] for name in folders]
 
 
