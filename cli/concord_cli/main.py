@@ -1,4 +1,4 @@
-"""The command line: `concord run`, `up`, `assess`, `evaluate`, `report`, `compare`, `judge`, `tasks`."""
+"""The command line: `concord run`, `up`, `green`, `assess`, `evaluate`, `report`, `compare`, `judge`, `tasks`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -31,6 +31,8 @@ ScenarioFile = Annotated[
 ]
 OutputFile = Annotated[Path, typer.Option("--output", "-o", help="Results file to write.")]
 Port = Annotated[int, typer.Option(min=1, max=65535)]
+Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for every interface.")]
+LOOPBACK = "127.0.0.1"
 
 
 @app.command()
@@ -53,7 +55,15 @@ def run(
 @app.command()
 def up(
     scenario: ScenarioFile = SHIPPED_SCENARIO,
-    gateway_port: Port = 9009,
+    host: Host = LOOPBACK,
+    port: Annotated[
+        int, typer.Option("--port", "--gateway-port", min=1, max=65535, help="Port of the gateway.")
+    ] = 9009,
+    card_url: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="URL in the agent card, where clients and agents reach the gateway."),
+    ] = None,
+    no_team: Annotated[bool, typer.Option("--no-team", help="Start the services without a team.")] = False,
     collector_port: Port = 9010,
     agents_port: Annotated[
         int, typer.Option(min=1, max=65535, help="Port of the first agent; the others follow.")
@@ -62,10 +72,36 @@ def up(
 ) -> None:
     """Start the services and a team on this machine, and keep them running until Ctrl-C."""
     with exit_codes(), ProgressLog() as progress:
-        progress.log(f"Starting the team of {scenario}")
+        progress.log("Starting the services" if no_team else f"Starting the team of {scenario}")
         from concord_cli import commands
+        from concord_cli.stack.plan import Listening
 
-        execute(commands.up(scenario, (gateway_port, collector_port, agents_port), output_dir, progress))
+        listening = Listening(host, port, collector_port, card_url)
+        execute(commands.up(None if no_team else scenario, listening, agents_port, output_dir, progress))
+
+
+@app.command("green")
+def green_agent(
+    host: Host = LOOPBACK,
+    port: Port = 9009,
+    card_url: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            help="URL in the agent card, where clients and participants reach this port; by default, the address by "
+            "which a client requests the card.",
+        ),
+    ] = None,
+) -> None:
+    """Run the whole green agent on one port: gateway, collector, workers and Redis. Ends on Ctrl-C or SIGTERM."""
+    with exit_codes(), ProgressLog() as progress:
+        try:
+            from concord_cli.green.command import green
+            from concord_cli.green.plan import Address
+        except ModuleNotFoundError as error:
+            raise UsageError(f"`concord green` needs the module {error.name}: install concord-cli[green]") from error
+
+        execute(green(Address(host, port, card_url), progress))
 
 
 @app.command()

@@ -20,12 +20,15 @@ class Skill:
 
 @dataclass(frozen=True, slots=True)
 class AgentProfile:
-    """The contents of an agent's card. `url` is where clients post to: it must be reachable for them."""
+    """The contents of an agent's card.
+
+    `url` is where clients post to: it must be reachable for them. None: the address by which they request the card.
+    """
 
     name: str
     description: str
     version: str
-    url: str
+    url: str | None
     skills: tuple[Skill, ...]
     extensions: tuple[str, ...] = SUPPORTED_URIS
 
@@ -37,7 +40,7 @@ def card_of(profile: AgentProfile, *, with_keys: bool) -> pb.AgentCard:
         description=profile.description,
         version=profile.version,
         supported_interfaces=[
-            pb.AgentInterface(url=profile.url, protocol_binding="JSONRPC", protocol_version=version)
+            pb.AgentInterface(url=profile.url or "", protocol_binding="JSONRPC", protocol_version=version)
             for version in ("1.0", "0.3")
         ],
         capabilities=pb.AgentCapabilities(

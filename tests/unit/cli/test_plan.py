@@ -5,7 +5,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from concord_cli.scenario import Scenario
-from concord_cli.stack.plan import Ports, StackPlan, plan_stack
+from concord_cli.stack.plan import Listening, Ports, StackPlan, plan_stack
 from concord_cli.stack.probes import HttpProbe
 from concord_cli.stack.supervisor import Program
 
@@ -23,7 +23,9 @@ MIXED = Scenario.model_validate(
 
 
 def planned() -> StackPlan:
-    return plan_stack(MIXED, Ports(7000, 7001, 7002, {"reviewer": 7003}), REDIS_URL, Path("out"))
+    return plan_stack(
+        MIXED, Ports(7000, Listening("127.0.0.1", 7002, 7001), {"reviewer": 7003}), REDIS_URL, Path("out")
+    )
 
 
 def program(name: str) -> Program:
