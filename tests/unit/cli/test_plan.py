@@ -83,3 +83,14 @@ def test_started_and_external_participants_keep_their_order() -> None:
         ("guest", "http://guest:9009/"),
         ("reviewer", "http://127.0.0.1:7003/"),
     ]
+
+
+def test_services_on_every_interface_are_probed_here_and_reached_by_the_cards_host() -> None:
+    listening = Listening("0.0.0.0", 7002, 7001, "http://box:80/")  # noqa: S104
+    plan = plan_stack(MIXED, Ports(7000, listening, {"reviewer": 7003}), REDIS_URL, Path("out"), "10.0.0.0/8")
+    collector, gateway = plan.groups[0][0], plan.groups[1][-1]
+    assert collector.probe == HttpProbe("http://127.0.0.1:7001/readyz")
+    assert (plan.gateway_url, plan.collector_url) == ("http://box:80/", "http://box:7001/")
+    assert gateway.env["CONCORD_COLLECTOR_URL"] == "http://box:7001/"
+    # The gateway otherwise refuses agents on the loopback interface if other machines reach it.
+    assert gateway.env["CONCORD_ALLOWED_HOSTS"] == "10.0.0.0/8,127.0.0.1:7003"
