@@ -6,7 +6,7 @@ SHELL := /bin/sh
 VENV := .venv
 A2A_V03 := .venv-a2a-v03
 BIN := $(VENV)/bin
-MEMBERS := shared services/collector services/environment services/environment/client services/evaluator services/gateway services/purple suites cli
+MEMBERS := shared services/collector services/environment services/environment/client services/evaluator services/gateway services/purple suites assistant cli
 # Longest suite first, so that parallel test processes finish at about the same time.
 TESTS := tests/e2e tests/integration tests/security tests/conformance tests/unit
 # One more process than cores, because tests of processes wait for a third of their time.
@@ -78,8 +78,8 @@ type_check: setup $(A2A_V03)/ready ## check types with mypy in strict mode
 		tests/conformance/a2a_v03_agent.py tests/conformance/a2a_v03_caller.py
 
 .PHONY: bandit
-bandit: setup ## scan the services, the library and the command line for insecure code
-	$(BIN)/bandit --quiet --recursive shared services cli
+bandit: setup ## scan the sources for insecure code
+	$(BIN)/bandit --quiet --recursive shared services suites assistant cli
 
 .PHONY: audit
 audit: bandit ## run bandit, and check the lock files for advisories if an advisory service is reachable

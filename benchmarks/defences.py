@@ -14,11 +14,12 @@ from statistics import fmean
 from typing import Any, Final, Literal
 
 from benchmarks.tables import ResultTable
+from concord.judging import CANARY, POINTS, TASK_SUCCESS, CompromisedError
 from concord_evaluator.judge import Aliases, Evidence, SeenAnswer, screen
 from concord_evaluator.judge.evidence import SeenCall, without_texts
-from concord_evaluator.judge.model_answer import CompromisedError, read_answer
+from concord_evaluator.judge.model_answer import read_answer
 from concord_evaluator.judge.prompt import write_prompt
-from concord_evaluator.judge.rubric import CANARY, POINTS, TASK_SUCCESS, Criterion
+from concord_evaluator.judge.rubric import Criterion
 from tests.unit.evaluator.judge.injection.attacks import ATTACKS, MASTER_KEYS, UNDETECTED
 
 DELIMITER: Final = f"=={'0' * 32}=="

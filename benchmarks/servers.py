@@ -21,7 +21,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import SecretStr
 from redis.asyncio import Redis
 
-from concord.a2a import AgentProfile, IncomingMessage, Skill, TaskHandle, mount_agent
+from concord.a2a import AgentProfile, Handler, IncomingMessage, Skill, TaskHandle, mount_agent
 from concord.service import serve
 from concord.trace.report import StepBatch
 from concord_collector.app import create_app
@@ -110,10 +110,23 @@ def echo_agent(_: str) -> FastAPI:
     async def echo(message: IncomingMessage, task: TaskHandle) -> None:
         await task.complete(message.text)
 
+    return _sdk_agent("echo", "Echoes.", echo)
+
+
+def talking_agent(_: str) -> FastAPI:
+    """An agent on the A2A SDK that writes to all neighbours of its seats in every round, and never answers."""
+    said = json.dumps({"messages": [{"to": "all", "text": "My sensor shows 48,213 points. " * 3}], "answer": None})
+
+    async def talk(_: IncomingMessage, task: TaskHandle) -> None:
+        await task.complete(said)
+
+    return _sdk_agent("talking", "Talks.", talk)
+
+
+def _sdk_agent(name: str, description: str, handler: Handler) -> FastAPI:
     app = FastAPI()
-    mount_agent(
-        app, AgentProfile("echo", "Echoes.", "1", "http://echo/", (Skill("echo", "Echo", "Echoes.", ("test",)),)), echo
-    )
+    skill = Skill(name, name.capitalize(), description, ("test",))
+    mount_agent(app, AgentProfile(name, description, "1", f"http://{name}/", (skill,)), handler)
     return app
 
 
@@ -169,7 +182,7 @@ def usage() -> dict[str, float]:
 
 
 SERVERS: Final = {"collector": collector, "body_model": body_model, "body_only": body_only}
-AGENTS: Final = {"gateway": gateway, "echo_agent": echo_agent, "bare_agent": bare_agent}
+AGENTS: Final = {"gateway": gateway, "echo_agent": echo_agent, "talking_agent": talking_agent, "bare_agent": bare_agent}
 
 
 def main(name: str, port: str, redis_url: str) -> None:

@@ -12,6 +12,7 @@ from benchmarks.tables import ResultTable
 from concord.assessment.jobs import JudgeTrial, TrialVerdict, trial_document
 from concord.storage.redis import Storage, connect
 from concord.trace.report import BatchReceipt
+from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs, ProcessPool
 from tests.llm_server import FakeModel, fake_model, honest_judge
@@ -34,7 +35,15 @@ async def limits(folder: Path) -> ResultTable:
         ):
             settings = endpoint.model_copy(update={"timeout_s": 6 * MODEL_TAKES_S})
             judge = TrialJudge(settings, samples=1, deadline_s=9 * MODEL_TAKES_S)
-            jobs = EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool, judge, UNBOUNDED)
+            jobs = EvaluatorJobs(
+                storage.traces,
+                storage.assessments,
+                storage.jobs,
+                pool,
+                judge,
+                UNBOUNDED,
+                CriteriaEvaluator(None, deadline_s=5),
+            )
             await pool.warm_up()
             await _store(storage)
             moments = [time.perf_counter()]

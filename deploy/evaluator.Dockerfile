@@ -10,8 +10,11 @@ RUN python -m venv --without-pip /opt/concord \
     && pip --python /opt/concord install --no-cache-dir --require-hashes -r locks/evaluator.txt
 COPY shared shared
 COPY suites suites
+COPY assistant assistant
+COPY services/environment/client services/environment/client
 COPY services/evaluator services/evaluator
-RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels ./shared ./suites ./services/evaluator \
+RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels ./shared ./suites ./assistant ./services/environment/client \
+        ./services/evaluator \
     && pip --python /opt/concord install --no-deps --no-index wheels/*.whl
 
 FROM python:3.13-slim

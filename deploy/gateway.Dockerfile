@@ -10,8 +10,12 @@ RUN python -m venv --without-pip /opt/concord \
     && pip --python /opt/concord install --no-cache-dir --require-hashes -r locks/gateway.txt
 COPY shared shared
 COPY suites suites
+COPY assistant assistant
+COPY services/environment services/environment
 COPY services/gateway services/gateway
-RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels ./shared ./suites ./services/gateway \
+# The gateway starts an environment for each client that has assistants assessed.
+RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels ./shared ./suites ./assistant ./services/environment/client \
+        ./services/environment ./services/gateway \
     && pip --python /opt/concord install --no-deps --no-index wheels/*.whl
 
 FROM python:3.13-slim
@@ -23,6 +27,7 @@ RUN apt-get update \
     && install --directory --owner concord /srv/concord
 WORKDIR /srv/concord
 COPY --from=builder /opt/concord /opt/concord
+COPY scenarios/assistant scenarios/assistant
 ENV PATH=/opt/concord/bin:$PATH PYTHONUNBUFFERED=1
 USER concord
 EXPOSE 9009

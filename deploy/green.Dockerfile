@@ -10,12 +10,15 @@ RUN python -m venv --without-pip /opt/concord \
     && pip --python /opt/concord install --no-cache-dir --require-hashes -r locks/green.txt
 COPY shared shared
 COPY suites suites
+COPY assistant assistant
+COPY services/environment services/environment
 COPY services/collector services/collector
 COPY services/evaluator services/evaluator
 COPY services/gateway services/gateway
 COPY cli cli
-RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels ./shared ./suites \
-        ./services/collector ./services/evaluator ./services/gateway ./cli \
+# The packages' own tests are a tenth of their size.
+RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels ./shared ./suites ./assistant \
+        ./services/environment/client ./services/environment ./services/collector ./services/evaluator ./services/gateway ./cli \
     && pip --python /opt/concord install --no-deps --no-index wheels/*.whl \
     && find /opt/concord -type d -name tests -prune -exec rm -rf {} +
 
@@ -29,6 +32,7 @@ RUN apt-get update \
     && install --directory --owner concord /srv/concord
 WORKDIR /srv/concord
 COPY --from=builder /opt/concord /opt/concord
+COPY scenarios/assistant scenarios/assistant
 # The root file system may be read-only: everything that is written goes to /tmp.
 ENV PATH=/opt/concord/bin:$PATH PYTHONUNBUFFERED=1 CONCORD_OUTPUT_DIR=/tmp/output
 USER concord

@@ -1,31 +1,41 @@
 """Tasks of the shipped families for tests, their briefs as sentences, and teams that stay silent."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 from pydantic import JsonValue
 
 from concord.suite import Draw, SuiteTask, Topology, instance_secret, neighbours_in
+from concord_suites import FAMILIES
 from concord_suites.family import TextFamily, setting_of
-
-Guess = Callable[[TextFamily, SuiteTask, str, Draw], JsonValue]
-"""The answer of one seat, from the question, its own brief, the neighbour lists, and a draw of its own."""
+from tests.suites_gate.silent import Guess
 
 TOPOLOGIES = list(Topology)
+BY_NAME = {family.name: family for family in FAMILIES}
 
 
 def make(family: TextFamily, seats: int, attempt: int) -> SuiteTask:
-    """A task whose topology and difficulty follow from the attempt."""
-    secret = instance_secret(b"groups", family.name, f"trial-{seats}", attempt)
-    team = [f"agent/{place}" for place in range(1, seats + 1)]
-    topology = TOPOLOGIES[attempt % len(TOPOLOGIES)]
-    return family.generate(secret, neighbours_in(topology, team, Draw(secret)), 1 + attempt % 5)
+    """A task whose topology and difficulty follow from the attempt. It is generated once in a process."""
+    return _made(family.name, seats, attempt)
+
+
+@cache
+def _made(family: str, seats: int, attempt: int) -> SuiteTask:
+    secret = instance_secret(b"groups", family, f"trial-{seats}", attempt)
+    neighbours = neighbours_in(TOPOLOGIES[attempt % len(TOPOLOGIES)], team_of(seats), Draw(secret))
+    return BY_NAME[family].generate(secret, neighbours, 1 + attempt % 5)
+
+
+def team_of(seats: int) -> list[str]:
+    """The names of so many seats."""
+    return [f"agent/{place}" for place in range(1, seats + 1)]
 
 
 def small_tasks(family: TextFamily) -> list[SuiteTask]:
-    """Tasks of two to five seats, six of each size."""
-    return [make(family, seats, attempt) for seats in (2, 3, 4, 5) for attempt in range(6)]
+    """Tasks of two to five seats, one of each size on each topology."""
+    return [make(family, seats, attempt) for seats in (2, 3, 4, 5) for attempt in range(len(TOPOLOGIES))]
 
 
 def right_answers(family: TextFamily, task: SuiteTask) -> dict[str, JsonValue]:
@@ -41,6 +51,12 @@ def outcome(family: TextFamily, task: SuiteTask, answers: Mapping[str, JsonValue
 def from_all(task: SuiteTask, answer: JsonValue) -> dict[str, JsonValue]:
     """The same answer from every seat."""
     return {seat: answer for seat in task.seats}  # noqa: C420 - the answer may be a list
+
+
+def from_answerer(task: SuiteTask, answer: JsonValue) -> dict[str, JsonValue]:
+    """The answer, from the only seat that has to give one."""
+    [seat] = task.answerers
+    return {seat: answer}
 
 
 def sentences(task: SuiteTask, seat: str, *, without: Sequence[str] = ()) -> list[str]:
@@ -67,8 +83,6 @@ def silent_outcome(family: TextFamily, task: SuiteTask, guess: Guess) -> float:
     return outcome(family, task, answers)
 
 
-def excess_over_chance(family: TextFamily, seats: int, guesses: Sequence[Guess], tasks: int = 300) -> float:
-    """The best silent strategy's mean outcome less the mean chance."""
-    made = [make(family, seats, attempt) for attempt in range(tasks)]
-    reached = max(sum(silent_outcome(family, task, guess) for task in made) for guess in guesses)
-    return (reached - sum(task.chance for task in made)) / tasks
+def excess_over_chance(family: TextFamily, tasks: Sequence[SuiteTask], guess: Guess) -> float:
+    """The mean outcome of silent teams less the mean chance."""
+    return sum(silent_outcome(family, task, guess) - task.chance for task in tasks) / len(tasks)

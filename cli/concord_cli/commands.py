@@ -9,6 +9,7 @@ from rich.table import Table
 
 from concord.assessment import AssessmentRequest
 from concord.assessment.result_row import ResultRow
+from concord_cli.assistant_scenario import assistant_scenario
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.output_files import prepare_folder
 from concord_cli.results_file import write_results
@@ -20,11 +21,16 @@ from concord_cli.tasks.secrets import keep_secrets
 from concord_cli.terminal import ProgressLog
 
 
-async def run(path: Path, output: Path, traces: Path | None, progress: ProgressLog) -> None:
-    """Assesses a scenario's team on a stack that lives as long as that takes. `traces`: where to save the traces."""
-    scenario = _local_scenario(path)
+async def run(
+    path: Path, output: Path, traces: Path | None, progress: ProgressLog, endpoint: str | None = None
+) -> None:
+    """Assesses a scenario's team on a stack that lives as long as that takes. `traces`: where to save the traces.
+
+    `path` may be the folder of an assistant's scenario; `endpoint` is then the assistant's address.
+    """
+    scenario, env = _scenario_and_settings(path, endpoint)
     prepare_folder(output)
-    async with local_stack(scenario, free_stack_ports(scenario), progress) as stack:
+    async with local_stack(scenario, free_stack_ports(scenario), progress, env=env) as stack:
         progress.log("All programs are ready")
         progress.status("Assessing")
         results = await stack.supervisor.guard(_assess_on(stack, scenario, progress))
@@ -72,6 +78,15 @@ async def ask(path: Path, output: Path, progress: ProgressLog) -> None:
     results = await assess(green_agent, scenario.endpoints, scenario.config, progress.log)
     write_results(output, scenario.agentbeats_ids, results)
     _show_result(results, output, progress)
+
+
+def _scenario_and_settings(path: Path, endpoint: str | None) -> tuple[Scenario, dict[str, str]]:
+    """What to run, and environment variables for it. Raises UsageError."""
+    if path.is_dir():
+        return assistant_scenario(path, endpoint), {"CONCORD_SCENARIO_FOLDERS": str(path.resolve().parent)}
+    if endpoint is not None:
+        raise UsageError("--endpoint is for the folder of an assistant's scenario; a TOML file names its participants")
+    return _local_scenario(path), {}
 
 
 async def _assess_on(stack: LocalStack, scenario: Scenario, progress: ProgressLog) -> list[JsonValue]:

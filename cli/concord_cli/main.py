@@ -1,4 +1,4 @@
-"""The command line: `concord run`, `up`, `green`, `assess`, `evaluate`, `report`, `compare`, `judge`, `tasks`."""
+"""The command line: `concord run`, `up`, `green`, `assess`, `evaluate`, `report`, `compare`, and groups of commands."""
 
 from pathlib import Path
 from typing import Annotated
@@ -9,6 +9,7 @@ from concord_cli.display_text import printable
 from concord_cli.errors import UsageError
 from concord_cli.exits import execute, exit_codes, terminable
 from concord_cli.judge.app import app as judge_app
+from concord_cli.scenario_app import app as scenario_app
 from concord_cli.tasks.app import app as tasks_app
 from concord_cli.terminal import ProgressLog
 
@@ -25,6 +26,7 @@ app = typer.Typer(
 
 app.add_typer(judge_app, name="judge")
 app.add_typer(tasks_app, name="tasks")
+app.add_typer(scenario_app, name="scenario")
 
 ScenarioFile = Annotated[
     Path, typer.Argument(metavar="SCENARIO", help="Scenario file (TOML) with the agents and the assessment's config.")
@@ -37,7 +39,17 @@ LOOPBACK = "127.0.0.1"
 
 @app.command()
 def run(
-    scenario: ScenarioFile = SHIPPED_SCENARIO,
+    scenario: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SCENARIO",
+            help="Scenario file (TOML) with the agents and the config, or the folder of an assistant's scenario.",
+        ),
+    ] = SHIPPED_SCENARIO,
+    endpoint: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="The running assistant, for a folder with an assistant's scenario."),
+    ] = None,
     output: OutputFile = RESULTS_FILE,
     traces: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Folder to save each trial's trace in, as Concord JSONL.")
@@ -45,11 +57,11 @@ def run(
 ) -> None:
     """Assess a team on this machine: start all services, run one assessment, show the result, stop the services."""
     with exit_codes(), ProgressLog() as progress:
-        progress.log(f"Assessing the team of {scenario}")
+        progress.log(f"Assessing the {'assistant in' if scenario.is_dir() else 'team of'} {scenario}")
         # Imported after the first line of output, since A2A and HTTP take a while to load.
         from concord_cli import commands
 
-        execute(commands.run(scenario, output, traces, progress))
+        execute(commands.run(scenario, output, traces, progress, endpoint))
 
 
 @app.command()

@@ -118,7 +118,7 @@ def _name(place: str, table: Mapping[str, Any]) -> str:
         raise ScenarioError(f"{place}.name is missing: it is the participant's role and host name")
     if not isinstance(name, str) or _NAME.fullmatch(name) is None:
         raise ScenarioError(f"{place}.name is no host name: {name!r}: use a-z, 0-9, - and _, at most 63 characters")
-    if name in {GREEN, CLIENT}:
+    if name in {GREEN, CLIENT, "unknown"}:
         raise ScenarioError(f"{place}.name is reserved: {name!r}")
     return name
 

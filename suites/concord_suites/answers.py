@@ -2,18 +2,22 @@
 
 import json
 import re
-from typing import Final
+from collections.abc import Callable, Iterable
+from typing import Final, TypeVar
 
 from pydantic import JsonValue
 
 from concord.json_text import NoJsonError, json_in
+from concord.suite import Answers
 from concord_suites.grammar import Statement
 
+T = TypeVar("T")
+
 MAX_CHARACTERS: Final = 20_000
-"""Of an answer in prose, so many characters are read."""
+"""How many characters of an answer in prose are read."""
 
 MAX_DIGITS: Final = 100
-"""A longer number is none that a question asks for, and too long a one cannot be converted."""
+"""The most digits of a number. No question asks for a longer one, and `int` refuses very long ones."""
 
 _NAME: Final = re.compile(r"(?<![\w/-])[^\W\d]\w*(?:[/-]\w+)+")
 """A name with a number in it, such as agent/1 or KX-44718."""
@@ -29,6 +33,23 @@ class UnreadableError(ValueError):
     """An answer does not have the form that its question asks for."""
 
 
+def read_each(
+    answers: Answers, seats: Iterable[str], read: Callable[[JsonValue], T]
+) -> tuple[dict[str, T], tuple[str, ...]]:
+    """The answer of each of the seats that gave one, as `read` returns it, and the seats whose answer is unreadable.
+
+    `read` raises UnreadableError for an unreadable answer.
+    """
+    found, unreadable = dict[str, T](), list[str]()
+    for seat in seats:
+        if answers.get(seat) is not None:
+            try:
+                found[seat] = read(answers[seat])
+            except UnreadableError:
+                unreadable.append(seat)
+    return found, tuple(unreadable)
+
+
 def as_number(answer: JsonValue) -> int:
     """The only whole number in an answer, apart from those in names such as agent/1. Raises UnreadableError."""
     text = _NAME.sub(" ", _text(answer))
@@ -36,6 +57,14 @@ def as_number(answer: JsonValue) -> int:
     if any(len(each) > MAX_DIGITS for each in found) or len({int(each) for each in found}) != 1:
         raise UnreadableError("not exactly one number")
     return int(found.pop())
+
+
+def states_number(answer: JsonValue, right: JsonValue) -> bool:
+    """Whether an answer states exactly one number, which is the right one."""
+    try:
+        return as_number(answer) == right
+    except UnreadableError:
+        return False
 
 
 def as_word(answer: JsonValue, domain: tuple[str, ...]) -> str:

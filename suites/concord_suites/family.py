@@ -1,7 +1,7 @@
 """What the shipped families have in common: briefs made of sentences, and a key that follows from reading them."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
@@ -19,7 +19,7 @@ from concord.suite import (
     SuiteTask,
     Value,
 )
-from concord_suites.answers import UnreadableError
+from concord_suites.answers import read_each
 from concord_suites.bounds import fewest_messages, fewest_rounds
 from concord_suites.grammar import Fresh, Record, Statement, read_all
 
@@ -95,7 +95,7 @@ class TextFamily(ABC):
     summary: ClassVar[str]
     seats: ClassVar[range] = range(2, 101)
     openings: ClassVar[tuple[str, ...]]
-    """First sentences of a brief, of which each seat gets one. They state nothing that matters."""
+    """Opening sentences, one of which begins each brief. They contain no information for the task."""
     statements: ClassVar[tuple[Statement, ...]]
     """The grammar of question and briefs."""
 
@@ -121,7 +121,7 @@ class TextFamily(ABC):
         return [Part(seat, seat, needs) for seat in ([drawn.answerer] if drawn.answerer else neighbours)]
 
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
-        """By default, nothing stands for a fact but itself."""
+        """By default, there are no partial results."""
         del task, known
         return {}
 
@@ -173,7 +173,7 @@ def setting_of(family: TextFamily, task: SuiteTask) -> Setting:
 
 
 class OneAnswerFamily(TextFamily):
-    """A family with one right answer, which each answerer gives or does not."""
+    """A family with one right answer for each answerer."""
 
     @abstractmethod
     def read_answer(self, answer: JsonValue) -> JsonValue:
@@ -181,14 +181,13 @@ class OneAnswerFamily(TextFamily):
 
     def grade(self, answers: Answers, key: JsonValue) -> Grade:
         """1 for each seat whose answer equals the key's, else 0."""
-        expected = key if isinstance(key, dict) else {}
-        parts, unreadable = dict[str, float](), list[str]()
-        for seat, right in expected.items():
-            parts[seat] = 0.0
-            if answers.get(seat) is None:
-                continue
-            try:
-                parts[seat] = float(self.read_answer(answers[seat]) == right)
-            except UnreadableError:
-                unreadable.append(seat)
-        return Grade(parts, tuple(unreadable))
+        return grade_each(answers, key if isinstance(key, dict) else {}, self.read_answer)
+
+
+def grade_each(answers: Answers, right: Answers, read: Callable[[JsonValue], JsonValue]) -> Grade:
+    """1 for each seat whose answer, as `read` returns it, equals the right one, else 0.
+
+    `read` raises UnreadableError for an unreadable answer.
+    """
+    given, unreadable = read_each(answers, right, read)
+    return Grade({seat: float(seat in given and given[seat] == each) for seat, each in right.items()}, unreadable)

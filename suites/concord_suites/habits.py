@@ -10,7 +10,7 @@ from typing import Final
 from concord_suites.view import Seat, View
 
 Outgoing = Mapping[str, list[Seat]]
-"""By receiver, the seats that it is told of."""
+"""For each receiver, the seats whose briefs a seat tells it."""
 
 
 class Habit(StrEnum):
@@ -18,9 +18,9 @@ class Habit(StrEnum):
 
     NONE = "none"
     WITHHOLDING = "withholding"
-    """Tells nobody what only it knows."""
+    """Tells nobody its own brief."""
     DISTORTING = "distorting"
-    """Changes a digit of each number that it alone knows."""
+    """Changes a digit of each number of its own brief."""
     FORGETFUL = "forgetful"
     """Passes on nothing that others told it."""
     CHATTERING = "chattering"
@@ -28,7 +28,7 @@ class Habit(StrEnum):
 
 
 def with_habit(habit: Habit, view: View, outgoing: Outgoing) -> Outgoing:
-    """What a seat with this habit tells instead."""
+    """What a seat with this habit tells each receiver."""
     return {receiver: seats for receiver, seats in _HABITS[habit](view, outgoing).items() if seats}
 
 

@@ -1,6 +1,8 @@
-"""Numbers that a brief states at once, or on a slip that another of its sentences names."""
+"""Values that a brief states at once, or on a slip that another of its sentences names."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 from concord.suite import Draw
@@ -8,38 +10,51 @@ from concord_suites.family import Setting
 from concord_suites.grammar import Fresh, Record, Statement
 
 FIRST_DIFFICULTY: Final = 4
-"""From this difficulty on, half of the numbers stand on slips."""
-
-SLIP: Final = Statement(
-    "slip",
-    (
-        "Slip {slip:code} says {number:number}.",
-        "On slip {slip:code} stands {number:number}.",
-        "{number:number} is written on slip {slip:code}.",
-        "The number on slip {slip:code} is {number:number}.",
-    ),
-)
+"""From this difficulty on, half of the values stand on slips."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Noted:
-    """A statement with the blank `number`, and one of the same meaning that has the blank `slip` instead."""
+    """A statement, and one of the same meaning that has the blank `slip` in the place of one other blank."""
 
     direct: Statement
     by_slip: Statement
 
-    def write(self, draw: Draw, fresh: Fresh, difficulty: int, *, number: int, **fields: str | int) -> list[str]:
-        """The sentences that state the number: one, or two with a slip."""
+    @cached_property
+    def blank(self) -> str:
+        """The blank that a slip fills."""
+        [blank] = self.direct.blanks.keys() - self.by_slip.blanks.keys()
+        return blank
+
+    @cached_property
+    def slip(self) -> Statement:
+        """The statement on a slip."""
+        value = f"{{{self.blank}:{self.direct.blanks[self.blank]}}}"
+        return Statement(
+            "slip",
+            (
+                f"Slip {{slip:code}} says {value}.",
+                f"On slip {{slip:code}} stands {value}.",
+                f"{value} is written on slip {{slip:code}}.",
+                f"Slip {{slip:code}} reads {value}.",
+            ),
+        )
+
+    def write(self, draw: Draw, fresh: Fresh, difficulty: int, **fields: str | int) -> list[str]:
+        """The sentences that state the fields: one, or two with a slip."""
         if difficulty < FIRST_DIFFICULTY or draw.chance(0.5):
-            return [self.direct.write(draw, number=number, **fields)]
-        slip = fresh.code()
-        return [self.by_slip.write(draw, slip=slip, **fields), SLIP.write(draw, slip=slip, number=number)]
+            return [self.direct.write(draw, **fields)]
+        value, slip = fields.pop(self.blank), fresh.code()
+        return [
+            self.by_slip.write(draw, slip=slip, **fields),
+            self.slip.write(draw, slip=slip, **{self.blank: value}),
+        ]
 
     def stated(self, setting: Setting) -> list[tuple[str, Record]]:
-        """Every occurrence in the briefs with its number, and the seat that it was told to."""
-        numbers = {(seat, slip["slip"]): slip["number"] for seat, slip in setting.stated(SLIP.name)}
+        """Every occurrence in the briefs with its value, and the seat that it was told to."""
+        values = {(seat, record["slip"]): record[self.blank] for seat, record in setting.stated(self.slip.name)}
         return setting.stated(self.direct.name) + [
-            (seat, Record(self.direct.name, {**record.fields, "number": numbers[seat, record["slip"]]}))
+            (seat, Record(self.direct.name, {**record.fields, self.blank: values[seat, record["slip"]]}))
             for seat, record in setting.stated(self.by_slip.name)
         ]
 
@@ -47,5 +62,10 @@ class Noted:
         """The numbers that each seat's brief states, sorted."""
         found: dict[str, list[int]] = {seat: [] for seat in setting.briefs}
         for seat, record in self.stated(setting):
-            found[seat].append(record.number("number"))
+            found[seat].append(record.number(self.blank))
         return {seat: sorted(numbers) for seat, numbers in found.items()}
+
+
+def grammar_of(*noted: Noted) -> Sequence[Statement]:
+    """All statements of these, each once: they share what slips of one kind say."""
+    return tuple(dict.fromkeys(each for one in noted for each in (one.direct, one.by_slip, one.slip)))

@@ -20,7 +20,7 @@ ABSENT = {
     "environment": ["a2a", "networkx", "numpy", "openai", "redis", "pytest"],
     "evaluator": ["a2a", "pandas", "pytest", "scipy"],
     "gateway": ["networkx", "numpy", "openai", "pytest"],
-    "green": ["concord_environment", "concord_purple", "pandas", "pytest", "scipy"],
+    "green": ["concord_purple", "pandas", "pytest", "scipy"],
     "purple": ["networkx", "numpy", "redis", "pytest"],
 }
 

@@ -27,6 +27,7 @@ from concord.trace.decoding import reports_of
 from concord.trace.report import BatchReceipt
 from concord.trace.step import CallType
 from concord_evaluator.__main__ import replay
+from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.documents import evaluation_document
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.settings import EvaluatorSettings
@@ -66,7 +67,9 @@ async def pool() -> AsyncIterator[ProcessPool]:
 @pytest.fixture
 def jobs(storage: Storage, pool: ProcessPool) -> EvaluatorJobs:
     judge = TrialJudge(LLMSettings(api_key=None), samples=1, deadline_s=5)
-    return EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool, judge, LIMITS)
+    return EvaluatorJobs(
+        storage.traces, storage.assessments, storage.jobs, pool, judge, LIMITS, CriteriaEvaluator(None, deadline_s=5)
+    )
 
 
 async def document(storage: Storage, name: str, timeout_s: float = 60) -> str:
@@ -138,6 +141,7 @@ class TestJobs:
                 pool,
                 TrialJudge(settings, samples=1, deadline_s=10),
                 LIMITS,
+                CriteriaEvaluator(None, deadline_s=5),
             )
             await jobs.evaluate_trial(EVALUATE.job().arguments)
             await jobs.judge_trial(JUDGE.job().arguments)

@@ -1,4 +1,4 @@
-"""`docs/extending.md`: the package that it builds is the one in `examples/`, can be installed, and passes its tests."""
+"""`docs/extending.md`: the packages that it builds are those in `examples/`, can be installed, and do what it says."""
 
 import os
 import re
@@ -10,32 +10,37 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples/concord-text"
-TEXT = (ROOT / "docs/extending.md").read_text(encoding="utf-8")
+SUITE_EXAMPLE = ROOT / "examples/concord-lamps"
+TEXT, SUITE_TEXT = (ROOT / "docs/extending.md").read_text(encoding="utf-8").split("\n## A suite\n")
 
 FILE = re.compile(r"^`([\w./-]+)`(?:, continued)?:\n\n```\w+\n(.*?)^```", re.MULTILINE | re.DOTALL)
 
 
-def files() -> dict[str, str]:
-    """The package's files as the document gives them; files in several pieces are put together."""
+def files(document: str) -> dict[str, str]:
+    """A package's files as a part of the document gives them; files in several pieces are put together."""
     found: dict[str, str] = {}
-    for name, text in FILE.findall(TEXT):
+    for name, text in FILE.findall(document):
         found[name] = found.get(name, "") + text
     return found
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", TEXT, re.MULTILINE | re.DOTALL)
+def blocks(language: str, document: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", document, re.MULTILINE | re.DOTALL)
 
 
-@pytest.fixture(scope="module")
-def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the document's files."""
-    folder = tmp_path_factory.mktemp("package")
-    for name, text in files().items():
+def written_to(folder: Path, document: str) -> Path:
+    """A folder with the files of a part of the document."""
+    for name, text in files(document).items():
         path = folder / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
     return folder
+
+
+@pytest.fixture(scope="module")
+def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the files of the first package."""
+    return written_to(tmp_path_factory.mktemp("package"), TEXT)
 
 
 @pytest.fixture(scope="module")
@@ -53,26 +58,39 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     }
 
 
-def test_the_files_in_the_document_are_those_of_the_example() -> None:
+@pytest.mark.parametrize(
+    ("document", "example"), [(TEXT, EXAMPLE), (SUITE_TEXT, SUITE_EXAMPLE)], ids=["concord-text", "concord-lamps"]
+)
+def test_the_files_in_the_document_are_those_of_the_example(document: str, example: Path) -> None:
     kept = {
-        str(path.relative_to(EXAMPLE)): path.read_text(encoding="utf-8")
-        for path in EXAMPLE.rglob("*")
+        str(path.relative_to(example)): path.read_text(encoding="utf-8")
+        for path in example.rglob("*")
         if path.suffix in {".py", ".toml"}
     }
-    assert files() == kept
+    assert files(document) == kept
+
+
+def run(lines: str, folder: Path, environment: dict[str, str]) -> str:
+    """What commands print that succeed without a warning."""
+    done = subprocess.run(["bash", "-eu", "-c", lines], cwd=folder, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout
+
+
+def test_the_suite_is_found_by_its_entry_point_and_generates_and_grades_as_shown(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    [lines], [expected] = blocks("sh", SUITE_TEXT), blocks("text", SUITE_TEXT)
+    assert run(lines, written_to(tmp_path, SUITE_TEXT), environment) == expected
 
 
 def test_the_commands_print_the_shown_output_and_the_packages_tests_pass(
     package: Path, environment: dict[str, str]
 ) -> None:
-    outputs = blocks("text")
-    assert len(outputs) == len(blocks("sh")) == 3
-    for lines, expected in zip(blocks("sh"), outputs, strict=True):
-        done = subprocess.run(
-            ["bash", "-eu", "-c", lines], cwd=package, env=environment, capture_output=True, text=True
-        )
-        assert (done.returncode, done.stderr) == (0, "")
-        assert done.stdout == expected
+    commands, outputs = blocks("sh", TEXT), blocks("text", TEXT)
+    assert len(outputs) == len(commands) == 3
+    for lines, expected in zip(commands, outputs, strict=True):
+        assert run(lines, package, environment) == expected
 
     [summary] = re.findall(r"^    \$ pytest --quiet\n    (.*)$", TEXT, re.MULTILINE)
     tested = subprocess.run(

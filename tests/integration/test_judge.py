@@ -12,6 +12,7 @@ from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.results import AgentAnswer, Finding, Judgment
 from concord.assessment.roster import GREEN_AGENT
 from concord.assessment.scorers import ExactScorer, ModelScorer
+from concord.judging.injection import MARKER
 from concord.llm import LLMClient, LLMSettings, LLMUnavailableError
 from concord.storage import AnswerCache, StorageUnavailableError
 from concord.storage.redis import connect
@@ -19,7 +20,6 @@ from concord.trace.report import Report
 from concord.trace.step import CallType, InteractionStep
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge import TrialJudge
-from concord_evaluator.judge.injection import MARKER
 from concord_evaluator.pipeline import evaluate_trial
 from tests.llm_server import Asked, FakeModel, evidence_in, fake_model, gullible_judge, honest_judge
 from tests.unit.evaluator.judge.injection.attacks import ATTACKS

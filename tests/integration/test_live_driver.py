@@ -28,6 +28,7 @@ from concord_gateway.calls.channel import Channels
 from concord_gateway.drivers import TrialContext, drive_live
 from concord_gateway.open_calls import TrialCalls
 from concord_gateway.recorder import Recorder
+from tests.assistants import no_assistants
 from tests.progress import RecordedProgress
 from tests.redis_servers import free_port
 from tests.serving import served_agent
@@ -100,6 +101,7 @@ async def drive(
                     progress=RecordedProgress(),
                     recorder=recorder,
                     budget_s=budget_s,
+                    assistants=no_assistants(storage),
                 )
             )
         await recorder.write()

@@ -20,6 +20,7 @@ from concord.storage.redis import Storage, WorkerPolicy, connect, run_worker
 from concord.trace.ids import new_step_id
 from concord_collector.app import create_app as create_collector
 from concord_collector.settings import CollectorSettings
+from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.settings import EvaluatorSettings
 from concord_evaluator.worker import EvaluatorJobs, ProcessPool
@@ -109,6 +110,7 @@ async def stack(
             _ThreadPool(1, memory_bytes=2**32, limit_s=20),
             judge,
             EvaluatorSettings(redis_url=redis_url).evaluation_limits,
+            CriteriaEvaluator(llm, deadline_s=20, cache=storage.answers),
         )
         policy = WorkerPolicy(timeout_s=20, completion_wait_s=0)
         workers = [

@@ -29,9 +29,11 @@ from concord.trace.step import InteractionStep
 from concord.trust.closed_trials import ClosedTrials
 from concord.trust.token_keys import TokenKeys
 from concord.trust.urls import PeerUrls
+from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs, ProcessPool
 from concord_gateway.assignments import Assignments
+from concord_gateway.assistants import Scenarios
 from concord_gateway.drivers import ground_truth
 from concord_gateway.instruments import Instruments
 from concord_gateway.intake import NotAnAssessmentError, plan_work
@@ -41,6 +43,7 @@ from concord_gateway.proxy import ByteBudget, CallRecorder, Carrier, Upstream
 from concord_gateway.run import AssessmentRun
 from concord_gateway.run_record import RunRecord
 from concord_gateway.settings import GatewaySettings
+from tests.assistants import no_assistants
 from tests.progress import RecordedProgress
 from tests.rows import make_row
 from tests.unit.evaluator.trials import outcome
@@ -90,7 +93,13 @@ async def run_of(plan: AssessmentPlan, storage: Storage, slots: int = 64) -> Asy
         participants = Participants(assignments, open_calls, carrier, None, PeerUrls(()), storage.traces, closed)
         record = await RunRecord.begin(storage.assessments, plan, TimeLimits(60, 60), [])
         yield AssessmentRun(
-            record, storage, GatewaySettings(), RecordedProgress(), participants, asyncio.Semaphore(slots)
+            record,
+            storage,
+            GatewaySettings(),
+            RecordedProgress(),
+            participants,
+            asyncio.Semaphore(slots),
+            no_assistants(storage),
         )
 
 
@@ -123,8 +132,11 @@ async def test_the_number_of_iterations_over_a_plan_does_not_depend_on_its_trial
 def test_a_request_for_more_than_a_million_calls_is_refused() -> None:
     tasks = [{"id": f"t{number}", "interaction_pattern": PAIR | {"steps_count": 10_000}} for number in range(101)]
     with pytest.raises(NotAnAssessmentError, match="1010000 calls"):
-        plan_work(AssessmentRequest.model_validate({"config": {"tasks": tasks}}))
-    assert len(plan_work(AssessmentRequest.model_validate({"config": {"tasks": tasks[:100]}})).trials) == 100
+        plan_work(AssessmentRequest.model_validate({"config": {"tasks": tasks}}), Scenarios(()))
+    assert (
+        len(plan_work(AssessmentRequest.model_validate({"config": {"tasks": tasks[:100]}}), Scenarios(())).trials)
+        == 100
+    )
 
 
 async def test_a_worker_reads_a_plan_once_for_all_trials(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,7 +152,15 @@ async def test_a_worker_reads_a_plan_once_for_all_trials(redis_url: str, monkeyp
 
         monkeypatch.setattr(storage.assessments, "plan", counted)
         judge = TrialJudge(LLMSettings(api_key=None), samples=1, deadline_s=5)
-        jobs = EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool, judge, EvaluationLimits(1000, 30))
+        jobs = EvaluatorJobs(
+            storage.traces,
+            storage.assessments,
+            storage.jobs,
+            pool,
+            judge,
+            EvaluationLimits(1000, 30),
+            CriteriaEvaluator(None, deadline_s=5),
+        )
         for trial in list(plan.trials):
             done = outcome(trial.trial_id)
             request = EvaluateTrial(assessment_id=plan.assessment_id, trial_id=trial.trial_id, outcome=done)

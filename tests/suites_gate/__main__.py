@@ -4,30 +4,77 @@ import argparse
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Final
 
 from rich.console import Console
 
+from benchmarks.tables import ResultTable, write_section
 from concord_suites import FAMILIES
 from tests.suites_gate.faults import FAULTS
-from tests.suites_gate.measures import FAULTS_FOUND, SKILLS, Measures, Pretended, measured
+from tests.suites_gate.measures import (
+    FAULTS_FOUND,
+    GOOD_TASKS,
+    PRETENDED_TASKS,
+    RATES,
+    Measures,
+    Pretended,
+    measured,
+)
+
+DOCUMENT: Final = Path(__file__).parents[2] / "docs/tasks.md"
+_SKILLS: Final = {
+    "forgetting": "Each message leaves out each fact with this probability.",
+    "distorting": "Each message states another value of each fact with this probability.",
+    "withholding": "Each seat tells nobody each fact of its own brief with this probability.",
+}
+PRETENDERS: Final = ("null", "echo", "silent", "convention")
 
 
 def main() -> int:
     """Reads the arguments and measures. Returns 1 if a family does not pass."""
     parser = argparse.ArgumentParser("tests.suites_gate", description=__doc__)
-    parser.add_argument("--instances", type=int, default=20, metavar="N", help="tasks of each family (default: 20)")
+    parser.add_argument(
+        "--pretended",
+        type=int,
+        default=PRETENDED_TASKS,
+        metavar="N",
+        help=f"tasks of each family on which teams pretend (default: {PRETENDED_TASKS})",
+    )
+    parser.add_argument(
+        "--instances",
+        type=int,
+        default=GOOD_TASKS,
+        metavar="N",
+        help=f"tasks of each family for everything else (default: {GOOD_TASKS})",
+    )
     parser.add_argument("--families", metavar="A,B", help="only these; all without")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
+    parser.add_argument("--write", action="store_true", help=f"put the tables into docs/{DOCUMENT.name}")
     arguments = parser.parse_args()
     names = [family.name for family in FAMILIES]
     wanted = arguments.families.split(",") if arguments.families else names
     if unknown := set(wanted) - set(names):
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
+    families = _measured_in(arguments.processes, wanted, arguments.instances, arguments.pretended)
+    tables = list(_tables(families, arguments.instances, arguments.pretended))
+    reasons = list(_reasons(families))
+    console = Console()
+    for table in tables:
+        console.print(table.markdown(), markup=False, highlight=False, soft_wrap=True)
+    console.print("\n".join(["Not passed:", *reasons]) if reasons else f"All {len(families)} families passed.")
+    if arguments.write:
+        write_section(DOCUMENT, "gate", tables)
+    return int(bool(reasons))
+
+
+def _measured_in(processes: int, wanted: Sequence[str], instances: int, pretended: int) -> list[Measures]:
+    """Measures the families, several at a time, and says how far it is."""
     progress, found = Console(stderr=True), dict[str, Measures]()
-    with ProcessPoolExecutor(arguments.processes) as pool:
-        jobs = [pool.submit(_measured, name, arguments.instances) for name in wanted]
+    with ProcessPoolExecutor(processes) as pool:
+        jobs = [pool.submit(_measured, name, instances, pretended) for name in wanted]
         for number, job in enumerate(as_completed(jobs), start=1):
             family = job.result()
             found[family.family] = family
@@ -35,40 +82,49 @@ def main() -> int:
             progress.print(
                 f"{number} of {len(wanted)}: {family.family} {f'FAILED: {reasons}' if reasons else 'passed'}"
             )
-    ordered = [found[name] for name in wanted]
-    text = "\n\n".join([*_tables(ordered), *_verdicts(ordered)])
-    Console().print(text, markup=False, highlight=False, soft_wrap=True)
-    return int(any(_reasons(ordered)))
+    return [found[name] for name in wanted]
 
 
-def _measured(name: str, instances: int) -> Measures:
+def _measured(name: str, instances: int, pretended: int) -> Measures:
     [family] = [each for each in FAMILIES if each.name == name]
-    return measured(family, instances)
+    return measured(family, instances, pretended)
 
 
-def _tables(families: Sequence[Measures]) -> Iterable[str]:
-    yield _table(
+def _tables(families: Sequence[Measures], instances: int, pretended: int) -> Iterator[ResultTable]:
+    yield ResultTable(
+        "Teams that pretend",
+        f"The mean outcome of {pretended:,} tasks of each family, for five seats, on all topologies and at all "
+        "difficulties; for several strategies, that of the best. In parentheses, the one-sided p of Student's t test "
+        "against chance plus 5 points; a family fails below 0.001. Null teams say nothing. Echo teams repeat the "
+        "text of their turns. The seats of silent teams guess from their own briefs. Those of convention teams answer "
+        "by a rule that all seats share.",
+        ("Family", "Chance", *PRETENDERS),
         [
-            "family",
-            "chance",
-            "null",
-            "echo",
-            "silent",
-            "convention",
-            "good team",
-            "messages",
-            "fewest",
-            "by calls",
-            "calls",
-            "score",
-            "dump",
-            "faults",
+            [each.family, f"{each.chance:.2f}", *(_outcome(each.pretended[name]) for name in PRETENDERS)]
+            for each in families
         ],
+    )
+    yield ResultTable(
+        "Teams that play",
+        f"{instances} tasks of each family. A good team sends its facts along a tree of the topology; a family fails "
+        "if its outcome is below 1, or if it misses an exact bound. By calls, its members call each other instead of "
+        "writing in rounds. The score is outcome times conduct. A dumping team sends all that it knows to all "
+        "neighbours in every round, and must score less. The last column is the share of known faults whose cause and "
+        "seat the evaluator finds.",
+        (
+            "Family",
+            "Outcome",
+            "Messages",
+            "Fewest",
+            "Outcome by calls",
+            "Calls",
+            "Score",
+            "Dumping team's score",
+            "Faults found",
+        ),
         [
             [
                 each.family,
-                f"{each.chance:.2f}",
-                *(_outcome(each.pretended[name]) for name in ("null", "echo", "silent", "convention")),
                 f"{each.oracle:.2f}",
                 f"{each.messages:.1f}",
                 f"{each.fewest:.1f}",
@@ -81,19 +137,26 @@ def _tables(families: Sequence[Measures]) -> Iterable[str]:
             for each in families
         ],
     )
-    yield _table(
-        ["family", *(f"{skill}: outcome at 0, .1 ... 1" for skill in SKILLS)],
-        [
-            [each.family, *(" ".join(f"{mean:.2f}" for mean in each.curves[skill].means) for skill in SKILLS)]
-            for each in families
-        ],
-    )
+    for skill, what in _SKILLS.items():
+        yield ResultTable(
+            f"Outcome by rate of {skill}",
+            f"{what} The mean outcome of {instances} tasks. A family fails if a mean is above the isotonic "
+            "regression by more than its 95 % interval (Bonferroni over the rates), or if rate 1 costs nothing.",
+            ("Family", *(f"{rate:g}" for rate in RATES)),
+            [[each.family, *(f"{mean:.2f}" for mean in each.curves[skill].means)] for each in families],
+        )
+    yield _faults(families)
+
+
+def _faults(families: Sequence[Measures]) -> ResultTable:
     made, found, alone = (
         sum((getattr(each, name) for each in families), Counter[str]()) for name in ("made", "found", "found_alone")
     )
     confused = sum((each.confused for each in families), Counter[tuple[str, str]]())
-    yield _table(
-        ["fault", "made", "cause and seat found", "no other seat named", "found instead"],
+    return ResultTable(
+        "Single known faults",
+        "Faults that change the outcome of a good team of six seats. *Alone*: no other seat is named.",
+        ("Fault", "Made", "Cause and seat found", "Alone", "Found instead"),
         [
             [
                 fault,
@@ -116,11 +179,6 @@ def _tables(families: Sequence[Measures]) -> Iterable[str]:
     )
 
 
-def _verdicts(families: Sequence[Measures]) -> Iterable[str]:
-    reasons = [f"- {reason}" for reason in _reasons(families)]
-    yield "\n".join(["Not passed:", *reasons]) if reasons else f"All {len(families)} families passed."
-
-
 def _reasons(families: Sequence[Measures]) -> Iterator[str]:
     """Why the families do not pass."""
     for each in families:
@@ -132,11 +190,6 @@ def _reasons(families: Sequence[Measures]) -> Iterator[str]:
 
 def _outcome(pretended: Pretended) -> str:
     return f"{pretended.outcome:.2f} (p {pretended.p:.2g})"
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 if __name__ == "__main__":

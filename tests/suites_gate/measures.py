@@ -44,6 +44,12 @@ FAULTS_FOUND_IN_EACH: Final = 0.95
 FEWEST_VALUES: Final = 5
 """Fewer outcomes have no interval."""
 
+PRETENDED_TASKS: Final = 1_000
+"""Tasks of each family on which teams pretend."""
+
+GOOD_TASKS: Final = 20
+"""Tasks of each family that good, dumping, faulty and unskilled teams play."""
+
 SEATS: Final = 5
 SEATS_WITH_FAULTS: Final = 6
 RATES: Final = tuple(tenths / 10 for tenths in range(11))
@@ -139,8 +145,11 @@ class Measures:
                 yield f"{name} everything costs nothing"
 
 
-def measured(family: TextFamily, instances: int, rates: Sequence[float] = RATES) -> Measures:
-    """Measures a family on tasks of all topologies and difficulties."""
+def measured(
+    family: TextFamily, instances: int = GOOD_TASKS, pretended: int = PRETENDED_TASKS, rates: Sequence[float] = RATES
+) -> Measures:
+    """Measures a family on tasks of all topologies and difficulties: `pretended` for teams that pretend."""
+    tasks = [task_of(family, SEATS, number) for number in range(pretended)]
     minds = [Mind(family, task_of(family, SEATS, number)) for number in range(instances)]
     made, found, alone, confused = faults_of(family, instances)
     good = [play(family, mind.task, _good(mind, number)) for number, mind in enumerate(minds)]
@@ -154,8 +163,8 @@ def measured(family: TextFamily, instances: int, rates: Sequence[float] = RATES)
     return Measures(
         family=family.name,
         instances=instances,
-        chance=fmean(mind.task.chance for mind in minds),
-        pretended={name: _pretended(minds, teams) for name, teams in _pretenders(family).items()},
+        chance=fmean(task.chance for task in tasks),
+        pretended={name: _pretended(family, tasks, teams) for name, teams in _pretenders(family).items()},
         oracle=min(each.grade.outcome for each in good),
         oracle_score=fmean(each.score() for each in good),
         dump_score=fmean(each.score() for each in dumps),
@@ -261,10 +270,10 @@ def _pretenders(family: TextFamily) -> dict[str, Sequence[Callable[[int], Team]]
     }
 
 
-def _pretended(minds: Sequence[Mind], teams: Sequence[Callable[[int], Team]]) -> Pretended:
+def _pretended(family: TextFamily, tasks: Sequence[SuiteTask], teams: Sequence[Callable[[int], Team]]) -> Pretended:
     reached = []
     for team in teams:
-        trials = [play(mind.family, mind.task, team(number)) for number, mind in enumerate(minds)]
+        trials = [play(family, task, team(number)) for number, task in enumerate(tasks)]
         outcomes = [each.grade.outcome for each in trials]
         excess = [each.grade.outcome - each.task.chance - ABOVE_CHANCE for each in trials]
         accused = sum(bool(each.unexplained()) for each in trials)

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import Final
 
 from pydantic import JsonValue
@@ -222,7 +223,7 @@ def _text_slips(text: str) -> list[list[str]]:
         alphabet = next((each for each in ("0123456789", "aeioubdklmnrst", "ABDKLMNRST") if character in each), "")
         changed += [f"{text[:at]}{other}{text[at + 1 :]}" for other in alphabet if other != character]
         pair = text[at : at + 2]
-        if len(set(pair)) == 2 and (pair.isdigit() or pair.islower() or pair.isupper()):
+        if len(set(pair)) == 2 and (pair.isdigit() or (pair.isalpha() and (pair.islower() or pair.isupper()))):
             swapped.append(f"{text[:at]}{pair[::-1]}{text[at + 2 :]}")
     return [[each for each in slips if not each.startswith("0")] for slips in (changed, swapped)]
 
@@ -249,8 +250,32 @@ def _holds(text: str, spelling: str) -> bool:
 
 def _neutral(task: SuiteTask, templates: Sequence[str]) -> Sequence[str]:
     """The templates in which no word is a value of the task. A domain may hold words such as "well" or "open"."""
-    taken = {value.text.casefold() for value in _values(task) if value.kind in {Kind.NAME, Kind.WORD}}
-    return [each for each in templates if taken.isdisjoint(re.findall(r"[\w-]+", each.casefold()))]
+    taken = _taken(_SameFacts(task))
+    return [each for each in templates if taken.isdisjoint(_words(each))]
+
+
+class _SameFacts:
+    """A task as a key of a cache: equal to tasks with the very same facts, which take long to compare by value."""
+
+    def __init__(self, task: SuiteTask) -> None:
+        self.task = task
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _SameFacts) and other.task.facts is self.task.facts
+
+    def __hash__(self) -> int:
+        return id(self.task.facts)
+
+
+@lru_cache(maxsize=64)
+def _taken(key: _SameFacts) -> frozenset[str]:
+    """The names and words among the values of a task."""
+    return frozenset(value.text.casefold() for value in _values(key.task) if value.kind in {Kind.NAME, Kind.WORD})
+
+
+@lru_cache(maxsize=1_000)
+def _words(text: str) -> frozenset[str]:
+    return frozenset(re.findall(r"[\w-]+", text.casefold()))
 
 
 def _topic(task: SuiteTask, fact: Fact) -> str:

@@ -1,15 +1,12 @@
 """Silent strategies for the families in which all answers must fit together: what a seat answers without messages."""
 
-from collections.abc import Callable
 from typing import Final
 
 from pydantic import JsonValue
 
 from concord.suite import Draw, SuiteTask, distances
 from concord_suites.family import TextFamily
-
-Guess = Callable[[TextFamily, SuiteTask, str, Draw], JsonValue]
-"""The answer of one seat, from the question, its own brief, the neighbour lists, and a draw of its own."""
+from tests.suites_gate.silent import Guess
 
 
 def _own(family: TextFamily, task: SuiteTask, seat: str, field: str, *statements: str) -> list[str]:

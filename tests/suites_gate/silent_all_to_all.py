@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from concord.suite import Draw, SuiteTask
 from concord_suites.family import Setting, TextFamily
-from tests.suite_tasks import Guess
+from tests.suites_gate.silent import Guess
 from tests.suites_gate.silent_pipeline import always, any_own
 
 

@@ -8,9 +8,7 @@ from pydantic import JsonValue
 
 from concord.suite import Draw, SuiteTask
 from concord_suites.family import TextFamily
-
-Guess = Callable[[TextFamily, SuiteTask, str, Draw], JsonValue]
-"""The answer of one seat, from the question, its own brief, the neighbour lists, and a draw of its own."""
+from tests.suites_gate.silent import Guess
 
 Pick = Callable[[Sequence[str], Draw], str]
 """One of some values, which a brief may state several times."""

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 from concord.suite import Draw, SuiteTask
 from concord_suites.family import TextFamily
 from concord_suites.grammar import Record
-from tests.suite_tasks import Guess
+from tests.suites_gate.silent import Guess
 
 
 def _brief(family: TextFamily, task: SuiteTask, seat: str) -> list[Record]:
@@ -87,6 +87,7 @@ def _own_everywhere(family: TextFamily, task: SuiteTask, seat: str, draw: Draw) 
 
 
 SILENT: Final[dict[str, tuple[Guess, ...]]] = {
+    "prefix-sums": (own_lowest, own_highest, any_own, _sum_of_own, always(50_000)),
     "relay": (own_lowest, own_highest, any_own, _sum_of_own, always(500_000)),
     "distributed-sort": (own_lowest, own_highest, any_own, always(50_000)),
     "joined-tables": (_any_for_each("reader"), _all_for_each("reader")),

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from concord_cli.stack import parent_guard
+from concord import parent_guard
 
 
 @dataclass(frozen=True, slots=True)

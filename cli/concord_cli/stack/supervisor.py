@@ -13,8 +13,8 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, BinaryIO, Self, TypeVar
 
+from concord import parent_guard
 from concord_cli.errors import AssessmentError
-from concord_cli.stack import parent_guard
 from concord_cli.stack.probes import Probe
 from concord_cli.stack.run_folder import RunFolder
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
 
+from concord.assessment.instances import secret_file
 from concord.assessment.result_row import ResultRow
 from concord.files import atomic_file
 from concord.suite import commitment
-from concord.suite.draw import secret_file
 from concord_cli.errors import UsageError
 
 

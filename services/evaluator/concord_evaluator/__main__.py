@@ -7,6 +7,7 @@ from concord.llm import LLMSettings
 from concord.service import configure_logging
 from concord.storage import Queue
 from concord.storage.redis import WORK_RETRY_S, connect, run_worker
+from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.metrics import BrokenMetricError, installed_metrics
 from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
@@ -48,7 +49,10 @@ async def work(settings: EvaluatorSettings, queue: Queue) -> None:
         judge = TrialJudge(
             LLMSettings(), samples=settings.judge_samples, deadline_s=settings.judge_deadline_s, cache=storage.answers
         )
-        jobs = EvaluatorJobs(storage.traces, storage.assessments, storage.jobs, pool, judge, settings.evaluation_limits)
+        criteria = CriteriaEvaluator(LLMSettings(), deadline_s=settings.judge_deadline_s, cache=storage.answers)
+        jobs = EvaluatorJobs(
+            storage.traces, storage.assessments, storage.jobs, pool, judge, settings.evaluation_limits, criteria
+        )
         await run_worker(settings.redis_url, queue, jobs.functions(queue), settings.policy(queue), jobs.on_dead_letter)
 
 

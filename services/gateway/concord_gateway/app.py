@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from concord.a2a import AgentProfile, Skill, mount_agent
+from concord.llm import LLM, LLMSettings
 from concord.service import BodyLimit, TokenPathLimit, probe_routes
 from concord.storage.redis import WORK_RETRY_S, Storage, connect
 from concord.trust.api_keys import ApiKeys
@@ -16,8 +17,10 @@ from concord.trust.declared_hosts import DeclaredHosts, host_and_port, is_every_
 from concord.trust.proxy_urls import PROXY_PATH
 from concord.trust.token_keys import TokenKeys
 from concord.trust.urls import PeerUrls
+from concord_assistant.config import GreenAgentConfig
 from concord_gateway import __version__
 from concord_gateway.assignments import Assignments
+from concord_gateway.assistants import AssistantContexts, characters_model, environment_routes
 from concord_gateway.evaluation import check_workers
 from concord_gateway.handler import AssessmentHandler
 from concord_gateway.instruments import Instruments
@@ -44,14 +47,18 @@ def create_app(settings: GatewaySettings, card_url: str | None, bound_to: str = 
         async with (
             connect(settings.redis_url, retry_s=WORK_RETRY_S) as storage,
             Upstream(peer_urls, settings.body_idle_s) as upstream,
+            characters_model(LLMSettings(), settings.record_replies, settings.replay_replies) as response_llm,
+            _contexts(settings, card_url, response_llm) as contexts,
+            environment_routes(contexts) as routes,
         ):
+            app.router.routes.extend(routes)
             token_keys = TokenKeys(settings.token_secret, storage.secrets.token_secret)
             instruments = Instruments()
             participants = _participants(settings, storage, token_keys, upstream, instruments, card_url, peer_urls)
             if (base := participants.proxy_base) is not None:
                 carrier, closed = participants.carrier, participants.closed
                 app.router.routes.extend(proxy_routes(token_keys, storage, upstream, carrier, closed, base))
-            handler = AssessmentHandler(storage, settings, instruments, participants)
+            handler = AssessmentHandler(storage, settings, instruments, participants, contexts)
             records = storage.tasks(lease_s=settings.lease_s, keep_s=settings.keep_s)
             agent = mount_agent(app, _profile(card_url), handler, keys=keys, records=records)
             app.include_router(probe_routes(lambda: check_workers(storage), instruments.registry))
@@ -82,6 +89,25 @@ def _peer_urls(settings: GatewaySettings, card_url: str | None, bound_to: str) -
         on_loopback=loopback,
     )
     return PeerUrls(settings.hosts.networks, exact=settings.hosts, declared=declared)
+
+
+@asynccontextmanager
+async def _contexts(
+    settings: GatewaySettings, card_url: str | None, response_llm: LLM | None
+) -> AsyncIterator[AssistantContexts]:
+    """The green agents of assistants. Their environments end with the gateway."""
+    contexts = AssistantContexts(
+        settings.environment_url or settings.proxy_url or card_url,
+        GreenAgentConfig(environment_command=settings.environment_command),
+        max_environments=settings.max_assessments,
+        idle_s=settings.environment_idle_s,
+        response_llm=response_llm,
+    )
+    contexts.start()
+    try:
+        yield contexts
+    finally:
+        await contexts.aclose()
 
 
 def _log_who_may_assess(keys: ApiKeys, where: str) -> None:
@@ -133,6 +159,15 @@ def _profile(url: str | None) -> AgentProfile:
                     "artifact with one result row."
                 ),
                 tags=("assessment", "coordination", "multi-agent", "green-agent"),
+            ),
+            Skill(
+                id="assess_assistant",
+                name="Assess a personal assistant",
+                description=(
+                    "As above with config.scenario: the participant assists a simulated user with email, text "
+                    "messages, calendar and chat, turn by turn."
+                ),
+                tags=("assessment", "assistant", "green-agent"),
             ),
             Skill(
                 id="assess_pattern",

@@ -13,6 +13,7 @@ from concord.storage import StorageUnavailableError
 from concord.storage.redis import Storage
 from concord.trust.redaction import redact
 from concord_gateway.admission import Admission, FullError
+from concord_gateway.assistants import AssistantContexts, Assistants, Scenarios
 from concord_gateway.evaluation import EvaluationFailedError, NoWorkerError, wait_for_workers
 from concord_gateway.instruments import Instruments
 from concord_gateway.intake import NotAnAssessmentError, Work, check_hosts, plan_work, read_request
@@ -32,12 +33,19 @@ class AssessmentHandler:
     be carried out."""
 
     def __init__(
-        self, storage: Storage, settings: GatewaySettings, instruments: Instruments, participants: Participants
+        self,
+        storage: Storage,
+        settings: GatewaySettings,
+        instruments: Instruments,
+        participants: Participants,
+        contexts: AssistantContexts,
     ) -> None:
         self._storage = storage
         self._participants = participants
         self._settings = settings
         self._instruments = instruments
+        self._scenarios = Scenarios(settings.scenario_folders)
+        self._contexts = contexts
         self._admission = Admission(settings.max_assessments, settings.max_waiting)
         self._evaluations = asyncio.Semaphore(settings.max_queued_trials)
 
@@ -57,7 +65,11 @@ class AssessmentHandler:
 
     async def _read(self, message: IncomingMessage) -> tuple[AssessmentRequest, Work]:
         """Parses a message. Raises NotAnAssessmentError."""
-        request, work = await asyncio.to_thread(_read, message)
+        request, work = await asyncio.to_thread(_read, message, self._scenarios)
+        if any(task.scenario for task in work.tasks) and not self._contexts.reachable:
+            raise NotAnAssessmentError(
+                "`scenario` needs an address of this gateway for assistants (--card-url, CONCORD_ENVIRONMENT_URL)"
+            )
         await check_hosts(request, self._participants.peer_urls)
         return request, work
 
@@ -71,7 +83,15 @@ class AssessmentHandler:
             await self._fail(task, f"no result: {error}")
             return
         structlog.contextvars.bind_contextvars(assessment_id=record.plan.assessment_id)
-        run = AssessmentRun(record, self._storage, self._settings, progress, self._participants, self._evaluations)
+        run = AssessmentRun(
+            record,
+            self._storage,
+            self._settings,
+            progress,
+            self._participants,
+            self._evaluations,
+            Assistants(self._scenarios, self._contexts, self._storage.assessments, message.context_id),
+        )
         logger.info("running an assessment of %d trials, mode %s", len(record.plan.trials), record.plan.mode.value)
         await self._finish(run, task)
 
@@ -138,10 +158,10 @@ class AssessmentHandler:
         await task.fail(redact(f"Failed: {reason}"))
 
 
-def _read(message: IncomingMessage) -> tuple[AssessmentRequest, Work]:
+def _read(message: IncomingMessage, scenarios: Scenarios) -> tuple[AssessmentRequest, Work]:
     """Parses a message. Raises NotAnAssessmentError."""
     request = read_request(message)
-    return request, plan_work(request)
+    return request, plan_work(request, scenarios)
 
 
 def _participants(request: AssessmentRequest) -> str:

@@ -17,8 +17,11 @@ from concord.assessment import (
     plan_trials,
     time_limits,
 )
+from concord.assessment.request import DRIVING_S, MAX_TRIAL_S
 from concord.assessment.suite_tasks import suite_tasks
 from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError
+from concord_assistant.scenario.loader import ScenarioError
+from concord_gateway.assistants import Scenarios, UnknownScenarioError
 
 _SHOWN_ERRORS = 5
 
@@ -58,13 +61,18 @@ class Work:
     limits: TimeLimits
 
 
-def plan_work(request: AssessmentRequest) -> Work:
-    """Plans the trials of a request. Raises NotAnAssessmentError for too many trials or too little time."""
+def plan_work(request: AssessmentRequest, scenarios: Scenarios) -> Work:
+    """Plans the trials of a request.
+
+    Raises NotAnAssessmentError for too many trials, too little time, or a scenario that the gateway does not have.
+    """
     try:
-        tasks = _tasks(request)
+        tasks = list(map(scenarios.with_text, _tasks(request)))
         trials = plan_trials(request.config, tasks)
-        limits = time_limits(request.config, len(trials))
-    except ValueError as error:
+        # The turns of a scenario send updates, so its trials may take longer than the platform waits for one.
+        longest_s = DRIVING_S if any(task.scenario for task in tasks) else MAX_TRIAL_S
+        limits = time_limits(request.config, len(trials), longest_s)
+    except (ValueError, ScenarioError, UnknownScenarioError) as error:
         raise NotAnAssessmentError(str(error)) from error
     used = {trial.task_id for trial in trials}
     calls = {task.id: _calls(task.interaction_pattern) for task in tasks}
@@ -76,7 +84,8 @@ def plan_work(request: AssessmentRequest) -> Work:
 def _tasks(request: AssessmentRequest) -> list[TaskSpec]:
     """The tasks that the config names, else those of the standard manifest. Raises ValueError for an unknown name."""
     config = request.config
-    if config.task is None and config.tasks is None and config.interaction_pattern is None and config.suite is None:
+    named = (config.task, config.tasks, config.interaction_pattern, config.suite, config.scenario)
+    if all(source is None for source in named):
         config = config.model_copy(update={"suite": [STANDARD_MANIFEST]})
     return suite_tasks(config, request.participants) or config.chosen_tasks()
 

@@ -1,6 +1,7 @@
 """Progress: status updates for the client, sent often enough that the platform does not give up."""
 
 import asyncio
+import json
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
@@ -8,6 +9,8 @@ from typing import Final
 
 from concord.a2a import TaskHandle
 from concord.trust.redaction import redact
+from concord_assistant.update_text import line_of
+from concord_assistant.updates import Update
 
 HEARTBEAT_S: Final = 10.0
 """The platform's client gives up after 300 s of silence; its guideline is one update every 15 s."""
@@ -41,6 +44,12 @@ class Progress:
         """Sends an update now."""
         self._latest = text
         await self._send(text)
+
+    async def show(self, update: Update, of: str = "") -> None:
+        """Sends an update of an assistant's assessment now: a line, which begins with `of`, and the update as data."""
+        self._latest = of + line_of(update)
+        self._told_at = time.monotonic()
+        await self._task.working(redact(self._latest), data=json.loads(redact(json.dumps(update.data()))))
 
     def note(self, text: str) -> None:
         """Stores a text for the next heartbeat."""

@@ -4,9 +4,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from concord.assessment import AssessmentPlan
+from concord.assessment.instances import secret_file
 from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord.files import atomic_file
-from concord.suite.draw import secret_file
 from concord.trust.redaction import redact
 
 

@@ -24,11 +24,14 @@ from concord.trace.step import InteractionStep
 from concord.trace.timed_steps import root_step
 from concord.trace.timing import StepClock
 from concord.trust.tokens import Claims
+from concord_gateway.assistants import Assistants, announce_evaluation, announce_results
 from concord_gateway.calls.channel import Channels
 from concord_gateway.closing import Reporters, wait_until_settled
 from concord_gateway.drivers import (
     Driver,
     TrialContext,
+    TrialNotRunError,
+    drive_assistant,
     drive_calls,
     drive_live,
     drive_pattern,
@@ -62,7 +65,10 @@ class AssessmentRun:
     participants: Participants
     evaluations: asyncio.Semaphore
     """Slots for trials, of all assessments, that await their evaluation."""
+    assistants: Assistants
     _reporters: Reporters = field(default_factory=Reporters)
+    _scenarios: dict[str, str | None] = field(default_factory=dict)
+    """The scenarios that trials are in, by trial id."""
     _expires_at: float = 0.0
     _deadline: float = 0.0
 
@@ -88,6 +94,7 @@ class AssessmentRun:
             await self.storage.registry.register(self.plan.assessment_id, self.participants.peers(self.plan.roster))
         async with asyncio.TaskGroup() as evaluations:
             tasks = {task.id: task for task in self.plan.tasks}
+            self._scenarios = {trial.trial_id: tasks[trial.task_id].scenario for trial in self.plan.trials}
             for closed in list(self.record.closed.values()):
                 await self._hand_over(closed, evaluations)
             over = self.record.over
@@ -122,7 +129,7 @@ class AssessmentRun:
                 closed_after=closed_after,
             )
             await self.record.close_trial(request)
-        except StorageUnavailableError as error:
+        except (StorageUnavailableError, TrialNotRunError) as error:
             self._fail(trial, "trial", str(error))
             return
         await self.progress.tell(f"{place}: {outcome.state} in {outcome.time_used:.1f} s, evaluating")
@@ -196,6 +203,7 @@ class AssessmentRun:
                     progress=self.progress,
                     recorder=recorder,
                     budget_s=budget_s,
+                    assistants=self.assistants,
                 )
                 return await self._driver(task)(context)
         finally:
@@ -204,16 +212,22 @@ class AssessmentRun:
             await recorder.write()
 
     def _driver(self, task: TaskSpec) -> Driver:
+        if task.scenario is not None:
+            return drive_assistant
         if task.family is None:
             return _DRIVERS[self.plan.mode]
         return drive_calls if task.family.exchange is Exchange.CALLS else drive_rounds
 
     async def _evaluate(self, request: EvaluateTrial) -> None:
+        if (scenario := self._scenarios.get(request.trial_id)) is not None:
+            await announce_evaluation(self.progress, self.assistants.scenarios, scenario, request.trial_id)
         try:
             verdict = await evaluate_trial(self.storage, request, self.settings.evaluation_timeout_s)
         except EvaluationFailedError as error:
             self.record.failures.append(error.failure)
             return
+        if verdict.assessment_results is not None:
+            await announce_results(self.progress, verdict.assessment_results, request.trial_id)
         await self.progress.tell(f"{request.trial_id}: {_headline(verdict)}")
 
     def _fail(self, trial: TrialSpec, stage: str, message: str) -> None:

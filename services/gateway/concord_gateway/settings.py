@@ -1,16 +1,28 @@
 """The gateway's settings, from the environment."""
 
+import os
 import re
 import secrets
+import shlex
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, SecretStr, field_validator
+from pydantic import BeforeValidator, Field, SecretStr, field_validator
+from pydantic_settings import NoDecode
 
 from concord.service import StatefulServiceSettings
 from concord.storage import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
 from concord.suite.draw import SECRET_BYTES
+from concord_assistant.environment.server import ENVIRONMENT_COMMAND
 from concord_gateway.proxy.byte_budget import BUDGET_BYTES, IDLE_S
+
+
+def _paths(value: object) -> object:
+    return tuple(filter(None, value.split(os.pathsep))) if isinstance(value, str) else value
+
+
+def _words(value: object) -> object:
+    return tuple(shlex.split(value)) if isinstance(value, str) else value
 
 
 class GatewaySettings(StatefulServiceSettings):
@@ -48,6 +60,20 @@ class GatewaySettings(StatefulServiceSettings):
     """Bytes of request and answer bodies that the proxy holds at once; a participant gets a quarter."""
     body_idle_s: Annotated[float, Field(gt=0)] = IDLE_S
     """How long a body that has begun may pause. Event streams are exempt."""
+
+    scenario_folders: Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_paths)] = (Path("scenarios/assistant"),)
+    """Folders with scenarios for assistants as subfolders, separated by `:` (`;` on Windows)."""
+    environment_url: str | None = None
+    """The URL of this gateway for assistants, which reach their environments below it; by default `proxy_url`, or the
+    URL in its card. It must lead to this process, not to another gateway."""
+    environment_command: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)] = ENVIRONMENT_COMMAND
+    """The command that starts an environment. It gets `--host` and `--port`."""
+    record_replies: Path | None = None
+    """A file in which the language model's replies of characters are recorded."""
+    replay_replies: Path | None = None
+    """Such a file, which takes the place of the language model."""
+    environment_idle_s: Annotated[float, Field(gt=0)] = 600
+    """How long an environment without an assessment is kept for its A2A context."""
 
     task_secret: SecretStr | None = None
     """The secret from which families generate tasks (64 hex digits), shared by shards and by paired runs. By default,

@@ -302,6 +302,7 @@ def _of_task(task: pb.Task) -> Answer:
         task_id=task.id,
         context_id=task.context_id,
         metadata=metadata,
+        status_data=data_of(task.status.message.parts),
     )
 
 

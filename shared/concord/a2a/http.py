@@ -10,6 +10,9 @@ import httpx
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 """Limit on one answer, or a whole stream of events."""
 
+_IDLE_S: Final = 4.0
+"""How long an idle connection is kept. Uvicorn closes one after 5 s, and a request sent at that moment would fail."""
+
 
 class AnswerTooLargeError(ValueError):
     """The response exceeds the limit."""
@@ -20,6 +23,7 @@ def http_client(timeout: httpx.Timeout) -> httpx.AsyncClient:
     return httpx.AsyncClient(
         timeout=timeout,
         follow_redirects=False,
+        limits=httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=_IDLE_S),
         verify=_tls(),
         # The size of a compressed response is not known in advance.
         headers={"accept-encoding": "identity"},

@@ -66,8 +66,8 @@ class TaskUpdate:
 class Answer:
     """An agent's answer, once its task ended or was interrupted.
 
-    `text` joins the texts of the artifacts, or of the status message if there are none. `is_task` is false if the agent
-    answered with a message.
+    `text` joins the texts of the artifacts, or of the status message if there are none. `data_parts` are those of the
+    artifacts, `status_data` those of the status message. `is_task` is false if the agent answered with a message.
     """
 
     state: TaskState
@@ -80,6 +80,7 @@ class Answer:
     task_id: str
     context_id: str
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    status_data: tuple[JsonValue, ...] = ()
 
     @property
     def succeeded(self) -> bool:

@@ -1,5 +1,7 @@
 """The task that a trial's family generates: the same for the gateway that asks and the evaluator that grades."""
 
+from pathlib import Path
+
 from concord.assessment.plan import AssessmentPlan, TrialSpec
 from concord.suite import (
     Draw,
@@ -47,3 +49,8 @@ def _neighbours(topology: Topology | list[tuple[str, str]], seats: list[str], se
     if isinstance(topology, Topology):
         return neighbours_in(topology, seats, Draw(secret + b"topology"))
     return neighbours_of(seats, topology)
+
+
+def secret_file(output_dir: Path, assessment_id: str) -> Path:
+    """Where a gateway keeps the secret of an assessment's tasks (hex), for `concord tasks reveal`."""
+    return output_dir / "secrets" / assessment_id

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import Annotated, ClassVar, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import TrialOutcome, TrialRecord
@@ -20,6 +20,11 @@ ROW_FAILURE_DOCUMENT: Final = "row-failure"
 def trial_document(trial_id: str) -> str:
     """The name of the `TrialVerdict` of a trial, left when it is judged or given up."""
     return f"trial:{trial_id}"
+
+
+def conducted_document(trial_id: str) -> str:
+    """The name of the record of a trial in a scenario, left by the gateway, from which its criteria are evaluated."""
+    return f"conducted:{trial_id}"
 
 
 class JobRequest(BaseModel, ABC):
@@ -99,3 +104,5 @@ class TrialVerdict(BaseModel):
     """The trial as the row will show it; null if the evaluation failed."""
     failure: InfrastructureFailure | None = None
     """Why there is no record; null if there is one."""
+    assessment_results: dict[str, JsonValue] | None = None
+    """Of a trial in a scenario: its criteria, turns and actions."""

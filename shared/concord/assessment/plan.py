@@ -131,11 +131,12 @@ class TimeLimits:
     trial_s: float
 
 
-def time_limits(config: AssessmentConfig, n_trials: int) -> TimeLimits:
+def time_limits(config: AssessmentConfig, n_trials: int, longest_s: float = MAX_TRIAL_S) -> TimeLimits:
     """The limits of `n_trials` consecutive trials. Limits that the config leaves open are made to fit those that it
     sets.
 
-    Raises ValueError, with the arithmetic, if the config's limits contradict each other.
+    `longest_s`: the limit of a trial that no config limits, at most (seconds). Raises ValueError, with the arithmetic,
+    if the config's limits contradict each other.
     """
     trials = max(1, n_trials)
     total, trial, turn = config.timeout_s, config.trial_timeout_s, config.turn_timeout_s
@@ -148,7 +149,7 @@ def time_limits(config: AssessmentConfig, n_trials: int) -> TimeLimits:
         raise ValueError(f"`turn_timeout_s` {turn:g} s does not fit into `trial_timeout_s` {trial:g} s")
     if trial is None:
         shared = DRIVING_S if total is None else DRIVING_SHARE * total
-        trial = min(MAX_TRIAL_S, shared / trials)
+        trial = min(longest_s, shared / trials)
     elif trials * trial > MAX_TIMEOUT_S:
         raise ValueError(
             f"{trials} trials x `trial_timeout_s` {trial:g} s = {trials * trial:g} s are more than the "

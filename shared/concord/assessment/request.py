@@ -25,6 +25,7 @@ MAX_TRIALS = 1000
 MAX_PATTERN_EDGES = 10_000
 MAX_METRICS = 1000
 MAX_ROUNDS = 100
+MAX_TURNS = 1000
 MAX_EVALUATORS = 100
 
 MAX_TIMEOUT_S: Final = 300 * 60
@@ -151,12 +152,16 @@ class FamilyTask(_Strict):
 
 
 class TaskSpec(_Strict):
-    """One task: a text for the team to work on, a pattern to assess as it is, or a family that generates the text."""
+    """One task: a text for the team to work on, a pattern to assess as it is, a family that generates the text, or a
+    scenario for an assistant.
+    """
 
     id: Id
     text: Annotated[str, Field(max_length=100_000)] = ""
     interaction_pattern: InteractionPattern | None = None
     family: FamilyTask | None = None
+    scenario: Id | None = None
+    """The name of a scenario that the gateway has. The gateway sets `text` to what the scenario's user asks."""
     target: Targets | None = None
     scorer: Annotated[ScorerChoice, BeforeValidator(named_scorer)] | None = None
     answer_from: Answerers | None = None
@@ -164,10 +169,12 @@ class TaskSpec(_Strict):
 
     @model_validator(mode="after")
     def _has_something_to_do(self) -> Self:
-        if not self.text.strip() and self.interaction_pattern is None and self.family is None:
-            raise ValueError("a task needs a `text`, an `interaction_pattern` or a `family`")
+        if not (self.text.strip() or self.interaction_pattern or self.family or self.scenario):
+            raise ValueError("a task needs a `text`, an `interaction_pattern`, a `family` or a `scenario`")
         if self.family is not None and (self.text or self.interaction_pattern is not None):
             raise ValueError("a task with a `family` has no `text` and no `interaction_pattern`: the family makes them")
+        if self.scenario is not None and (self.family is not None or self.interaction_pattern is not None):
+            raise ValueError("a task with a `scenario` has no `family` and no `interaction_pattern`")
         return self
 
     @model_validator(mode="after")
@@ -176,6 +183,8 @@ class TaskSpec(_Strict):
             raise ValueError("a task with an `interaction_pattern` has no answer: no `target`, `scorer`, `answer_from`")
         if self.family is not None and (self.target or self.scorer or self.answer_from):
             raise ValueError("a task with a `family` is graded by it: no `target`, `scorer`, `answer_from`")
+        if self.scenario is not None and (self.target or self.scorer or self.answer_from):
+            raise ValueError("a task with a `scenario` is graded by its criteria: no `target`, `scorer`, `answer_from`")
         if self.target is not None and self.scorer is None:
             raise ValueError("a `target` needs a `scorer`, which compares answers with it")
         if self.target is None and self.scorer is not None and self.scorer.name in NEED_TARGET:
@@ -231,6 +240,10 @@ class AssessmentConfig(BaseModel):
     interaction_pattern: InteractionPattern | None = None
     suite: Annotated[list[Id], BeforeValidator(_listed), Field(min_length=1, max_length=MAX_TASKS)] | None = None
     """A manifest of an installed suite, or families or groups of families."""
+    scenario: Annotated[list[Id], BeforeValidator(_listed), Field(min_length=1, max_length=MAX_TASKS)] | None = None
+    """Scenarios for an assistant, by the names that the gateway has them under."""
+    max_turns: Annotated[int, Field(ge=1, le=MAX_TURNS)] | None = None
+    """Of scenarios; by default, each scenario's own."""
     seats: Annotated[int, Field(ge=1, le=MAX_PARTICIPANTS)] | dict[ParticipantId, SeatCount] | None = None
     """The seats of each participant in tasks of families: one number for all, or a number for each named one."""
     topology: Topology | list[tuple[Id, Id]] | None = None
@@ -267,9 +280,9 @@ class AssessmentConfig(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _one_source_of_tasks(cls, data: object) -> object:
-        sources = ("tasks", "task", "interaction_pattern", "suite")
+        sources = ("tasks", "task", "interaction_pattern", "suite", "scenario")
         if isinstance(data, dict) and sum(data.get(source) is not None for source in sources) > 1:
-            raise ValueError("give only one of `tasks`, `task`, `interaction_pattern` and `suite`")
+            raise ValueError("give only one of `tasks`, `task`, `interaction_pattern`, `suite` and `scenario`")
         return data
 
     @model_validator(mode="after")
@@ -302,6 +315,8 @@ class AssessmentConfig(BaseModel):
             return [TaskSpec(id="task", text=self.task)]
         if self.interaction_pattern is not None:
             return [TaskSpec(id="pattern", interaction_pattern=self.interaction_pattern)]
+        if self.scenario is not None:
+            return [TaskSpec(id=name, scenario=name) for name in dict.fromkeys(self.scenario)]
         return self.tasks or []
 
 
@@ -345,6 +360,13 @@ class AssessmentRequest(BaseModel):
             raise ValueError("`participants` is empty: a live assessment needs at least one")
         if self.mode is Mode.LIVE and self.config.start not in {"all", *self.participants}:
             raise ValueError(f"`start` is not a participant: {self.config.start!r}")
+        return self
+
+    @model_validator(mode="after")
+    def _scenarios_have_one_assistant(self) -> Self:
+        asked = [name for name in self.participants if self.config.start in {"all", name}]
+        if len(asked) != 1 and any(task.scenario for task in self.config.chosen_tasks()):
+            raise ValueError("a scenario has one assistant: with several participants, name it in `start`")
         return self
 
     @model_validator(mode="after")

@@ -147,6 +147,7 @@ class Detail(Record):
     task_secret_sha256: str | None = None
     """The commitment to the secret that families generated the tasks from; null without such tasks."""
     assessment_results: JsonValue = None
+    """Of scenarios, a list with an object for each trial (`data/schemas/assessment_results.schema.json`); else null."""
     warnings: list[str]
 
 

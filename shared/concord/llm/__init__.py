@@ -1,6 +1,16 @@
-"""The language model: its settings and its client."""
+"""The language model: its settings, its providers and its client."""
 
-from concord.llm.client import Completion, EmptyCompletionError, LLMClient, LLMUnavailableError
-from concord.llm.settings import LLMSettings
+from concord.llm.client import LLMClient, llm_client
+from concord.llm.completion import LLM, Completion, EmptyCompletionError, LLMUnavailableError
+from concord.llm.settings import LLMSettings, ProviderName
 
-__all__ = ["Completion", "EmptyCompletionError", "LLMClient", "LLMSettings", "LLMUnavailableError"]
+__all__ = [
+    "LLM",
+    "Completion",
+    "EmptyCompletionError",
+    "LLMClient",
+    "LLMSettings",
+    "LLMUnavailableError",
+    "ProviderName",
+    "llm_client",
+]

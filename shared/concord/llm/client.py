@@ -1,20 +1,16 @@
-"""The language model client: any OpenAI-compatible endpoint, temperature 0, and a TOOL step per call."""
+"""The language model client: one interface for all providers, with a TOOL step per call."""
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import Any, Final, Self
 
 from concord.agent.assignment import Assignment
-from concord.llm.settings import LLMSettings
+from concord.llm.completion import Completion, LLMUnavailableError, Provider, ProviderError
+from concord.llm.providers import check_installed, connect
+from concord.llm.settings import LLMSettings, ProviderName
 from concord.trace.step import InteractionStep
 from concord.trace.timed_steps import tool_step
 from concord.trace.timing import StepClock
 from concord.trust.redaction import learn_secret, redact
-
-if TYPE_CHECKING:
-    from openai import AsyncOpenAI
-    from openai.types.chat import ChatCompletion
 
 MAX_ERROR: Final = 500
 """Characters kept of an endpoint's error message."""
@@ -23,25 +19,34 @@ MAX_ERROR: Final = 500
 MAX_RETRIES: Final = 2
 """Default number of retries for an endpoint that fails or is busy."""
 
-
-class LLMUnavailableError(Exception):
-    """No key, no connection, a refusal or an empty answer: the caller has to do without the model."""
+OnStep = Callable[[InteractionStep, Assignment], None]
 
 
-class EmptyCompletionError(LLMUnavailableError):
-    """The model's answer was empty."""
+def llm_client(
+    settings: LLMSettings,
+    on_step: OnStep = lambda _step, _assignment: None,
+    *,
+    provider: ProviderName | None = None,
+    model: str | None = None,
+    max_retries: int = MAX_RETRIES,
+) -> "LLMClient":
+    """A client of the settings' model, or of another `model`, and of another `provider` with the same key.
 
-
-@dataclass(frozen=True, slots=True)
-class Completion:
-    """The model's text, and the tokens used."""
-
-    text: str
-    total_tokens: int | None
+    Another provider has its own endpoint, and needs a `model`. Raises ValueError without one, and LLMUnavailableError
+    if the provider's library is not installed.
+    """
+    changes: dict[str, object] = {} if model is None else {"model": model}
+    if provider is not None and provider != settings.provider:
+        if model is None:
+            raise ValueError(f"the provider {provider} needs the name of a model")
+        changes |= {"provider": provider, "base_url": ""}
+    chosen = settings.model_copy(update=changes)
+    check_installed(chosen.provider)
+    return LLMClient(chosen, on_step, max_retries=max_retries)
 
 
 class LLMClient:
-    """Completions from the configured endpoint.
+    """Completions from the configured provider.
 
     `on_step` gets the TOOL step of each call, failures included. Failed requests are retried with exponential backoff,
     or after `Retry-After`.
@@ -50,15 +55,15 @@ class LLMClient:
     def __init__(
         self,
         settings: LLMSettings,
-        on_step: Callable[[InteractionStep, Assignment], None],
+        on_step: OnStep,
         *,
         max_retries: int = MAX_RETRIES,
     ) -> None:
         """`max_retries` applies if the settings have none."""
-        self._settings = settings
+        self.settings = settings
         self._on_step = on_step
         self._max_retries = max_retries if settings.max_retries is None else settings.max_retries
-        self._openai: AsyncOpenAI | None = None
+        self._provider: Provider | None = None
         if settings.api_key is not None:
             learn_secret(settings.api_key.get_secret_value())
 
@@ -70,8 +75,8 @@ class LLMClient:
 
     async def close(self) -> None:
         """Closes the connections."""
-        if self._openai is not None:
-            await self._openai.close()
+        if self._provider is not None:
+            await self._provider.close()
 
     async def complete(
         self,
@@ -84,8 +89,8 @@ class LLMClient:
     ) -> Completion:
         """The model's answer. Raises LLMUnavailableError for any failure.
 
-        With `schema`, the answer should be JSON of that schema. Endpoints without schema support are asked for JSON,
-        and those without JSON mode only by the prompt: validate the answer in any case.
+        With `schema`, the answer should be JSON of that schema. Endpoints without schema support are asked for JSON by
+        other means: validate the answer in any case.
         """
         clock = StepClock()
         completion: Completion | None = None
@@ -99,7 +104,7 @@ class LLMClient:
         finally:
             if assignment is not None:
                 step = tool_step(
-                    f"llm:{self._settings.model}",
+                    f"llm:{self.settings.model}",
                     clock,
                     trace_id=assignment.trace_id,
                     parent_step_id=assignment.step_id,
@@ -109,62 +114,19 @@ class LLMClient:
                 self._on_step(step, assignment)
 
     async def _complete(self, system: str, user: str, max_tokens: int, schema: Mapping[str, Any] | None) -> Completion:
-        # The import takes most of a second, and few processes need it.
-        from openai import BadRequestError, OpenAIError, UnprocessableEntityError
-
-        formats = [{}] if schema is None else [_json_schema(schema), {"response_format": {"type": "json_object"}}, {}]
-        try:
-            for wanted in formats[:-1]:
-                with suppress(BadRequestError, UnprocessableEntityError):
-                    return _completion(await self._ask(system, user, max_tokens, wanted))
-            return _completion(await self._ask(system, user, max_tokens, formats[-1]))
-        except OpenAIError as error:
-            raise LLMUnavailableError(f"{type(error).__name__}: {self._without_key(str(error))}") from error
-
-    async def _ask(self, system: str, user: str, max_tokens: int, wanted: Mapping[str, Any]) -> "ChatCompletion":
-        answer: ChatCompletion = await self._client().chat.completions.create(
-            model=self._settings.model,
-            messages=[{"role": "system", "content": system}, {"role": "user", "content": user}],
-            temperature=0,
-            max_tokens=max_tokens,
-            **wanted,
-        )
-        return answer
-
-    def _without_key(self, text: str) -> str:
-        """An endpoint's error message for the row: some quote the key that they refuse."""
-        key = "" if self._settings.api_key is None else self._settings.api_key.get_secret_value()
-        shown = redact(text.replace(key, "***") if key else text)
-        return shown if len(shown) <= MAX_ERROR else f"{shown[:MAX_ERROR]}…"
-
-    def _client(self) -> "AsyncOpenAI":
-        from openai import AsyncOpenAI
-
-        if self._settings.api_key is None:
+        if self.settings.api_key is None:
             raise LLMUnavailableError("AGENTBEATS_LLM_API_KEY is not set")
-        if self._openai is None:
-            self._openai = AsyncOpenAI(
-                api_key=self._settings.api_key.get_secret_value(),
-                base_url=self._settings.base_url,
-                timeout=self._settings.timeout_s,
-                max_retries=self._max_retries,
-            )
-        return self._openai
+        key = self.settings.api_key.get_secret_value()
+        if self._provider is None:
+            self._provider = connect(self.settings, key, self._max_retries)
+        try:
+            answer = await self._provider.complete(system, user, max_tokens=max_tokens, schema=schema)
+        except ProviderError as error:
+            raise LLMUnavailableError(_without_key(str(error), key)) from error.__cause__
+        return Completion(redact(answer.text), answer.total_tokens)
 
 
-def _json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "response_format": {
-            "type": "json_schema",
-            "json_schema": {"name": "answer", "strict": True, "schema": dict(schema)},
-        }
-    }
-
-
-def _completion(answer: "ChatCompletion") -> Completion:
-    text = answer.choices[0].message.content if answer.choices else None
-    if not text or not text.strip():
-        if refusal := answer.choices[0].message.refusal if answer.choices else None:
-            raise LLMUnavailableError(f"the model refused: {refusal}")
-        raise EmptyCompletionError("the model's answer is empty")
-    return Completion(redact(text), None if answer.usage is None else answer.usage.total_tokens)
+def _without_key(text: str, key: str) -> str:
+    """An endpoint's error message for the row: some quote the key that they refuse."""
+    shown = redact(text.replace(key, "***") if key else text)
+    return shown if len(shown) <= MAX_ERROR else f"{shown[:MAX_ERROR]}…"

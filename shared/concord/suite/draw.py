@@ -4,7 +4,6 @@ import hashlib
 import hmac
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Final, TypeVar
 
 T = TypeVar("T")
@@ -20,11 +19,6 @@ def instance_secret(master: bytes, family: str, trial: str, attempt: int) -> byt
 def commitment(master: bytes) -> str:
     """The SHA-256 of an assessment's secret (hex), published before the secret is."""
     return hashlib.sha256(master).hexdigest()
-
-
-def secret_file(output_dir: Path, assessment_id: str) -> Path:
-    """Where a gateway keeps the secret of an assessment's tasks (hex), for `concord tasks reveal`."""
-    return output_dir / "secrets" / assessment_id
 
 
 class Draw:

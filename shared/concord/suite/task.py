@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import fsum
 from typing import TypeAlias
 
 from pydantic import JsonValue
@@ -90,5 +91,5 @@ class Grade:
 
     @property
     def outcome(self) -> float:
-        """The mean of the parts, from 0 to 1."""
-        return sum(self.parts.values()) / len(self.parts)
+        """The mean of the parts, from 0 to 1. `sum` of floats differs between versions of Python."""
+        return fsum(self.parts.values()) / len(self.parts)

@@ -7,10 +7,10 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part, SuiteTask, Value
 from concord.suite.value import number
-from concord_suites.answers import UnreadableError, as_number
+from concord_suites.answers import as_number, read_each
 from concord_suites.family import Drawn, Setting, TextFamily, setting_of
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.slips import SLIP, Noted
+from concord_suites.slips import Noted, grammar_of
 
 COLOUR_SIZE: Final = 1_000
 """Shades of seven digits are of one colour if their first four digits agree."""
@@ -88,7 +88,7 @@ class Colouring(TextFamily):
         "You own a house in a small village.",
         "The painters come to your house tomorrow.",
     )
-    statements: ClassVar = (SHADE.direct, SHADE.by_slip, SLIP, FENCE, GONE, QUESTION)
+    statements: ClassVar = (*grammar_of(SHADE), FENCE, GONE, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """A list for each seat: its solution, a shade that a neighbour has to take, and shades that fences exclude.
@@ -170,15 +170,10 @@ class Colouring(TextFamily):
     def grade(self, answers: Answers, key: JsonValue) -> Grade:
         """1 for each seat with an allowed shade of another colour than its neighbours' allowed shades, else 0."""
         fields = {seat: each for seat, each in key.items() if isinstance(each, dict)} if isinstance(key, dict) else {}
-        colours, unreadable = dict[str, int](), list[str]()
-        for seat, each in fields.items():
-            if answers.get(seat) is None:
-                continue
-            try:
-                shade, allowed = as_number(answers[seat]), each["allowed"]
-            except UnreadableError:
-                unreadable.append(seat)
-                continue
+        shades, unreadable = read_each(answers, fields, as_number)
+        colours = dict[str, int]()
+        for seat, shade in shades.items():
+            allowed = fields[seat]["allowed"]
             if isinstance(allowed, list) and shade in allowed:
                 colours[seat] = _colour(shade)
         parts = dict[str, float]()
@@ -186,7 +181,7 @@ class Colouring(TextFamily):
             rivals = each["rivals"]
             others = {colours.get(str(other)) for other in rivals} if isinstance(rivals, list) else set()
             parts[seat] = float(seat in colours and colours[seat] not in others)
-        return Grade(parts, tuple(unreadable))
+        return Grade(parts, unreadable)
 
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
         """A seat's shade stands for all that it follows from."""

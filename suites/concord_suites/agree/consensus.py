@@ -11,7 +11,7 @@ from concord_suites.agree.majority import MajorityFamily
 from concord_suites.answers import as_number
 from concord_suites.family import Drawn, Setting, setting_of
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.slips import SLIP, Noted
+from concord_suites.slips import Noted, grammar_of
 
 DISTANCE: Final = 25
 """A disturbance makes all channels unusable that are less than this away from it."""
@@ -99,16 +99,7 @@ class Consensus(MajorityFamily):
         "Your hut stands high in the mountains.",
         "You run the radio of a mountain hut.",
     )
-    statements: ClassVar = (
-        PROPOSAL.direct,
-        PROPOSAL.by_slip,
-        DISTURBANCE.direct,
-        DISTURBANCE.by_slip,
-        SLIP,
-        WITHDRAWN,
-        PAST,
-        QUESTION,
-    )
+    statements: ClassVar = (*grammar_of(PROPOSAL, DISTURBANCE), WITHDRAWN, PAST, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """As many disturbances as proposals, of which all but one or two proposals are hit.

@@ -11,7 +11,7 @@ from concord_suites.agree.majority import MajorityFamily
 from concord_suites.answers import as_word
 from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.slips import SLIP, Noted
+from concord_suites.slips import Noted, grammar_of
 
 RANK: Final = Noted(
     Statement(
@@ -97,16 +97,7 @@ class LeaderElection(MajorityFamily):
         "You bring ships into the harbour.",
         "Your work is to pilot ships.",
     )
-    statements: ClassVar = (
-        RANK.direct,
-        RANK.by_slip,
-        HOURS.direct,
-        HOURS.by_slip,
-        SLIP,
-        MINIMUM,
-        RETIRED,
-        QUESTION,
-    )
+    statements: ClassVar = (*grammar_of(RANK, HOURS), MINIMUM, RETIRED, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """A rank and hours for each seat, and a minimum that one seat knows. The highest rank has too few hours.
@@ -150,9 +141,9 @@ class LeaderElection(MajorityFamily):
         return as_word(answer, options)
 
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
-        """For somebody who knows the minimum, the best badge so far stands for all ranks and hours that are known.
+        """With the minimum known, the best badge so far stands for all known ranks and hours.
 
-        Once all facts are known, it stands for the minimum too.
+        With all facts known, it stands for the minimum too.
         """
         minimum = next((int(fact.value.text) for fact in known if fact.id == "minimum"), None)
         if minimum is None:

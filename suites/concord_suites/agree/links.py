@@ -7,14 +7,14 @@ from typing import ClassVar, Final, TypeAlias
 
 from pydantic import JsonValue
 
-from concord.suite import Bound, Draw, Neighbours, SuiteTask
-from concord_suites.answers import UnreadableError, as_number, as_word
+from concord.suite import Answers, Bound, Draw, Neighbours, SuiteTask
+from concord_suites.answers import UnreadableError, as_number, as_word, read_each
 from concord_suites.family import Setting, TextFamily
 from concord_suites.grammar import Fresh
 from concord_suites.slips import Noted
 
 MOST_LINKING: Final = 3
-"""A seat that holds this many linking numbers lets further neighbours link by a series that it has."""
+"""The most linking numbers of a seat. Further neighbours link by a series that it already holds."""
 
 SERIES_SIZE: Final = 1_000
 """Numbers of six digits are of one series if their first three digits agree."""
@@ -102,18 +102,9 @@ def fits_of_json(value: JsonValue) -> Fits:
     }
 
 
-def read_choices(
-    answers: Mapping[str, JsonValue], seats: Collection[str], word: str
-) -> tuple[dict[str, int | None], list[str]]:
+def read_choices(answers: Answers, seats: Collection[str], word: str) -> tuple[dict[str, int | None], tuple[str, ...]]:
     """The number that each seat names, None where it says `word` instead; and the seats with unreadable answers."""
-    found, unreadable = dict[str, int | None](), list[str]()
-    for seat in seats:
-        if answers.get(seat) is not None:
-            try:
-                found[seat] = _choice(answers[seat], word)
-            except UnreadableError:
-                unreadable.append(seat)
-    return found, unreadable
+    return read_each(answers, seats, lambda answer: _choice(answer, word))
 
 
 def _choice(answer: JsonValue, word: str) -> int | None:

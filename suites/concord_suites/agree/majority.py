@@ -6,7 +6,7 @@ from collections import Counter
 from pydantic import JsonValue
 
 from concord.suite import Answers, Grade
-from concord_suites.answers import UnreadableError
+from concord_suites.answers import read_each
 from concord_suites.family import Setting, TextFamily
 
 
@@ -43,17 +43,10 @@ class MajorityFamily(TextFamily):
     def grade(self, answers: Answers, key: JsonValue) -> Grade:
         """1 for each seat whose answer is right and is given by more than half of the seats, else 0."""
         seats, options, right = _lists(key)
-        named, unreadable = dict[str, str](), list[str]()
-        for seat in seats:
-            if answers.get(seat) is None:
-                continue
-            try:
-                named[seat] = self.read_answer(answers[seat], options)
-            except UnreadableError:
-                unreadable.append(seat)
+        named, unreadable = read_each(answers, seats, lambda answer: self.read_answer(answer, options))
         counts = Counter(named.values())
         agreed = {value for value in right if 2 * counts[value] > len(seats)}
-        return Grade({seat: float(named.get(seat) in agreed) for seat in seats}, tuple(unreadable))
+        return Grade({seat: float(named.get(seat) in agreed) for seat in seats}, unreadable)
 
 
 def _lists(key: JsonValue) -> list[tuple[str, ...]]:

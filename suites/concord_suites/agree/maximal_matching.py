@@ -18,7 +18,7 @@ from concord_suites.agree.links import (
 )
 from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.slips import SLIP, Noted
+from concord_suites.slips import Noted, grammar_of
 
 TICKET: Final = Noted(
     Statement(
@@ -77,7 +77,7 @@ class MaximalMatching(LinkFamily):
         "You came to the boathouse early.",
     )
     held: ClassVar = TICKET
-    statements: ClassVar = (TICKET.direct, TICKET.by_slip, SLIP, USED, QUESTION)
+    statements: ClassVar = (*grammar_of(TICKET), USED, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """Equally many tickets per seat. Only tickets that fit a neighbour's are facts.
@@ -130,14 +130,14 @@ class MaximalMatching(LinkFamily):
         return fits_in_json(self.fits(setting))
 
     def grade(self, answers: Answers, key: JsonValue) -> Grade:
-        """1 for each seat that is in a pair, or rightly in none, else 0."""
+        """1 for each seat that is in a pair, or says that it has no partner and could find none; else 0."""
         found = fits_of_json(key)
         named, unreadable = read_choices(answers, found, "none")
         chosen = {seat: found[seat][each] for seat, each in named.items() if each is not None and each in found[seat]}
         paired = {seat for seat, other in chosen.items() if chosen.get(other) == seat}
         return Grade(
             {seat: float(seat in paired or _rightly_alone(seat, named, found, paired)) for seat in found},
-            tuple(unreadable),
+            unreadable,
         )
 
 

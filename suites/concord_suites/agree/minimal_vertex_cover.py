@@ -18,7 +18,7 @@ from concord_suites.agree.links import (
 )
 from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.slips import SLIP, Noted
+from concord_suites.slips import Noted, grammar_of
 
 PERMIT: Final = Noted(
     Statement(
@@ -80,7 +80,7 @@ QUESTION: Final = Statement(
 
 
 class MinimalVertexCover(LinkFamily):
-    """Each seat with a live link is in, and names whom it is needed for, or is out."""
+    """Each seat with an open canal names one for which its guard is needed, or says that its guard is off duty."""
 
     name: ClassVar = "minimal-vertex-cover"
     group: ClassVar = Group.AGREE
@@ -91,10 +91,10 @@ class MinimalVertexCover(LinkFamily):
         "You are in charge of one lock.",
     )
     held: ClassVar = PERMIT
-    statements: ClassVar = (PERMIT.direct, PERMIT.by_slip, SLIP, GUARD, LAPSED, QUESTION)
+    statements: ClassVar = (*grammar_of(PERMIT), GUARD, LAPSED, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
-        """Equally many permits per seat, and guards, of whom no two at one open canal are ill.
+        """Equally many permits and one guard per seat. Of the two guards at an open canal, at most one is ill.
 
         Chance is 0: a seat on duty must name a permit that stands in another brief, and a seat is rightly out only if
         all seats at its open canals do.
@@ -121,9 +121,9 @@ class MinimalVertexCover(LinkFamily):
         return Drawn(question=QUESTION.write(draw), sentences=sentences, facts=facts, chance=0.0)
 
     def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
-        """A seat's duty follows from its open canals, and from who is ill there.
+        """A seat's duty follows from its open canals, and from the health of the guards at their ends.
 
-        Seats without an open canal or with an ill guard, who know that they are out, are not graded.
+        A seat without an open canal, or with an ill guard, is not graded: it can answer without a message.
         """
         held: dict[str, list[int]] = {seat: [] for seat in neighbours}
         ill = {fact.holders[0] for fact in drawn.facts if fact.value == word("ill")}
@@ -144,7 +144,7 @@ class MinimalVertexCover(LinkFamily):
         ]
 
     def solve(self, setting: Setting) -> Answers:
-        """All who are able are on duty; then each in turn goes home if every canal keeps a guard."""
+        """Puts all healthy guards on duty, and then sends each in turn home if all its canals keep a guard."""
         found = self.fits(setting)
         ill = _ill(setting)
         on_duty = {seat for seat in found if found[seat] and seat not in ill}
@@ -161,7 +161,7 @@ class MinimalVertexCover(LinkFamily):
         return {"fits": fits_in_json(self.fits(setting)), "ill": list(_ill(setting))}
 
     def grade(self, answers: Answers, key: JsonValue) -> Grade:
-        """1 for each graded seat that is rightly on duty or out, else 0. Ill seats are out, whatever they say."""
+        """1 for each graded seat that is rightly on duty or out, else 0. Ill guards count as out."""
         fields = key if isinstance(key, dict) else {}
         found, ill = fits_of_json(fields.get("fits")), fields.get("ill")
         able = [seat for seat in found if not isinstance(ill, list) or seat not in ill]
@@ -171,7 +171,7 @@ class MinimalVertexCover(LinkFamily):
         parts = {
             seat: float(seat in needed or (seat in out and needed.issuperset(found[seat].values()))) for seat in able
         }
-        return Grade(parts, tuple(unreadable))
+        return Grade(parts, unreadable)
 
 
 def _ill(setting: Setting) -> list[str]:

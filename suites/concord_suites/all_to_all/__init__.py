@@ -1,4 +1,4 @@
-"""All to all: what one seat holds matters only together with what several others hold."""
+"""All to all: the facts of one seat mean something only together with those of several others."""
 
 from typing import Final
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
+from statistics import fmean
 from typing import ClassVar, Final
 
 from pydantic import JsonValue
@@ -12,7 +13,7 @@ from concord_suites.all_to_all.pairs import drawn_pair
 from concord_suites.answers import as_number
 from concord_suites.family import Drawn, OneAnswerFamily, Setting, setting_of
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.slips import SLIP, Noted
+from concord_suites.slips import Noted, grammar_of
 
 FEWEST_TRIPLES: Final = 8
 MOST_TRIPLES: Final = 13
@@ -91,7 +92,7 @@ class LogicGrid(OneAnswerFamily):
         "The allotment is full of people on a sunny day.",
         "You walk through an allotment without a map.",
     )
-    statements: ClassVar = (CLUE.direct, CLUE.by_slip, SLIP, FORMER, WANTED, PLOT, QUESTION)
+    statements: ClassVar = (*grammar_of(CLUE), FORMER, WANTED, PLOT, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """People in threes, with two clues for each three, at different seats. Large teams have clues in common.
@@ -127,7 +128,7 @@ class LogicGrid(OneAnswerFamily):
             question=" ".join([QUESTION.write(draw), *(PLOT.write(draw, number=plot) for plot in sorted(plots))]),
             sentences=sentences,
             facts=facts,
-            chance=sum(1 / (len(plots) - len(own[seat])) for seat in neighbours) / len(order),
+            chance=fmean(1 / (len(plots) - len(own[seat])) for seat in neighbours),
         )
 
     def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:

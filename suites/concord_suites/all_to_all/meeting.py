@@ -2,6 +2,7 @@
 
 import datetime
 from collections.abc import Collection, Mapping
+from statistics import fmean
 from typing import ClassVar, Final
 
 from pydantic import JsonValue
@@ -109,7 +110,7 @@ class Meeting(OneAnswerFamily):
             question=QUESTION.write(draw, first=days[0].isoformat(), last=days[-1].isoformat()),
             sentences=sentences,
             facts=[Fact(f"away on {day}", tuple(found), date(day)) for day, found in holders.items() if found],
-            chance=sum(1 / (len(days) - len(calendar)) for calendar in calendars.values()) / len(seats),
+            chance=fmean(1 / (len(days) - len(calendar)) for calendar in calendars.values()),
         )
 
     def solve(self, setting: Setting) -> Answers:

@@ -7,8 +7,8 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part
 from concord.suite.value import name, number
-from concord_suites.answers import UnreadableError, as_word
-from concord_suites.family import Drawn, Setting, TextFamily
+from concord_suites.answers import as_word
+from concord_suites.family import Drawn, Setting, TextFamily, grade_each
 from concord_suites.grammar import Fresh, Statement
 
 LISTED_FROM: Final = 4
@@ -152,15 +152,7 @@ class OffersNeeds(TextFamily):
         """1 for each seat that names its partner and no other stall, else 0."""
         right = {seat: str(each) for seat, each in key.items()} if isinstance(key, dict) else {}
         stalls = tuple(right.values())
-        parts, unreadable = dict.fromkeys(right, 0.0), list[str]()
-        for seat in right:
-            if answers.get(seat) is None:
-                continue
-            try:
-                parts[seat] = float(as_word(answers[seat], stalls) == right[seat])
-            except UnreadableError:
-                unreadable.append(seat)
-        return Grade(parts, tuple(unreadable))
+        return grade_each(answers, right, lambda answer: as_word(answer, stalls))
 
 
 def _of_kind(fresh: Fresh, kind: int) -> int:

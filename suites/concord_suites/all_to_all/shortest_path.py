@@ -9,10 +9,10 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours
 from concord.suite.value import number
-from concord_suites.answers import UnreadableError, as_list, as_mapping, as_number
+from concord_suites.answers import UnreadableError, as_list, as_mapping, read_each, states_number
 from concord_suites.family import Drawn, Setting, TextFamily
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.slips import SLIP, Noted
+from concord_suites.slips import Noted, grammar_of
 
 TUNNEL: Final = Noted(
     Statement(
@@ -68,7 +68,7 @@ class ShortestPath(TextFamily):
         "Your club maps a system of caves.",
         "You came back from the caves with muddy boots.",
     )
-    statements: ClassVar = (TUNNEL.direct, TUNNEL.by_slip, SLIP, FLOODED, QUESTION)
+    statements: ClassVar = (*grammar_of(TUNNEL), FLOODED, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """A piece of the shortest way at each seat, and tunnels that are detours.
@@ -126,30 +126,18 @@ class ShortestPath(TextFamily):
         """For each seat, a half for the length and a half for the list of places."""
         fields = key if isinstance(key, dict) else {}
         seats, right = fields.get("seats"), fields.get("right")
-        parts, unreadable = dict[str, float](), list[str]()
-        for seat in map(str, seats if isinstance(seats, list) else []):
-            parts[seat] = 0.0
-            if answers.get(seat) is None or not isinstance(right, dict):
-                continue
-            try:
-                given = as_mapping(answers[seat])
-            except UnreadableError:
-                unreadable.append(seat)
-                continue
-            parts[seat] = (_is_length(given, right) + _is_way(given, right)) / 2
-        return Grade(parts, tuple(unreadable))
+        if not isinstance(seats, list) or not isinstance(right, dict):
+            return Grade({})
+        parts = dict.fromkeys(map(str, seats), 0.0)
+        objects, unreadable = read_each(answers, parts, as_mapping)
+        for seat, given in objects.items():
+            parts[seat] = (states_number(given.get("length"), right["length"]) + _is_way(given, right)) / 2
+        return Grade(parts, unreadable)
 
 
 def _ends(draw: Draw, a: str, b: str) -> dict[str, str]:
     """Two places as the ends of a tunnel, in a random order."""
     return {"a": a, "b": b} if draw.chance(0.5) else {"a": b, "b": a}
-
-
-def _is_length(given: Mapping[str, JsonValue], right: Mapping[str, JsonValue]) -> bool:
-    try:
-        return as_number(given.get("length")) == right["length"]
-    except UnreadableError:
-        return False
 
 
 def _is_way(given: Mapping[str, JsonValue], right: Mapping[str, JsonValue]) -> bool:

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours
 from concord.suite.value import code, number
-from concord_suites.answers import UnreadableError, as_list
+from concord_suites.answers import as_list, read_each
 from concord_suites.family import Drawn, Setting, TextFamily
 from concord_suites.grammar import Fresh, Statement
 
@@ -136,21 +136,15 @@ class SplitBudget(TextFamily):
 
     def grade(self, answers: Answers, key: JsonValue) -> Grade:
         """For each seat, the right requests less the wrong ones, as a part of all right ones; at least 0."""
-        lists = key if isinstance(key, dict) else {}
-        granted = {seat: set(map(str, each)) for seat, each in lists.items() if isinstance(each, list)}
+        fields = key if isinstance(key, dict) else {}
+        granted = {seat: set(map(str, each)) for seat, each in fields.items() if isinstance(each, list)}
         everything = set[str]().union(*granted.values())
-        parts, unreadable = dict.fromkeys(granted, 0.0), list[str]()
-        for seat, own in granted.items():
-            if answers.get(seat) is None:
-                continue
-            try:
-                named = {each.upper() for each in as_list(answers[seat])}
-            except UnreadableError:
-                unreadable.append(seat)
-                continue
-            right = everything - own
+        lists, unreadable = read_each(answers, granted, as_list)
+        parts = dict.fromkeys(granted, 0.0)
+        for seat, items in lists.items():
+            named, right = {each.upper() for each in items}, everything - granted[seat]
             parts[seat] = max(0, len(named & right) - len(named - right)) / len(right)
-        return Grade(parts, tuple(unreadable))
+        return Grade(parts, unreadable)
 
 
 def _written(draw: Draw, difficulty: int, request: Request) -> list[str]:

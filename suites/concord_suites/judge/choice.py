@@ -7,8 +7,8 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Fact, Grade, SuiteTask, Value
 from concord.suite.value import name
-from concord_suites.answers import UnreadableError, as_word
-from concord_suites.family import Setting, TextFamily, setting_of
+from concord_suites.answers import as_word
+from concord_suites.family import Setting, TextFamily, grade_each, setting_of
 
 
 class ChoiceFamily(TextFamily):
@@ -32,17 +32,8 @@ class ChoiceFamily(TextFamily):
 
     def grade(self, answers: Answers, key: JsonValue) -> Grade:
         """1 for each seat that names the right option and no other, else 0."""
-        expected, options = _parts_of(key)
-        parts, unreadable = dict[str, float](), list[str]()
-        for seat, right in expected.items():
-            parts[seat] = 0.0
-            if answers.get(seat) is None:
-                continue
-            try:
-                parts[seat] = float(as_word(answers[seat], options) == right)
-            except UnreadableError:
-                unreadable.append(seat)
-        return Grade(parts, tuple(unreadable))
+        right, options = _parts_of(key)
+        return grade_each(answers, right, lambda answer: as_word(answer, options))
 
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
         """The right name stands for all facts, once all are known."""

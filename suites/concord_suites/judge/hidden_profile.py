@@ -64,22 +64,22 @@ _RULE: Final = (
 QUESTION: Final = Statement(
     "question",
     (
-        f"The choir takes the conductor whom the most letters recommend. Who is it? {_RULE} Answer with the name.",
-        f"Which of the candidates for conductor do the most letters recommend? {_RULE} Answer with that name.",
-        f"Find the candidate with the most letters, who becomes conductor. {_RULE} Answer with the candidate's name.",
+        f"The candidate whom the most letters recommend becomes conductor. Who is it? {_RULE} Answer with the name.",
+        f"Which candidate for conductor has the most letters of recommendation? {_RULE} Answer with the name.",
+        f"The candidate with the most letters becomes conductor. Find that candidate. {_RULE} Answer with the name.",
     ),
 )
 
 
 class HiddenProfile(ChoiceFamily):
-    """One seat has to name the best candidate, while every seat's own letters favour the same wrong one.
+    """One seat has to name the best candidate. Each seat's own letters favour another, which is the same for all seats.
 
     After Stasser and Titus 1985.
     """
 
     name: ClassVar = "hidden-profile"
     group: ClassVar = Group.JUDGE
-    summary: ClassVar = "the best candidate, where what all seats know favours another"
+    summary: ClassVar = "the best candidate, where the letters that all seats know favour another"
     openings: ClassVar = (
         "Your choir looks for a conductor.",
         "You sing in a choir that needs a new conductor.",

@@ -6,11 +6,11 @@ from typing import ClassVar, Final
 
 from pydantic import JsonValue
 
-from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part
+from concord.suite import Answers, Draw, Fact, Group, Neighbours, Part
 from concord.suite.value import number
-from concord_suites.answers import UnreadableError, as_mapping, as_number
-from concord_suites.family import Drawn, Setting, TextFamily
+from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
+from concord_suites.objects import ObjectFamily
 
 FIRST_CERTIFICATES: Final = 4
 """From this difficulty on, half of the valuations name a certificate, of which another sentence says the date."""
@@ -74,7 +74,7 @@ EXHIBITED: Final = Statement(
 )
 
 
-class StaleFact(TextFamily):
+class StaleFact(ObjectFamily):
     """One seat has to state the latest of several dated values, for each of a few items."""
 
     name: ClassVar = "stale-fact"
@@ -137,20 +137,6 @@ class StaleFact(TextFamily):
         }
         return dict.fromkeys(setting.answerers, worths)
 
-    def grade(self, answers: Answers, key: JsonValue) -> Grade:
-        """1 for each painting with the right worth, else 0."""
-        parts, unreadable = dict[str, float](), list[str]()
-        for seat, expected in key.items() if isinstance(key, dict) else ():
-            given = dict[str, JsonValue]()
-            try:
-                if answers.get(seat) is not None:
-                    given = {name.strip().casefold(): each for name, each in as_mapping(answers[seat]).items()}
-            except UnreadableError:
-                unreadable.append(seat)
-            for painting, worth in expected.items() if isinstance(expected, dict) else ():
-                parts[painting] = float(_is_number(given.get(painting.casefold()), worth))
-        return Grade(parts, tuple(unreadable))
-
 
 def _days(draw: Draw, many: int) -> list[datetime.date]:
     """Ascending days. The first is any day of several years, so that no date by itself looks late."""
@@ -171,10 +157,3 @@ def _valuation(draw: Draw, painting: str, day: datetime.date, worth: int, certif
         CERTIFICATE.write(draw, painting=painting, certificate=certificate, worth=worth),
         DATE.write(draw, certificate=certificate, date=day.isoformat()),
     ]
-
-
-def _is_number(answer: JsonValue, right: JsonValue) -> bool:
-    try:
-        return as_number(answer) == right
-    except UnreadableError:
-        return False

@@ -1,4 +1,4 @@
-"""Suspect statement: the one witness whom the observations of several seats together contradict."""
+"""Suspect statement: the only witness whose statement is false, as loads that several seats saw show together."""
 
 from collections.abc import Collection, Mapping
 from typing import ClassVar, Final
@@ -85,7 +85,7 @@ class SuspectStatement(ChoiceFamily):
 
     name: ClassVar = "suspect-statement"
     group: ClassVar = Group.JUDGE
-    summary: ClassVar = "the one witness whom the observations of several seats together contradict"
+    summary: ClassVar = "the only witness whose statement is false, as loads seen by several seats show"
     openings: ClassVar = (
         "You are the warden of a quay.",
         "Your quay is one of several in a harbour.",

@@ -1,4 +1,4 @@
-"""Pipeline: each seat works on what others have worked out."""
+"""Pipeline: each seat works on the results of others."""
 
 from typing import Final
 

@@ -10,7 +10,7 @@ from concord.suite.value import number
 from concord_suites.answers import as_number
 from concord_suites.family import Drawn, OneAnswerFamily, Setting, setting_of
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.slips import SLIP, Noted
+from concord_suites.slips import Noted, grammar_of
 
 WEIGHT: Final = Noted(
     Statement(
@@ -74,7 +74,7 @@ class DistributedSort(OneAnswerFamily):
         "The apple harvest is in.",
         "Your crates of apples stand in the barn.",
     )
-    statements: ClassVar = (WEIGHT.direct, WEIGHT.by_slip, SLIP, SOLD, PLACE, QUESTION)
+    statements: ClassVar = (*grammar_of(WEIGHT), SOLD, PLACE, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """Equally many numbers per seat, and for each seat the place of another seat's number: so chance is 0."""

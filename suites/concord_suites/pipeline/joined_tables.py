@@ -10,7 +10,7 @@ from concord.suite.value import number
 from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.objects import ObjectFamily
-from concord_suites.slips import SLIP, Noted
+from concord_suites.slips import Noted, grammar_of
 
 FILE: Final = Statement(
     "file",
@@ -94,7 +94,7 @@ class JoinedTables(ObjectFamily):
         "The archive has readers, files, boxes and seals.",
         "You keep a part of the archive's lists.",
     )
-    statements: ClassVar = (FILE, BOX, SEAL.direct, SEAL.by_slip, SLIP, MOVED, READER, QUESTION)
+    statements: ClassVar = (FILE, BOX, *grammar_of(SEAL), MOVED, READER, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """A third as many readers as seats, at least two, and a row of each relation for each. Other rows are noise.

@@ -10,7 +10,7 @@ from concord.suite.value import number
 from concord_suites.answers import UnreadableError, as_list
 from concord_suites.family import Drawn, Setting, TextFamily
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.slips import SLIP, Noted
+from concord_suites.slips import Noted, grammar_of
 
 PART: Final = Noted(
     Statement(
@@ -66,7 +66,7 @@ class KeyAssembly(TextFamily):
         "The night is clear, and the dome is shut.",
         "You have a share in the key to an observatory.",
     )
-    statements: ClassVar = (PART.direct, PART.by_slip, SLIP, DRAFT, QUESTION)
+    statements: ClassVar = (*grammar_of(PART), DRAFT, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """At least one part per seat but the answerer's, and older versions at all seats.

@@ -83,7 +83,7 @@ class PrefixSums(OneAnswerFamily):
         )
 
     def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
-        """A seat's sum follows from the amounts up to its own. The first seat's, which needs nobody, is not graded."""
+        """A seat's sum follows from the amounts up to its own. The first seat needs no other, and is not graded."""
         del neighbours
         ids = [fact.id for fact in drawn.facts]
         seats = [fact.holders[0] for fact in drawn.facts]

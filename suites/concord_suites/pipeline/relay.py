@@ -10,7 +10,7 @@ from concord.suite.value import code, number, word
 from concord_suites.answers import as_number
 from concord_suites.family import Drawn, OneAnswerFamily, Setting, setting_of
 from concord_suites.grammar import Fresh, Record, Statement
-from concord_suites.slips import SLIP, Noted
+from concord_suites.slips import Noted, grammar_of
 
 LIMIT: Final = 1_000_000
 """The number has six digits after every step."""
@@ -111,17 +111,7 @@ class Relay(OneAnswerFamily):
         "Your museum owns a calculating machine of brass.",
         "You oil the wheels of a calculating machine.",
     )
-    statements: ClassVar = (
-        START,
-        ADDED.direct,
-        ADDED.by_slip,
-        SUBTRACTED.direct,
-        SUBTRACTED.by_slip,
-        SLIP,
-        ACTION,
-        REPAIRED,
-        QUESTION,
-    )
+    statements: ClassVar = (START, *grammar_of(ADDED, SUBTRACTED), ACTION, REPAIRED, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """One step per seat, and the first number at the seat of the first step, which is not the answerer.
@@ -169,7 +159,7 @@ class Relay(OneAnswerFamily):
 
 
 def _numbers(setting: Setting) -> Iterator[int]:
-    """The first number, and that after each step. Raises LookupError or ValueError if some step is unknown."""
+    """The first number, and the number after each step. Raises LookupError or ValueError if some step is unknown."""
     [(_, start)] = setting.stated(START.name)
     steps: list[tuple[str, Record]] = [
         *(("adds", record) for _, record in ADDED.stated(setting)),

@@ -10,7 +10,7 @@ from concord.suite.value import number
 from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.objects import ObjectFamily
-from concord_suites.slips import SLIP, Noted
+from concord_suites.slips import Noted, grammar_of
 
 MAX_STOPS: Final = 4
 """Places that the question asks about."""
@@ -76,7 +76,7 @@ class Route(ObjectFamily):
         "The archipelago is served by many ferries.",
         "You know some of the ferries by heart.",
     )
-    statements: ClassVar = (LEG.direct, LEG.by_slip, SLIP, OLD, STOP, QUESTION)
+    statements: ClassVar = (*grammar_of(LEG), OLD, STOP, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """One or two legs per seat. Ferries that join the journey from elsewhere, and old ones, are noise.

@@ -10,7 +10,7 @@ from concord.suite.value import number
 from concord_suites.answers import as_number
 from concord_suites.family import Drawn, OneAnswerFamily, Setting
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.pool.slips import Noted, slip
+from concord_suites.slips import Noted, grammar_of
 
 STATUSES: Final = ("sealed", "damp", "cracked", "unlabelled", "borrowed")
 CRATE: Final = Noted(
@@ -32,7 +32,6 @@ CRATE: Final = Noted(
             "Slip {slip:code} gives the candles in crate {crate:code}, which is {status:word}.",
         ),
     ),
-    slip("number"),
 )
 QUESTION: Final = Statement(
     "question",
@@ -56,7 +55,7 @@ class Count(OneAnswerFamily):
         "Candles are your trade.",
         "You run one store of a candle maker.",
     )
-    statements: ClassVar = (*CRATE.statements, QUESTION)
+    statements: ClassVar = (*grammar_of(CRATE), QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """Crates of the status at each seat, and as noise crates of other statuses.

@@ -12,7 +12,7 @@ from concord_suites.answers import UnreadableError
 from concord_suites.family import Drawn, OneAnswerFamily, Setting
 from concord_suites.grammar import Fresh, Record, Statement
 from concord_suites.pool.overlaps import dealt, holders, with_copies
-from concord_suites.pool.slips import Noted, slip
+from concord_suites.slips import Noted, grammar_of
 
 AWAY: Final = Noted(
     Statement(
@@ -33,7 +33,6 @@ AWAY: Final = Noted(
             "Slip {slip:code} names a day on which your diary is full.",
         ),
     ),
-    slip("date"),
 )
 PAST: Final = Statement(
     "past day",
@@ -71,7 +70,7 @@ class DateIntersection(OneAnswerFamily):
         "You are one voice of a choir.",
         "The choir counts on you.",
     )
-    statements: ClassVar = (*AWAY.statements, PAST, QUESTION)
+    statements: ClassVar = (*grammar_of(AWAY), PAST, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """Days on which each seat is away, so that one day of the period is left.

@@ -11,7 +11,7 @@ from concord_suites.answers import as_number
 from concord_suites.family import Drawn, OneAnswerFamily, Setting
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.pool.overlaps import dealt, holders, with_copies
-from concord_suites.pool.slips import Noted, slip
+from concord_suites.slips import Noted, grammar_of
 
 BIRD: Final = Noted(
     Statement(
@@ -32,7 +32,6 @@ BIRD: Final = Noted(
             "Slip {slip:code} names the ring of a bird in your net.",
         ),
     ),
-    slip("code"),
 )
 OTHER: Final = Statement(
     "bird that was not caught",
@@ -54,11 +53,11 @@ QUESTION: Final = Statement(
     ),
 )
 SPREAD: Final = 14
-"""Of as many numbers of birds, each is equally likely."""
+"""How many numbers of birds are equally likely."""
 
 
 class Dedupe(OneAnswerFamily):
-    """One seat has to count what all seats have; what several seats have counts once."""
+    """One seat has to count the birds of all seats. A bird that several seats caught counts once."""
 
     name: ClassVar = "dedupe"
     group: ClassVar = Group.POOL
@@ -68,7 +67,7 @@ class Dedupe(OneAnswerFamily):
         "You watch one net of a bird station.",
         "At the bird station, one net is yours.",
     )
-    statements: ClassVar = (*BIRD.statements, OTHER, QUESTION)
+    statements: ClassVar = (*grammar_of(BIRD), OTHER, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """Birds of each net, and birds that other nets caught too.

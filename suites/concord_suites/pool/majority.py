@@ -8,11 +8,11 @@ from pydantic import BaseModel, JsonValue
 
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, SuiteTask, Value
 from concord.suite.value import code, name
-from concord_suites.answers import UnreadableError, as_word
-from concord_suites.family import Drawn, Setting, TextFamily
+from concord_suites.answers import as_word
+from concord_suites.family import Drawn, Setting, TextFamily, grade_each
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.pool.overlaps import dealt, holders
-from concord_suites.pool.slips import FIRST_DIFFICULTY
+from concord_suites.slips import FIRST_DIFFICULTY
 
 BALLOT: Final = Statement(
     "ballot",
@@ -135,15 +135,8 @@ class Majority(TextFamily):
     def grade(self, answers: Answers, key: JsonValue) -> Grade:
         """1 for an answer that names the winner and no other candidate, else 0."""
         expected = VoteKey.model_validate(key)
-        parts, unreadable = dict.fromkeys(expected.right, 0.0), list[str]()
-        for seat, winner in expected.right.items():
-            if answers.get(seat) is None:
-                continue
-            try:
-                parts[seat] = float(as_word(answers[seat], tuple(expected.candidates)) == winner)
-            except UnreadableError:
-                unreadable.append(seat)
-        return Grade(parts, tuple(unreadable))
+        candidates = tuple(expected.candidates)
+        return grade_each(answers, expected.right, lambda answer: as_word(answer, candidates))
 
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
         """The winner stands for all ballots once all are known; before, the copies of a ballot could count twice."""

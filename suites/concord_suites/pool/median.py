@@ -12,7 +12,7 @@ from concord_suites.answers import as_number
 from concord_suites.family import Drawn, OneAnswerFamily, Setting
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.pool.overlaps import dealt
-from concord_suites.pool.slips import Noted, slip
+from concord_suites.slips import Noted, grammar_of
 
 HARVEST: Final = Noted(
     Statement(
@@ -33,7 +33,6 @@ HARVEST: Final = Noted(
             "Slip {slip:code} gives the grams of pears that you picked from one tree.",
         ),
     ),
-    slip("number"),
 )
 OTHER: Final = Statement(
     "other harvest",
@@ -68,7 +67,7 @@ class Median(OneAnswerFamily):
         "One row of the orchard is yours.",
         "You pick pears in a large orchard.",
     )
-    statements: ClassVar = (*HARVEST.statements, OTHER, QUESTION)
+    statements: ClassVar = (*grammar_of(HARVEST), OTHER, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """An odd number of harvests, at least one per seat.

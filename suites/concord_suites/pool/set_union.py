@@ -9,7 +9,7 @@ from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.pool.lists import AS_LIST, ListFamily, ListKey
 from concord_suites.pool.overlaps import holders, with_copies
-from concord_suites.pool.slips import Noted, slip
+from concord_suites.slips import Noted, grammar_of
 
 VOLUME: Final = Noted(
     Statement(
@@ -30,7 +30,6 @@ VOLUME: Final = Noted(
             "Slip {slip:code} names a volume of your shelf.",
         ),
     ),
-    slip("code"),
 )
 GONE: Final = Statement(
     "volume that is gone",
@@ -53,7 +52,7 @@ QUESTION: Final = Statement(
 
 
 class SetUnion(ListFamily):
-    """One seat has to list what all seats have together; several seats may have the same."""
+    """One seat has to list the volumes of all seats. Several seats may have the same volume."""
 
     name: ClassVar = "set-union"
     group: ClassVar = Group.POOL
@@ -63,7 +62,7 @@ class SetUnion(ListFamily):
         "Your work is one shelf of the archive.",
         "The archive gave you a shelf to look after.",
     )
-    statements: ClassVar = (*VOLUME.statements, GONE, QUESTION)
+    statements: ClassVar = (*grammar_of(VOLUME), GONE, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """Volumes of each seat's own, and copies of others' volumes.

@@ -9,7 +9,7 @@ from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.pool.lists import ListFamily, ListKey
 from concord_suites.pool.overlaps import dealt
-from concord_suites.pool.slips import Noted, slip
+from concord_suites.slips import Noted, grammar_of
 
 PUMPKIN: Final = Noted(
     Statement(
@@ -30,7 +30,6 @@ PUMPKIN: Final = Noted(
             "Slip {slip:code} gives the grams of a pumpkin of yours.",
         ),
     ),
-    slip("number"),
 )
 OTHER: Final = Statement(
     "other weight",
@@ -65,7 +64,7 @@ class TopK(ListFamily):
         "You grow pumpkins for the fair.",
         "Your stand at the fair is full of pumpkins.",
     )
-    statements: ClassVar = (*PUMPKIN.statements, OTHER, QUESTION)
+    statements: ClassVar = (*grammar_of(PUMPKIN), OTHER, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """Some weights per seat, and how many are asked for.

@@ -12,6 +12,7 @@ from concord.assessment import AssessmentRequest
 from concord.assessment.instances import instance_of
 from concord.assessment.plan import AssessmentPlan
 from concord.assessment.roster import RosterEntry
+from concord_gateway.assistants import Scenarios
 from concord_gateway.intake import NotAnAssessmentError, Work, plan_work, read_request
 
 STANDARD = {"suite": "standard-1"}
@@ -64,13 +65,15 @@ def test_any_other_message_is_refused_with_the_reason(wrong: IncomingMessage, re
 def work(config: dict[str, object], participants: int = 1) -> tuple[AssessmentRequest, Work]:
     names = {f"agent{number}": f"http://agent{number}:9009/" for number in range(participants)}
     request = AssessmentRequest.model_validate({"participants": names, "config": config})
-    return request, plan_work(request)
+    return request, plan_work(request, Scenarios(()))
 
 
 @pytest.mark.parametrize("config", [{}, {"num_runs": 2, "seed": 7}, {"start": "agent0"}])
 def test_a_request_that_names_no_tasks_gets_the_24_of_the_standard_manifest(config: dict[str, object]) -> None:
     _, planned = work(config)
-    standard = plan_work(AssessmentRequest.model_validate({"participants": {"a": "http://a"}, "config": STANDARD}))
+    standard = plan_work(
+        AssessmentRequest.model_validate({"participants": {"a": "http://a"}, "config": STANDARD}), Scenarios(())
+    )
     assert len(standard.tasks) == 24
     assert planned.tasks == standard.tasks
 

@@ -1,20 +1,19 @@
-"""Families whose answers must fit together: keys and grades against enumeration, and what silent teams reach."""
+"""Families whose answers must fit together: keys and grades against enumeration, and partial results."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from itertools import combinations, product
 
 import pytest
 from pydantic import JsonValue
 
-from concord.suite import Draw, Fact, SuiteTask, Topology, instance_secret, neighbours_in
+from concord.suite import Draw, Fact, SuiteTask
 from concord_suites.agree.colouring import Colouring
 from concord_suites.agree.consensus import Consensus
 from concord_suites.agree.leader_election import LeaderElection
 from concord_suites.agree.maximal_matching import MaximalMatching
 from concord_suites.agree.minimal_vertex_cover import MinimalVertexCover
 from concord_suites.family import TextFamily, setting_of
-from tests.suites_gate.silent_agree import SILENT, Guess
+from tests.suite_tasks import make, outcome, small_tasks
 
 FAMILIES: tuple[TextFamily, ...] = (
     Consensus(),
@@ -23,25 +22,6 @@ FAMILIES: tuple[TextFamily, ...] = (
     MaximalMatching(),
     MinimalVertexCover(),
 )
-TOPOLOGIES = list(Topology)
-
-
-def make(family: TextFamily, seats: int, attempt: int) -> SuiteTask:
-    """A task whose topology and difficulty follow from the attempt."""
-    secret = instance_secret(b"agree", family.name, f"trial-{seats}", attempt)
-    team = [f"agent/{place}" for place in range(1, seats + 1)]
-    topology = TOPOLOGIES[attempt % len(TOPOLOGIES)]
-    return family.generate(secret, neighbours_in(topology, team, Draw(secret)), 1 + attempt % 5)
-
-
-def small_tasks(family: TextFamily) -> Iterator[SuiteTask]:
-    """Tasks of two to five seats, seven of each size."""
-    return (make(family, seats, attempt) for seats in (2, 3, 4, 5) for attempt in range(7))
-
-
-def outcome(family: TextFamily, task: SuiteTask, answers: Mapping[str, JsonValue]) -> float:
-    """The outcome of answers."""
-    return family.grade(answers, task.key).outcome
 
 
 def numbers(task: SuiteTask, kind: str) -> dict[str, list[int]]:
@@ -274,34 +254,6 @@ def test_a_number_and_the_word_cannot_both_be_answered(family: TextFamily, word:
         hedged = [seat for seat, text in both.items() if any(character.isdigit() for character in text)]
         grade = family.grade(both, task.key)
         assert set(grade.unreadable) == set(hedged) & set(grade.parts)
-
-
-def silent_outcome(family: TextFamily, task: SuiteTask, guess: Guess) -> float:
-    """What a team reaches in which each seat guesses from its own brief alone."""
-    hidden = replace(task, key=None, facts=(), parts=())
-    answers = dict[str, JsonValue]()
-    for seat in task.seats:
-        own = replace(hidden, briefs={seat: task.briefs[seat]})
-        answers[seat] = guess(family, own, seat, Draw(f"{seat} {task.briefs[seat]}".encode()))
-    return outcome(family, task, answers)
-
-
-@pytest.mark.parametrize("seats", [2, 5])
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_silent_teams_stay_at_chance(family: TextFamily, seats: int) -> None:
-    tasks = [make(family, seats, attempt) for attempt in range(100)]
-    chance = sum(task.chance for task in tasks) / len(tasks)
-    assert chance <= 0.16
-    for guess in SILENT[family.name]:
-        reached = sum(silent_outcome(family, task, guess) for task in tasks) / len(tasks)
-        assert reached <= chance + 0.05
-
-
-def test_a_random_choice_of_shades_comes_near_to_chance() -> None:
-    family, [*_, random_choice, _, _] = Colouring(), SILENT["colouring"]
-    tasks = [make(family, 5, attempt) for attempt in range(100)]
-    reached = sum(silent_outcome(family, task, random_choice) for task in tasks) / len(tasks)
-    assert abs(reached - sum(task.chance for task in tasks) / len(tasks)) < 0.03
 
 
 STANDS_FOR_ALL: list[tuple[TextFamily, Callable[[SuiteTask], str]]] = [

@@ -1,4 +1,4 @@
-"""Families in which every seat needs several others: keys against enumeration, partial credit, and silent teams."""
+"""Families in which every seat needs several others: keys against enumeration, and partial credit."""
 
 import datetime
 import re
@@ -17,27 +17,15 @@ from concord_suites.all_to_all.shortest_path import ShortestPath
 from concord_suites.all_to_all.split_budget import SplitBudget
 from concord_suites.family import TextFamily
 from tests.suite_tasks import (
-    excess_over_chance,
     from_all,
     make,
     outcome,
     right_answers,
     sentences,
-    silent_outcome,
     small_tasks,
     stated_number,
 )
-from tests.suites_gate.silent_all_to_all import SILENT, any_candidate, any_open_day
 
-FAMILIES: tuple[TextFamily, ...] = (
-    Connectivity(),
-    ShortestPath(),
-    OffersNeeds(),
-    Meeting(),
-    SplitBudget(),
-    LogicGrid(),
-)
-EACH_FAMILY = pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 CODE = re.compile(r"[A-Z]{2}-\d{5}")
 NAME = re.compile(r"(?!Between)[A-Z][a-z]{5,}")
 
@@ -315,18 +303,3 @@ def test_each_seat_counts_for_itself(family: TextFamily) -> None:
         task = make(family, 5, attempt)
         some = dict(list(right_answers(family, task).items())[:3])
         assert outcome(family, task, some) == pytest.approx(0.6)
-
-
-@pytest.mark.parametrize("seats", [2, 5])
-@EACH_FAMILY
-def test_silent_teams_stay_at_chance(family: TextFamily, seats: int) -> None:
-    assert make(family, seats, 0).chance <= 0.12
-    assert excess_over_chance(family, seats, SILENT[family.name]) <= 0.05
-
-
-@pytest.mark.parametrize(("family", "guess"), [(Meeting(), any_open_day), (LogicGrid(), any_candidate)])
-def test_a_guess_among_what_is_left_reaches_chance(family: TextFamily, guess: object) -> None:
-    assert callable(guess)
-    tasks = [make(family, 2, attempt) for attempt in range(300)]
-    reached = sum(silent_outcome(family, task, guess) for task in tasks) / len(tasks)
-    assert abs(reached - sum(task.chance for task in tasks) / len(tasks)) < 0.03

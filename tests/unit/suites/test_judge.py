@@ -1,16 +1,14 @@
-"""Families whose statements mislead: keys and grades against enumeration, and what silent teams reach."""
+"""Families whose statements mislead: keys and grades against enumeration, and partial results."""
 
 import datetime
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from functools import cache
+from collections.abc import Iterable, Sequence
 
 import pytest
 from pydantic import JsonValue
 
-from concord.suite import Draw, Fact, SuiteTask, Topology, instance_secret, neighbours_in
+from concord.suite import Fact, SuiteTask
 from concord_suites.family import TextFamily, setting_of
 from concord_suites.judge import FAMILIES
 from concord_suites.judge.choice import ChoiceFamily
@@ -19,35 +17,9 @@ from concord_suites.judge.hidden_profile import HiddenProfile
 from concord_suites.judge.reliability import Reliability
 from concord_suites.judge.stale_fact import StaleFact
 from concord_suites.judge.suspect_statement import SuspectStatement
-from tests.suites_gate.silent_judge import ANY_BUT_THE_FAVOURITE, SILENT, Guess
+from tests.suite_tasks import from_answerer, make, outcome, small_tasks
 
-TOPOLOGIES = list(Topology)
 NAME, CODE, NUMBER = r"\b[A-Z][a-z]+\b", r"\b[A-Z]{2}-\d{5}\b", r"(?<![\d-])\d{5,6}\b"
-
-
-@cache
-def make(family: TextFamily, seats: int, attempt: int) -> SuiteTask:
-    """A task of any difficulty on any topology, by the attempt."""
-    secret = instance_secret(bytes(32), family.name, f"trial-{seats}", attempt)
-    team = [f"agent/{number}" for number in range(1, seats + 1)]
-    topology = TOPOLOGIES[attempt % len(TOPOLOGIES)]
-    return family.generate(secret, neighbours_in(topology, team, Draw(secret)), 1 + attempt % 5)
-
-
-def small_tasks(family: TextFamily) -> list[SuiteTask]:
-    """Tasks for two to six seats, five difficulties each."""
-    return [make(family, seats, attempt) for seats in range(2, 7) for attempt in range(5)]
-
-
-def outcome(family: TextFamily, task: SuiteTask, answers: Mapping[str, JsonValue]) -> float:
-    """What answers are worth."""
-    return family.grade(answers, task.key).outcome
-
-
-def from_answerer(task: SuiteTask, answer: JsonValue) -> dict[str, JsonValue]:
-    """The answer, from the only seat that has to give one."""
-    [seat] = task.answerers
-    return {seat: answer}
 
 
 def brief_sentences(task: SuiteTask) -> list[str]:
@@ -297,33 +269,6 @@ def test_in_another_order_of_two_signs_another_fault_fits() -> None:
         for at in range(len(shown) - 1):
             exchanged = [*shown[:at], shown[at + 1], shown[at], *shown[at + 2 :]]
             assert len(explaining(task, exchanged)) == 1
-
-
-def silent_outcome(family: TextFamily, task: SuiteTask, guess: Guess) -> float:
-    """What a team reaches in which each answerer guesses from its own brief alone."""
-    answers = dict[str, JsonValue]()
-    for seat in task.answerers:
-        own_view = replace(task, key=None, facts=(), parts=(), briefs={seat: task.briefs[seat]})
-        answers[seat] = guess(family, own_view, seat, Draw(f"{seat} {task.briefs[seat]}".encode()))
-    return outcome(family, task, answers)
-
-
-@pytest.mark.parametrize("seats", [2, 5])
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_silent_teams_stay_at_chance(family: TextFamily, seats: int) -> None:
-    tasks = [make(family, seats, attempt) for attempt in range(100)]
-    chance = sum(task.chance for task in tasks) / len(tasks)
-    assert chance <= 0.25
-    for guess in SILENT[family.name]:
-        reached = sum(silent_outcome(family, task, guess) for task in tasks) / len(tasks)
-        assert reached <= chance + 0.05
-
-
-def test_a_candidate_other_than_the_favourite_is_right_by_chance() -> None:
-    family = HiddenProfile()
-    tasks = [make(family, 5, attempt) for attempt in range(300)]
-    reached = sum(silent_outcome(family, task, ANY_BUT_THE_FAVOURITE) for task in tasks) / len(tasks)
-    assert abs(reached - 1 / 4) < 0.05
 
 
 @pytest.mark.parametrize(

@@ -1,16 +1,14 @@
-"""Families in which one seat needs all others: keys and grades against brute force, and what silence reaches."""
+"""Families in which one seat needs all others: keys and grades against brute force, and partial results."""
 
 import re
 from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
 from datetime import date, datetime, timedelta
 from itertools import combinations
 
 import pytest
 from pydantic import JsonValue
 
-from concord.suite import Draw, Fact, SuiteTask, Topology, instance_secret, neighbours_in
+from concord.suite import Fact, SuiteTask
 from concord_suites import pool
 from concord_suites.family import TextFamily, setting_of
 from concord_suites.pool.count import Count
@@ -21,21 +19,9 @@ from concord_suites.pool.median import Median
 from concord_suites.pool.second_price import SecondPrice
 from concord_suites.pool.set_union import SetUnion
 from concord_suites.pool.top_k import TopK
-from tests.suites_gate.silent_pool import SILENT, Guess
+from tests.suite_tasks import make, small_tasks
 
 EACH_FAMILY = pytest.mark.parametrize("family", pool.FAMILIES, ids=[family.name for family in pool.FAMILIES])
-
-
-def make(family: TextFamily, seats: int, attempt: int) -> SuiteTask:
-    """A task whose difficulty follows from the attempt."""
-    secret = instance_secret(b"pool", family.name, f"trial-{seats}", attempt)
-    team = [f"agent/{place}" for place in range(1, seats + 1)]
-    return family.generate(secret, neighbours_in(Topology.SMALL_WORLD, team, Draw(secret)), 1 + attempt % 5)
-
-
-def small_tasks(family: TextFamily) -> Iterator[SuiteTask]:
-    """Tasks of two to six seats, ten of each size."""
-    return (make(family, seats, attempt) for seats in (2, 3, 4, 5, 6) for attempt in range(10))
 
 
 def outcome(family: TextFamily, task: SuiteTask, answer: JsonValue) -> float:
@@ -289,24 +275,6 @@ def test_a_seat_that_knows_nothing_has_no_partial_result(family: TextFamily) -> 
     assert family.partial_results(make(family, 5, 1), ()) == {}
 
 
-def silent_outcome(family: TextFamily, task: SuiteTask, guess: Guess) -> float:
-    """What a team reaches whose answerer guesses from its own brief alone."""
-    [seat] = task.answerers
-    own = replace(task, key=None, facts=(), parts=(), briefs={seat: task.briefs[seat]})
-    return outcome(family, task, guess(family, own, seat, Draw(f"{seat} {task.briefs[seat]}".encode())))
-
-
-@EACH_FAMILY
-@pytest.mark.parametrize("seats", [2, 5])
-def test_silent_teams_stay_at_chance(family: TextFamily, seats: int) -> None:
-    tasks = [make(family, seats, attempt) for attempt in range(300)]
-    chance = sum(task.chance for task in tasks) / len(tasks)
-    assert chance < 0.1
-    for guess in SILENT[family.name]:
-        reached = sum(silent_outcome(family, task, guess) for task in tasks) / len(tasks)
-        assert reached <= chance + 0.05
-
-
 @pytest.mark.parametrize("seats", [2, 5])
 def test_each_number_of_birds_that_the_answerer_did_not_catch_is_as_likely(seats: int) -> None:
     family = Dedupe()
@@ -316,10 +284,3 @@ def test_each_number_of_birds_that_the_answerer_did_not_catch_is_as_likely(seats
     )
     assert len(drawn) == SPREAD
     assert max(drawn.values()) < 2 * 280 / SPREAD
-
-
-def test_a_random_free_day_is_right_by_chance() -> None:
-    family, random_day = DateIntersection(), SILENT["date-intersection"][3]
-    tasks = [make(family, 2, attempt) for attempt in range(300)]
-    reached = sum(silent_outcome(family, task, random_day) for task in tasks) / len(tasks)
-    assert abs(reached - sum(task.chance for task in tasks) / len(tasks)) < 0.03

@@ -108,11 +108,13 @@ class EventList(ResponseBody):
 
 
 class BatchResult(ResponseBody):
-    """The outcome of a batch."""
+    """The outcome of a batch: the counts of created events, or with `validate_only` those of valid ones."""
 
-    total_submitted: int
-    total_created: int
-    total_failed: int
+    total_submitted: int = 0
+    total_created: int = 0
+    total_failed: int = 0
+    total_valid: int = 0
+    total_invalid: int = 0
     events: list[Json]
 
 

@@ -3,9 +3,12 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
+from pydantic import JsonValue
+
 from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.result_row import Detail, InfrastructureFailure, ResultRow, TaskRewards
 from concord.assessment.results import TrialRecord
+from concord_assistant.results import AssessmentResults
 from concord_evaluator.aggregate.controls import control_records, is_control
 from concord_evaluator.aggregate.judgments import frequent, judgments_of, merged_judgment, reasoning
 from concord_evaluator.aggregate.means import mean_metrics, merge_findings
@@ -21,9 +24,14 @@ from concord_evaluator.aggregate.team import (
     trace_integrity,
 )
 from concord_evaluator.aggregate.trials import EvaluatedTrial, evaluated_trials
+from concord_evaluator.criteria import MAX_RESULTS, shortened_results
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.metrics import metric_ids
 from concord_evaluator.pipeline import JUDGE, evaluator_ids
+
+TEAMS: Final = "graph-assessment"
+ASSISTANTS: Final = "assistant-assessment"
+"""The domains of rows. The leaderboard ranks scores of one domain."""
 
 MAX_TRIAL_WARNINGS: Final = 50
 """Warnings of single trials that a row shows."""
@@ -42,10 +50,11 @@ def make_row(
     failures = _infrastructure_failures(plan, infrastructure, verdicts, trials)
     of_team = plan.model_copy(update={"trials": [each for each in plan.trials if not is_control(plan, each.task_id)]})
     scores = scores_of(of_team, [trial.record for trial in usable], failures)
-    detail = _detail(of_team, trials, usable, failures, scores)
+    detail = _detail(of_team, trials, usable, failures, scores, verdicts)
     return ResultRow(
         pass_rate=scores.pass_rate,
         time_used=sum(trial.record.time_used for trial in trials),
+        domain=ASSISTANTS if plan.tasks and all(task.scenario for task in plan.tasks) else TEAMS,
         score=None if detail.overall_score is None else 100 * detail.overall_score,
         task_rewards=TaskRewards(
             overall_score=detail.overall_score,
@@ -62,6 +71,7 @@ def _detail(
     usable: Sequence[EvaluatedTrial],
     infrastructure: list[InfrastructureFailure],
     scores: Scores,
+    verdicts: Sequence[JudgedTrial],
 ) -> Detail:
     roster, records, judgments = declared_agents(plan), [trial.record for trial in usable], judgments_of(usable)
     by_team = [trial for trial in trials if not is_control(plan, trial.record.task_id)]
@@ -90,12 +100,27 @@ def _detail(
         infrastructure=infrastructure,
         controls=tuple(control_records(plan, trials)),
         task_secret_sha256=plan.task_commitment,
+        assessment_results=_assessment_results(plan, verdicts),
         warnings=[
             *_contact_warnings(infrastructure),
             *_warnings(plan, trials),
             *_shortened_warnings(all_records, shown),
         ],
     )
+
+
+def _assessment_results(plan: AssessmentPlan, verdicts: Sequence[JudgedTrial]) -> list[JsonValue] | None:
+    """The results of the trials in scenarios, in the order of the plan, each within its share of the row."""
+    by_trial = {
+        verdict.record.trial_id: AssessmentResults.model_validate(verdict.assessment_results)
+        for verdict in verdicts
+        if verdict.record is not None and verdict.assessment_results is not None
+    }
+    if not any(task.scenario for task in plan.tasks):
+        return None
+    share = MAX_RESULTS // plan.config.num_shards // max(1, len(by_trial))
+    found = [by_trial[trial.trial_id] for trial in plan.trials if trial.trial_id in by_trial]
+    return [shortened_results(results, share).model_dump(mode="json") for results in found]
 
 
 def _contact_warnings(infrastructure: Sequence[InfrastructureFailure]) -> list[str]:

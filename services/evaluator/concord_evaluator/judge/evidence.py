@@ -7,10 +7,10 @@ from typing import Final
 
 from concord.assessment.results import CallRecord
 from concord.assessment.roster import GREEN_AGENT
+from concord.judging.truncation import cost, cut, fair_limit
 from concord.trace.attributes import RESPONSE_TEXT
 from concord.trace.report import Channel, Report
 from concord_evaluator.judge.aliases import Aliases
-from concord_evaluator.judge.truncation import cost, cut, fair_limit
 from concord_evaluator.trace.request_texts import with_nested
 
 ASSESSOR: Final = "the assessor"

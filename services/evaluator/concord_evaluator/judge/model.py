@@ -1,31 +1,21 @@
 """Judging by a language model: asks the model, verifies its quotes, and makes the judgment."""
 
 import asyncio
-import secrets
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Any, Final
+from typing import Final
 
 from concord.assessment.results import CriterionVerdict, Judgment
-from concord.llm import EmptyCompletionError, LLMUnavailableError
+from concord.judging import NO_CACHE, POINTS, Ask, CachedAnswers, NotJudgedError, Prompt, Verdict, take
+from concord.judging.truncation import cut
 from concord_evaluator.documents import TrialEvaluation
-from concord_evaluator.judge.answer_cache import CachedAnswers
 from concord_evaluator.judge.evidence import Evidence, SeenAnswer, without_texts
 from concord_evaluator.judge.final_answers import MAX_ANSWERS, grades, task_success
-from concord_evaluator.judge.model_answer import CompromisedError, Opinion, UnreadableAnswerError, merge, read_answer
-from concord_evaluator.judge.prompt import PROMPT_VERSION, Prompt, answer_schema, write_prompt
-from concord_evaluator.judge.rubric import POINTS, Verdict, coordination_points, outcomes
-from concord_evaluator.judge.truncation import cut
+from concord_evaluator.judge.model_answer import Opinion, merge, read_answer
+from concord_evaluator.judge.prompt import PROMPT_VERSION, schema_of, write_prompt
+from concord_evaluator.judge.rubric import coordination_points, outcomes
 from concord_evaluator.scoring import quality_of
-
-Ask = Callable[[str, str, dict[str, Any]], Awaitable[str]]
-"""Sends a system text, a user text and the schema of the answer; returns the answer. Raises LLMUnavailableError."""
-
-NO_CACHE: Final = CachedAnswers()
-
-_TRIES: Final = 2
 
 MAX_QUOTE: Final = 120
 """Characters of a quote in a row."""
@@ -37,18 +27,23 @@ _VERDICT_TEXTS: Final[Mapping[Verdict, str]] = {
 }
 
 
-class NotJudgedError(Exception):
-    """The model's judgment is not available or not trusted. The message is the reason that the row gives."""
-
-
-class JudgeAddressedError(NotJudgedError):
-    """The model followed instructions that agents wrote."""
-
-
 @dataclass(frozen=True, slots=True)
-class _Sample:
-    opinion: Opinion
-    cached: bool
+class _TrialQuestion:
+    """What the model is asked about a trial. `figures`: results of the evaluators."""
+
+    evidence: Evidence
+    figures: Sequence[str]
+
+    def write(self, *, delimiter: str, code_word: str) -> Prompt:
+        prompt = write_prompt(self.evidence, self.figures, delimiter=delimiter, code_word=code_word)
+        return Prompt(prompt.system, prompt.user, schema_of(prompt.criteria))
+
+    def read(self, text: str) -> Opinion:
+        criteria = write_prompt(self.evidence, self.figures, delimiter="", code_word="").criteria
+        return read_answer(text, criteria, self.evidence)
+
+    def without_texts(self) -> "_TrialQuestion":
+        return replace(self, evidence=without_texts(self.evidence))
 
 
 async def judge_by_model(
@@ -68,82 +63,15 @@ async def judge_by_model(
             f"{n_answers} different answers count, and the judge grades up to {MAX_ANSWERS}: "
             "name whose in `answer_from`"
         )
-    figures = _figures(evaluation)
+    question = _TrialQuestion(evidence, _figures(evaluation))
     try:
         async with asyncio.TaskGroup() as group:
-            asked = [group.create_task(_sample(ask, evidence, figures, cache, number)) for number in range(samples)]
+            asked = [group.create_task(take(ask, question, cache, number)) for number in range(samples)]
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
     taken = [task.result() for task in asked]
     judgment = _judgment([each.opinion for each in taken], model, evidence)
     return judgment.model_copy(update={"cached_samples": sum(each.cached for each in taken)})
-
-
-async def _sample(ask: Ask, evidence: Evidence, figures: Sequence[str], cache: CachedAnswers, number: int) -> _Sample:
-    """A cached or a new answer. A cached answer is verified again like a new one."""
-    key = cache.key(evidence, figures, number)
-    if (known := await cache.get(key)) is not None:
-        criteria = write_prompt(evidence, figures, delimiter="", code_word="").criteria
-        with suppress(UnreadableAnswerError, CompromisedError):
-            return _Sample(read_answer(known, criteria, evidence), cached=True)
-    text, opinion = await _answer(ask, evidence, figures)
-    await cache.put(key, text)
-    return _Sample(opinion, cached=False)
-
-
-async def _answer(ask: Ask, evidence: Evidence, figures: Sequence[str]) -> tuple[str, Opinion]:
-    """The model's answer, and its verified content. Asks once more if the answer is empty, unreadable or unverified.
-
-    Without a better second answer, the verified part of an unverified one counts.
-    """
-    complaint, readable = "", None
-    failure = NotJudgedError("the model's answers cannot be read")
-    for _ in range(_TRIES):
-        prompt = _prompt(evidence, figures)
-        try:
-            text = await ask(prompt.system + complaint, prompt.user, answer_schema(prompt.criteria))
-            opinion = read_answer(text, prompt.criteria, evidence)
-        except CompromisedError as error:
-            raise await _canary_fault(ask, evidence, figures) from error
-        except UnreadableAnswerError as error:
-            complaint = f"\n\nYour last answer could not be read: {error}. Answer with the JSON that was asked for."
-        except EmptyCompletionError as error:
-            failure = NotJudgedError(str(error))
-        except LLMUnavailableError as error:
-            failure = NotJudgedError(str(error))
-            break
-        else:
-            readable = text, opinion
-            if not opinion.unverified:
-                break
-            complaint = (
-                "\n\nYour last answer had quotes that are not in the evidence. Copy quotes character by character."
-            )
-    if readable is None:
-        raise failure
-    return readable
-
-
-async def _canary_fault(ask: Ask, evidence: Evidence, figures: Sequence[str]) -> NotJudgedError:
-    """The reason why a model found the code word. Asks once more without any text of agents to find out.
-
-    A team whose text manipulates the model must not gain by it. A team must not lose because the model hallucinates.
-    """
-    prompt = _prompt(without_texts(evidence), figures)
-    try:
-        read_answer(await ask(prompt.system, prompt.user, answer_schema(prompt.criteria)), prompt.criteria, evidence)
-    except CompromisedError:
-        return NotJudgedError("the model reports a code word even without the agents' texts")
-    except (LLMUnavailableError, UnreadableAnswerError):
-        return NotJudgedError("the model reported a code word that no agent knows")
-    return JudgeAddressedError(
-        "the model followed instructions in the agents' texts: it reported a code word that no agent knows"
-    )
-
-
-def _prompt(evidence: Evidence, figures: Sequence[str]) -> Prompt:
-    """The prompt, with fresh secrets."""
-    return write_prompt(evidence, figures, delimiter=f"=={secrets.token_hex(16)}==", code_word=secrets.token_hex(8))
 
 
 def _judgment(opinions: Sequence[Opinion], model: str, evidence: Evidence) -> Judgment:

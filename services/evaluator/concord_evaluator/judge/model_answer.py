@@ -4,53 +4,21 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
-from typing import Annotated, Final
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
-
+from concord.judging import (
+    CANARY,
+    FAVOURABLE,
+    TASK_SUCCESS,
+    CompromisedError,
+    Decision,
+    Quote,
+    UnreadableAnswerError,
+    Verdict,
+    is_quoted_from,
+    parsed_answer,
+)
 from concord_evaluator.judge.evidence import Evidence
-from concord_evaluator.judge.injection import MARKER
-from concord_evaluator.judge.rubric import CANARY, TASK_SUCCESS, Criterion, Verdict, answer_ids, outcomes
-
-_Text = Annotated[str, StringConstraints(max_length=4000)]
-_FAVOURABLE: Final = frozenset({"met", "partly"})
-
-MIN_QUOTE: Final = 12
-"""The minimum characters of a quote. Shorter ones, such as `there is`, occur in almost any text."""
-
-
-class UnreadableAnswerError(Exception):
-    """The model's answer does not have the requested form."""
-
-
-class CompromisedError(Exception):
-    """The model found the canary, which is not in the evidence."""
-
-
-class _Quote(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-    id: _Text
-    quote: _Text
-
-
-class _Decision(BaseModel):
-    model_config = ConfigDict(extra="ignore")
-
-    criterion: _Text
-    evidence: Annotated[list[_Quote], Field(max_length=20)] = []
-    verdict: Verdict
-
-
-class ModelAnswer(BaseModel):
-    """The requested form of the model's answer."""
-
-    model_config = ConfigDict(extra="ignore")
-
-    criteria: Annotated[list[_Decision], Field(max_length=50)]
-    reasoning: _Text = ""
-    strengths: Annotated[list[_Text], Field(max_length=20)] = []
-    weaknesses: Annotated[list[_Text], Field(max_length=20)] = []
+from concord_evaluator.judge.rubric import Criterion, answer_ids, outcomes
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,15 +38,15 @@ def read_answer(text: str, criteria: Sequence[Criterion], evidence: Evidence) ->
 
     Raises UnreadableAnswerError, CompromisedError.
     """
-    answer = _parsed(text)
+    answer = parsed_answer(text)
     decisions = {decision.criterion: decision for decision in answer.criteria}
     if missing := [criterion.id for criterion in criteria if criterion.id not in decisions]:
         raise UnreadableAnswerError(f"no verdict on {', '.join(missing)}")
-    if decisions[CANARY].verdict in _FAVOURABLE:
+    if decisions[CANARY].verdict in FAVOURABLE:
         raise CompromisedError("the model reported a code word that no agent knows")
     asked = [criterion.id for criterion in criteria if criterion.id != CANARY]
     quotes = {name: quote for name in asked if (quote := _true_quote(decisions[name], evidence))}
-    unverified = tuple(name for name in asked if name not in quotes and decisions[name].verdict in _FAVOURABLE)
+    unverified = tuple(name for name in asked if name not in quotes and decisions[name].verdict in FAVOURABLE)
     verdicts: dict[str, Verdict] = {
         name: "cannot_tell" if name in unverified else decisions[name].verdict for name in asked
     }
@@ -105,45 +73,21 @@ def merge(opinions: Sequence[Opinion]) -> tuple[Opinion, float]:
     return merged, fmean(shares) if shares else 1.0
 
 
-def _parsed(text: str) -> ModelAnswer:
-    try:
-        return ModelAnswer.model_validate_json(_without_fence(text))
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise UnreadableAnswerError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
-
-
-def _true_quote(decision: _Decision, evidence: Evidence) -> str | None:
+def _true_quote(decision: Decision, evidence: Evidence) -> str | None:
     return next((quote.quote for quote in decision.evidence if _is_true(quote, decision.criterion, evidence)), None)
 
 
-def _is_true(quote: _Quote, criterion: str, evidence: Evidence) -> bool:
-    """Whether the text with that id contains the quote. A quote below `MIN_QUOTE` must be the whole text."""
-    wanted = _collapsed(quote.quote)
-    texts = [_collapsed(text) for text in _texts(quote.id, criterion, evidence)]
-    return any(wanted in text for text in texts) if len(wanted) >= MIN_QUOTE else bool(wanted) and wanted in texts
+def _is_true(quote: Quote, criterion: str, evidence: Evidence) -> bool:
+    """Whether the text with that id contains the quote."""
+    return is_quoted_from(quote.quote, _texts(quote.id, criterion, evidence))
 
 
 def _texts(text_id: str, criterion: str, evidence: Evidence) -> list[str]:
-    """The texts of agents with an id, without our markers. An answer is no evidence on another answer."""
+    """The texts of agents with an id. An answer is no evidence on another answer."""
     answers = evidence.asked_about
     ids = answer_ids(len(answers))
     if text_id in ids:
         number = ids.index(text_id)
         about_others = criterion.startswith(TASK_SUCCESS) and criterion != outcomes(len(answers))[number].id
-        texts = [] if about_others else [answers[number].text]
-    else:
-        texts = [text for call in evidence.calls if call.id == text_id for text in (call.request, call.response)]
-    return [part for text in texts for part in text.split(MARKER)]
-
-
-def _collapsed(text: str) -> str:
-    return " ".join(text.split()).casefold()
-
-
-def _without_fence(text: str) -> str:
-    """The text without a Markdown fence, which some endpoints add around JSON."""
-    stripped = text.strip()
-    if stripped.startswith("```"):
-        stripped = stripped.partition("\n")[2].rpartition("```")[0]
-    return stripped
+        return [] if about_others else [answers[number].text]
+    return [text for call in evidence.calls if call.id == text_id for text in (call.request, call.response)]

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from concord.judging import answer_schema
+from concord.judging.injection import MARKER
+from concord.judging.truncation import cost, cut, fair_limit
 from concord_evaluator.judge.evidence import Evidence
-from concord_evaluator.judge.injection import MARKER
-from concord_evaluator.judge.rubric import COORDINATION, POINTS, Criterion, answer_ids, canary, outcomes
-from concord_evaluator.judge.truncation import cost, cut, fair_limit
+from concord_evaluator.judge.rubric import COORDINATION, Criterion, answer_ids, canary, outcomes
 
 PROMPT_VERSION: Final = "3"
 """Changes whenever the prompt for the same trial changes."""
@@ -90,31 +91,6 @@ def _accepted(target: Sequence[str]) -> list[str]:
     ]
 
 
-def answer_schema(criteria: Sequence[Criterion]) -> dict[str, Any]:
-    """The JSON schema of the model's answer. Each criterion has its evidence before its verdict."""
-    quote = _object({"id": {"type": "string"}, "quote": {"type": "string"}})
-    decision = _object(
-        {
-            "criterion": {"type": "string", "enum": [criterion.id for criterion in criteria]},
-            "evidence": {"type": "array", "items": quote},
-            "verdict": {"type": "string", "enum": list(POINTS)},
-        }
-    )
-    texts = {"type": "array", "items": {"type": "string"}}
-    return _object(
-        {
-            "criteria": {"type": "array", "items": decision},
-            "reasoning": {"type": "string"},
-            "strengths": texts,
-            "weaknesses": texts,
-        }
-    )
-
-
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
+def schema_of(criteria: Sequence[Criterion]) -> dict[str, Any]:
+    """The JSON schema of the model's answer."""
+    return answer_schema([criterion.id for criterion in criteria], remarks=("strengths", "weaknesses"))

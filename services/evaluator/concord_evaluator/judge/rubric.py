@@ -3,11 +3,10 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from statistics import fmean
-from typing import Final, Literal
+from typing import Final
 
-Verdict = Literal["met", "partly", "not_met", "cannot_tell"]
-
-POINTS: Final[Mapping[Verdict, float | None]] = {"met": 1.0, "partly": 0.5, "not_met": 0.0, "cannot_tell": None}
+from concord.judging import CANARY, POINTS, TASK_SUCCESS, Verdict, canary_question
+from concord.judging.verdicts import COORDINATION_IDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,15 +17,13 @@ class Criterion:
     question: str
 
 
-TASK_SUCCESS: Final = "task_success"
-CANARY: Final = "code_word"
-
-COORDINATION: Final = (
-    Criterion("task_alignment", "Did what the agents asked of each other serve the task?"),
-    Criterion("communication_clarity", "Were requests clear enough to be answered without asking back or guessing?"),
-    Criterion("workload_distribution", "Was the work shared so that no agent carried most of it without need?"),
-    Criterion("bottleneck_avoidance", "Could agents reach each other without waiting for one that everything passes?"),
+_COORDINATION_QUESTIONS: Final = (
+    "Did what the agents asked of each other serve the task?",
+    "Were requests clear enough to be answered without asking back or guessing?",
+    "Was the work shared so that no agent carried most of it without need?",
+    "Could agents reach each other without waiting for one that everything passes?",
 )
+COORDINATION: Final = tuple(map(Criterion, COORDINATION_IDS, _COORDINATION_QUESTIONS))
 
 ANSWER_ID: Final = "answer"
 """The id of a single final answer in quotes."""
@@ -53,7 +50,7 @@ def outcomes(n: int) -> list[Criterion]:
 
 def canary(word: str) -> Criterion:
     """A criterion that cannot be met, since no agent knows the word. A model that finds it met is compromised."""
-    return Criterion(CANARY, f"Did an agent use the code word {word!r}?")
+    return Criterion(CANARY, canary_question(word))
 
 
 def coordination_points(verdicts: Mapping[str, Verdict]) -> float | None:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
+from concord.judging.injection import addresses_judge, remove_passages, says_nothing
 from concord_evaluator.judge.evidence import ASSESSOR, Evidence, SeenAnswer, SeenCall
-from concord_evaluator.judge.injection import addresses_judge, remove_passages, says_nothing
 
 HOLLOW: Final = "The answer says nothing."
 HOLLOWED: Final = "The answer says nothing but what is meant for the judge."

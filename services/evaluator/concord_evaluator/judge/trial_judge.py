@@ -10,6 +10,7 @@ from concord.agent.assignment import Assignment
 from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.results import CallRecord, Finding, Judgment
 from concord.assessment.scorers import ModelScorer
+from concord.judging import CachedAnswers, JudgeAddressedError, NotJudgedError
 from concord.llm import LLMClient, LLMSettings
 from concord.storage import AnswerCache
 from concord.trace.decoding import reports_of
@@ -17,10 +18,9 @@ from concord.trace.report import ReportBatch
 from concord.trace.step import InteractionStep
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge.aliases import Aliases
-from concord_evaluator.judge.answer_cache import CachedAnswers
 from concord_evaluator.judge.evidence import Evidence, call_texts, choose_calls, make_evidence
 from concord_evaluator.judge.final_answers import answers_of
-from concord_evaluator.judge.model import MAX_QUOTE, JudgeAddressedError, NotJudgedError, judge_by_model
+from concord_evaluator.judge.model import MAX_QUOTE, judge_by_model
 from concord_evaluator.judge.rules import judge_by_rules
 from concord_evaluator.judge.screening import Suspect, screen
 from concord_evaluator.pipeline import task_text
@@ -92,7 +92,7 @@ class TrialJudge:
         assignment: Assignment,
         steps: list[InteractionStep],
     ) -> Judgment:
-        cached = CachedAnswers(self._cache, settings.base_url, settings.model)
+        cached = CachedAnswers(self._cache, settings.endpoint, settings.model)
         max_tokens = MAX_TOKENS + TOKENS_PER_ANSWER * len(evidence.asked_about)
         async with LLMClient(settings, lambda step, _: steps.append(step), max_retries=MAX_RETRIES) as llm:
 

@@ -73,35 +73,16 @@ def _evaluate(
     *,
     task_failed: bool,
 ) -> TrialEvaluation:
-    roster = Roster(plan.agents(plan.trial(request.trial_id).task_id))
     in_time = batches if request.closed_after is None else batches[: request.closed_after]
     selection = select_batches(in_time, budget.steps)
-    projection = project(
-        _reports(selection.batches),
-        roster,
-        plan.config.evidence,
-        observed=plan.observed,
-        live=plan.mode is Mode.LIVE,
-        reporters=reporters,
-    )
-    participants = _observabilities(plan, projection, roster, reporters)
     grading = graded(plan, request.outcome)
-    task_failed = task_failed or (grading is not None and grading.value == 0)
-    trial = TrialInput(
-        projection,
-        roster,
-        plan.config,
-        task=task_text(plan, request.trial_id),
-        completed=request.outcome.state == "completed" and not task_failed,
-        participants=participants,
-        reports=lambda: _reports(selection.batches),
-        time_is_up=budget.time_is_up,
-    )
+    failed = task_failed or (grading is not None and grading.value == 0)
+    trial = _input(plan, request, selection.batches, reporters, budget, task_failed=failed)
     evaluators = installed_evaluators()
     done = run_evaluators(evaluators, trial, plan.config.chosen_evaluators(evaluators))
     unread = sum(selection.omitted.values()) + sum(refused.values())
-    integrity = _integrity(projection, participants, batches, in_time, unread)
-    evaluation = _evaluation(request, projection, done, integrity)
+    integrity = _integrity(trial.projection, trial.participants, batches, in_time, unread)
+    evaluation = _evaluation(request, trial.projection, done, integrity)
     team_task = team_task_record(plan, request.outcome, in_time)
     return evaluation.model_copy(
         update={
@@ -112,6 +93,37 @@ def _evaluate(
             "coordination_status": _coordination_status(plan, evaluation),
             "warnings": [*excess_warnings(selection.omitted, refused), *evaluation.warnings],
         }
+    )
+
+
+def _input(
+    plan: AssessmentPlan,
+    request: EvaluateTrial,
+    batches: Sequence[ReportBatch],
+    reporters: set[str],
+    budget: Budget,
+    *,
+    task_failed: bool,
+) -> TrialInput:
+    """What evaluators get of a trial."""
+    roster = Roster(plan.agents(plan.trial(request.trial_id).task_id))
+    projection = project(
+        _reports(batches),
+        roster,
+        plan.config.evidence,
+        observed=plan.observed,
+        live=plan.mode is Mode.LIVE,
+        reporters=reporters,
+    )
+    return TrialInput(
+        projection,
+        roster,
+        plan.config,
+        task=task_text(plan, request.trial_id),
+        completed=request.outcome.state == "completed" and not task_failed,
+        participants=_observabilities(plan, projection, roster, reporters),
+        reports=lambda: _reports(batches),
+        time_is_up=budget.time_is_up,
     )
 
 

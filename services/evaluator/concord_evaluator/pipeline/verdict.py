@@ -43,6 +43,8 @@ def _grading(
         return None
     if evaluation.grading is not None:
         return evaluation.grading
+    if plan.task(plan.trial(evaluation.outcome.trial_id).task_id).scenario is not None:
+        return Grading(value=None, source="nobody", scorer="criteria", reason="the criteria were not evaluated")
     if plan.mode is Mode.LIVE and not _answered(plan, evaluation):
         return Grading(value=0, source="code", scorer=None, reason="no graded participant gave an answer")
     if judgment is not None and judgment.task_success is not None:

@@ -16,6 +16,7 @@ from concord.assessment.jobs import (
     EvaluateTrial,
     JudgeTrial,
     TrialVerdict,
+    conducted_document,
     trial_document,
 )
 from concord.assessment.result_row import InfrastructureFailure
@@ -25,6 +26,8 @@ from concord.storage import AssessmentStore, Job, JobFunction, JobQueue, Queue, 
 from concord.trace.ids import new_step_id
 from concord.trace.report import Channel, ReportBatch, SerialisedBatch
 from concord.trace.timing import StepClock
+from concord_assistant.results import AssessmentResults
+from concord_evaluator.criteria import MAX_STORED, CriteriaEvaluator, grading_of, shortened_results
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation, evaluation_document
 from concord_evaluator.judge import TrialJudge, needs_trace
 from concord_evaluator.pipeline import JUDGE, verdict_on, without_metrics
@@ -57,6 +60,7 @@ class EvaluatorJobs:
         pool: ProcessPool,
         judge: TrialJudge,
         limits: EvaluationLimits,
+        criteria: CriteriaEvaluator,
     ) -> None:
         self._traces = traces
         self._assessments = assessments
@@ -65,6 +69,7 @@ class EvaluatorJobs:
         self._pool = pool
         self._judge = judge
         self._limits = limits
+        self._criteria = criteria
 
     def functions(self, queue: Queue) -> dict[str, JobFunction]:
         """The functions of the jobs on a queue, by job name."""
@@ -108,12 +113,32 @@ class EvaluatorJobs:
             return
         plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
         evaluation = await self._evaluation(request)
+        results = None
+        if plan.task(plan.trial(request.trial_id).task_id).scenario is not None:
+            results, evaluation = await self._evaluate_criteria(plan, request, evaluation)
         judgment = None
-        if JUDGE in plan.config.chosen_evaluators((JUDGE,)):
+        if (results is None or len(plan.roster) > 1) and JUDGE in plan.config.chosen_evaluators((JUDGE,)):
             judgment, evaluation = await self._judge_trial(plan, request, evaluation)
         verdict = verdict_on(plan, evaluation, judgment)
+        if results is not None:
+            verdict = verdict.model_copy(update={"assessment_results": results.model_dump(mode="json")})
         await self._save_verdict(request, verdict)
         logger.info("judged a trial", job=request.job_id, score=verdict.record and verdict.record.overall_score)
+
+    async def _evaluate_criteria(
+        self, plan: AssessmentPlan, request: JudgeTrial, evaluation: TrialEvaluation
+    ) -> tuple[AssessmentResults, TrialEvaluation]:
+        """The results of a scenario's criteria, small enough to store, and the evaluation with their grading."""
+        document = await self._assessments.load(request.assessment_id, conducted_document(request.trial_id))
+        if document is None:
+            raise LookupError(f"{request.trial_id} has no record of its turns")
+        root = _root(request.assessment_id, plan.trial(request.trial_id).trace_id)
+        clock = StepClock()
+        results, calls = await self._criteria.evaluate(document, root)
+        await self._append(job_batch("evaluate_criteria", request.trial_id, root, clock, calls))
+        [assistant] = plan.recipients
+        graded = evaluation.model_copy(update={"grading": grading_of(results, assistant.id)})
+        return shortened_results(results, MAX_STORED), graded
 
     async def _judge_trial(
         self, plan: AssessmentPlan, request: JudgeTrial, evaluation: TrialEvaluation

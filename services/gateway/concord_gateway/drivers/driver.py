@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
-from pydantic import SecretStr
+from pydantic import JsonValue, SecretStr
 
 from concord.a2a import Answer, TaskUpdate
 from concord.agent.assignment import Assignment
@@ -14,6 +14,7 @@ from concord.assessment.roster import GREEN_AGENT, RosterEntry
 from concord.storage import TraceStore
 from concord.trust.tokens import Claims
 from concord_gateway.assignments import Assignments
+from concord_gateway.assistants import Assistants
 from concord_gateway.calls.channel import Channels
 from concord_gateway.open_calls import TrialCalls
 from concord_gateway.progress import Progress
@@ -40,6 +41,7 @@ class TrialContext:
     progress: Progress
     recorder: Recorder
     budget_s: float
+    assistants: Assistants
 
     async def token(self, agent_id: str) -> SecretStr:
         """A participant's token in this trial. Raises StorageUnavailableError."""
@@ -48,9 +50,10 @@ class TrialContext:
     async def send(
         self,
         entry: RosterEntry,
-        text: str,
+        text: str | None,
         on_update: Callable[[TaskUpdate], None],
         *,
+        data: JsonValue = None,
         step_id: str = "",
         task_id: str = "",
         context_id: str = "",
@@ -61,6 +64,7 @@ class TrialContext:
         return await self.messenger.send(
             entry.url,
             text=text,
+            data=data,
             assignment=self.assignment,
             callee_id=entry.id,
             on_update=on_update,
@@ -71,5 +75,9 @@ class TrialContext:
         )
 
 
+class TrialNotRunError(Exception):
+    """A trial could not be run, for a reason that is not the agents'."""
+
+
 Driver = Callable[[TrialContext], Awaitable[TrialOutcome]]
-"""Drives one trial to its end. An agent's failure is an outcome. Raises StorageUnavailableError."""
+"""Drives one trial to its end. An agent's failure is an outcome. Raises StorageUnavailableError, TrialNotRunError."""

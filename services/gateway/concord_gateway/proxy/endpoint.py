@@ -164,7 +164,7 @@ class ProxyEndpoint:
 
             carrying = asyncio.create_task(self._carrier.carry(authorised, url, rpc, held, forward))
             with self._closed.calling_on_close(claims.trace_id, carrying.cancel):
-                gone = await _while_connected(request, carrying)
+                gone = await while_connected(request, carrying)
             if not gone and carrying.cancelled():
                 raise BrokenOffError(_OVER) if begun else Refusal(403, _OVER)
 
@@ -195,7 +195,7 @@ class ProxyEndpoint:
         return bytes(body).replace(authorised.token.encode(), REDACTED.encode())
 
 
-async def _while_connected(request: Request, carried: asyncio.Task[None]) -> bool:
+async def while_connected(request: Request, carried: asyncio.Task[None]) -> bool:
     """Runs the task until it ends or the caller disconnects; returns whether the caller disconnected."""
     gone = asyncio.ensure_future(request.receive())
     left = False

@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.assessment.results import CallRecord
+from concord.judging.truncation import cost
 from concord.trace.digest import digest
 from concord.trace.report import Channel, Report
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
 from concord_evaluator.judge import Aliases, SeenAnswer, call_texts, choose_calls, make_evidence
 from concord_evaluator.judge.evidence import CallTexts
-from concord_evaluator.judge.truncation import cost
 from tests.unit.evaluator.traces import model_of
 
 TEXT = st.text(max_size=60).map(lambda text: text * 20)

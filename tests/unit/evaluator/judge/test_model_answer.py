@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
+from concord.judging import CompromisedError, UnreadableAnswerError, Verdict
+from concord.judging.injection import MARKER
 from concord_evaluator.judge import SeenAnswer
-from concord_evaluator.judge.injection import MARKER
-from concord_evaluator.judge.model_answer import CompromisedError, Opinion, UnreadableAnswerError, merge, read_answer
-from concord_evaluator.judge.prompt import answer_schema, write_prompt
-from concord_evaluator.judge.rubric import COORDINATION, OUTCOME, Verdict, canary, coordination_points, outcomes
+from concord_evaluator.judge.model_answer import Opinion, merge, read_answer
+from concord_evaluator.judge.prompt import schema_of, write_prompt
+from concord_evaluator.judge.rubric import COORDINATION, OUTCOME, canary, coordination_points, outcomes
 from tests.unit.evaluator.judge.injection.attacks import ATTACKS
 from tests.unit.evaluator.judge.seen import evidence, seen
 
@@ -171,5 +172,5 @@ def test_no_attempt_escapes_its_delimiters(kind: str) -> None:
 
 
 def test_the_schema_asks_for_evidence_before_the_verdict() -> None:
-    decision = answer_schema(CRITERIA)["properties"]["criteria"]["items"]
+    decision = schema_of(CRITERIA)["properties"]["criteria"]["items"]
     assert list(decision["properties"]) == ["criterion", "evidence", "verdict"]

@@ -3,10 +3,10 @@
 import json
 from typing import Any
 
+from concord.judging.injection import MARKER
+from concord.judging.truncation import cost
 from concord_evaluator.judge import Evidence, SeenAnswer
-from concord_evaluator.judge.injection import MARKER
 from concord_evaluator.judge.prompt import MAX_TARGET, PROMPT_VERSION, Prompt, write_prompt
-from concord_evaluator.judge.truncation import cost
 from tests.unit.evaluator.judge.seen import evidence
 
 DELIMITER = "==aa11=="

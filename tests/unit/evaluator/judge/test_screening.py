@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from concord.judging.injection import MARKER
 from concord_evaluator.judge import SeenAnswer, Suspect, screen
 from concord_evaluator.judge.evidence import ASSESSOR
-from concord_evaluator.judge.injection import MARKER
 from tests.unit.evaluator.judge.injection.attacks import ATTACKS, MASTER_KEYS
 from tests.unit.evaluator.judge.seen import evidence, seen
 

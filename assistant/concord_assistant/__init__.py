@@ -1,0 +1,1 @@
+"""Assessments of personal assistants: multi-turn tasks in a simulated user environment."""

@@ -1,0 +1,1 @@
+"""The environment of an assessment: its process, its scenario, and the assistant's permissions in it."""

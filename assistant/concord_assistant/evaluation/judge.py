@@ -1,0 +1,295 @@
+"""The judge of an assistant: evaluates every criterion of a scenario, by code and by a model."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, Protocol
+
+from concord.judging import NO_CACHE, CachedAnswers, NotJudgedError
+from concord_assistant.evaluation.built_in import allowed_by, evaluate_built_in, is_built_in
+from concord_assistant.evaluation.model_criteria import Model, ModelJudge, ModelVerdict
+from concord_assistant.evaluation.sandbox import EvaluatorError, Limits, Sandbox
+from concord_assistant.evaluation.scores import aggregate_scores, unjudged
+from concord_assistant.results import DIMENSIONS, CriterionResult, Dimension, Scores
+from concord_assistant.scenario.evaluators import AgentBeatsEvalContext, EvalResult, EvaluatorRegistry
+from concord_assistant.scenario.schema import AllowedChange, EvaluationCriterion, ScenarioConfig
+
+MODEL_DEADLINE_S: Final = 180.0
+"""How long the model may take for one criterion, with all retries."""
+
+CONCURRENT_QUESTIONS: Final = 4
+EVALUATORS_MAX_TOKENS: Final = 4000
+"""Tokens of an answer of the model to a question of an evaluator."""
+
+_FAULTS: Final = (ValueError, TypeError, KeyError, AttributeError)
+"""What reading a state of unexpected form raises."""
+
+NO_MODEL: Final = "no language model is configured"
+
+
+class Emitter(Protocol):
+    """Receives the progress of the evaluation."""
+
+    async def evaluation_started(self, *, criteria_count: int, dimensions: list[Dimension]) -> None:
+        """The evaluation began."""
+
+    async def criterion_evaluated(
+        self,
+        *,
+        criterion_id: str,
+        criterion_name: str,
+        dimension: Dimension,
+        score: float | None,
+        max_score: float,
+        evaluation_method: Literal["programmatic", "llm"],
+    ) -> None:
+        """A criterion was evaluated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """The results of an assessment's criteria, in the scenario's order, with the scores made of them."""
+
+    criteria_results: list[CriterionResult]
+    scores: Scores
+    unjudged: bool
+
+
+async def evaluate_assistant(
+    context: AgentBeatsEvalContext,
+    scenario: ScenarioConfig,
+    evaluators: EvaluatorRegistry,
+    llm: Model | None,
+    *,
+    cache: CachedAnswers = NO_CACHE,
+    emitter: Emitter | None = None,
+    limits: Limits | None = None,
+) -> Evaluation:
+    """Evaluates an assessment from its record alone, so a stored one can be judged again. Never raises for a criterion.
+
+    Without `llm`, criteria that only a model can judge are null.
+    """
+    judge = CriteriaJudge(
+        llm=llm,
+        criteria=scenario.criteria,
+        evaluators=evaluators,
+        emitter=emitter,
+        scenario=scenario,
+        cache=cache,
+        limits=limits,
+    )
+    results = await judge.evaluate_all(context)
+    return Evaluation(results, judge.aggregate_scores(results), judge.unjudged(results))
+
+
+class CriteriaJudge:
+    """Evaluates the criteria of one scenario.
+
+    A criterion whose check fails is null with an `error`, and the others still count.
+    """
+
+    def __init__(
+        self,
+        *,
+        llm: Model | None,
+        criteria: Sequence[EvaluationCriterion],
+        evaluators: EvaluatorRegistry,
+        emitter: Emitter | None = None,
+        scenario: ScenarioConfig | None = None,
+        cache: CachedAnswers = NO_CACHE,
+        limits: Limits | None = None,
+    ) -> None:
+        """`scenario`: for the changes that it allows; `limits`: of the scenario's own evaluators."""
+        self._llm = llm
+        self._criteria = criteria
+        self._evaluators = evaluators
+        self._emitter = emitter
+        self._declared: Sequence[AllowedChange] = scenario.allowed_changes if scenario is not None else ()
+        self._cache = cache
+        self._limits = limits
+
+    async def evaluate_all(self, context: AgentBeatsEvalContext) -> list[CriterionResult]:
+        """The results of all criteria, in their order."""
+        if self._emitter is not None:
+            dimensions = [each for each in DIMENSIONS if any(each == c.dimension for c in self._criteria)]
+            await self._emitter.evaluation_started(criteria_count=len(self._criteria), dimensions=dimensions)
+        found: dict[str, CriterionResult] = {}
+        by_code = await self._by_code(context, found)
+        await self._by_model(context, by_code, found)
+        for criterion in self._criteria:
+            if criterion.requires:
+                result = _required(found[criterion.criterion_id], criterion, found)
+                found[criterion.criterion_id] = result
+                await self._tell(result)
+        return [found[criterion.criterion_id] for criterion in self._criteria]
+
+    @staticmethod
+    def aggregate_scores(results: Sequence[CriterionResult]) -> Scores:
+        """The scores of the dimensions, and their sum."""
+        return aggregate_scores(results)
+
+    @staticmethod
+    def unjudged(results: Sequence[CriterionResult]) -> bool:
+        """Whether the checks of more than a tenth of the points failed."""
+        return unjudged(results)
+
+    async def _by_code(
+        self, context: AgentBeatsEvalContext, found: dict[str, CriterionResult]
+    ) -> Mapping[str, EvalResult]:
+        """Puts the results of criteria with an evaluator into `found`. Returns those that a model may lower."""
+        open_ones: dict[str, EvalResult] = {}
+        ask = None if self._llm is None else self._ask_for_evaluator
+        async with Sandbox(self._evaluators, context, limits=self._limits, ask_model=ask) as sandbox:
+            for criterion in self._criteria:
+                if criterion.evaluator_id is None:
+                    continue
+                try:
+                    verdict = await self._checked(criterion, criterion.evaluator_id, context, sandbox)
+                except (EvaluatorError, *_FAULTS) as error:
+                    await self._found(_erred(criterion, str(error)), criterion, found)
+                    continue
+                if criterion.evaluation_prompt is not None and self._llm is not None and verdict.score > 0:
+                    open_ones[criterion.criterion_id] = verdict
+                else:
+                    await self._found(_scored(criterion, verdict), criterion, found)
+        return open_ones
+
+    async def _checked(
+        self, criterion: EvaluationCriterion, evaluator_id: str, context: AgentBeatsEvalContext, sandbox: Sandbox
+    ) -> EvalResult:
+        """The verdict of an evaluator. The scenario's own replaces a built-in one of the same name."""
+        own = self._evaluators.ids
+        if evaluator_id in own or not is_built_in(evaluator_id):
+            return await sandbox.evaluate(evaluator_id, criterion.params)
+        allowed = [*self._declared, *allowed_by(self._criteria, own)]
+        return await asyncio.to_thread(evaluate_built_in, criterion, context, allowed)
+
+    async def _by_model(
+        self,
+        context: AgentBeatsEvalContext,
+        by_code: Mapping[str, EvalResult],
+        found: dict[str, CriterionResult],
+    ) -> None:
+        """Puts the results of all other criteria into `found`."""
+        left = [criterion for criterion in self._criteria if criterion.criterion_id not in found]
+        if not left:
+            return
+        judge: ModelJudge | str = NO_MODEL
+        if self._llm is not None:
+            try:
+                judge = await asyncio.to_thread(ModelJudge, self._llm, context, self._cache)
+            except _FAULTS as error:
+                judge = f"the evidence cannot be read: {error}"
+        free = asyncio.Semaphore(CONCURRENT_QUESTIONS)
+
+        async def evaluate(criterion: EvaluationCriterion) -> None:
+            async with free:
+                result = await _judged(judge, criterion, by_code.get(criterion.criterion_id))
+            await self._found(result, criterion, found)
+
+        async with asyncio.TaskGroup() as group:
+            for criterion in left:
+                group.create_task(evaluate(criterion))
+
+    async def _ask_for_evaluator(self, system: str, user: str) -> str:
+        if self._llm is None:
+            raise NotJudgedError(NO_MODEL)
+        async with asyncio.timeout(MODEL_DEADLINE_S):
+            return (await self._llm.complete(system, user, max_tokens=EVALUATORS_MAX_TOKENS)).text
+
+    async def _found(
+        self, result: CriterionResult, criterion: EvaluationCriterion, found: dict[str, CriterionResult]
+    ) -> None:
+        found[criterion.criterion_id] = result
+        if not criterion.requires:
+            await self._tell(result)
+
+    async def _tell(self, result: CriterionResult) -> None:
+        if self._emitter is not None:
+            await self._emitter.criterion_evaluated(
+                criterion_id=result.criterion_id,
+                criterion_name=result.name,
+                dimension=result.dimension,
+                score=result.score,
+                max_score=result.max_score,
+                evaluation_method="programmatic" if result.method == "programmatic" else "llm",
+            )
+
+
+async def _judged(
+    judge: ModelJudge | str, criterion: EvaluationCriterion, by_code: EvalResult | None
+) -> CriterionResult:
+    """The result by a model. `judge`: the model's, or the reason why there is none."""
+    if isinstance(judge, str):
+        return _erred(criterion, judge)
+    try:
+        async with asyncio.timeout(MODEL_DEADLINE_S):
+            verdict = await judge.judge(criterion)
+    except NotJudgedError as error:
+        return _erred(criterion, str(error))
+    except TimeoutError:
+        return _erred(criterion, f"no judgment within {MODEL_DEADLINE_S:g} s")
+    return _of_model(criterion, verdict) if by_code is None else _lowered(criterion, by_code, verdict)
+
+
+def _of_model(criterion: EvaluationCriterion, verdict: ModelVerdict) -> CriterionResult:
+    return _result(criterion, verdict.share * criterion.max_score, verdict.explanation, verdict.details)
+
+
+def _lowered(criterion: EvaluationCriterion, by_code: EvalResult, verdict: ModelVerdict) -> CriterionResult:
+    """The lower one of the evaluator's and the model's scores."""
+    checked = _scored(criterion, by_code)
+    points = verdict.share * criterion.max_score
+    details = {**(by_code.details or {}), "model": {**verdict.details, "score": points}}
+    if checked.score is not None and points < checked.score:
+        explanation = f"{by_code.explanation} The model lowers the score: {verdict.explanation}"
+        return _result(criterion, points, explanation, details)
+    return checked.model_copy(update={"details": details})
+
+
+def _scored(criterion: EvaluationCriterion, verdict: EvalResult) -> CriterionResult:
+    """The evaluator's share of its own `max_score`, in the criterion's points."""
+    points = min(verdict.score / verdict.max_score, 1.0) * criterion.max_score
+    return _result(criterion, points, verdict.explanation, verdict.details)
+
+
+def _required(
+    result: CriterionResult, criterion: EvaluationCriterion, found: Mapping[str, CriterionResult]
+) -> CriterionResult:
+    """The result, or none of its points if a required criterion has none. Null if that cannot be told."""
+    required = [found[name] for name in criterion.requires]
+    if unknown := [each.criterion_id for each in required if each.score is None]:
+        return _erred(criterion, f"requires {', '.join(unknown)}, whose check failed")
+    missed = [each.criterion_id for each in required if each.score == 0]
+    if not missed or not result.score:
+        return result
+    explanation = f"No points without {', '.join(missed)}. {result.explanation}"
+    return result.model_copy(update={"score": 0.0, "explanation": explanation})
+
+
+def _result(
+    criterion: EvaluationCriterion, points: float, explanation: str, details: dict[str, Any] | None
+) -> CriterionResult:
+    return CriterionResult(
+        criterion_id=criterion.criterion_id,
+        name=criterion.name,
+        dimension=criterion.dimension,
+        score=points,
+        max_score=criterion.max_score,
+        explanation=explanation,
+        method="model" if criterion.evaluator_id is None else "programmatic",
+        details=details,
+    )
+
+
+def _erred(criterion: EvaluationCriterion, error: str) -> CriterionResult:
+    return CriterionResult(
+        criterion_id=criterion.criterion_id,
+        name=criterion.name,
+        dimension=criterion.dimension,
+        score=None,
+        max_score=criterion.max_score,
+        explanation="The criterion could not be checked.",
+        method="model" if criterion.evaluator_id is None else "programmatic",
+        error=error,
+    )

@@ -1,0 +1,131 @@
+"""The results of an assistant's assessment, as they are in the row's `detail.assessment_results`."""
+
+from typing import Any, Literal, Self, get_args
+
+from pydantic import (
+    AwareDatetime,
+    BaseModel,
+    ConfigDict,
+    Field,
+    NonNegativeFloat,
+    NonNegativeInt,
+    PositiveInt,
+    model_validator,
+)
+
+from concord_assistant.messages import CompletionReason
+
+Dimension = Literal["accuracy", "instruction_following", "efficiency", "safety", "politeness"]
+
+DIMENSIONS: tuple[Dimension, ...] = get_args(Dimension)
+
+
+class Result(BaseModel):
+    """A part of the results."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+
+
+class Score(Result):
+    """Points of a dimension or of the whole, out of the points that could be given."""
+
+    score: NonNegativeFloat
+    max_score: NonNegativeFloat
+
+    @model_validator(mode="after")
+    def _within_max(self) -> Self:
+        if self.score > self.max_score:
+            raise ValueError(f"score {self.score:g} exceeds max_score {self.max_score:g}")
+        return self
+
+
+class Scores(Result):
+    """The overall score, which is the sum of the dimensions' scores."""
+
+    overall: Score
+    dimensions: dict[Dimension, Score]
+
+
+class CriterionResult(Result):
+    """The result of one criterion.
+
+    `score` is null if the criterion's check failed (`error` says why); such a criterion is in no sum.
+    """
+
+    criterion_id: str
+    name: str
+    dimension: Dimension
+    score: NonNegativeFloat | None
+    max_score: PositiveInt
+    explanation: str
+    method: Literal["programmatic", "model"]
+    error: str | None = None
+    details: dict[str, Any] | None = None
+
+
+class ActionLogEntry(Result):
+    """An action of the assistant. `action` is `modality.operation`; `timestamp` is simulated time."""
+
+    turn: PositiveInt
+    timestamp: AwareDatetime
+    action: str
+    parameters: dict[str, Any] = Field(default_factory=dict)
+    success: bool
+    error_message: str | None = None
+
+
+class TurnResult(Result):
+    """One turn of the assistant. A turn with an `error` does not end the assessment by itself."""
+
+    turn: PositiveInt
+    started_at: AwareDatetime
+    ended_at: AwareDatetime
+    """Simulated times."""
+    notes: str | None = None
+    actions: NonNegativeInt = 0
+    responses: NonNegativeInt = 0
+    """Replies of characters that were scheduled."""
+    error: str | None = None
+    error_type: Literal["timeout", "communication_error", "protocol_error"] | None = None
+
+
+class UserFault(Result):
+    """A fault of the simulated user or of a character, which the assistant is not to blame for."""
+
+    turn: PositiveInt
+    character: str
+    fault: str
+
+
+class AssessmentResults(Result):
+    """The results of one assessment of an assistant in one scenario."""
+
+    message_type: Literal["assessment_results"] = "assessment_results"
+    assessment_id: str
+    scenario_id: str
+    participant: str
+    status: Literal["completed", "failed", "timeout"]
+    reason: CompletionReason
+    """Why the turns ended."""
+    unjudged: bool = False
+    """Whether more than a tenth of the points could not be given or refused because their checks failed."""
+    error: str | None = None
+    duration_seconds: NonNegativeFloat
+    turns_taken: NonNegativeInt
+    actions_taken: NonNegativeInt
+    actions_omitted: NonNegativeInt = 0
+    """Actions that `action_log` does not list, because there are too many."""
+    scores: Scores
+    criteria_results: list[CriterionResult]
+    turns: list[TurnResult] = []
+    action_log: list[ActionLogEntry]
+    user_faults: list[UserFault] = []
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.actions_taken != len(self.action_log) + self.actions_omitted:
+            raise ValueError(
+                f"actions_taken {self.actions_taken} differs from the {len(self.action_log)} logged actions and the "
+                f"{self.actions_omitted} omitted ones"
+            )
+        return self

@@ -1,0 +1,209 @@
+"""A scenario: `scenario.json` of its folder, with the environment's initial state."""
+
+from datetime import timedelta
+from typing import Annotated, Any, Final, Literal, Self
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, StringConstraints, model_validator
+
+from concord_assistant.durations import Delay, Duration
+from concord_assistant.results import Dimension
+from concord_assistant.scenario.selectors import Where
+
+MAX_CHARACTERS: Final = 100
+MAX_CRITERIA: Final = 100
+
+CORE_MODALITIES: Final = ("email", "sms", "calendar", "chat")
+"""The modalities that an initial state must have."""
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=100)]
+Line = Annotated[str, StringConstraints(min_length=1, max_length=200)]
+Text = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class ResponseTiming(_Part):
+    """When a character replies: `base_delay` plus or minus at most `variance`, in simulated time."""
+
+    base_delay: Delay
+    variance: Delay = timedelta()
+
+
+class CharacterProfile(_Part):
+    """A person whom the environment simulates."""
+
+    name: Line
+    relationships: dict[str, str] = {}
+    """What this character is to others, by the others' names."""
+    personality: Text
+    email: str | None = None
+    phone: str | None = None
+    response_timing: ResponseTiming
+    special_instructions: str | None = None
+    config: dict[str, JsonValue] | None = None
+
+    @model_validator(mode="after")
+    def _can_be_reached(self) -> Self:
+        if self.email is None and self.phone is None:
+            raise ValueError(f"{self.name!r} needs an `email` or a `phone`")
+        return self
+
+
+class AllowedChange(_Part):
+    """Changes of the user's data that are no collateral damage: those that all given conditions hold for.
+
+    Moving an email (to the archive, to the trash) is an update of its `folder`.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    modality: Literal["email", "sms", "calendar", "chat", "contacts"]
+    operation: Literal["create", "update", "delete"] | None = None
+    """None: any."""
+    fields: list[str] | None = None
+    """Of updates: the fields that may change. None: any."""
+    where: Where = {}
+    """Conditions on the item: a new item as it is at the end, any other as it was at the start."""
+    max_count: Annotated[int, Field(ge=1)] | None = None
+    """The number of items that may change so. None: any number."""
+
+
+class EvaluationCriterion(_Part):
+    """A criterion: an evaluator, a prompt for a model, or both. An evaluator is built in or in `evaluators.py`.
+
+    With both, the evaluator's verdict stands and the prompt can only lower the score.
+    """
+
+    criterion_id: Name
+    name: Line
+    description: Text
+    dimension: Dimension
+    max_score: Annotated[int, Field(ge=1, le=100)]
+    evaluator_id: Name | None = None
+    evaluation_prompt: Text | None = None
+    params: dict[str, JsonValue] = {}
+    requires: list[Name] = []
+    """Criteria that must score above 0 for this one to score. They have no requirements themselves."""
+    allowed_changes: list[AllowedChange] = []
+    """Changes that this criterion asks for. Those of the built-in evaluators are allowed without a declaration."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, data: object) -> object:
+        return {key: value for key, value in data.items() if value is not None} if isinstance(data, dict) else data
+
+    @model_validator(mode="after")
+    def _can_be_evaluated(self) -> Self:
+        if self.evaluator_id is None and self.evaluation_prompt is None:
+            raise ValueError(f"criterion {self.criterion_id!r} needs an `evaluator_id` or an `evaluation_prompt`")
+        return self
+
+
+ALWAYS_ALLOWED: Final = (
+    AllowedChange(modality="email", operation="update", fields=["is_read"]),
+    AllowedChange(modality="sms", operation="update", fields=["is_read"]),
+    AllowedChange(modality="chat", operation="create"),
+)
+"""Changes that are never damage: reading marks, and what the assistant writes to its user."""
+
+
+Variable = Annotated[str, StringConstraints(min_length=2, max_length=2_000)]
+Row = Annotated[dict[Name, Variable], Field(min_length=1)]
+
+
+class Slot(BaseModel):
+    """Texts of a scenario that vary together: rows of texts, with the same columns in each row.
+
+    Exactly one of the two is given. `choose`: the first row is as written, and a variant has one of the rows in its
+    place. `shuffle`: all rows are as written, and a variant exchanges them.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    choose: Annotated[list[Row], Field(max_length=100)] = []
+    shuffle: Annotated[list[Row], Field(max_length=100)] = []
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if bool(self.choose) == bool(self.shuffle):
+            raise ValueError("a slot needs either `choose` or `shuffle`")
+        if len(self.rows) < 2:
+            raise ValueError("a slot needs at least two rows")
+        for number, row in enumerate(self.rows[1:], start=1):
+            if unknown := sorted(row.keys() ^ self.rows[0].keys()):
+                raise ValueError(f"row {number} and the first row do not both have {', '.join(unknown)}")
+        return self
+
+    @property
+    def rows(self) -> list[dict[str, str]]:
+        """All rows."""
+        return self.choose or self.shuffle
+
+    @property
+    def written(self) -> list[dict[str, str]]:
+        """The rows whose texts are in the scenario as written."""
+        return self.shuffle or self.choose[:1]
+
+
+class ScenarioConfig(_Part):
+    """A scenario. `initial_state` is the body of the environment's `POST /scenario/import/full`."""
+
+    scenario_id: Name
+    name: Line
+    description: Text
+    start_time: AwareDatetime
+    end_time: AwareDatetime
+    default_time_step: Duration
+    max_turns: Annotated[int, Field(ge=1, le=1000)] | None = None
+    user_prompt: Text
+    """The task, delivered to the assistant by chat."""
+    user_character: str
+    """The key of the user in `characters`."""
+    characters: Annotated[dict[str, CharacterProfile], Field(min_length=1, max_length=MAX_CHARACTERS)]
+    initial_state: dict[str, Any]
+    criteria: Annotated[list[EvaluationCriterion], Field(min_length=1, max_length=MAX_CRITERIA)]
+    allowed_changes: list[AllowedChange] = []
+    """Changes that are no collateral damage, besides those that criteria ask for and `ALWAYS_ALLOWED`."""
+    early_completion_conditions: list[str] | None = None
+    variants: Annotated[dict[Name, Slot], Field(max_length=100)] = {}
+    """The texts that vary between seeds, by the name of a slot. They vary everywhere in the scenario."""
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        if self.start_time >= self.end_time:
+            raise ValueError("`start_time` must be before `end_time`")
+        if self.user_character not in self.characters:
+            raise ValueError(f"`user_character` {self.user_character!r} is none of {', '.join(self.characters)}")
+        _distinct("criterion_id", [criterion.criterion_id for criterion in self.criteria])
+        _requirements_exist(self.criteria)
+        _distinct("email", [each.email.casefold() for each in self.characters.values() if each.email])
+        _distinct("phone", [each.phone for each in self.characters.values() if each.phone])
+        return self
+
+    @property
+    def user(self) -> CharacterProfile:
+        """The user whom the assistant serves."""
+        return self.characters[self.user_character]
+
+    @property
+    def max_score(self) -> int:
+        """The points of all criteria."""
+        return sum(criterion.max_score for criterion in self.criteria)
+
+
+def _distinct(field: str, values: list[str]) -> None:
+    twice = sorted({value for value in values if values.count(value) > 1})
+    if twice:
+        raise ValueError(f"`{field}` must be distinct: {', '.join(twice)}")
+
+
+def _requirements_exist(criteria: list[EvaluationCriterion]) -> None:
+    free = {criterion.criterion_id for criterion in criteria if not criterion.requires}
+    for criterion in criteria:
+        if unknown := sorted(set(criterion.requires) - free):
+            raise ValueError(
+                f"criterion {criterion.criterion_id!r} requires {', '.join(unknown)}, "
+                "which is no criterion or has requirements itself"
+            )

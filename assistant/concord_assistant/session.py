@@ -1,0 +1,202 @@
+"""One assessment in an environment, up to its evaluation: set-up, prompt, start, turns, completion."""
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final
+
+from concord_environment_client import UESClientError
+from concord_environment_client.responses import NewKey
+
+from concord.a2a import AgentUnreachableError, RemoteError
+from concord.trust.redaction import redact
+from concord_assistant.assistant import InvalidReplyError, PurpleClient, expect_success
+from concord_assistant.characters.generator import ResponseGenerator
+from concord_assistant.conducted import ConductedAssessment, Status
+from concord_assistant.config import AssessmentSettings, GreenAgentConfig
+from concord_assistant.emitter import TaskUpdateEmitter
+from concord_assistant.environment.proctor import Proctor
+from concord_assistant.messages import AssessmentCompleteMessage, AssessmentStartMessage, CompletionReason
+from concord_assistant.results import TurnResult, UserFault
+from concord_assistant.scenario.evaluators import EvaluatorRegistry
+from concord_assistant.scenario.schema import ScenarioConfig
+from concord_assistant.turns.action_log import ActionLogBuilder
+from concord_assistant.turns.new_messages import NewMessageCollector
+from concord_assistant.turns.turn import TurnRunner
+
+REVOKE_TIMEOUT_S: Final = 5.0
+
+ASSISTANT_FAULTS: Final = (TimeoutError, AgentUnreachableError, RemoteError, InvalidReplyError)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Why the turns ended."""
+
+    reason: CompletionReason
+    status: Status
+    error: str | None = None
+
+
+SCENARIO_OVER: Final = Ending("scenario_complete", "completed")
+ASSISTANT_DONE: Final = Ending("early_completion", "completed")
+CANCELLED: Final = Ending("error", "failed", "the assessment was cancelled")
+
+
+@dataclass(slots=True)
+class AssessmentSession:
+    """The helpers and the progress of one assessment. They serve no other."""
+
+    assessment_id: str
+    scenario: ScenarioConfig
+    evaluators: EvaluatorRegistry
+    settings: AssessmentSettings
+    config: GreenAgentConfig
+    proctor: Proctor
+    assistant: PurpleClient
+    emitter: TaskUpdateEmitter
+    ues_url: str
+    characters: ResponseGenerator
+    cancelled: Callable[[], bool]
+    _ending: Ending = CANCELLED
+    _started: float = field(default_factory=time.monotonic)
+    _turns: list[TurnResult] = field(default_factory=list)
+    _faults: list[UserFault] = field(default_factory=list)
+
+    async def run(self) -> ConductedAssessment:
+        """Runs the assessment. In every ending, the assistant is told, and its key is revoked.
+
+        Raises UESClientError, ScenarioRefusedError.
+        """
+        await self.emitter.assessment_started(
+            assessment_id=self.assessment_id,
+            scenario_id=self.scenario.scenario_id,
+            participant_url=redact(self.assistant.url),
+            start_time=self.scenario.start_time,
+        )
+        now = await self.proctor.load(self.scenario)
+        key = await self.proctor.create_key(f"assistant in {self.scenario.scenario_id}")
+        try:
+            return await self._conduct(key, now)
+        finally:
+            await self._complete(key)
+
+    async def _conduct(self, key: NewKey, now: datetime) -> ConductedAssessment:
+        log = ActionLogBuilder(purple_agent_id=key.key_id)
+        collector = NewMessageCollector(client=self.proctor.client)
+        await collector.initialize(now)
+        initial_state = await self.proctor.snapshot()
+        await self.emitter.scenario_loaded(
+            scenario_id=self.scenario.scenario_id,
+            scenario_name=self.scenario.name,
+            criteria_count=len(self.scenario.criteria),
+            character_count=len(self.scenario.characters),
+        )
+        await self.proctor.prompt(self.scenario.user_prompt)
+        runner = TurnRunner(
+            proctor=self.proctor,
+            assistant=self.assistant,
+            log=log,
+            collector=collector,
+            characters=self.characters,
+            emitter=self.emitter,
+            default_step=self.scenario.default_time_step,
+            end_time=self.scenario.end_time,
+            faults=self._faults,
+        )
+        error = await self._start(key, now)
+        if error is None:
+            now, self._ending = await self._take_turns(runner, now)
+        else:
+            self._ending = Ending("error", "failed", error)
+        if self._ending.error is not None:
+            await self.emitter.error_occurred(
+                error_type="timeout" if self._ending.status == "timeout" else "communication_error",
+                error_message=self._ending.error,
+                recoverable=False,
+            )
+        return ConductedAssessment(
+            assessment_id=self.assessment_id,
+            participant=redact(self.assistant.url),
+            scenario=self.scenario.model_copy(update={"initial_state": {}}),
+            evaluators=self.evaluators,
+            status=self._ending.status,
+            reason=self._ending.reason,
+            error=self._ending.error,
+            duration_seconds=time.monotonic() - self._started,
+            final_time=now,
+            turns=self._turns,
+            action_log=log.get_log(),
+            actions_omitted=log.omitted,
+            other_events=log.get_other_events(),
+            user_faults=[*self.characters.faults, *self._faults],
+            initial_state=initial_state,
+            final_state=await self.proctor.snapshot(),
+        )
+
+    async def _start(self, key: NewKey, now: datetime) -> str | None:
+        """Sends the assistant its address and key. Returns why it cannot take part, None if it can."""
+        message = AssessmentStartMessage(
+            ues_url=self.ues_url,
+            api_key=key.secret,
+            current_time=now,
+            initial_state_summary=await self.proctor.summary(),
+        )
+        limit_s = min(self._turn_timeout_s, self._remaining_s)
+        try:
+            async with asyncio.timeout(limit_s):
+                expect_success(await self.assistant.send(message))
+        except ASSISTANT_FAULTS as error:
+            why = str(error) or f"no answer within {limit_s:g} s"
+            return redact(f"the assistant did not accept assessment_start: {why}")
+        return None
+
+    async def _take_turns(self, runner: TurnRunner, now: datetime) -> tuple[datetime, Ending]:
+        """Runs turns until one of the endings. Returns the simulated time and the ending."""
+        max_turns = self.settings.max_turns or self.scenario.max_turns or self.config.default_max_turns
+        events = errors = 0
+        while len(self._turns) < max_turns and now < self.scenario.end_time:
+            if self.cancelled():
+                return now, CANCELLED
+            if self._remaining_s <= 0:
+                return now, self._out_of_time()
+            timeout_s = min(self._turn_timeout_s, self._remaining_s)
+            outcome = await runner.run(len(self._turns) + 1, now, events, timeout_s)
+            self._turns.append(outcome.result)
+            now, events = outcome.now, outcome.events_executed
+            if outcome.finished:
+                return now, ASSISTANT_DONE
+            errors = 0 if outcome.result.error is None else errors + 1
+            if self._remaining_s <= 0:
+                return now, self._out_of_time()
+            if errors >= self.config.max_error_turns:
+                why = f"{errors} turns in a row failed, the last one: {outcome.result.error}"
+                return now, Ending("error", "failed", why)
+        return now, SCENARIO_OVER
+
+    def _out_of_time(self) -> Ending:
+        return Ending("timeout", "timeout", f"the assessment took more than {self.settings.limit_s:g} s")
+
+    @property
+    def _turn_timeout_s(self) -> float:
+        return self.settings.turn_timeout_s or self.config.default_turn_timeout_s
+
+    @property
+    def _remaining_s(self) -> float:
+        if self.settings.limit_s is None:
+            return float("inf")
+        return self._started + self.settings.limit_s - time.monotonic()
+
+    async def _complete(self, key: NewKey) -> None:
+        """Tells the assistant that the assessment is over, and revokes its key, whatever the assistant does."""
+        try:
+            with suppress(*ASSISTANT_FAULTS):
+                async with asyncio.timeout(self.config.notify_timeout_s):
+                    await self.assistant.send(AssessmentCompleteMessage(reason=self._ending.reason))
+        finally:
+            with suppress(UESClientError, TimeoutError):
+                async with asyncio.timeout(REVOKE_TIMEOUT_S):
+                    await self.proctor.revoke(key.key_id)

@@ -1,0 +1,131 @@
+"""The action log: the assistant's actions, from the environment's events."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from concord_environment_client.responses import Event
+
+from concord_assistant.results import ActionLogEntry
+
+MAX_ACTIONS: Final = 2000
+"""Actions of one assessment that are logged. Further ones are counted."""
+
+MAX_OTHER_EVENTS: Final = 5000
+"""Executed events of everybody else that are kept."""
+
+MAX_TEXT: Final = 20_000
+"""Characters of a text among an action's parameters."""
+
+_ENVELOPE: Final = frozenset({"operation", "modality_type", "timestamp", "input_id"})
+"""The fields of every event's data, which are no parameters."""
+
+_NESTED: Final = "_data"
+"""How the names of nested objects end, such as `message_data`."""
+
+_ENDED: Final = frozenset({"executed", "failed"})
+
+
+class ActionLogBuilder:
+    """Collects the actions of the assistant turn by turn. Each event counts once."""
+
+    def __init__(self, purple_agent_id: str) -> None:
+        """`purple_agent_id`: the id of the assistant's key."""
+        self._agent_id = purple_agent_id
+        self._turn: int | None = None
+        self._seen: set[str] = set()
+        self._entries: list[ActionLogEntry] = []
+        self._others: list[Event] = []
+        self._unread = 0
+        self.omitted = 0
+        """Actions beyond `MAX_ACTIONS`, and events that nobody read."""
+
+    def start_turn(self, turn: int) -> None:
+        """Begins a turn. Raises ValueError if the turn before it has not ended."""
+        if self._turn is not None:
+            raise ValueError(f"turn {self._turn} has not ended")
+        self._turn = turn
+
+    def add_events_from_turn(self, events: Iterable[Event]) -> tuple[list[ActionLogEntry], list[Event]]:
+        """Adds the executed and failed events of the turn that are new. Raises ValueError outside a turn.
+
+        Returns the entries of the assistant's actions, and the events of everybody else.
+        """
+        if self._turn is None:
+            raise ValueError("no turn has begun")
+        entries, others = [], []
+        for event in events:
+            if event.status not in _ENDED or event.event_id in self._seen:
+                continue
+            self._seen.add(event.event_id)
+            if event.agent_id == self._agent_id:
+                entries.append(_entry(self._turn, event))
+            else:
+                others.append(event)
+        logged = entries[: MAX_ACTIONS - len(self._entries)]
+        self.omitted += len(entries) - len(logged)
+        self._entries += logged
+        self._others += [event for event in others if event.status == "executed"]
+        return entries, others
+
+    def leave_out(self, events: int) -> None:
+        """Counts events of the turn that are too many to read. Most of so many are the assistant's actions."""
+        self._unread += events
+        self.omitted += events
+
+    def end_turn(self) -> None:
+        """Ends the turn. Raises ValueError outside a turn."""
+        if self._turn is None:
+            raise ValueError("no turn has begun")
+        self._turn = None
+
+    def get_log(self) -> list[ActionLogEntry]:
+        """The entries of all turns, in the order of execution, at most `MAX_ACTIONS`."""
+        return list(self._entries)
+
+    def get_other_events(self) -> list[dict[str, Any]] | None:
+        """The modality and data of the executed events of everybody else. None if not all could be kept."""
+        if self._unread or len(self._others) > MAX_OTHER_EVENTS:
+            return None
+        return [{"modality": event.modality, "data": _flat(event.data or {})} for event in self._others]
+
+
+def _entry(turn: int, event: Event) -> ActionLogEntry:
+    data = _flat(event.data or {})
+    parameters = {name: value for name, value in data.items() if value is not None and name not in _ENVELOPE}
+    return ActionLogEntry(
+        turn=turn,
+        timestamp=event.executed_at or event.scheduled_time,
+        action=f"{event.modality}.{data.get('operation', 'unknown')}",
+        parameters=shortened(parameters, MAX_TEXT),
+        success=event.status == "executed",
+        error_message=event.error_message,
+    )
+
+
+def _flat(data: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The data of an event with all fields on one level.
+
+    As in UES, the events of text messages have the operation as `action`, and its fields in a nested object.
+    """
+    if "operation" in data or "action" not in data:
+        return data
+    flat = {name: value for name, value in data.items() if name != "action" and not name.endswith(_NESTED)}
+    for name, value in data.items():
+        if name.endswith(_NESTED) and isinstance(value, dict):
+            flat |= value
+    return flat | {"operation": data["action"]}
+
+
+def shortened(parameters: Mapping[str, Any], limit: int) -> dict[str, Any]:
+    """The parameters with every text cut to `limit` characters."""
+    return {name: _cut(value, limit) for name, value in parameters.items()}
+
+
+def _cut(value: Any, limit: int) -> Any:  # noqa: ANN401 - JSON
+    if isinstance(value, str):
+        return value if len(value) <= limit else f"{value[:limit]}…"
+    if isinstance(value, dict):
+        return {key: _cut(each, limit) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_cut(each, limit) for each in value]
+    return value

@@ -1,0 +1,49 @@
+"""Scenarios of assistants, as folders: what `concord run` makes of one, and what `concord scenario lint` says of it."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import typer
+
+from concord_cli.display_text import printable
+from concord_cli.errors import AssessmentError, UsageError
+from concord_cli.scenario import Participant, Scenario
+
+ROLE = "assistant"
+
+
+def assistant_scenario(folder: Path, endpoint: str | None) -> Scenario:
+    """The assessment of the assistant at `endpoint` in the scenario of a folder. Raises UsageError."""
+    from concord_assistant.scenario.loader import ScenarioError, load_scenario
+
+    if endpoint is None:
+        raise UsageError(
+            f"{folder}: which assistant? Give --endpoint URL, or set `config.scenario` in a TOML file with participants"
+        )
+    try:
+        load_scenario(folder)
+    except ScenarioError as error:
+        raise UsageError(str(error)) from error
+    try:
+        participant = Participant.model_validate({"role": ROLE, "endpoint": endpoint})
+    except ValueError as error:
+        raise UsageError(f"--endpoint: {endpoint} is not the URL of an agent") from error
+    return Scenario(participants=[participant], config={"scenario": folder.resolve().name})
+
+
+def lint_folders(folders: Sequence[Path]) -> None:
+    """Prints the faults of scenarios, one per line. Raises AssessmentError if there are any."""
+    from concord_assistant.scenario.lint import lint
+    from concord_assistant.scenario.loader import ScenarioError, load_scenario
+
+    faults = 0
+    for folder in folders:
+        try:
+            found = [f"{folder}: {each.field}: {each.message} ({each.rule})" for each in lint(load_scenario(folder))]
+        except ScenarioError as error:
+            found = [str(error)]
+        faults += len(found)
+        for line in found or [f"{folder}: no faults"]:
+            typer.echo(printable(line))
+    if faults:
+        raise AssessmentError(f"{faults} faults in {len(folders)} scenarios")

@@ -1,0 +1,26 @@
+"""The commands under `concord scenario`."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from concord_cli.exits import exit_codes
+
+app = typer.Typer(help="Scenarios for assistants: check them.", no_args_is_help=True)
+
+
+@app.callback()
+def scenarios() -> None:
+    """Scenarios for assistants: check them."""
+
+
+@app.command()
+def lint(
+    folders: Annotated[list[Path], typer.Argument(metavar="FOLDERS", help="Folders with a scenario.json.")],
+) -> None:
+    """Check scenarios for faults that would make their results wrong or unrepeatable. Exit code 1 if there are any."""
+    with exit_codes():
+        from concord_cli.assistant_scenario import lint_folders
+
+        lint_folders(folders)

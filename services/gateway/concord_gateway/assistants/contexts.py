@@ -1,0 +1,160 @@
+"""One green agent with its environment process per A2A context, kept between assessments, ended when idle."""
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Final
+
+from concord.llm import LLM
+from concord_assistant.config import GreenAgentConfig
+from concord_assistant.green_agent import GreenAgent
+
+logger = logging.getLogger(__name__)
+
+
+MAX_WRITES: Final = 20_000
+MAX_WRITTEN_BYTES: Final = 32 * 2**20
+"""Limits on the calls of one trial that may write, and on their bodies: the environment keeps everything in memory."""
+
+
+@dataclass(slots=True)
+class _Context:
+    """A context's green agent, and where its environment is served."""
+
+    place: str
+    agent: GreenAgent
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    users: int = 0
+    """Trials that use the agent or wait for it."""
+    idle_since: float = 0.0
+    running: bool = False
+    writes: int = 0
+    written_bytes: int = 0
+
+
+class AssistantContexts:
+    """The green agents of all contexts. At most `max_environments` processes run; idle ones give way."""
+
+    def __init__(
+        self,
+        base_url: str | None,
+        config: GreenAgentConfig,
+        *,
+        max_environments: int,
+        idle_s: float,
+        response_llm: LLM | None = None,
+    ) -> None:
+        """`base_url`: the URL of this gateway for assistants, below which it serves the environments; None if assistants
+        cannot reach it.
+
+        `response_llm`: words the characters' replies; without it, they are rule-based.
+        """
+        self._base_url = None if base_url is None else base_url.rstrip("/")
+        self._config = config
+        self._max_environments = max_environments
+        self._idle_s = idle_s
+        self._response_llm = response_llm
+        self._contexts: dict[str, _Context] = {}
+        self._by_place: dict[str, _Context] = {}
+        self._free = asyncio.Condition()
+        self._closing: asyncio.Task[None] | None = None
+        self._ending: set[asyncio.Task[None]] = set()
+        """Shutdowns under way, which a cancelled caller does not interrupt."""
+
+    @property
+    def reachable(self) -> bool:
+        """Whether assistants have an address of this gateway. Without one, no green agent can start."""
+        return self._base_url is not None
+
+    @asynccontextmanager
+    async def agent(self, context_id: str) -> AsyncIterator[GreenAgent]:
+        """The green agent of a context, started, for one trial at a time. Raises UESServerError.
+
+        A new one replaces an agent whose environment has ended.
+        """
+        context = await self._reserve(context_id)
+        try:
+            async with context.lock:
+                if context.running and context.agent.server.failure is not None:
+                    context.running = False
+                    await context.agent.shutdown()
+                if not context.running:
+                    await context.agent.startup()
+                    context.running = True
+                context.writes = context.written_bytes = 0
+                yield context.agent
+        finally:
+            context.users -= 1
+            context.idle_since = time.monotonic()
+            if not context.running:
+                await self._remove(context_id)
+            async with self._free:
+                self._free.notify_all()
+
+    def environment(self, place: str) -> str | None:
+        """The URL of the environment process that is served at a place, None if there is none."""
+        context = self._by_place.get(place)
+        return context.agent.server.url if context is not None and context.running else None
+
+    def may_write(self, place: str, size: int) -> bool:
+        """Counts a writing call with a body of that size (bytes). Returns whether the trial's quota allows it."""
+        if (context := self._by_place.get(place)) is None:
+            return False
+        context.writes += 1
+        context.written_bytes += size
+        return context.writes <= MAX_WRITES and context.written_bytes <= MAX_WRITTEN_BYTES
+
+    def start(self) -> None:
+        """Starts ending environments that are idle for too long."""
+        self._closing = asyncio.create_task(self._close_idle())
+
+    async def aclose(self) -> None:
+        """Ends all environments, also those in use."""
+        if self._closing is not None:
+            self._closing.cancel()
+            await asyncio.gather(self._closing, return_exceptions=True)
+        ending, self._contexts, self._by_place = list(self._contexts.values()), {}, {}
+        await asyncio.gather(*self._ending, *(context.agent.shutdown() for context in ending))
+
+    async def _reserve(self, context_id: str) -> _Context:
+        """The context, which is not removed while it has users. Waits for a free process."""
+        async with self._free:
+            while context_id not in self._contexts and len(self._contexts) >= self._max_environments:
+                idle = [(each.idle_since, name) for name, each in self._contexts.items() if not each.users]
+                if idle:
+                    await self._remove(min(idle)[1])
+                else:
+                    await self._free.wait()
+            if context_id not in self._contexts:
+                place = secrets.token_hex(8)
+                config = self._config.model_copy(update={"advertised_url": f"{self._base_url}/ues/{place}"})
+                context = _Context(place, GreenAgent(config=config, response_llm=self._response_llm))
+                self._contexts[context_id] = self._by_place[place] = context
+            self._contexts[context_id].users += 1
+            return self._contexts[context_id]
+
+    async def _remove(self, context_id: str) -> None:
+        context = self._contexts.get(context_id)
+        if context is None or context.users:
+            return
+        del self._contexts[context_id]
+        del self._by_place[context.place]
+        ending = asyncio.create_task(context.agent.shutdown())
+        self._ending.add(ending)
+        ending.add_done_callback(self._ending.discard)
+        await asyncio.shield(ending)
+
+    async def _close_idle(self) -> None:
+        while True:
+            await asyncio.sleep(self._idle_s / 4)
+            now = time.monotonic()
+            for context_id, context in list(self._contexts.items()):
+                if not context.users and now - context.idle_since >= self._idle_s:
+                    logger.info("ending the environment of a context that was idle for %g s", self._idle_s)
+                    await self._remove(context_id)
+            async with self._free:
+                self._free.notify_all()

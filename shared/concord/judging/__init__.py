@@ -1,0 +1,39 @@
+"""Judging by a language model, for judges of teams and of assistants: asking, verified quotes, screened texts."""
+
+from concord.judging.answer_cache import CachedAnswers
+from concord.judging.asking import NO_CACHE, Ask, JudgeAddressedError, NotJudgedError, Prompt, Question, Taken, take
+from concord.judging.model_answer import (
+    CompromisedError,
+    Decision,
+    Quote,
+    UnreadableAnswerError,
+    answer_schema,
+    is_quoted_from,
+    parsed_answer,
+)
+from concord.judging.verdicts import CANARY, FAVOURABLE, POINTS, TASK_SUCCESS, Verdict, canary_question
+
+__all__ = [
+    "CANARY",
+    "FAVOURABLE",
+    "NO_CACHE",
+    "POINTS",
+    "TASK_SUCCESS",
+    "Ask",
+    "CachedAnswers",
+    "CompromisedError",
+    "Decision",
+    "JudgeAddressedError",
+    "NotJudgedError",
+    "Prompt",
+    "Question",
+    "Quote",
+    "Taken",
+    "UnreadableAnswerError",
+    "Verdict",
+    "answer_schema",
+    "canary_question",
+    "is_quoted_from",
+    "parsed_answer",
+    "take",
+]

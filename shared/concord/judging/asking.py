@@ -1,0 +1,142 @@
+"""Asking a model for its opinion: fresh secrets, a second try, the cache, and whether agents' texts steered it."""
+
+import secrets
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Final, Generic, Protocol, TypeVar
+
+from concord.judging.answer_cache import CachedAnswers
+from concord.judging.model_answer import CompromisedError, UnreadableAnswerError
+from concord.llm import EmptyCompletionError, LLMUnavailableError
+
+Ask = Callable[[str, str, dict[str, Any]], Awaitable[str]]
+"""Sends a system text, a user text and the schema of the answer; returns the answer. Raises LLMUnavailableError."""
+
+NO_CACHE: Final = CachedAnswers()
+
+_TRIES: Final = 2
+
+
+class NotJudgedError(Exception):
+    """The model's judgment is not available or not trusted. The message is the reason that the results give."""
+
+
+class JudgeAddressedError(NotJudgedError):
+    """The model followed instructions that agents wrote."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """The texts that the model is sent, and the schema of its answer."""
+
+    system: str
+    user: str
+    schema: dict[str, Any]
+
+
+class Opinion(Protocol):
+    """The verified content of an answer."""
+
+    @property
+    def unverified(self) -> Sequence[str]:
+        """The criteria with a favourable verdict that no true quote bears out."""
+
+
+OpinionT = TypeVar("OpinionT", bound=Opinion)
+
+
+class Question(Protocol[OpinionT]):
+    """What the model is asked, and how its answer is read."""
+
+    def write(self, *, delimiter: str, code_word: str) -> Prompt:
+        """The prompt with these secrets. The delimiter encloses the agents' texts; no agent knows the code word."""
+
+    def read(self, text: str) -> OpinionT:
+        """The verified content of an answer. Raises UnreadableAnswerError, CompromisedError."""
+
+    def without_texts(self) -> "Question[OpinionT]":
+        """The same question without any text of the agents that are judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taken(Generic[OpinionT]):
+    """An opinion, and whether its answer came from the cache."""
+
+    opinion: OpinionT
+    cached: bool
+
+
+async def take(ask: Ask, question: Question[OpinionT], cache: CachedAnswers, sample: int = 0) -> Taken[OpinionT]:
+    """The model's opinion, from the cache or from a new answer. A cached answer is verified again like a new one.
+
+    Raises NotJudgedError.
+    """
+    key = cache.key(*_texts(question), sample)
+    if (known := await cache.get(key)) is not None:
+        with suppress(UnreadableAnswerError, CompromisedError):
+            return Taken(question.read(known), cached=True)
+    text, opinion = await _answer(ask, question)
+    await cache.put(key, text)
+    return Taken(opinion, cached=False)
+
+
+async def _answer(ask: Ask, question: Question[OpinionT]) -> tuple[str, OpinionT]:
+    """The model's answer, and its verified content. Asks once more if the answer is empty, unreadable or unverified.
+
+    Without a better second answer, the verified part of an unverified one counts.
+    """
+    complaint, readable = "", None
+    failure = NotJudgedError("the model's answers cannot be read")
+    for _ in range(_TRIES):
+        prompt = _with_secrets(question)
+        try:
+            text = await ask(prompt.system + complaint, prompt.user, prompt.schema)
+            opinion = question.read(text)
+        except CompromisedError as error:
+            raise await _canary_fault(ask, question) from error
+        except UnreadableAnswerError as error:
+            complaint = f"\n\nYour last answer could not be read: {error}. Answer with the JSON that was asked for."
+        except EmptyCompletionError as error:
+            failure = NotJudgedError(str(error))
+        except LLMUnavailableError as error:
+            failure = NotJudgedError(str(error))
+            break
+        else:
+            readable = text, opinion
+            if not opinion.unverified:
+                break
+            complaint = (
+                "\n\nYour last answer had quotes that are not in the evidence. Copy quotes character by character."
+            )
+    if readable is None:
+        raise failure
+    return readable
+
+
+async def _canary_fault(ask: Ask, question: Question[OpinionT]) -> NotJudgedError:
+    """The reason why a model found the code word. Asks once more without any text of agents to find out.
+
+    A team whose text manipulates the model must not gain by it. A team must not lose because the model hallucinates.
+    """
+    bare = question.without_texts()
+    prompt = _with_secrets(bare)
+    try:
+        bare.read(await ask(prompt.system, prompt.user, prompt.schema))
+    except CompromisedError:
+        return NotJudgedError("the model reports a code word even without the agents' texts")
+    except (LLMUnavailableError, UnreadableAnswerError):
+        return NotJudgedError("the model reported a code word that no agent knows")
+    return JudgeAddressedError(
+        "the model followed instructions in the agents' texts: it reported a code word that no agent knows"
+    )
+
+
+def _with_secrets(question: Question[OpinionT]) -> Prompt:
+    return question.write(delimiter=f"=={secrets.token_hex(16)}==", code_word=secrets.token_hex(8))
+
+
+def _texts(question: Question[OpinionT]) -> tuple[str, str]:
+    """The prompt's texts without the secrets, which differ each time."""
+    prompt = question.write(delimiter="", code_word="")
+    return prompt.system, prompt.user

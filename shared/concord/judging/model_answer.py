@@ -1,0 +1,116 @@
+"""A model's answer: its schema, its form, and the quotes in it."""
+
+from collections.abc import Iterable, Sequence
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from concord.judging.injection import MARKER
+from concord.judging.verdicts import POINTS, Verdict
+
+MIN_QUOTE: Final = 12
+"""The minimum characters of a quote. Shorter ones, such as `there is`, occur in almost any text."""
+
+
+_Text = Annotated[str, StringConstraints(max_length=4000)]
+
+
+class UnreadableAnswerError(Exception):
+    """The model's answer does not have the requested form."""
+
+
+class CompromisedError(Exception):
+    """The model found the canary, which is not in the evidence."""
+
+
+class Quote(BaseModel):
+    """A quote, and the id of the text that it is from."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    id: _Text
+    quote: _Text
+
+
+class Decision(BaseModel):
+    """The verdict on one criterion, and its evidence."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    criterion: _Text
+    evidence: Annotated[list[Quote], Field(max_length=20)] = []
+    verdict: Verdict
+
+
+class ModelAnswer(BaseModel):
+    """The requested form of the model's answer."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    criteria: Annotated[list[Decision], Field(max_length=50)]
+    reasoning: _Text = ""
+    strengths: Annotated[list[_Text], Field(max_length=20)] = []
+    weaknesses: Annotated[list[_Text], Field(max_length=20)] = []
+
+
+def answer_schema(criteria: Sequence[str], remarks: Sequence[str] = ()) -> dict[str, Any]:
+    """The JSON schema of an answer on criteria with these ids. Each criterion has its evidence before its verdict.
+
+    `remarks`: names of further lists of texts.
+    """
+    quote = _closed({"id": {"type": "string"}, "quote": {"type": "string"}})
+    decision = _closed(
+        {
+            "criterion": {"type": "string", "enum": list(criteria)},
+            "evidence": {"type": "array", "items": quote},
+            "verdict": {"type": "string", "enum": list(POINTS)},
+        }
+    )
+    texts = {"type": "array", "items": {"type": "string"}}
+    return _closed(
+        {
+            "criteria": {"type": "array", "items": decision},
+            "reasoning": {"type": "string"},
+            **dict.fromkeys(remarks, texts),
+        }
+    )
+
+
+def parsed_answer(text: str) -> ModelAnswer:
+    """The answer in a model's text. Raises UnreadableAnswerError."""
+    try:
+        return ModelAnswer.model_validate_json(_without_fence(text))
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        raise UnreadableAnswerError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+
+
+def is_quoted_from(quote: str, texts: Iterable[str]) -> bool:
+    """Whether one of the texts contains the quote. A quote below `MIN_QUOTE` must be the whole text.
+
+    Case and white space do not count. A quote cannot include the marker of a removed passage, which is not the agents'.
+    """
+    wanted = _collapsed(quote)
+    parts = [_collapsed(part) for text in texts for part in text.split(MARKER)]
+    return any(wanted in part for part in parts) if len(wanted) >= MIN_QUOTE else bool(wanted) and wanted in parts
+
+
+def _without_fence(text: str) -> str:
+    """The text without a Markdown fence, which some endpoints add around JSON."""
+    stripped = text.strip()
+    if stripped.startswith("```"):
+        stripped = stripped.partition("\n")[2].rpartition("```")[0]
+    return stripped
+
+
+def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def _collapsed(text: str) -> str:
+    return " ".join(text.split()).casefold()

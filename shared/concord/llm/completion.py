@@ -1,0 +1,61 @@
+"""A model's completion, the errors in place of one, and the interface of the providers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+
+class LLMUnavailableError(Exception):
+    """No key, no connection, a refusal or an empty answer: the caller has to do without the model."""
+
+
+class EmptyCompletionError(LLMUnavailableError):
+    """The model's answer was empty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """The model's text, and the tokens used."""
+
+    text: str
+    total_tokens: int | None
+
+
+class LLM(Protocol):
+    """A language model as its callers see it."""
+
+    async def complete(
+        self, system: str, user: str, *, schema: Mapping[str, Any] | None = None, max_tokens: int = 1000
+    ) -> Completion:
+        """The model's answer. Raises LLMUnavailableError.
+
+        With `schema`, the answer should be JSON of that schema: validate the answer in any case.
+        """
+
+
+class Provider(Protocol):
+    """The connection to a provider's endpoint, by the provider's own library."""
+
+    async def complete(
+        self, system: str, user: str, *, max_tokens: int, schema: Mapping[str, Any] | None
+    ) -> Completion:
+        """The endpoint's answer. Raises LLMUnavailableError, and ProviderError for an error of the library."""
+
+    async def close(self) -> None:
+        """Closes the connections."""
+
+
+class ProviderError(Exception):
+    """An error of a provider's library. The message is the library's, and may quote the API key."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__(f"{type(error).__name__}: {error}")
+
+
+def completion(text: str | None, total_tokens: int | None, refusal: str | None = None) -> Completion:
+    """The completion of a text that may be missing. Raises LLMUnavailableError for a refusal, EmptyCompletionError."""
+    if text and text.strip():
+        return Completion(text, total_tokens)
+    if refusal:
+        raise LLMUnavailableError(f"the model refused: {refusal}")
+    raise EmptyCompletionError("the model's answer is empty")

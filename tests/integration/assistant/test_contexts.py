@@ -1,0 +1,96 @@
+"""The environments of A2A contexts: their number, their way out, and what one trial may write into them."""
+
+import asyncio
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import httpx
+import pytest
+from fastapi import FastAPI
+
+from concord_assistant.config import GreenAgentConfig
+from concord_gateway.assistants import AssistantContexts, contexts, environment_routes
+from tests.integration.assistant.test_environment_server import STAND_IN
+from tests.serving import eventually
+
+CONFIG = GreenAgentConfig(environment_command=(sys.executable, "-c", STAND_IN))
+
+
+@asynccontextmanager
+async def contexts_of(max_environments: int, idle_s: float = 60) -> AsyncIterator[AssistantContexts]:
+    """Contexts whose environments are stand-ins."""
+    found = AssistantContexts("http://gateway/", CONFIG, max_environments=max_environments, idle_s=idle_s)
+    found.start()
+    try:
+        yield found
+    finally:
+        await found.aclose()
+
+
+def place_of(url: str | None) -> str:
+    """The place in an environment's URL for assistants."""
+    assert url is not None
+    return url.rpartition("/")[2]
+
+
+async def test_an_idle_environment_makes_room_and_a_busy_one_is_waited_for() -> None:
+    started, done = asyncio.get_running_loop().create_future(), asyncio.Event()
+
+    async def use_another() -> None:
+        async with found.agent("two") as agent:
+            started.set_result(agent.server)
+            await done.wait()
+
+    async with contexts_of(1) as found:
+        async with found.agent("one") as agent:
+            first = agent.server
+            using = asyncio.create_task(use_another())
+            for _ in range(10):
+                await asyncio.sleep(0)
+            assert not started.done()
+            assert first.pid is not None
+        second = await asyncio.wait_for(started, 20)
+        assert first.pid is None
+        assert second.pid is not None
+    assert second.pid is None, "the end of all contexts ends environments in use too"
+    done.set()
+    await using
+
+
+async def test_an_environment_ends_when_it_is_idle_for_long() -> None:
+    async with contexts_of(1, idle_s=0.1) as found:
+        async with found.agent("one") as agent:
+            assert agent.server.pid is not None
+        await eventually(lambda: agent.server.pid is None)
+
+
+async def test_an_agent_whose_environment_cannot_start_is_forgotten() -> None:
+    broken = AssistantContexts(
+        "http://gateway/",
+        GreenAgentConfig(environment_command=(sys.executable, "-c", "raise SystemExit(1)")),
+        max_environments=1,
+        idle_s=60,
+    )
+    for context_id in ("one", "two"):
+        with pytest.raises(Exception, match="ended with exit code 1"):
+            async with broken.agent(context_id):
+                pass
+    await broken.aclose()
+
+
+async def test_a_trial_may_write_so_much_and_the_next_one_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(contexts, "MAX_WRITES", 3)
+    monkeypatch.setattr(contexts, "MAX_WRITTEN_BYTES", 100)
+    app = FastAPI()
+    async with contexts_of(1) as found, environment_routes(found) as routes:
+        app.router.routes.extend(routes)
+        transport = httpx.ASGITransport(app=app)
+        async with httpx.AsyncClient(transport=transport, base_url="http://gateway") as http:
+            for bodies in ([b"x"] * 5, [b"x" * 60] * 3):
+                async with found.agent("one") as agent:
+                    url = f"/ues/{place_of(agent.config.advertised_url)}/email/send"
+                    # The stand-in knows no POST, and says so.
+                    statuses = [(await http.post(url, content=body)).status_code for body in bodies]
+                    assert (await http.get(url)).status_code == 200
+                assert statuses == [501] * (3 if len(bodies) == 5 else 1) + [429] * 2

@@ -1,0 +1,241 @@
+"""Scenarios through the gateway: the row, the updates, the environments behind one port, and lost processes."""
+
+import asyncio
+import json
+import os
+import signal
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import jsonschema
+import pytest
+
+from concord.a2a import A2AClient, Answer, IncomingMessage, TaskHandle, TaskUpdate
+from concord_assistant.schema import assessment_results_schema
+from tests.integration.assistant.conftest import assistant_of
+from tests.integration.assistant.scripted import first_day
+from tests.integration.workers import alive, children, gone
+from tests.security.assessing import request, task_of, workers
+from tests.security.gateways import Gateway, gateways, row_of, wait_for_end
+from tests.serving import served_agent
+
+CONFIG: dict[str, Any] = {"quiet_s": 0.1, "closing_cap_s": 0.3, "scenario": "first_day"}
+WAIT: dict[str, Any] = {"message_type": "turn_complete"}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def evaluators(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A worker of each queue, for all tests here."""
+    with workers(redis_server, tmp_path_factory.mktemp("workers")):
+        yield
+
+
+@asynccontextmanager
+async def gateway_of(redis_url: str, folder: Path, **settings: str) -> AsyncIterator[Gateway]:
+    """A gateway process that carries calls."""
+    async with gateways(redis_url, folder, 1, CONCORD_OBSERVE="true", **settings) as (gateway,):
+        yield gateway
+
+
+async def assess(
+    gateway: Gateway,
+    participants: dict[str, str],
+    context_id: str = "",
+    **config: Any,  # noqa: ANN401
+) -> tuple[Answer, list[TaskUpdate]]:
+    """The gateway's answer to a request, and the updates before it."""
+    updates: list[TaskUpdate] = []
+    text = json.dumps({"participants": participants, "config": CONFIG | config})
+    async with await A2AClient.connect(gateway.url) as client:
+        async for event in client.stream(text=text, context_id=context_id):
+            if isinstance(event, Answer):
+                return event, updates
+            updates.append(event)
+    raise AssertionError("no answer")
+
+
+def row_in(answer: Answer) -> dict[str, Any]:
+    """The row of an answer."""
+    assert answer.data_parts, answer.status_text
+    row = answer.data_parts[0]
+    assert isinstance(row, dict)
+    return row
+
+
+def environments_of(gateway: Gateway) -> list[int]:
+    """The guards of the gateway's environments, and the environments."""
+    assert gateway.process is not None
+    guards = children(gateway.process.pid)
+    return [*guards, *(child for guard in guards for child in children(guard))]
+
+
+async def test_two_runs_of_a_scenario_make_a_row_with_their_results(redis_url: str, tmp_path: Path) -> None:
+    async with gateway_of(redis_url, tmp_path) as gateway, assistant_of(first_day) as (assistant, url):
+        answer, updates = await assess(gateway, {"helper": url}, num_runs=2)
+        row = row_in(answer)
+        assert len(environments_of(gateway)) == 2, "one environment serves both trials"
+        found = environments_of(gateway)
+        gateway.signal(signal.SIGTERM)
+    assert row["score"] == 100
+    assert (row["domain"], row["detail"]["mode"]) == ("assistant-assessment", "live")
+    assert row["detail"]["scoring"]["judged_by_code"] == 2
+    assert [trial["task_id"] for trial in row["detail"]["trials"]] == ["first_day", "first_day"]
+    assert {trial["grading"]["scorer"] for trial in row["detail"]["trials"]} == {"criteria"}
+    results = row["detail"]["assessment_results"]
+    jsonschema.validate(results, json.loads(assessment_results_schema()))
+    assert [each["assessment_id"].rpartition("/")[2] for each in results] == ["trial-1", "trial-2"]
+    assert results[0]["scores"]["overall"] == {"score": 25, "max_score": 25}
+    assert [entry["action"] for entry in results[1]["action_log"]] == [
+        "email.send",
+        "calendar.create",
+        "chat.send_message",
+    ]
+    assert str(assistant.start["api_key"]) not in json.dumps(row)
+    assert assistant.start["ues_url"].startswith(f"{gateway.url}ues/")
+    types = [data["message_type"] for update in updates for data in update.data if isinstance(data, dict)]
+    assert types.count("update_assessment_started") == 2
+    assert types.count("update_criterion_evaluated") == 6
+    assert types.count("update_assessment_completed") == 2
+    lines = [update.text for update in updates]
+    assert "turn 1: email.send tom.okafor@fernway.example · Re: Meeting on Thursday?" in lines
+    assert "trial-2: The free time is proposed: 10 of 10 points" in lines
+    await gone(found)
+
+
+async def test_a_seed_other_than_0_gives_each_run_a_variant_of_its_own(redis_url: str, tmp_path: Path) -> None:
+    tasks: list[str] = []
+
+    async def read_task(environment: httpx.AsyncClient, _: int) -> dict[str, Any]:
+        tasks.append((await environment.get("chat/state")).json()["messages"][-1]["content"])
+        return {"message_type": "early_completion"}
+
+    async with gateway_of(redis_url, tmp_path) as gateway, assistant_of(read_task) as (_, url):
+        await assess(gateway, {"helper": url}, num_runs=2, seed=4)
+    assert {" ".join(task.split()[:2]) for task in tasks} == {"Ines Duarte", "Aki Mori"}, "the task as written has Tom"
+
+
+async def test_an_environment_behind_the_gateway_checks_keys_itself(redis_url: str, tmp_path: Path) -> None:
+    seen: dict[str, int] = {}
+
+    async def probe(environment: httpx.AsyncClient, _: int) -> dict[str, Any]:
+        url, place = str(environment.base_url), str(environment.base_url).rstrip("/").rpartition("/")[2]
+        outside = url.removesuffix(f"ues/{place}/")
+        async with httpx.AsyncClient(timeout=20) as stranger:
+            seen["without a key"] = (await stranger.get(f"{url}chat/state")).status_code
+            seen["health"] = (await stranger.get(f"{url}health")).status_code
+            seen["another place"] = (await stranger.get(f"{outside}ues/0000/health")).status_code
+            seen["no path"] = (await stranger.get(url)).status_code
+        seen["admin"] = (await environment.post("simulator/time/advance", json={"seconds": 1})).status_code
+        seen["out of its path"] = (await environment.get("%2e%2e/%2e%2e/readyz")).status_code
+        seen["too large"] = (await environment.post("email/send", content=b"x" * 5_000_000)).status_code
+        seen["query"] = len((await environment.get("chat/state", params={"limit": 1})).json()["messages"])
+        many = await asyncio.gather(*(environment.get("chat/state") for _ in range(100)))
+        assert {response.status_code for response in many} <= {200, 429}
+        return {"message_type": "early_completion"}
+
+    async with gateway_of(redis_url, tmp_path) as gateway, assistant_of(probe) as (assistant, url):
+        row = row_in((await assess(gateway, {"helper": url}))[0])
+        async with assistant.environment() as environment:
+            seen["after the end"] = (await environment.get("chat/state")).status_code
+    assert seen == {
+        "without a key": 401,
+        "health": 200,
+        "another place": 404,
+        "no path": 200,
+        "admin": 403,
+        "out of its path": 404,
+        "too large": 413,
+        "query": 1,
+        "after the end": 401,
+    }
+    assert row["detail"]["assessment_results"][0]["turns_taken"] == 1
+
+
+async def test_each_context_keeps_an_environment_of_its_own(redis_url: str, tmp_path: Path) -> None:
+    async def done(_: httpx.AsyncClient, __: int) -> dict[str, Any]:
+        return {"message_type": "early_completion"}
+
+    async with gateway_of(redis_url, tmp_path) as gateway, assistant_of(done) as (assistant, url):
+        places = []
+        for context_id in ("one", "one", "two"):
+            await assess(gateway, {"helper": url}, context_id=context_id)
+            places.append(assistant.start["ues_url"])
+        assert places[0] == places[1] != places[2]
+
+
+async def test_a_killed_environment_fails_the_assessment_which_says_so(redis_url: str, tmp_path: Path) -> None:
+    killed: list[int] = []
+
+    async def kill(_: httpx.AsyncClient, __: int) -> dict[str, Any]:
+        killed.extend(environments_of(gateway))
+        os.kill(killed[-1], signal.SIGKILL)
+        await asyncio.sleep(60)
+        return WAIT
+
+    async with gateway_of(redis_url, tmp_path) as gateway, assistant_of(kill) as (_, url):
+        answer, _updates = await assess(gateway, {"helper": url})
+        assert answer.state == "failed"
+        assert "no usable trial: the environment process was ended by SIGKILL" in answer.status_text
+        await gone(killed)
+        assert environments_of(gateway) == []
+
+
+async def test_a_killed_gateway_leaves_no_environment_and_its_successor_starts_the_trial_anew(
+    redis_url: str, tmp_path: Path
+) -> None:
+    first = asyncio.Event()
+
+    async def play(environment: httpx.AsyncClient, number: int) -> dict[str, Any]:
+        if not first.is_set():
+            first.set()
+            await asyncio.sleep(60)
+        return await first_day(environment, number)
+
+    async with (
+        gateway_of(redis_url, tmp_path) as gateway,
+        assistant_of(play) as (assistant, url),
+        httpx.AsyncClient(timeout=30) as http,
+    ):
+        task_id = (await task_of(http, gateway.url, request(CONFIG, {"helper": url}, blocking=False)))["id"]
+        await asyncio.wait_for(first.wait(), 60)
+        found = environments_of(gateway)
+        assert len(alive(found)) == 2
+        gateway.signal(signal.SIGKILL)
+        await gone(found)
+        await gateway.start()
+        row = row_of(await wait_for_end(http, gateway, task_id))
+    assert row["score"] == 100
+    keys = [each["api_key"] for each in assistant.received if each["message_type"] == "assessment_start"]
+    assert len(set(keys)) == 2
+    assert len(row["detail"]["assessment_results"]) == 1
+
+
+async def test_an_assistant_that_is_a_team_is_traced_as_one(redis_url: str, tmp_path: Path) -> None:
+    async def colleague(_: IncomingMessage, task: TaskHandle) -> None:
+        await task.complete("15:00 is free: I looked into the calendar.")
+
+    async with (
+        gateway_of(redis_url, tmp_path) as gateway,
+        served_agent(colleague) as other,
+        assistant_of(first_day) as (_, url),
+    ):
+        refused, _ = await assess(gateway, {"helper": url, "colleague": other})
+        row = row_in((await assess(gateway, {"helper": url, "colleague": other}, start="helper"))[0])
+    assert "a scenario has one assistant" in refused.status_text
+    [trial] = row["detail"]["trials"]
+    assert trial["grading"]["value"] == 1
+    conduct = next(part for part in trial["sub_scores"] if part["id"] == "conduct")
+    assert conduct["value"] == 0.5, "nobody saw the team work together"
+    assert {agent["id"] for agent in row["detail"]["agents"]} == {"helper", "colleague"}
+
+
+@pytest.mark.parametrize("name", ["nowhere", "../first_day"])
+async def test_a_scenario_that_the_gateway_does_not_have_is_refused(redis_url: str, tmp_path: Path, name: str) -> None:
+    async with gateway_of(redis_url, tmp_path) as gateway:
+        answer, _ = await assess(gateway, {"helper": "http://127.0.0.1:1/"}, scenario=name)
+    assert answer.state == "rejected"
+    assert f"no scenario '{name}'; there are: " in answer.status_text
+    assert "first_day" in answer.status_text

@@ -1,0 +1,46 @@
+"""docs/criteria.md: its examples are valid, and it names every built-in evaluator and the sandbox's limits."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any, Final
+
+from concord_assistant.evaluation.built_in import BUILT_IN, check_params
+from concord_assistant.evaluation.sandbox import Limits, Sandbox
+from concord_assistant.scenario.evaluators import EvalResult, EvaluatorRegistry
+from concord_assistant.scenario.schema import EvaluationCriterion
+from tests.unit.assistant.evaluation.days import BOB, Day, scenario
+
+TEXT: Final = Path("docs/criteria.md").read_text(encoding="utf-8")
+
+
+def blocks(language: str) -> list[str]:
+    """The examples in a language."""
+    return re.findall(rf"^```{language}\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
+
+
+def test_the_examples_are_valid() -> None:
+    examples: list[dict[str, Any]] = list(map(json.loads, blocks("json")))
+    criteria = [EvaluationCriterion.model_validate(each) for each in examples if "criterion_id" in each]
+    (others,) = [each for each in examples if "criterion_id" not in each]
+    for criterion in criteria:
+        check_params(criterion)
+    assert len(scenario(criteria, **others).allowed_changes) == 2
+
+
+async def test_the_example_of_an_evaluator_runs() -> None:
+    (source,) = blocks("python")
+    day = Day()
+    day.sends(BOB, "Late", "I am late.")
+    registry = EvaluatorRegistry(source, frozenset({"answered_in_time"}))
+    async with Sandbox(registry, day.context()) as sandbox:
+        result = await sandbox.evaluate("answered_in_time", {"turns": 1})
+    assert result == EvalResult(10, 10, "1 of 1 emails in time.")
+
+
+def test_the_tables_are_complete() -> None:
+    assert [name for name in BUILT_IN if f"`{name}`" not in TEXT] == []
+    limits = Limits()
+    assert f"| {limits.criterion_s:g} s," in TEXT
+    assert f"| {limits.memory_bytes // 1024**3} GiB" in TEXT
+    assert f"| {limits.output_bytes // 1024} KiB" in TEXT

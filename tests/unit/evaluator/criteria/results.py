@@ -1,0 +1,51 @@
+"""Results of an assistant's assessment, with as many criteria and actions as a test needs."""
+
+from datetime import UTC, datetime
+from typing import Any
+
+from concord_assistant.results import (
+    ActionLogEntry,
+    AssessmentResults,
+    CriterionResult,
+    Score,
+    Scores,
+    TurnResult,
+)
+
+NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
+
+
+def criterion(name: str, score: float | None, max_score: int = 10, **fields: Any) -> CriterionResult:  # noqa: ANN401
+    """The result of a criterion."""
+    known: dict[str, Any] = {
+        "criterion_id": name,
+        "name": name,
+        "dimension": "accuracy",
+        "score": score,
+        "max_score": max_score,
+        "explanation": "because",
+        "method": "programmatic",
+    }
+    return CriterionResult(**(known | fields))
+
+
+def results(*criteria: CriterionResult, actions: int = 0, text: str = "", **fields: Any) -> AssessmentResults:  # noqa: ANN401
+    """The results with these criteria, and that many actions with a text."""
+    judged = [each for each in criteria if each.score is not None]
+    overall = Score(score=sum(each.score or 0 for each in judged), max_score=sum(each.max_score for each in judged))
+    entry = ActionLogEntry(turn=1, timestamp=NOON, action="email.send", parameters={"body_text": text}, success=True)
+    known: dict[str, Any] = {
+        "assessment_id": "a/trial-1",
+        "scenario_id": "s",
+        "participant": "http://assistant/",
+        "status": "completed",
+        "reason": "scenario_complete",
+        "duration_seconds": 1,
+        "turns_taken": 1,
+        "actions_taken": actions,
+        "scores": Scores(overall=overall, dimensions={"accuracy": overall}),
+        "criteria_results": list(criteria),
+        "turns": [TurnResult(turn=1, started_at=NOON, ended_at=NOON, notes=text)],
+        "action_log": [entry] * actions,
+    }
+    return AssessmentResults(**(known | fields))

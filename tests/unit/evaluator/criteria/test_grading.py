@@ -1,0 +1,30 @@
+"""The grading of an assistant by the points of its criteria."""
+
+from concord_evaluator.criteria import grading_of
+from tests.unit.evaluator.criteria.results import criterion, results
+
+
+def test_the_outcome_is_the_share_of_the_points() -> None:
+    grading = grading_of(results(criterion("a", 10), criterion("b", 2.5)), "helper")
+    assert (grading.value, grading.source, grading.scorer, grading.reason) == (0.625, "code", "criteria", None)
+    assert [(each.agent, each.explanation) for each in grading.answers] == [
+        ("helper", "12.5 of 20 points for 2 criteria")
+    ]
+
+
+def test_one_criterion_of_a_model_makes_it_the_models_grading() -> None:
+    grading = grading_of(results(criterion("a", 10), criterion("b", 5, method="model")), "helper")
+    assert grading.source == "model"
+
+
+def test_a_criterion_whose_check_failed_is_left_out_and_named() -> None:
+    grading = grading_of(results(criterion("a", 10, 100), criterion("b", None, 10, error="no model")), "helper")
+    assert grading.value == 0.1
+    assert grading.reason == "without b, which could not be evaluated"
+
+
+def test_unjudged_results_have_no_outcome() -> None:
+    for found in (results(criterion("a", 10), criterion("b", None), unjudged=True), results(criterion("b", None))):
+        grading = grading_of(found, "helper")
+        assert (grading.value, grading.source) == (None, "nobody")
+        assert "b" in (grading.reason or "")
