@@ -48,8 +48,8 @@ class AssistantContexts:
         idle_s: float,
         response_llm: LLM | None = None,
     ) -> None:
-        """`base_url`: the URL of this gateway for assistants, below which it serves the environments; None if assistants
-        cannot reach it.
+        """`base_url`: the URL of this gateway for assistants, below which it serves the environments; None if it has no
+        address for them.
 
         `response_llm`: words the characters' replies; without it, they are rule-based.
         """
