@@ -37,6 +37,27 @@ Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for every
 LOOPBACK = "127.0.0.1"
 
 
+def _checked_url(url: str | None) -> str | None:
+    from concord.trust.urls import UrlRefusedError, check_form
+
+    try:
+        if url is not None:
+            check_form(url)
+    except UrlRefusedError as error:
+        raise typer.BadParameter(str(error)) from error
+    return url
+
+
+CardUrl = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        callback=_checked_url,
+        help="URL in the agent card, where clients and participants reach the gateway.",
+    ),
+]
+
+
 @app.command()
 def run(
     scenario: Annotated[
@@ -71,10 +92,7 @@ def up(
     port: Annotated[
         int, typer.Option("--port", "--gateway-port", min=1, max=65535, help="Port of the gateway.")
     ] = 9009,
-    card_url: Annotated[
-        str | None,
-        typer.Option(metavar="URL", help="URL in the agent card, where clients and agents reach the gateway."),
-    ] = None,
+    card_url: CardUrl = None,
     no_team: Annotated[bool, typer.Option("--no-team", help="Start the services without a team.")] = False,
     collector_port: Port = 9010,
     agents_port: Annotated[
@@ -96,16 +114,12 @@ def up(
 def green_agent(
     host: Host = LOOPBACK,
     port: Port = 9009,
-    card_url: Annotated[
-        str | None,
-        typer.Option(
-            metavar="URL",
-            help="URL in the agent card, where clients and participants reach this port; by default, the address by "
-            "which a client requests the card.",
-        ),
-    ] = None,
+    card_url: CardUrl = None,
 ) -> None:
-    """Run the whole green agent on one port: gateway, collector, workers and Redis. Ends on Ctrl-C or SIGTERM."""
+    """Run the whole green agent on one port: gateway, collector, workers and Redis. Ends on Ctrl-C or SIGTERM.
+
+    Without --card-url, the card has the address by which a client requests it.
+    """
     with exit_codes(), ProgressLog() as progress:
         try:
             from concord_cli.green.command import green

@@ -84,11 +84,13 @@ async def test_without_an_address_for_participants_calls_cannot_be_asked_for(cli
         assert "participants have no address of the gateway" in await message_about(client, request)
 
 
-async def test_a_green_agent_on_every_interface_does_not_assess_itself(redis_url: str) -> None:
-    own = f"http://{socket.gethostbyname(socket.gethostname())}:9009/"
+async def test_a_green_agent_on_every_interface_does_not_assess_itself(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "192.0.2.9")
     everywhere = create_app(
         GatewaySettings(redis_url=redis_url), CollectorSettings(redis_url=redis_url), None, "0.0.0.0:9009"
     )
     async with served(everywhere) as url, httpx.AsyncClient(base_url=url, verify=NO_TLS) as client:
-        text = await message_about(client, {"participants": {"agent": own}, "config": {}})
+        text = await message_about(client, {"participants": {"agent": "http://192.0.2.9:9009/"}, "config": {}})
     assert "it is one of the assessor's own addresses" in text
