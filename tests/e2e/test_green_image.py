@@ -38,7 +38,7 @@ difficulty = 1
 
 
 @pytest.fixture(scope="module")
-def images() -> dict[str, str]:
+def images() -> Iterator[dict[str, str]]:
     """The green agent's image, the client's, and that of a participant in the standard library alone."""
     foreign = f"concord-test-foreign-{uuid4().hex[:8]}"
     build("purple")
@@ -47,7 +47,8 @@ def images() -> dict[str, str]:
     subprocess.run(command, cwd=ROOT, check=True, input="\n".join(lines), text=True, stdout=subprocess.DEVNULL)
     build("green")
     build("client")
-    return {"green": "concord-green", "agent": foreign, "client": "concord-client"}
+    yield {"green": "concord-green", "agent": foreign, "client": "concord-client"}
+    docker("image", "rm", foreign)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,11 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
+from concord_cli.errors import UsageError
 from concord_cli.scenario import Scenario
+from concord_cli.stack.local import fixed_stack_ports
 from concord_cli.stack.plan import Listening, Ports, StackPlan, plan_stack
 from concord_cli.stack.probes import HttpProbe
 from concord_cli.stack.supervisor import Program
@@ -94,3 +98,8 @@ def test_services_on_every_interface_are_probed_here_and_reached_by_the_cards_ho
     assert gateway.env["CONCORD_COLLECTOR_URL"] == "http://box:7001/"
     # The gateway otherwise refuses agents on the loopback interface if other machines reach it.
     assert gateway.env["CONCORD_ALLOWED_HOSTS"] == "10.0.0.0/8,127.0.0.1:7003"
+
+
+def test_services_on_every_interface_need_a_url() -> None:
+    with pytest.raises(UsageError, match="give --card-url"):
+        fixed_stack_ports(MIXED, Listening("0.0.0.0", 7002, 7001), 7003)  # noqa: S104
