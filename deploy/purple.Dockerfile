@@ -1,4 +1,4 @@
-# A participant. PURPLE_FUNCTION and PURPLE_TEAM set its function and its team.
+# A participant. PURPLE_FUNCTION and PURPLE_TEAM set its function and its team; PURPLE_ASSISTANT makes it an assistant.
 
 FROM python:3.13-slim AS builder
 WORKDIR /build
@@ -9,8 +9,9 @@ COPY locks/purple.txt locks/
 RUN python -m venv --without-pip /opt/concord \
     && pip --python /opt/concord install --no-cache-dir --require-hashes -r locks/purple.txt
 COPY shared shared
+COPY services/environment/client services/environment/client
 COPY services/purple services/purple
-RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels ./shared ./services/purple \
+RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels ./shared ./services/environment/client ./services/purple \
     && pip --python /opt/concord install --no-deps --no-index wheels/*.whl
 
 FROM python:3.13-slim
