@@ -13,6 +13,9 @@ MAX_LISTED: Final = 300
 MAX_TEXT: Final = 600
 """Characters of an event's text."""
 
+MAX_TASK: Final = 4000
+"""Characters of what the user writes in the chat, which is the task."""
+
 MAX_NAME: Final = 200
 
 _SENDERS: Final = ("from_address", "from_number", "attendee_email", "organizer", "role")
@@ -26,13 +29,14 @@ def listed(turn: int, event: Event, data: Mapping[str, Any]) -> OtherEvent:
     character = event.metadata.get("character_id")
     parts = [_first(data, _TITLES), _first(data, _TEXTS)]
     text = " · ".join(" ".join(part.split()) for part in parts if part)
+    by_user = event.modality == "chat" and data.get("role") == "user"
     return OtherEvent(
         turn=turn,
         timestamp=event.executed_at or event.scheduled_time,
         event=_cut(f"{event.modality}.{data.get('operation', 'unknown')}", MAX_NAME),
         sender=_cut(sender, MAX_NAME) if (sender := _first(data, _SENDERS)) else None,
         character=_cut(character, MAX_NAME) if isinstance(character, str) else None,
-        text=_cut(text, MAX_TEXT),
+        text=_cut(text, MAX_TASK if by_user else MAX_TEXT),
     )
 
 

@@ -25,6 +25,7 @@ LEAST_RUN: Final = 4
 """Consecutive actions of one kind that are folded into one entry."""
 
 MAX_EVENT_TEXT: Final = 600
+MAX_TASK: Final = 4000
 MAX_NOTES: Final = 2000
 
 _RECEIPTS: Final = frozenset({"receive", "receive message", "send message"})
@@ -201,7 +202,7 @@ def _event(event: OtherEvent) -> EventView:
         kind="task" if is_task else "arrival" if event.character is None else "reply",
         who=on_one_line(event.character or event.sender or "the scenario"),
         way="in the chat" if is_task else f"by {modality}" if operation in _RECEIPTS else f"({modality} {operation})",
-        text=beginning(event.text, MAX_EVENT_TEXT) if event.text.strip() else "",
+        text=beginning(event.text, MAX_TASK if is_task else MAX_EVENT_TEXT) if event.text.strip() else "",
     )
 
 

@@ -126,6 +126,14 @@ def test_listed_events_are_few_and_short_and_the_others_are_counted(monkeypatch:
     assert builder.other_events_omitted == 4
 
 
+def test_the_users_task_is_listed_at_length() -> None:
+    builder = ActionLogBuilder("purple-123")
+    builder.start_turn(1)
+    said = event("1", agent_id="admin", subject=None, role="user", content="x" * 1000)
+    builder.add_events_from_turn([said.model_copy(update={"modality": "chat"})])
+    assert [(each.sender, len(each.text)) for each in builder.get_listed_events()] == [("user", 1000)]
+
+
 def test_the_nested_form_of_text_messages_is_logged_like_any_other() -> None:
     data = {"action": "send_message", "message_data": {"body": "Hi", "to_numbers": ["+1"]}, "delete_data": None}
     sent = event("1").model_copy(update={"modality": "sms", "data": data})
