@@ -113,6 +113,10 @@ bench: setup ## measure speed and memory against the project's targets
 suites-gate: setup ## measure every family of tasks with scripted teams, and fail if one is unfit
 	@$(BIN)/python -m tests.suites_gate
 
+.PHONY: scenarios-gate
+scenarios-gate: setup ## measure every scenario with Concord's assistants, and fail if one is unfit (ARGUMENTS=--write)
+	@$(BIN)/python -m tests.scenarios_gate $(ARGUMENTS)
+
 .PHONY: score-table
 score-table: setup ## assess the teams of examples/teams and write their scores into docs/scoring.md
 	@$(BIN)/python -m benchmarks.score_table

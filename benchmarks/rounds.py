@@ -40,6 +40,7 @@ from concord_gateway.open_calls import TrialCalls
 from concord_gateway.recorder import Recorder
 from concord_gateway.rounds.state import Rounds
 from concord_gateway.rounds.texts import turn_text
+from tests.assistants import no_assistants
 from tests.progress import RecordedProgress
 
 SEATS: Final = 100
@@ -172,6 +173,7 @@ async def _driven(storage: Storage, plan: AssessmentPlan) -> None:
                 progress=RecordedProgress(),
                 recorder=recorder,
                 channels=Channels(storage.assessments, storage.registry, None),
+                assistants=no_assistants(storage),
                 budget_s=LIMIT_S,
             )
         )

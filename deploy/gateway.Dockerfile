@@ -21,7 +21,8 @@ RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels ./shared ./suite
 FROM python:3.13-slim
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends curl \
-    && rm -rf /var/lib/apt/lists/* \
+    && apt-get clean \
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin \
     && useradd --uid 1000 --no-create-home --home-dir /srv/concord concord \
     && install --directory --owner concord /srv/concord
 WORKDIR /srv/concord

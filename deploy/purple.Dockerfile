@@ -1,4 +1,4 @@
-# A participant. PURPLE_FUNCTION and PURPLE_TEAM set its function and its team.
+# A participant. PURPLE_FUNCTION and PURPLE_TEAM set its function and its team; PURPLE_ASSISTANT makes it an assistant.
 
 FROM python:3.13-slim AS builder
 WORKDIR /build
@@ -9,14 +9,16 @@ COPY locks/purple.txt locks/
 RUN python -m venv --without-pip /opt/concord \
     && pip --python /opt/concord install --no-cache-dir --require-hashes -r locks/purple.txt
 COPY shared shared
+COPY services/environment/client services/environment/client
 COPY services/purple services/purple
-RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels ./shared ./services/purple \
+RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels ./shared ./services/environment/client ./services/purple \
     && pip --python /opt/concord install --no-deps --no-index wheels/*.whl
 
 FROM python:3.13-slim
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends curl \
-    && rm -rf /var/lib/apt/lists/* \
+    && apt-get clean \
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin \
     && useradd --uid 1000 --no-create-home --home-dir /srv/concord concord \
     && install --directory --owner concord /srv/concord
 WORKDIR /srv/concord

@@ -3,7 +3,7 @@
 import asyncio
 import json
 import re
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +16,8 @@ from tests.serving import served
 
 Asked = dict[str, Any]
 Say = Callable[[Asked], str]
+ToolCalls = Sequence[tuple[str, str]]
+"""The name and the arguments, as a JSON text, of each tool that the model calls."""
 
 
 @dataclass(slots=True)
@@ -32,6 +34,7 @@ class FakeModel:
     formats: tuple[str, ...] = ("json_schema", "json_object", "none")
     unsupported: int = 400
     refusal: str | None = None
+    call: Callable[[Asked], ToolCalls] = lambda _: ()
     asked: list[Asked] = field(default_factory=list)
 
     async def answer(self, request: Request) -> Response:
@@ -46,7 +49,8 @@ class FakeModel:
             headers = {} if self.retry_after is None else {"retry-after": self.retry_after}
             return _refusal(status, f"not now, {request.headers['authorization']}", headers)
         said = None if self.refusal else self.say(body)
-        return Response(json.dumps(_completion(said, self.refusal)), media_type="application/json")
+        answer = _completion(said, self.refusal, self.call(body))
+        return Response(json.dumps(answer), media_type="application/json")
 
 
 @asynccontextmanager
@@ -115,8 +119,13 @@ def _refusal(status: int, message: str, headers: dict[str, str] | None = None) -
     return Response(body, status_code=status, headers=headers, media_type="application/json")
 
 
-def _completion(text: str | None, refusal: str | None) -> dict[str, Any]:
-    message = {"role": "assistant", "content": text, "refusal": refusal}
+def _completion(text: str | None, refusal: str | None, calls: ToolCalls) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": text, "refusal": refusal}
+    if calls:
+        message["tool_calls"] = [
+            {"id": f"call-{number}", "type": "function", "function": {"name": name, "arguments": arguments}}
+            for number, (name, arguments) in enumerate(calls)
+        ]
     return {
         "id": "1",
         "object": "chat.completion",

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 import uvicorn
 from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 from concord.a2a import AgentProfile, Handler, Skill, mount_agent
 
@@ -28,7 +29,7 @@ def url_of(holder: socket.socket) -> str:
 
 
 @asynccontextmanager
-async def served(app: FastAPI, at: socket.socket | None = None) -> AsyncIterator[str]:
+async def served(app: ASGIApp, at: socket.socket | None = None) -> AsyncIterator[str]:
     """Serves an app at a reserved or any other port; yields its base URL, without a trailing slash."""
     with at or reserved() as holder:
         config = uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1)

@@ -275,13 +275,13 @@ def _outcome_and_conduct(score: float, agents: Sequence[str], calls: Sequence[Ca
     between = _between_agents(calls)
     failed = sum(call.error is not None for call in between)
     counted = {"participants": len(agents), "k": 5, "carried": len(between), "failed": failed, "bought_nothing": 0}
-    conduct: float | None = 0.5 + 0.5 * 5 / (5 + failed)
+    conduct = 0.5 + 0.5 * 5 / (5 + failed)
     reason = None
     if len(agents) < 2:
-        conduct, reason = None, "a lone participant has no other participant to call"
+        conduct, reason = 1.0, "a lone participant has no other participant to call"
     elif not between:
         conduct, reason = 0.5, "not observed: the gateway carried no call between participants"
-    outcome, of_calls = factors(min(1.0, score / (conduct or 1.0)), conduct)
+    outcome, of_calls = factors(min(1.0, score / conduct), conduct)
     inputs = [MetricParameter(name=name, value=f"{value}") for name, value in counted.items()]
     return outcome, of_calls.model_copy(update={"reason": reason, "inputs": inputs})
 

@@ -12,6 +12,7 @@ from concord_assistant.messages import CompletionReason
 from concord_assistant.results import (
     ActionLogEntry,
     AssessmentResults,
+    OtherEvent,
     Score,
     Scores,
     TurnResult,
@@ -45,6 +46,9 @@ class ConductedAssessment(BaseModel):
     actions_omitted: NonNegativeInt = 0
     other_events: list[dict[str, Any]] | None = None
     """The executed events of everybody else, with `modality` and `data`. None: too many to list."""
+    listed_events: list[OtherEvent] = []
+    """The first of these events, in short form, for the results."""
+    listed_events_omitted: NonNegativeInt = 0
     user_faults: list[UserFault] = []
     initial_state: dict[str, Any]
     final_state: dict[str, Any]
@@ -80,6 +84,8 @@ class ConductedAssessment(BaseModel):
             criteria_results=evaluation.criteria_results,
             turns=self.turns,
             action_log=self.action_log,
+            other_events=self.listed_events,
+            other_events_omitted=self.listed_events_omitted,
             user_faults=self.user_faults,
         )
 

@@ -74,6 +74,22 @@ class ActionLogEntry(Result):
     error_message: str | None = None
 
 
+class OtherEvent(Result):
+    """An executed event of somebody else than the assistant: the user's task, a reply, or an event of the scenario.
+
+    `event` is `modality.operation`; `timestamp` is simulated time; `sender` is an address, number or name.
+    """
+
+    turn: PositiveInt
+    timestamp: AwareDatetime
+    event: str
+    sender: str | None = None
+    character: str | None = None
+    """The id of the character whose reply to the assistant it is; null for all other events."""
+    text: str = ""
+    """Subject and beginning of the text, shortened."""
+
+
 class TurnResult(Result):
     """One turn of the assistant. A turn with an `error` does not end the assessment by itself."""
 
@@ -119,6 +135,9 @@ class AssessmentResults(Result):
     criteria_results: list[CriterionResult]
     turns: list[TurnResult] = []
     action_log: list[ActionLogEntry]
+    other_events: list[OtherEvent] = []
+    other_events_omitted: NonNegativeInt = 0
+    """Events that `other_events` does not list, because there are too many."""
     user_faults: list[UserFault] = []
 
     @model_validator(mode="after")

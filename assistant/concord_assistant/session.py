@@ -132,6 +132,8 @@ class AssessmentSession:
             action_log=log.get_log(),
             actions_omitted=log.omitted,
             other_events=log.get_other_events(),
+            listed_events=log.get_listed_events(),
+            listed_events_omitted=log.other_events_omitted,
             user_faults=[*self.characters.faults, *self._faults],
             initial_state=initial_state,
             final_state=await self.proctor.snapshot(),

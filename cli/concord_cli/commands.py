@@ -15,7 +15,7 @@ from concord_cli.output_files import prepare_folder
 from concord_cli.results_file import write_results
 from concord_cli.scenario import Scenario, read_scenario, reasons
 from concord_cli.stack.local import LocalStack, fixed_stack_ports, free_stack_ports, local_stack
-from concord_cli.stack.plan import StackPlan
+from concord_cli.stack.plan import Listening, StackPlan
 from concord_cli.summary import summary
 from concord_cli.tasks.secrets import keep_secrets
 from concord_cli.terminal import ProgressLog
@@ -41,10 +41,16 @@ async def run(
     _show_result(results, output, progress)
 
 
-async def up(path: Path, ports: tuple[int, int, int], output_folder: Path, progress: ProgressLog) -> None:
-    """Runs a stack until interrupted. `ports`: of the gateway, the collector and the first agent."""
-    scenario = _local_scenario(path)
-    async with local_stack(scenario, fixed_stack_ports(scenario, *ports), progress, output_folder) as stack:
+async def up(
+    path: Path | None, services: Listening, first_agent: int, output_folder: Path, progress: ProgressLog
+) -> None:
+    """Runs a stack until interrupted: the services, and the team of a scenario if `path` names one.
+
+    `first_agent` is the port of the team's first agent.
+    """
+    scenario = Scenario() if path is None else _local_scenario(path)
+    ports = fixed_stack_ports(scenario, services, first_agent)
+    async with local_stack(scenario, ports, progress, output_folder) as stack:
         progress.clear_status()
         progress.print(_addresses(stack.plan))
         progress.log(f"The logs are in {stack.folder.path}. Press Ctrl-C to stop all programs.")

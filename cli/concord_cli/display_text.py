@@ -41,6 +41,12 @@ def shortened(text: str, limit: int) -> str:
     return f"{line[: limit - 1 - tail]}…{line[len(line) - tail :]}"
 
 
+def beginning(text: str, limit: int) -> str:
+    """The text on one line, cut at its end to `limit` characters."""
+    line = on_one_line(text)
+    return line if len(line) <= limit else f"{line[: limit - 1].rstrip()}…"
+
+
 def width_of(text: str, size: float) -> float:
     """An upper estimate of the text's width in a sans-serif font of this size, in the size's unit."""
     return size * sum(map(_width, text))

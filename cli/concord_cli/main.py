@@ -1,4 +1,4 @@
-"""The command line: `concord run`, `up`, `assess`, `evaluate`, `report`, `compare`, `judge`, `tasks`, `scenario`."""
+"""The command line: `concord run`, `up`, `green`, `assess`, `evaluate`, `report`, `compare`, and groups of commands."""
 
 from pathlib import Path
 from typing import Annotated
@@ -33,6 +33,29 @@ ScenarioFile = Annotated[
 ]
 OutputFile = Annotated[Path, typer.Option("--output", "-o", help="Results file to write.")]
 Port = Annotated[int, typer.Option(min=1, max=65535)]
+Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for every interface.")]
+LOOPBACK = "127.0.0.1"
+
+
+def _checked_url(url: str | None) -> str | None:
+    from concord.trust.urls import UrlRefusedError, check_form
+
+    try:
+        if url is not None:
+            check_form(url)
+    except UrlRefusedError as error:
+        raise typer.BadParameter(str(error)) from error
+    return url
+
+
+CardUrl = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        callback=_checked_url,
+        help="URL in the agent card, where clients and participants reach the gateway.",
+    ),
+]
 
 
 @app.command()
@@ -65,7 +88,12 @@ def run(
 @app.command()
 def up(
     scenario: ScenarioFile = SHIPPED_SCENARIO,
-    gateway_port: Port = 9009,
+    host: Host = LOOPBACK,
+    port: Annotated[
+        int, typer.Option("--port", "--gateway-port", min=1, max=65535, help="Port of the gateway.")
+    ] = 9009,
+    card_url: CardUrl = None,
+    no_team: Annotated[bool, typer.Option("--no-team", help="Start the services without a team.")] = False,
     collector_port: Port = 9010,
     agents_port: Annotated[
         int, typer.Option(min=1, max=65535, help="Port of the first agent; the others follow.")
@@ -74,10 +102,32 @@ def up(
 ) -> None:
     """Start the services and a team on this machine, and keep them running until Ctrl-C."""
     with exit_codes(), ProgressLog() as progress:
-        progress.log(f"Starting the team of {scenario}")
+        progress.log("Starting the services" if no_team else f"Starting the team of {scenario}")
         from concord_cli import commands
+        from concord_cli.stack.plan import Listening
 
-        execute(commands.up(scenario, (gateway_port, collector_port, agents_port), output_dir, progress))
+        listening = Listening(host, port, collector_port, card_url)
+        execute(commands.up(None if no_team else scenario, listening, agents_port, output_dir, progress))
+
+
+@app.command("green")
+def green_agent(
+    host: Host = LOOPBACK,
+    port: Port = 9009,
+    card_url: CardUrl = None,
+) -> None:
+    """Run the whole green agent on one port: gateway, collector, workers and Redis. Ends on Ctrl-C or SIGTERM.
+
+    Without --card-url, the card has the address by which a client requests it.
+    """
+    with exit_codes(), ProgressLog() as progress:
+        try:
+            from concord_cli.green.command import green
+            from concord_cli.green.plan import Address
+        except ModuleNotFoundError as error:
+            raise UsageError(f"`concord green` needs the module {error.name}: install concord-cli[green]") from error
+
+        execute(green(Address(host, port, card_url), progress))
 
 
 @app.command()

@@ -8,7 +8,7 @@ from typing import Final
 
 from concord.assessment import Mode
 from concord.assessment.result_row import Basis, ResultRow, Scoring
-from concord.assessment.results import Grading, MetricParameter, SubScore, TrialRecord
+from concord.assessment.results import Grading, MetricParameter, MetricStatus, SubScore, TrialRecord
 
 FACTORS: Final = frozenset({"outcome", "conduct"})
 """The ids of the sub-scores that are multiplied; all others are weighted."""
@@ -108,6 +108,7 @@ class _Inputs:
     mode: Mode
     version: str
     score: float | None
+    alone: bool
     score_high: float | None
     sub_scores: Sequence[SubScore]
     usable: int
@@ -125,6 +126,7 @@ def rating_of(row: ResultRow) -> Rating:
             mode=row.detail.mode,
             version=scoring.version,
             score=row.score,
+            alone=row.detail.coordination_status is MetricStatus.NOT_APPLICABLE,
             score_high=scoring.score_high,
             sub_scores=scoring.sub_scores,
             usable=scoring.usable_trials,
@@ -143,6 +145,7 @@ def rating_of_trial(row: ResultRow, trial: TrialRecord) -> Rating:
             mode=row.detail.mode,
             version=scoring.version,
             score=None if trial.overall_score is None else row.max_score * trial.overall_score,
+            alone=trial.coordination_status is MetricStatus.NOT_APPLICABLE,
             score_high=None,
             sub_scores=trial.sub_scores,
             usable=int(trial.usable),
@@ -206,10 +209,11 @@ def _of_an_outcome(inputs: _Inputs, score: float) -> Rating:
     values = {part.id: part.value for part in inputs.sub_scores}
     outcome, conduct = values.get("outcome"), values.get("conduct")
     rests_on = f"outcome{'' if outcome is None else f' {outcome:.2f}'} ({_by_whom(inputs.judged)})"
-    if conduct is not None:
+    if conduct is not None and not inputs.alone:
         rests_on += f" x conduct {conduct:.2f}"
     trials, unjudged = sum(inputs.judged.values()), inputs.judged.get("nobody", 0)
-    notes = [f"Means of {trials:,} trials; outcome and conduct are multiplied trial by trial."] if trials > 1 else []
+    by_trial = "" if inputs.alone or conduct is None else "; outcome and conduct are multiplied trial by trial"
+    notes = [f"Means of {trials:,} trials{by_trial}."] if trials > 1 else []
     if not unjudged:
         return Rating(f"{score:.1f}", rests_on, tuple(notes))
     high = inputs.score_high

@@ -1,7 +1,7 @@
 """The summary of a result row on a terminal, as rich renderables. Pure."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -10,6 +10,9 @@ from rich.text import Text
 
 from concord.assessment.result_row import Detail, ResultRow
 from concord.assessment.results import Finding, InteractionRecord, LatencySummary, SubScore, TrialRecord
+from concord_cli.assistant_points import ending_text, of_points, total_points
+from concord_cli.assistant_results import ScenarioResults, is_lone_assistant, scenario_results
+from concord_cli.assistant_text import cut_short, failed_checks, losses, one_line, people_faults, points_table
 from concord_cli.display_text import printable
 from concord_cli.interaction_text import (
     MORE_ON_STRUCTURE,
@@ -25,6 +28,9 @@ from concord_cli.terminal import plain_table, plain_text
 
 _QUALITY_STYLES = {"high": "bold green", "medium": "bold yellow", "low": "bold red", "bottleneck": "bold red"}
 _INDENT = (0, 0, 0, 2)
+MAX_ASSISTANT_LINES = 25
+"""Lines of the summary of an assistant."""
+
 MAX_CALLERS = 20
 """Limit of the callers listed: a team rarely has more, and a screen has room for few more."""
 
@@ -35,9 +41,12 @@ MAX_UNEXPLAINED = 3
 def summary(row: ResultRow) -> RenderableType:
     """The score and what it rests on, findings, graph, latency, calls between agents, and warnings.
 
-    If families generated all tasks, it is short: outcomes, messages, causes, findings and warnings.
+    If families generated all tasks, it is short: outcomes, messages, causes, findings and warnings. For an assistant in
+    scenarios it is `MAX_ASSISTANT_LINES` long at most: points, what lost them, failed checks, faults, and warnings.
     """
     detail = row.detail
+    if results := scenario_results(detail):
+        return _of_assistant(row, results)
     if detail.trials and all(trial.team_task is not None for trial in detail.trials):
         return _of_team_tasks(row)
     parts = detail.scoring.sub_scores
@@ -72,6 +81,56 @@ def _of_team_tasks(row: ResultRow) -> RenderableType:
     ]
     shown = [_section(title, body) for title, body in sections if body is not None]
     return Group("", _team_headline(row), *shown, "")
+
+
+def _of_assistant(row: ResultRow, results: Sequence[ScenarioResults]) -> RenderableType:
+    """A summary that fits a screen. Each line but those of the head is cut at the edge of the screen."""
+    detail = row.detail
+    head, points = _assistant_headline(row, results), points_table(results)
+    below: list[tuple[str, list[Text]]] = [
+        ("Checks that failed", cut_short(failed_checks(results))),
+        ("Faults of the simulated people", cut_short(people_faults(results))),
+        ("Findings", cut_short([one_line(each.advice) for each in detail.findings])),
+        ("Warnings", cut_short([one_line(line) for line in _warning_lines(detail)])),
+    ]
+    below = [(title, lines) for title, lines in below if lines]
+    used = 5 + len(head) + len(points.rows) + sum(1 + len(lines) for _, lines in below)
+    lost = losses(results, MAX_ASSISTANT_LINES - used)
+    gap = [""] if used + len(lost) + len(below) <= MAX_ASSISTANT_LINES else []
+    return Group(
+        "",
+        *head,
+        "",
+        points,
+        "",
+        _compact_section("Criteria that lost points", lost),
+        *(Group(*gap, _compact_section(title, lines)) for title, lines in below),
+        "",
+    )
+
+
+def _compact_section(title: str, lines: Sequence[Text]) -> RenderableType:
+    return Group(Text(title, style="bold"), Padding(Group(*lines), _INDENT, expand=False))
+
+
+def _assistant_headline(row: ResultRow, results: Sequence[ScenarioResults]) -> list[Text]:
+    """The score and what it rests on, how the turns ended, and for a team its label of coordination."""
+    detail, rating = row.detail, rating_of(row)
+    lines = [Text.assemble((_score(row, rating), "bold"), plain_text(f": {rating.rests_on}"))]
+    if rating.number is not None:
+        lines[0].append(f", {of_points(total_points(results))} points")
+    lines += [Text(note, "dim") for note in rating.notes]
+    ending = ending_text(results[0]) if len(results) == 1 else _count(len(results), "trial")
+    scenarios = ", ".join(dict.fromkeys(each.scenario_id for each in results))
+    lines.append(one_line(f"{scenarios}: {ending}"))
+    confidence = "" if detail.confidence == "adequate" else f" · confidence: {detail.confidence}"
+    lines.append(one_line(f"{pass_count_text(row)} · {row.time_used:.1f} s{confidence}"))
+    if not is_lone_assistant(detail):
+        label = coordination_label(detail.coordination_quality, detail.coordination_status) or "unknown"
+        lines.append(one_line(f"a team of {_count(len(detail.agents), 'agent')} · coordination: {label}"))
+    for line in lines:
+        line.no_wrap, line.overflow = True, "ellipsis"
+    return lines
 
 
 def _team_headline(row: ResultRow) -> Text:

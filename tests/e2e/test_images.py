@@ -12,7 +12,7 @@ from tests.redis_servers import containers_required, engine_answers
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]
 
 ROOT = Path(__file__).parents[2]
-KINDS = ["client", "collector", "environment", "evaluator", "gateway", "purple"]
+KINDS = ["client", "collector", "environment", "evaluator", "gateway", "green", "purple"]
 # Modules that an image does not need, and that are heavy or help an intruder.
 ABSENT = {
     "client": ["networkx", "openai", "concord_gateway", "pytest"],
@@ -20,6 +20,7 @@ ABSENT = {
     "environment": ["a2a", "networkx", "numpy", "openai", "redis", "pytest"],
     "evaluator": ["a2a", "pandas", "pytest", "scipy"],
     "gateway": ["networkx", "numpy", "openai", "pytest"],
+    "green": ["concord_purple", "pandas", "pytest", "scipy"],
     "purple": ["networkx", "numpy", "redis", "pytest"],
 }
 

@@ -11,6 +11,7 @@ from concord_cli.tasks.command import mean_chance
 from concord_collector.settings import CollectorSettings
 from concord_evaluator.settings import EvaluatorSettings
 from concord_gateway.settings import GatewaySettings
+from concord_purple.settings import PurpleSettings
 from concord_suites import FAMILIES
 
 DOCUMENTS = [Path("README.md"), Path("CONTRIBUTING.md"), *sorted(Path("docs").glob("*.md"))]
@@ -26,6 +27,11 @@ def test_every_setting_of_the_services_is_documented(settings: type[ServiceSetti
     documented = set(re.findall(r"`([A-Z_]+)`", Path("docs/running.md").read_text(encoding="utf-8")))
     names = {str(field.validation_alias or f"CONCORD_{name.upper()}") for name, field in settings.model_fields.items()}
     assert names <= documented
+
+
+def test_every_setting_of_the_participants_is_documented() -> None:
+    documented = set(re.findall(r"`([A-Z_]+)`", Path("docs/running.md").read_text(encoding="utf-8")))
+    assert {f"PURPLE_{name.upper()}" for name in PurpleSettings.model_fields} <= documented
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=str)

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from concord_environment_client.responses import Event
 
-from concord_assistant.results import ActionLogEntry
+from concord_assistant.results import ActionLogEntry, OtherEvent
+from concord_assistant.turns.other_events import MAX_LISTED, listed
 
 MAX_ACTIONS: Final = 2000
 """Actions of one assessment that are logged. Further ones are counted."""
@@ -35,6 +36,7 @@ class ActionLogBuilder:
         self._seen: set[str] = set()
         self._entries: list[ActionLogEntry] = []
         self._others: list[Event] = []
+        self._listed: list[OtherEvent] = []
         self._unread = 0
         self.omitted = 0
         """Actions beyond `MAX_ACTIONS`, and events that nobody read."""
@@ -64,7 +66,11 @@ class ActionLogBuilder:
         logged = entries[: MAX_ACTIONS - len(self._entries)]
         self.omitted += len(entries) - len(logged)
         self._entries += logged
-        self._others += [event for event in others if event.status == "executed"]
+        executed = [event for event in others if event.status == "executed"]
+        self._others += executed
+        self._listed += [
+            listed(self._turn, event, _flat(event.data or {})) for event in executed[: MAX_LISTED - len(self._listed)]
+        ]
         return entries, others
 
     def leave_out(self, events: int) -> None:
@@ -87,6 +93,15 @@ class ActionLogBuilder:
         if self._unread or len(self._others) > MAX_OTHER_EVENTS:
             return None
         return [{"modality": event.modality, "data": _flat(event.data or {})} for event in self._others]
+
+    def get_listed_events(self) -> list[OtherEvent]:
+        """The first `MAX_LISTED` of these events in short form, in the order of execution."""
+        return list(self._listed)
+
+    @property
+    def other_events_omitted(self) -> int:
+        """The number of these events that are not listed."""
+        return len(self._others) - len(self._listed)
 
 
 def _entry(turn: int, event: Event) -> ActionLogEntry:

@@ -5,8 +5,11 @@ from dataclasses import dataclass
 
 from concord.assessment.result_row import Basis, ResultRow
 from concord.assessment.results import Judgment
+from concord_cli.assistant_results import is_lone_assistant, scenario_results
 from concord_cli.display_text import on_one_line, visible
 from concord_cli.interaction_text import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS, fully_observed, no_calls_text
+from concord_cli.report.assistant import AssistantSection
+from concord_cli.report.assistant import section_of as assistant_section_of
 from concord_cli.report.findings import FindingView, findings_of
 from concord_cli.report.flows import FlowTable, LatencyView, flows_of, latency_of, table_of
 from concord_cli.report.graph import Drawing, draw
@@ -44,7 +47,9 @@ class AgentLine:
 class Page:
     """One report.
 
-    `no_calls_text`: the text in place of calls, if there are none; `fully_observed`: whether all calls were observable.
+    `assistant`: on the trials in scenarios; `lone_assistant`: whether only one agent took part, so that the page has no
+    graph and no metrics of a team. `unread_results`: results of scenarios in an unknown form, as JSON. `no_calls_text`:
+    the text in place of calls, if there are none; `fully_observed`: whether all calls were observable.
     """
 
     head: Headline
@@ -63,7 +68,9 @@ class Page:
     judge: JudgeView | None
     trials: TrialsView
     trust: TrustView
-    assessment_results: str | None
+    assistant: AssistantSection | None
+    lone_assistant: bool
+    unread_results: str | None
 
 
 _SOURCES = {"rules": "Written by rules, without a language model", "llm": "Written by a language model"}
@@ -77,6 +84,8 @@ def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = n
     scope = scope_of(row, trial_id)
     flows = flows_of(scope.trials)
     trials = trials_of(scope.trials)
+    lone = is_lone_assistant(row.detail)
+    assistant = assistant_section_of(scenario_results(row.detail, trial_id))
     return Page(
         head=headline_of(scope),
         team=section_of(scope.trials, row.detail.controls if trial_id is None else (), trials.listing.calls),
@@ -91,10 +100,12 @@ def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = n
         metrics=metrics_of(scope.metrics, define),
         roster=_roster(scope),
         latency=latency_of(scope.latency),
-        judge=_judge(scope),
+        judge=None if lone and scope.judge is None else _judge(scope),
         trials=trials,
         trust=trust_of(scope),
-        assessment_results=_pretty(row),
+        assistant=assistant,
+        lone_assistant=lone,
+        unread_results=_pretty(row) if assistant is None else None,
     )
 
 

@@ -6,9 +6,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from concord.trust.declared_hosts import is_every_interface
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.scenario import Scenario
-from concord_cli.stack.plan import Ports, StackPlan, plan_stack
+from concord_cli.stack.plan import Listening, Ports, StackPlan, plan_stack
 from concord_cli.stack.probes import LOOPBACK, can_connect, free_ports, is_free
 from concord_cli.stack.redis import DEFAULT_PORT, RedisChoice, choose_redis
 from concord_cli.stack.run_folder import RunFolder, run_folder
@@ -43,15 +44,17 @@ async def local_stack(
     The gateway writes its results under `output`, by default into the run's folder. `env`: further environment
     variables of services and team. Raises ProgramFailedError, UsageError.
     """
-    _bypass_proxies_on_loopback()
+    bypass_proxies_on_loopback()
     async with run_folder() as folder:
         redis = choose_redis(os.environ, folder.path / "redis", ports.redis)
         progress.log(redis.description)
-        plan = plan_stack(scenario, ports, redis.url, output or folder.path / "output")
+        plan = plan_stack(
+            scenario, ports, redis.url, output or folder.path / "output", os.environ.get("CONCORD_ALLOWED_HOSTS")
+        )
         async with Supervisor(folder, progress.log) as supervisor:
             progress.status(f"Starting {sum(map(len, plan.groups))} programs")
             try:
-                await _start_redis(redis, supervisor)
+                await start_redis(redis, supervisor)
                 for group in plan.groups:
                     supervisor.start(replace(program, env={**program.env, **(env or {})}) for program in group)
                 await supervisor.ready()
@@ -60,7 +63,8 @@ async def local_stack(
                 progress.status("Stopping")
 
 
-async def _start_redis(redis: RedisChoice, supervisor: Supervisor) -> None:
+async def start_redis(redis: RedisChoice, supervisor: Supervisor) -> None:
+    """Starts the chosen Redis and waits for it. Raises AssessmentError if the one in REDIS_URL does not answer."""
     if redis.program is not None:
         supervisor.start([redis.program])
         await supervisor.ready()
@@ -71,22 +75,31 @@ async def _start_redis(redis: RedisChoice, supervisor: Supervisor) -> None:
 def free_stack_ports(scenario: Scenario) -> Ports:
     """Ports that are free now, for a stack with arbitrary ports."""
     redis, collector, gateway, *agents = free_ports(3 + len(scenario.local))
-    return Ports(redis, collector, gateway, dict(zip([each.role for each in scenario.local], agents, strict=True)))
+    roles = [each.role for each in scenario.local]
+    return Ports(redis, Listening(LOOPBACK, gateway, collector), dict(zip(roles, agents, strict=True)))
 
 
-def fixed_stack_ports(scenario: Scenario, gateway: int, collector: int, first_agent: int) -> Ports:
-    """The same ports for every run, consecutive ones for the agents. Raises UsageError if one is in use."""
+def fixed_stack_ports(scenario: Scenario, services: Listening, first_agent: int) -> Ports:
+    """The same ports for every run, consecutive ones for the agents.
+
+    Raises UsageError if one is in use, and for services on every interface without a URL.
+    """
+    if is_every_interface(services.host) and services.card_url is None:
+        raise UsageError(
+            f"--host {services.host} is no address for agents: give --card-url, the URL by which they reach the gateway"
+        )
     agents = {each.role: first_agent + i for i, each in enumerate(scenario.local)}
-    wanted = {"gateway": gateway, "collector": collector, **agents}
+    wanted = {"gateway": services.gateway, "collector": services.collector, **agents}
     if len(set(wanted.values())) < len(wanted):
         raise UsageError("two programs have the same port: choose different ports")
     for name, port in wanted.items():
-        if not is_free(port):
-            raise UsageError(f"port {port} of {LOOPBACK}, for {name}, is in use: choose another port with an option")
-    return Ports(free_ports(1)[0], collector, gateway, agents)
+        host = LOOPBACK if name in agents else services.host
+        if not is_free(port, host):
+            raise UsageError(f"port {port} of {host}, for {name}, is in use: choose another port with an option")
+    return Ports(free_ports(1)[0], services, agents)
 
 
-def _bypass_proxies_on_loopback() -> None:
+def bypass_proxies_on_loopback() -> None:
     """Programs on this machine connect to each other directly, even if the environment names a proxy."""
     listed = os.environ.get("no_proxy") or os.environ.get("NO_PROXY")
     os.environ["no_proxy"] = os.environ["NO_PROXY"] = ",".join(filter(None, [listed, LOOPBACK]))

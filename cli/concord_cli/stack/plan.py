@@ -2,10 +2,12 @@
 
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import urlsplit
 
+from concord.trust.declared_hosts import is_every_interface, is_loopback
 from concord_cli.scenario import Participant, Scenario
 from concord_cli.stack.probes import LOOPBACK, HttpProbe
 from concord_cli.stack.supervisor import Program
@@ -17,12 +19,21 @@ _CARD = "/.well-known/agent-card.json"
 
 
 @dataclass(frozen=True, slots=True)
+class Listening:
+    """Where gateway and collector listen. `card_url` is the gateway's URL for others; None: host and port."""
+
+    host: str
+    gateway: int
+    collector: int
+    card_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Ports:
-    """The programs' ports on the loopback interface; `agents` by role."""
+    """Where the programs listen; Redis and the `agents`, by role, on the loopback interface."""
 
     redis: int
-    collector: int
-    gateway: int
+    services: Listening
     agents: Mapping[str, int]
 
 
@@ -37,14 +48,24 @@ class StackPlan:
     """Base URLs by role, in the scenario's order: of the agents of the stack, and of those that run elsewhere."""
 
 
-def plan_stack(scenario: Scenario, ports: Ports, redis_url: str, output: Path) -> StackPlan:
-    """Plans the services and the scenario's team; the gateway writes its results under `output`."""
-    gateway_url, collector_url = _url(ports.gateway), _url(ports.collector)
+def plan_stack(
+    scenario: Scenario, ports: Ports, redis_url: str, output: Path, allowed_hosts: str | None = None
+) -> StackPlan:
+    """Plans the services and the scenario's team; the gateway writes its results under `output`.
+
+    `allowed_hosts` is the `CONCORD_ALLOWED_HOSTS` of this process.
+    """
+    services = ports.services
+    gateway_url = services.card_url or _url(services.gateway, services.host)
+    collector_url = _url(services.collector, urlsplit(gateway_url).hostname or services.host)
     redis = {"REDIS_URL": redis_url}
-    collector = _service("collector", "concord_collector", ports.collector, env=redis)
+    collector = _service("collector", "concord_collector", services.collector, host=services.host, env=redis)
     gateway = _service(
-        *("gateway", "concord_gateway", ports.gateway, "--card-url", gateway_url),
-        env=redis | {"CONCORD_COLLECTOR_URL": collector_url, "CONCORD_OUTPUT_DIR": str(output)},
+        *("gateway", "concord_gateway", services.gateway, "--card-url", gateway_url),
+        host=services.host,
+        env=redis
+        | {"CONCORD_COLLECTOR_URL": collector_url, "CONCORD_OUTPUT_DIR": str(output)}
+        | _allowed_team(services.host, ports.agents.values(), allowed_hosts),
     )
     team = [_agent(each, scenario.team.wiring, ports.agents[each.role]) for each in scenario.local]
     started = {role: _url(port) for role, port in ports.agents.items()}
@@ -83,15 +104,30 @@ def _agent(participant: Participant, wiring: str, port: int) -> Program:
 
 
 def _service(
-    name: str, module: str, port: int, *arguments: str, env: Mapping[str, str], ready: str = "/readyz"
+    name: str,
+    module: str,
+    port: int,
+    *arguments: str,
+    env: Mapping[str, str],
+    host: str = LOOPBACK,
+    ready: str = "/readyz",
 ) -> Program:
-    command = _module(module, "--host", LOOPBACK, "--port", str(port), *arguments)
-    return Program(name, command, env, HttpProbe(_url(port).rstrip("/") + ready))
+    command = _module(module, "--host", host, "--port", str(port), *arguments)
+    local = LOOPBACK if is_every_interface(host) else host
+    return Program(name, command, env, HttpProbe(_url(port, local).rstrip("/") + ready))
+
+
+def _allowed_team(host: str, ports: Iterable[int], others: str | None) -> dict[str, str]:
+    """Lets a gateway that other machines reach assess the team on this machine's loopback interface."""
+    team = [f"{LOOPBACK}:{port}" for port in ports]
+    if is_loopback(host) or not team:
+        return {}
+    return {"CONCORD_ALLOWED_HOSTS": ",".join(filter(None, [others, *team]))}
 
 
 def _module(module: str, *arguments: str) -> tuple[str, ...]:
     return (sys.executable, "-m", module, *arguments)
 
 
-def _url(port: int) -> str:
-    return f"http://{LOOPBACK}:{port}/"
+def _url(port: int, host: str = LOOPBACK) -> str:
+    return f"http://{host}:{port}/"

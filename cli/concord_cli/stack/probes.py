@@ -78,12 +78,12 @@ def free_ports(count: int) -> list[int]:
         return [int(each.getsockname()[1]) for each in sockets]
 
 
-def is_free(port: int) -> bool:
-    """Whether this port of the loopback interface is free."""
-    with socket.socket() as candidate:
+def is_free(port: int, host: str = LOOPBACK) -> bool:
+    """Whether a server can listen on this port of an address of this machine."""
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as candidate:
         candidate.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
-            candidate.bind((LOOPBACK, port))
+            candidate.bind((host, port))
         except OSError:
             return False
         return True

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, BinaryIO, Self, TypeVar
 
 from concord import parent_guard
 from concord_cli.errors import AssessmentError
@@ -49,15 +49,18 @@ class Program:
 
 
 class ProgramFailedError(AssessmentError):
-    """A program died too often or did not become ready in time. The message ends with the last lines of its log."""
+    """A program died too often or did not become ready in time. The message quotes the last lines of its log file."""
 
 
 class SupervisedProgram:
     """A running program. Until `stop`, a new process replaces each that dies."""
 
-    def __init__(self, program: Program, folder: RunFolder, notice: Callable[[str], None]) -> None:
+    def __init__(
+        self, program: Program, folder: RunFolder, notice: Callable[[str], None], *, logs_to_stderr: bool = False
+    ) -> None:
         self.program = program
         self._folder = folder
+        self._logs_to_stderr = logs_to_stderr
         self._notice = notice
         self._process: Process | None = None
         self._stopping = asyncio.Event()
@@ -97,7 +100,7 @@ class SupervisedProgram:
 
     async def _run_once(self) -> str:
         """Runs one process to its end. Returns how it ended."""
-        with self._folder.log(self.program.name).open("ab") as log:
+        with self._open_log() as log:
             process = await asyncio.create_subprocess_exec(
                 *(sys.executable, "-I", "-S", parent_guard.__file__, "run", str(GRACE_S), *self.program.command),
                 stdin=asyncio.subprocess.PIPE,
@@ -120,7 +123,14 @@ class SupervisedProgram:
             async with asyncio.timeout(seconds):
                 await self._stopping.wait()
 
+    def _open_log(self) -> BinaryIO:
+        if self._logs_to_stderr:
+            return os.fdopen(os.dup(sys.stderr.fileno()), "ab")
+        return self._folder.log(self.program.name).open("ab")
+
     def _failed(self, what: str) -> ProgramFailedError:
+        if self._logs_to_stderr:
+            return ProgramFailedError(f"{self.program.name} {what}")
         tail = log_tail(self._folder.log(self.program.name))
         return ProgramFailedError(f"{self.program.name} {what}. Its last output:\n{tail}")
 
@@ -158,11 +168,15 @@ def _how_it_ended(code: int) -> str:
 
 
 class Supervisor:
-    """Programs in groups, started one group after another and stopped in the reverse order. A context manager."""
+    """Programs in groups, started one group after another and stopped in the reverse order. A context manager.
 
-    def __init__(self, folder: RunFolder, notice: Callable[[str], None]) -> None:
+    With `logs_to_stderr`, the programs write to this process's standard error instead of files in the folder.
+    """
+
+    def __init__(self, folder: RunFolder, notice: Callable[[str], None], *, logs_to_stderr: bool = False) -> None:
         self._folder = folder
         self._notice = notice
+        self._logs_to_stderr = logs_to_stderr
         self._groups: list[list[SupervisedProgram]] = []
 
     async def __aenter__(self) -> Self:
@@ -176,7 +190,12 @@ class Supervisor:
 
     def start(self, programs: Iterable[Program]) -> None:
         """Starts programs as the next group, without waiting for them."""
-        self._groups.append([SupervisedProgram(program, self._folder, self._notice) for program in programs])
+        self._groups.append(
+            [
+                SupervisedProgram(program, self._folder, self._notice, logs_to_stderr=self._logs_to_stderr)
+                for program in programs
+            ]
+        )
 
     async def ready(self) -> None:
         """Waits until all programs are ready. Raises ProgramFailedError as soon as one fails."""

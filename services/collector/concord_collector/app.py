@@ -29,7 +29,9 @@ from concord_collector.settings import CollectorSettings
 from concord_collector.trace_writer import TraceWriter
 from concord_collector.traces_endpoint import traces_router
 
-_OPEN_TO_TOKENS: Final = frozenset({"/peers", "/register", "/traces", "/v1/traces"})
+PATHS: Final = frozenset({"/peers", "/register", "/traces", "/v1/traces"})
+"""The paths for participants and agents, and the only ones that accept tokens."""
+
 _BURST_S: Final = 10
 _MINUTE_S: Final = 60
 
@@ -58,7 +60,7 @@ def create_app(settings: CollectorSettings) -> FastAPI:
     app.state.documented = []
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(TimingMiddleware, metrics=metrics)
-    app.add_middleware(TokenPathLimit, accepts=_OPEN_TO_TOKENS.__contains__)
+    app.add_middleware(TokenPathLimit, accepts=PATHS.__contains__)
     app.openapi = lambda: _openapi(app)  # type: ignore[method-assign]  # FastAPI's documented way to extend the schema
     return app
 

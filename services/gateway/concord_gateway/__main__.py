@@ -1,6 +1,7 @@
 """`python -m concord_gateway`: serves the green agent."""
 
 from concord.service import address_parser, configure_logging, serve
+from concord.trust.declared_hosts import is_every_interface
 from concord_gateway.app import create_app
 from concord_gateway.settings import GatewaySettings
 
@@ -11,12 +12,16 @@ def main() -> None:
         "concord_gateway", "The green agent: assesses teams of agents over A2A. State is in Redis (REDIS_URL)."
     )
     parser.add_argument(
-        "--card-url", help="URL in the agent card, where clients reach the gateway (default: host and port)"
+        "--card-url",
+        help="URL in the agent card, where clients and participants reach the gateway (default: host and port, but for "
+        "0.0.0.0 the address by which a client requests the card; participants then call each other directly)",
     )
     arguments = parser.parse_args()
     settings = GatewaySettings()
     configure_logging("gateway", level=settings.log_level, form=settings.log_format)
-    card_url = arguments.card_url or f"http://{arguments.host}:{arguments.port}/"
+    card_url = arguments.card_url
+    if card_url is None and not is_every_interface(arguments.host):
+        card_url = f"http://{arguments.host}:{arguments.port}/"
     serve(create_app(settings, card_url, f"{arguments.host}:{arguments.port}"), arguments.host, arguments.port)
 
 

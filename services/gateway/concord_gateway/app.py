@@ -1,6 +1,7 @@
 """The gateway's app: A2A agent, proxy and probes over one storage connection."""
 
 import logging
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -12,7 +13,7 @@ from concord.service import BodyLimit, TokenPathLimit, probe_routes
 from concord.storage.redis import WORK_RETRY_S, Storage, connect
 from concord.trust.api_keys import ApiKeys
 from concord.trust.closed_trials import ClosedTrials
-from concord.trust.declared_hosts import DeclaredHosts, host_and_port, is_loopback
+from concord.trust.declared_hosts import DeclaredHosts, host_and_port, is_every_interface, is_loopback
 from concord.trust.proxy_urls import PROXY_PATH
 from concord.trust.token_keys import TokenKeys
 from concord.trust.urls import PeerUrls
@@ -31,11 +32,12 @@ from concord_gateway.settings import GatewaySettings
 logger = logging.getLogger(__name__)
 
 
-def create_app(settings: GatewaySettings, card_url: str, bound_to: str = "") -> FastAPI:
+def create_app(settings: GatewaySettings, card_url: str | None, bound_to: str = "") -> FastAPI:
     """Creates the gateway's ASGI app.
 
-    `card_url` is the URL that clients post to. `bound_to` is the address that the server listens on, if known. Raises
-    ValueError for an API key that is too short and for an allowed host that is not a host.
+    `card_url` is the URL that clients and participants use; None: the card names the address by which it is requested,
+    and participants call each other directly, unless `proxy_url` is set. `bound_to` is the address that the server
+    listens on, if known. Raises ValueError for an API key that is too short and for an allowed host that is no host.
     """
     keys = ApiKeys(settings.api_keys)
     peer_urls = _peer_urls(settings, card_url, bound_to)
@@ -60,7 +62,7 @@ def create_app(settings: GatewaySettings, card_url: str, bound_to: str = "") -> 
             records = storage.tasks(lease_s=settings.lease_s, keep_s=settings.keep_s)
             agent = mount_agent(app, _profile(card_url), handler, keys=keys, records=records)
             app.include_router(probe_routes(lambda: check_workers(storage), instruments.registry))
-            _log_who_may_assess(keys, bound_to or card_url)
+            _log_who_may_assess(keys, bound_to or card_url or "")
             agent.take_over()
             try:
                 yield
@@ -74,12 +76,13 @@ def create_app(settings: GatewaySettings, card_url: str, bound_to: str = "") -> 
     return app
 
 
-def _peer_urls(settings: GatewaySettings, card_url: str, bound_to: str) -> PeerUrls:
-    listening = host_and_port(f"http://{bound_to}" if bound_to else card_url) or ("", 0)
+def _peer_urls(settings: GatewaySettings, card_url: str | None, bound_to: str) -> PeerUrls:
+    listening = host_and_port(f"http://{bound_to}" if bound_to else card_url or "") or ("", 0)
     loopback = is_loopback(listening[0])
-    own = {
-        host_and_port(url) for url in (card_url, settings.proxy_url or "", settings.collector_url, settings.redis_url)
-    }
+    urls = (card_url, settings.proxy_url, settings.collector_url, settings.redis_url)
+    own = {host_and_port(url) for url in urls if url is not None}
+    if is_every_interface(listening[0]):
+        own.add((socket.gethostname(), listening[1]))
     declared = DeclaredHosts(
         settings.hosts,
         own=frozenset(place for place in (*own, ("127.0.0.1", listening[1])) if place is not None),
@@ -90,7 +93,7 @@ def _peer_urls(settings: GatewaySettings, card_url: str, bound_to: str) -> PeerU
 
 @asynccontextmanager
 async def _contexts(
-    settings: GatewaySettings, card_url: str, response_llm: LLM | None
+    settings: GatewaySettings, card_url: str | None, response_llm: LLM | None
 ) -> AsyncIterator[AssistantContexts]:
     """The green agents of assistants. Their environments end with the gateway."""
     contexts = AssistantContexts(
@@ -120,7 +123,7 @@ def _participants(
     token_keys: TokenKeys,
     upstream: Upstream,
     instruments: Instruments,
-    card_url: str,
+    card_url: str | None,
     peer_urls: PeerUrls,
 ) -> Participants:
     assignments, open_calls = Assignments(token_keys, settings.collector_url), OpenCalls()
@@ -137,8 +140,8 @@ def _participants(
     )
 
 
-def _profile(url: str) -> AgentProfile:
-    """The gateway's agent card; `url` is where clients post to."""
+def _profile(url: str | None) -> AgentProfile:
+    """The gateway's agent card."""
     return AgentProfile(
         name="Concord",
         description=(

@@ -16,20 +16,21 @@ _MAX_TOKENS: Final = 4096
 class Assignments:
     """Creates the gateway's own assignment for a trial, and each participant's token."""
 
-    def __init__(self, token_keys: TokenKeys, collector_url: str) -> None:
+    def __init__(self, token_keys: TokenKeys, collector_url: str | None) -> None:
         self._token_keys = token_keys
-        self._collector_url = collector_url.rstrip("/")
+        self._collector_url = None if collector_url is None else collector_url.rstrip("/")
         self._tokens: LRUCache[Claims, SecretStr] = LRUCache(_MAX_TOKENS)
 
     def own(self, assessment_id: str, trace_id: str, step_id: str) -> Assignment:
         """The gateway's own assignment for a trial, whose root step is `step_id`."""
+        collector = self._collector_url
         return Assignment(
             assessment_id=assessment_id,
             trace_id=trace_id,
             step_id=step_id,
             agent_id=GREEN_AGENT,
-            collector_url=self._collector_url,
-            peers_url=f"{self._collector_url}/peers?assessment_id={assessment_id}",
+            collector_url=collector,
+            peers_url=None if collector is None else f"{collector}/peers?assessment_id={assessment_id}",
         )
 
     async def token(self, claims: Claims) -> SecretStr:

@@ -66,6 +66,10 @@ class AssessmentHandler:
     async def _read(self, message: IncomingMessage) -> tuple[AssessmentRequest, Work]:
         """Parses a message. Raises NotAnAssessmentError."""
         request, work = await asyncio.to_thread(_read, message, self._scenarios)
+        if any(task.scenario for task in work.tasks) and not self._contexts.reachable:
+            raise NotAnAssessmentError(
+                "`scenario` needs an address of this gateway for assistants (--card-url, CONCORD_ENVIRONMENT_URL)"
+            )
         await check_hosts(request, self._participants.peer_urls)
         return request, work
 

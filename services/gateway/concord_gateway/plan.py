@@ -41,7 +41,10 @@ async def make_plan(
     exchange = decided_exchange(contacts.cards, observed=participants.proxy_base is not None)
     tasks = [with_exchange(task, exchange) for task in work.tasks]
     if participants.proxy_base is None and _by_calls(tasks):
-        raise NotAnAssessmentError("`exchange` is calls, which this gateway cannot observe: CONCORD_OBSERVE is off")
+        raise NotAnAssessmentError(
+            "`exchange` is calls, which this gateway cannot observe: CONCORD_OBSERVE is off, or participants have no "
+            "address of the gateway (--card-url, CONCORD_PROXY_URL)"
+        )
     missing = {name: f"{name} ({request.participants[name]}): {why}" for name, why in contacts.missing.items()}
     plan = AssessmentPlan(
         assessment_id=new_trace_id(),

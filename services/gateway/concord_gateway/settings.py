@@ -28,8 +28,8 @@ def _words(value: object) -> object:
 class GatewaySettings(StatefulServiceSettings):
     """`REDIS_URL` and `CONCORD_` variables. Times are in seconds."""
 
-    collector_url: str = "http://127.0.0.1:9010"
-    """The collector's URL for participants: it must be reachable for them."""
+    collector_url: str | None = "http://127.0.0.1:9010"
+    """The collector's URL for participants: it must be reachable for them. None: they report in their answers."""
     observe: bool = True
     """Whether participants reach each other through the gateway's proxy, which observes their calls."""
     proxy_url: str | None = None

@@ -2,9 +2,10 @@
 
 import json
 from enum import StrEnum
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Self
 
-from pydantic import BeforeValidator, Field, HttpUrl, SecretStr
+from pydantic import BeforeValidator, Field, HttpUrl, SecretStr, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from concord.assessment.roster import ParticipantId
@@ -16,6 +17,17 @@ class Mode(StrEnum):
 
     WORK = "work"
     ECHO = "echo"
+
+
+class AssistantMode(StrEnum):
+    """The personal assistants (docs/assistants.md)."""
+
+    NULL = "null"
+    DUMP = "dump"
+    READ_ONLY = "read_only"
+    ORACLE = "oracle"
+    RULES = "rules"
+    MODEL = "model"
 
 
 def _peers(given: object) -> object:
@@ -40,11 +52,21 @@ class PurpleSettings(BaseSettings):
     function: Function = Function.COORDINATOR
     team: TeamName = TeamName.MESH
     mode: Mode = Mode.WORK
+    assistant: AssistantMode | None = None
+    """A personal assistant instead of a member of a team."""
+    oracle: Path | None = None
+    """The `oracle.json` that the oracle performs."""
     peers: Annotated[dict[ParticipantId, HttpUrl], NoDecode, BeforeValidator(_peers)] = {}
     collector_url: HttpUrl | None = None
     collector_token: SecretStr | None = None
     """For registration, from `python -m concord_collector --issue-token`. An open collector needs none."""
     call_timeout_s: Annotated[float, Field(gt=0, le=3600)] = 300
+
+    @model_validator(mode="after")
+    def _oracle_has_a_file(self) -> Self:
+        if (self.assistant is AssistantMode.ORACLE) != (self.oracle is not None):
+            raise ValueError("the assistant `oracle` needs an oracle file, and no other agent reads one")
+        return self
 
     @property
     def own_url(self) -> str:
@@ -54,5 +76,5 @@ class PurpleSettings(BaseSettings):
 
     @property
     def own_id(self) -> str:
-        """The agent's id outside of any assessment: `agent_id`, else its function."""
-        return self.agent_id or self.function
+        """The agent's id outside of any assessment: `agent_id`, else its function, or that it is an assistant."""
+        return self.agent_id or (self.function if self.assistant is None else "assistant")

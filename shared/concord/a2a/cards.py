@@ -1,11 +1,15 @@
 """Agent cards, valid for 1.0 and 0.3 clients."""
 
 from dataclasses import dataclass
+from typing import Final
 
 from a2a.types import a2a_pb2 as pb
 
 from concord.agent.extensions import SUPPORTED_URIS
 from concord.trust.api_keys import KEY_HEADER
+
+_PLACEHOLDER: Final = "http://localhost/"
+"""Stands in a card that nobody sees, because its agent has no URL of its own. The SDK demands one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +24,15 @@ class Skill:
 
 @dataclass(frozen=True, slots=True)
 class AgentProfile:
-    """The contents of an agent's card. `url` is where clients post to: it must be reachable for them."""
+    """The contents of an agent's card.
+
+    `url` is where clients post to: it must be reachable for them. None: the address by which they request the card.
+    """
 
     name: str
     description: str
     version: str
-    url: str
+    url: str | None
     skills: tuple[Skill, ...]
     extensions: tuple[str, ...] = SUPPORTED_URIS
 
@@ -37,7 +44,7 @@ def card_of(profile: AgentProfile, *, with_keys: bool) -> pb.AgentCard:
         description=profile.description,
         version=profile.version,
         supported_interfaces=[
-            pb.AgentInterface(url=profile.url, protocol_binding="JSONRPC", protocol_version=version)
+            pb.AgentInterface(url=profile.url or _PLACEHOLDER, protocol_binding="JSONRPC", protocol_version=version)
             for version in ("1.0", "0.3")
         ],
         capabilities=pb.AgentCapabilities(

@@ -11,7 +11,6 @@ from a2a.compat.v0_3.jsonrpc_adapter import JSONRPC03Adapter
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.events import EventQueue
 from a2a.server.jsonrpc_models import InvalidParamsError, InvalidRequestError, JSONRPCError
-from a2a.server.routes.agent_card_routes import create_agent_card_routes
 from a2a.server.routes.fastapi_routes import add_a2a_routes_to_fastapi
 from a2a.server.routes.jsonrpc_dispatcher import JsonRpcDispatcher
 from a2a.server.tasks import TaskUpdater
@@ -24,6 +23,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from concord.a2a.callers import Callers
+from concord.a2a.card_routes import card_route
 from concord.a2a.cards import AgentProfile, card_of
 from concord.a2a.durable import DurableTaskStore, StoredChanges
 from concord.a2a.idempotency import BegunTasks, IdempotentRequests, abandoned_task
@@ -37,7 +37,6 @@ from concord.trust.api_keys import ApiKeys
 logger = logging.getLogger(__name__)
 
 _INTERRUPTED_S: Final = 600.0
-_CARD_CACHE: Final = "public, max-age=60"
 _LOOKS_PER_LEASE: Final = 3
 
 
@@ -182,7 +181,7 @@ def mount_agent(
 
     add_a2a_routes_to_fastapi(
         app,
-        agent_card_routes=create_agent_card_routes(card, cache_control=_CARD_CACHE),
+        agent_card_routes=[card_route(profile, with_keys=bool(keys))],
         jsonrpc_routes=[Route("/", handle, methods=["POST"])],
     )
     return AgentServer(requests, records)

@@ -4,7 +4,7 @@ import argparse
 from typing import Final
 
 import uvicorn
-from fastapi import FastAPI
+from starlette.types import ASGIApp
 
 DEFAULT_PORT: Final = 9009
 GRACE_S: Final = 8
@@ -21,7 +21,7 @@ def address_parser(program: str, description: str, *, port: int = DEFAULT_PORT) 
     return parser
 
 
-def serve(app: FastAPI, host: str, port: int) -> None:
+def serve(app: ASGIApp, host: str, port: int) -> None:
     """Serves until SIGTERM or SIGINT, then lets open requests finish for `GRACE_S`."""
     uvicorn.run(
         app,

@@ -91,6 +91,14 @@ def is_loopback(host: str) -> bool:
         return False
 
 
+def is_every_interface(host: str) -> bool:
+    """Whether a server that listens on this host listens on every interface, which is no address for its clients."""
+    try:
+        return ip_address(host.strip("[]")).is_unspecified
+    except ValueError:
+        return False
+
+
 def _host_and_port(text: str) -> HostAndPort:
     place = urlsplit(f"//{text}")
     if not place.hostname or place.port is None or place.path or place.username is not None:

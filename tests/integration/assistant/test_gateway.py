@@ -93,6 +93,10 @@ async def test_two_runs_of_a_scenario_make_a_row_with_their_results(redis_url: s
         "calendar.create",
         "chat.send_message",
     ]
+    events = [(each["turn"], each["event"], each["character"]) for each in results[0]["other_events"]]
+    assert events == [(1, "chat.send_message", None), (1, "email.receive", "tom"), (1, "email.receive", None)]
+    [_, conduct] = row["detail"]["trials"][0]["sub_scores"]
+    assert (conduct["id"], conduct["value"]) == ("conduct", 1)
     assert str(assistant.start["api_key"]) not in json.dumps(row)
     assert assistant.start["ues_url"].startswith(f"{gateway.url}ues/")
     types = [data["message_type"] for update in updates for data in update.data if isinstance(data, dict)]

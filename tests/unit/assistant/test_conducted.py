@@ -10,8 +10,9 @@ import pytest
 
 from concord.trust.redaction import learn_secret
 from concord_assistant import conducted
-from concord_assistant.conducted import ConductedAssessment
-from concord_assistant.results import ActionLogEntry, TurnResult
+from concord_assistant.conducted import ConductedAssessment, no_scores
+from concord_assistant.evaluation.judge import Evaluation
+from concord_assistant.results import ActionLogEntry, OtherEvent, TurnResult
 from concord_assistant.scenario.loader import load_scenario
 from tests.unit.assistant.scenario.folders import EVALUATORS, write
 
@@ -69,3 +70,11 @@ def test_an_assistant_that_floods_its_environment_is_recorded_as_one_that_did_no
 def test_anything_else_is_no_record(document: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - any reason
         ConductedAssessment.from_document(document)
+
+
+def test_the_listed_events_of_others_come_into_the_results(tmp_path: Path) -> None:
+    event = OtherEvent(turn=1, timestamp=NOON, event="email.receive", sender="tom@x.example", text="Yes.")
+    document = record(tmp_path, listed_events=[event], listed_events_omitted=2).document()
+    evaluation = Evaluation(criteria_results=[], scores=no_scores(), unjudged=False)
+    found = ConductedAssessment.from_document(document).results(evaluation)
+    assert (found.other_events, found.other_events_omitted) == ([event], 2)

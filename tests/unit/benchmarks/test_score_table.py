@@ -100,6 +100,6 @@ def test_no_failure_is_charged_to_the_infrastructure() -> None:
 
 
 @pytest.mark.parametrize("setting", JUDGED)
-def test_a_lone_participant_is_judged_by_its_answer_and_has_no_conduct(setting: str) -> None:
+def test_a_lone_participant_is_judged_by_its_answer_and_has_full_conduct(setting: str) -> None:
     assert score("alone", setting) == 100
-    assert (TABLE["alone"]["conduct"], TABLE["alone"]["label"]) == ("-", "-")
+    assert (TABLE["alone"]["conduct"], TABLE["alone"]["label"]) == ("1.000", "-")

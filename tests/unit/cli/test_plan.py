@@ -4,8 +4,12 @@ import sys
 from itertools import pairwise
 from pathlib import Path
 
+import pytest
+
+from concord_cli.errors import UsageError
 from concord_cli.scenario import Scenario
-from concord_cli.stack.plan import Ports, StackPlan, plan_stack
+from concord_cli.stack.local import fixed_stack_ports
+from concord_cli.stack.plan import Listening, Ports, StackPlan, plan_stack
 from concord_cli.stack.probes import HttpProbe
 from concord_cli.stack.supervisor import Program
 
@@ -23,7 +27,9 @@ MIXED = Scenario.model_validate(
 
 
 def planned() -> StackPlan:
-    return plan_stack(MIXED, Ports(7000, 7001, 7002, {"reviewer": 7003}), REDIS_URL, Path("out"))
+    return plan_stack(
+        MIXED, Ports(7000, Listening("127.0.0.1", 7002, 7001), {"reviewer": 7003}), REDIS_URL, Path("out")
+    )
 
 
 def program(name: str) -> Program:
@@ -81,3 +87,19 @@ def test_started_and_external_participants_keep_their_order() -> None:
         ("guest", "http://guest:9009/"),
         ("reviewer", "http://127.0.0.1:7003/"),
     ]
+
+
+def test_services_on_every_interface_are_probed_here_and_reached_by_the_cards_host() -> None:
+    listening = Listening("0.0.0.0", 7002, 7001, "http://box:80/")  # noqa: S104
+    plan = plan_stack(MIXED, Ports(7000, listening, {"reviewer": 7003}), REDIS_URL, Path("out"), "10.0.0.0/8")
+    collector, gateway = plan.groups[0][0], plan.groups[1][-1]
+    assert collector.probe == HttpProbe("http://127.0.0.1:7001/readyz")
+    assert (plan.gateway_url, plan.collector_url) == ("http://box:80/", "http://box:7001/")
+    assert gateway.env["CONCORD_COLLECTOR_URL"] == "http://box:7001/"
+    # The gateway otherwise refuses agents on the loopback interface if other machines reach it.
+    assert gateway.env["CONCORD_ALLOWED_HOSTS"] == "10.0.0.0/8,127.0.0.1:7003"
+
+
+def test_services_on_every_interface_need_a_url() -> None:
+    with pytest.raises(UsageError, match="give --card-url"):
+        fixed_stack_ports(MIXED, Listening("0.0.0.0", 7002, 7001), 7003)  # noqa: S104

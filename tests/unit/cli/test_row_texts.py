@@ -69,8 +69,15 @@ class TestOutcome:
             assert rating.rests_on == "nobody judged the outcome (no scorer, and no key for a judge)"
 
     def test_without_conduct_the_score_is_the_outcome(self) -> None:
-        rating = rating_of(lone_participant())
-        assert (rating.number, rating.rests_on) == ("70.0", "outcome 0.70 (by code)")
+        rating = rating_of(row(scoring=scored(sub_scores=factors(0.8, None))))
+        assert (rating.number, rating.rests_on) == ("80.0", "outcome 0.80 (by code)")
+
+    def test_a_lone_participants_conduct_of_1_is_not_a_factor_in_the_text(self) -> None:
+        for rating in (
+            rating_of(lone_participant()),
+            rating_of_trial(lone_participant(), lone_participant().detail.trials[0]),
+        ):
+            assert (rating.number, rating.rests_on) == ("70.0", "outcome 0.70 (by code)")
 
     def test_trials_without_an_evaluation_count_as_unjudged(self) -> None:
         lost = row(trials=[], scoring=scored(usable_trials=0, judged_by_code=0, unjudged=2))

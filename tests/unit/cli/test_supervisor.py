@@ -151,3 +151,16 @@ async def test_a_supervisor_that_is_left_early_leaves_no_process_behind(
         supervisor.start([python("worker", SLEEPER, str(tmp_path)) for _ in range(3)])
         await asyncio.sleep(delay_s)
     assert pids_with_argument(str(tmp_path)) == []
+
+
+async def test_programs_can_write_to_standard_error_instead_of_files(
+    folder: RunFolder, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("concord_cli.stack.supervisor.FIRST_BACKOFF_S", 0.01)
+    async with Supervisor(folder, silent, logs_to_stderr=True) as supervisor:
+        supervisor.start([python("worker", "import sys; print('no such model'); sys.exit(7)")])
+        with pytest.raises(ProgramFailedError, match=r"worker ended with exit code 7, 4 times in a row$"):
+            await supervisor.guard(asyncio.sleep(60))
+
+    assert "no such model" in capfd.readouterr().err
+    assert not folder.log("worker").exists()

@@ -3,7 +3,7 @@
 import pytest
 
 from concord_purple.__main__ import settings_from
-from concord_purple.settings import Mode
+from concord_purple.settings import AssistantMode, Mode
 from concord_purple.teams import Function, TeamName
 
 
@@ -54,3 +54,15 @@ def test_an_invalid_variable_exits_with_a_usage_message(
     with pytest.raises(SystemExit, match="2"):
         settings_from([])
     assert reason in capsys.readouterr().err
+
+
+def test_an_assistant_is_no_member_of_a_team() -> None:
+    settings = settings_from(["--assistant", "oracle", "--oracle", "oracle.json"])
+    assert (settings.assistant, settings.own_id) == (AssistantMode.ORACLE, "assistant")
+
+
+@pytest.mark.parametrize("arguments", [["--assistant", "oracle"], ["--assistant", "rules", "--oracle", "oracle.json"]])
+def test_the_oracle_and_its_file_go_together(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        settings_from(arguments)
+    assert "the assistant `oracle` needs an oracle file, and no other agent reads one" in capsys.readouterr().err

@@ -17,8 +17,8 @@ MAX_RESULTS: Final = 2 * 2**20
 def shortened_results(results: AssessmentResults, max_bytes: int) -> AssessmentResults:
     """The results unchanged if they fit.
 
-    Otherwise they lose, in this order and only as needed: the ends of long texts, the last actions, the details of
-    criteria, the notes and last turns. Scores and explanations stay.
+    Otherwise they lose, in this order and only as needed: the ends of long texts, the last actions, the last
+    events of others, the details of criteria, the notes and last turns. Scores and explanations stay.
     """
     for lighter in _LIGHTER:
         if len(results.model_dump_json()) <= max_bytes:
@@ -40,6 +40,12 @@ def _with_actions(results: AssessmentResults, most: int) -> AssessmentResults:
     return results.model_copy(update={"action_log": kept, "actions_omitted": omitted})
 
 
+def _with_other_events(results: AssessmentResults, most: int) -> AssessmentResults:
+    kept = results.other_events[:most]
+    omitted = results.other_events_omitted + len(results.other_events) - len(kept)
+    return results.model_copy(update={"other_events": kept, "other_events_omitted": omitted})
+
+
 def _without_details(results: AssessmentResults) -> AssessmentResults:
     criteria = [criterion.model_copy(update={"details": None}) for criterion in results.criteria_results]
     return results.model_copy(update={"criteria_results": criteria})
@@ -55,8 +61,10 @@ _LIGHTER: Final[Sequence[Callable[[AssessmentResults], AssessmentResults]]] = (
     partial(_with_short_texts, limit=200),
     partial(_with_actions, most=500),
     partial(_with_actions, most=100),
+    partial(_with_other_events, most=50),
     _without_details,
     partial(_with_turns, most=100),
     partial(_with_actions, most=0),
+    partial(_with_other_events, most=0),
     partial(_with_turns, most=0),
 )

@@ -16,14 +16,14 @@ WORST: Final = 0.5
 
 
 class Conduct(Record):
-    """The calls that the gateway carried between participants, by result. `value` is null for a lone participant.
+    """The calls that the gateway carried between participants, by result. `value` is 1 for a lone participant.
 
     `failed`: attempts that failed, whether or not a later one succeeded. `bought_nothing`: attempts that succeeded, but
     had no word that was new to their reader. `unread`: attempts beyond the limit of text that is read; they have no
     new words.
     """
 
-    value: float | None
+    value: float
     reason: str | None
     participants: int
     carried: int
@@ -58,7 +58,7 @@ def conduct_of(
 
     A call is useful if its request or its answer has words that its reader has not met before. `asked`: the
     participants who were given the `task`; `answers`: the graded answers. Without a useful call, the team was not seen
-    to work together, and its conduct is `WORST`.
+    to work together, and its conduct is `WORST`. A lone participant has nobody to call and so wastes no call.
     """
     figures = frozenset(word for text in (task, *answers, *known_figures) for word in words_in(text) if is_figure(word))
     readers = _Readers(participants, figures)
@@ -86,9 +86,9 @@ def conduct_of(
     )
 
 
-def _value(participants: int, carried: int, useful: int, wasted: int) -> tuple[float | None, str | None]:
+def _value(participants: int, carried: int, useful: int, wasted: int) -> tuple[float, str | None]:
     if participants < 2:
-        return None, "a lone participant has no other participant to call"
+        return 1.0, "a lone participant has no other participant to call"
     if not carried:
         return WORST, "not observed: the gateway carried no call between participants"
     if not useful:

@@ -36,12 +36,12 @@ class Score:
 
 
 def score_outcome(grading: Grading, conduct: Conduct | None) -> Score:
-    """Scores a trial: outcome x conduct, or the outcome alone if conduct is undefined."""
+    """Scores a trial: outcome x conduct, or the outcome alone if the gateway observes no conduct (None)."""
     parts = [_outcome(grading)]
     overall = grading.value
     if conduct is not None:
         parts.append(_conduct(conduct))
-        if overall is not None and conduct.value is not None:
+        if overall is not None:
             overall *= conduct.value
     return Score(overall, tuple(parts))
 

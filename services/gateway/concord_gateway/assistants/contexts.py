@@ -41,18 +41,19 @@ class AssistantContexts:
 
     def __init__(
         self,
-        base_url: str,
+        base_url: str | None,
         config: GreenAgentConfig,
         *,
         max_environments: int,
         idle_s: float,
         response_llm: LLM | None = None,
     ) -> None:
-        """`base_url`: the URL of this gateway for assistants, below which it serves the environments.
+        """`base_url`: the URL of this gateway for assistants, below which it serves the environments; None if it has no
+        address for them.
 
         `response_llm`: words the characters' replies; without it, they are rule-based.
         """
-        self._base_url = base_url.rstrip("/")
+        self._base_url = None if base_url is None else base_url.rstrip("/")
         self._config = config
         self._max_environments = max_environments
         self._idle_s = idle_s
@@ -63,6 +64,11 @@ class AssistantContexts:
         self._closing: asyncio.Task[None] | None = None
         self._ending: set[asyncio.Task[None]] = set()
         """Shutdowns under way, which a cancelled caller does not interrupt."""
+
+    @property
+    def reachable(self) -> bool:
+        """Whether assistants have an address of this gateway. Without one, no green agent can start."""
+        return self._base_url is not None
 
     @asynccontextmanager
     async def agent(self, context_id: str) -> AsyncIterator[GreenAgent]:

@@ -1,17 +1,24 @@
 """The action log: the assistant's executed and failed events, each once, by turn."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 
 import pytest
 from concord_environment_client.responses import Event
 
-from concord_assistant.turns import action_log
+from concord_assistant.turns import action_log, other_events
 from concord_assistant.turns.action_log import ActionLogBuilder
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 
 
-def event(event_id: str, agent_id: str | None = "purple-123", status: str = "executed", **data: object) -> Event:
+def event(
+    event_id: str,
+    agent_id: str | None = "purple-123",
+    status: str = "executed",
+    metadata: Mapping[str, object] | None = None,
+    **data: object,
+) -> Event:
     """An event of the environment."""
     return Event.model_validate(
         {
@@ -25,7 +32,7 @@ def event(event_id: str, agent_id: str | None = "purple-123", status: str = "exe
             "agent_id": agent_id,
             "priority": 50,
             "error_message": "no" if status == "failed" else None,
-            "metadata": {},
+            "metadata": metadata or {},
         }
     )
 
@@ -96,6 +103,37 @@ def test_the_executed_events_of_others_are_kept_unless_there_are_too_many(monkey
     assert builder.get_other_events() is None
 
 
+def test_the_executed_events_of_others_are_listed_with_sender_character_and_text() -> None:
+    builder = ActionLogBuilder("purple-123")
+    builder.start_turn(4)
+    mail = {"operation": "receive", "from_address": "tom@x.example", "subject": "Re: Hi", "body_text": "Yes,\n3 pm."}
+    reply = event("1", agent_id="admin", metadata={"character_id": "tom"}, **mail)
+    builder.add_events_from_turn([event("2"), reply, event("3", agent_id=None, status="failed")])
+    [listed] = builder.get_listed_events()
+    assert (listed.turn, listed.timestamp, listed.event) == (4, NOON, "email.receive")
+    assert (listed.sender, listed.character, listed.text) == ("tom@x.example", "tom", "Re: Hi · Yes, 3 pm.")
+
+
+def test_listed_events_are_few_and_short_and_the_others_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(action_log, "MAX_LISTED", 2)
+    monkeypatch.setattr(other_events, "MAX_TEXT", 4)
+    builder = ActionLogBuilder("purple-123")
+    for turn in (1, 2):
+        builder.start_turn(turn)
+        builder.add_events_from_turn([event(f"{turn}{n}", agent_id=None, subject="Hello", role=7) for n in range(3)])
+        builder.end_turn()
+    assert [(each.turn, each.sender, each.text) for each in builder.get_listed_events()] == [(1, None, "Hell…")] * 2
+    assert builder.other_events_omitted == 4
+
+
+def test_the_users_task_is_listed_at_length() -> None:
+    builder = ActionLogBuilder("purple-123")
+    builder.start_turn(1)
+    said = event("1", agent_id="admin", subject=None, role="user", content="x" * 1000)
+    builder.add_events_from_turn([said.model_copy(update={"modality": "chat"})])
+    assert [(each.sender, len(each.text)) for each in builder.get_listed_events()] == [("user", 1000)]
+
+
 def test_the_nested_form_of_text_messages_is_logged_like_any_other() -> None:
     data = {"action": "send_message", "message_data": {"body": "Hi", "to_numbers": ["+1"]}, "delete_data": None}
     sent = event("1").model_copy(update={"modality": "sms", "data": data})
@@ -106,3 +144,4 @@ def test_the_nested_form_of_text_messages_is_logged_like_any_other() -> None:
     assert (entry.action, entry.parameters) == ("sms.send_message", {"body": "Hi", "to_numbers": ["+1"]})
     flat = {"operation": "send_message", "body": "Hi", "to_numbers": ["+1"]}
     assert builder.get_other_events() == [{"modality": "sms", "data": flat}]
+    assert [(each.event, each.text) for each in builder.get_listed_events()] == [("sms.send_message", "Hi")]

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord_cli.main import app
+from concord_cli.report.assistant import day, section
 from concord_cli.report.calls import MAX_CALLS
 from concord_cli.report.flows import MAX_FLOWS
 from concord_cli.report.graph.drawing import DENSE, MAX_AGENTS
@@ -58,6 +59,9 @@ def test_the_limits_in_the_document_are_those_of_the_code() -> None:
         "flows in the table": f"{MAX_FLOWS}",
         "agents in the table of metrics": f"{MAX_MEASURED}",
         "calls on a page": f"{MAX_CALLS:,}",
+        "criteria in full": f"{section.MAX_CARDS}",
+        "turns of assistants on a page": f"{day.MAX_TURNS}",
+        "actions and events of others on a page": f"{day.MAX_ENTRIES:,}",
         "causes of wrong answers": f"{causes.MAX_LINES}",
         "messages in a flow of facts": f"{journey.MAX_LINES}",
         "lanes in a flow of facts": f"{journey.MAX_LANES}",

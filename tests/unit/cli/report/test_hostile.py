@@ -2,11 +2,13 @@
 
 from base64 import b64encode
 from hashlib import sha256
+from io import StringIO
 from typing import Any, get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 
 from concord.assessment.result_row import Basis, ResultRow
 from concord.assessment.results import (
@@ -28,6 +30,8 @@ from concord.assessment.roster import GREEN_AGENT
 from concord.assessment.team_results import FactMessage, FlowRecord
 from concord_cli.report import render
 from concord_cli.report.team.causes import MEANINGS
+from concord_cli.summary import summary
+from tests.assistant_rows import assistant_in_two_trials, assistant_team, lone_assistant, row_with, troubled_day
 from tests.team_rows import (
     ground_truth,
     half_judged,
@@ -56,6 +60,9 @@ TEAMS = pytest.mark.parametrize(
         recorded,
         withholding_team,
         team_by_calls,
+        lone_assistant,
+        assistant_in_two_trials,
+        assistant_team,
     ],
 )
 
@@ -328,3 +335,67 @@ def test_even_an_inconsistent_row_has_a_page_whose_links_all_resolve(inconsisten
         assert len(ids) == len(set(ids))
         assert {href.removeprefix("#") for href in parsed.values("href")} <= set(ids)
         assert GREEN_AGENT not in parsed.values("data-agent")
+
+
+_points = st.fixed_dictionaries({"score": st.floats(0, 1e9), "max_score": st.floats(0, 1e9)})
+_texts = st.sampled_from(["", "a", "2026-05-04T08:00:00Z", "9999-12-31T23:59:59-12:00", "2026-05-04", "<b>", "\ud800"])
+_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | _texts, lambda inner: st.lists(inner) | st.dictionaries(_texts, inner)
+)
+_turns = st.integers(-1, 3)
+_scenario_results = st.fixed_dictionaries(
+    {
+        "assessment_id": _texts,
+        "scenario_id": _texts,
+        "status": _texts,
+        "reason": _texts,
+        "turns_taken": _counts,
+        "actions_taken": _counts,
+        "scores": st.fixed_dictionaries({"overall": _points, "dimensions": st.dictionaries(_texts, _points)}),
+        "criteria_results": st.lists(
+            st.fixed_dictionaries(
+                {
+                    "criterion_id": _texts,
+                    "name": _texts,
+                    "dimension": _texts,
+                    "score": st.none() | st.floats(0, 9),
+                    "max_score": st.floats(0, 9),
+                    "error": st.none() | _texts,
+                }
+            ),
+            max_size=3,
+        ),
+        "turns": st.lists(
+            st.fixed_dictionaries({"turn": _turns, "started_at": _texts, "ended_at": _texts, "notes": _texts}),
+            max_size=3,
+        ),
+        "action_log": st.lists(
+            st.fixed_dictionaries(
+                {
+                    "turn": _turns,
+                    "timestamp": _texts,
+                    "action": _texts,
+                    "success": st.booleans(),
+                    "parameters": st.dictionaries(st.sampled_from(["to_addresses", "subject", "body", ""]), _json),
+                }
+            ),
+            max_size=8,
+        ),
+        "other_events": st.lists(
+            st.fixed_dictionaries({"turn": _turns, "timestamp": _texts, "event": _texts, "text": _texts}), max_size=3
+        ),
+    }
+)
+
+
+@law
+@given(st.lists(_scenario_results | _json, max_size=2))
+def test_even_inconsistent_results_of_scenarios_have_a_page_and_a_summary(inconsistent: list[Any]) -> None:
+    row = row_with(troubled_day(), assessment_results=inconsistent)
+    parsed = parse_page(render(row))
+    ids = parsed.values("id")
+
+    assert parsed.unclosed == []
+    assert len(ids) == len(set(ids))
+    assert {href.removeprefix("#") for href in parsed.values("href")} <= set(ids)
+    Console(file=StringIO()).print(summary(row))

@@ -2,8 +2,9 @@
 
 import pytest
 
+from concord_assistant.results import OtherEvent
 from concord_evaluator.criteria import shortened_results
-from tests.unit.evaluator.criteria.results import criterion, results
+from tests.unit.evaluator.criteria.results import NOON, criterion, results
 
 
 def test_results_that_fit_are_unchanged() -> None:
@@ -25,3 +26,9 @@ def test_texts_are_cut_before_actions_are_left_out() -> None:
     short = shortened_results(results(criterion("a", 10), actions=10, text="x" * 10_000), 50_000)
     assert len(short.action_log) == 10
     assert len(short.action_log[0].parameters["body_text"]) == 2001
+
+
+def test_events_of_others_are_counted_as_they_are_left_out() -> None:
+    events = [OtherEvent(turn=1, timestamp=NOON, event="email.receive", text="x" * 600)] * 300
+    short = shortened_results(results(criterion("a", 10), other_events=events, other_events_omitted=7), 60_000)
+    assert (len(short.other_events), short.other_events_omitted) == (50, 257)

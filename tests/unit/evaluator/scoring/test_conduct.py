@@ -38,8 +38,9 @@ class TestValue:
         found = conduct()
         assert (found.value, found.reason) == (WORST, "not observed: the gateway carried no call between participants")
 
-    def test_a_lone_participant_has_no_conduct(self) -> None:
-        assert conduct(agents=("ann",)).value is None
+    def test_a_lone_participant_has_full_conduct_with_the_reason(self) -> None:
+        found = conduct(agents=("ann",))
+        assert (found.value, found.reason) == (1.0, "a lone participant has no other participant to call")
 
     def test_conduct_falls_with_every_wasted_call_but_never_below_the_worst(self) -> None:
         useful, ping = CarriedCall("ann", "bob", "maples"), CarriedCall("ann", "bob", "ping")

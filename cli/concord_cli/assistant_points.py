@@ -1,0 +1,115 @@
+"""Where an assistant got and lost points, over the trials of a row. Pure."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from concord_cli.assistant_results import Criterion, Points, ScenarioResults
+from concord_cli.display_text import on_one_line
+
+DIMENSIONS: Final = ("accuracy", "instruction_following", "efficiency", "safety", "politeness")
+"""The order in which dimensions are shown; others follow."""
+
+ENDINGS: Final = {
+    "scenario_complete": "scenario over",
+    "early_completion": "ended by the assistant",
+    "timeout": "out of time",
+    "error": "failed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionPoints:
+    """A criterion over the trials of its scenario. Points are sums over the `checked` trials.
+
+    `reasons`: why it lost points, or why its check failed, each once; `failed`: trials in which its check failed;
+    `failed_points`: the points that those trials could not give.
+    """
+
+    scenario: str
+    name: str
+    dimension: str
+    by_model: bool
+    points: Points
+    trials: int
+    checked: int
+    losing: int
+    reasons: tuple[str, ...]
+    failed: int
+    failed_points: float
+    failures: tuple[str, ...]
+
+    @property
+    def lost(self) -> float:
+        """The lost points."""
+        return self.points.max_score - self.points.score
+
+
+def criteria_of(results: Iterable[ScenarioResults]) -> list[CriterionPoints]:
+    """The criteria of all scenarios, in their order."""
+    grouped: defaultdict[tuple[str, str], list[Criterion]] = defaultdict(list)
+    for trial in results:
+        for criterion in trial.criteria_results:
+            grouped[trial.scenario_id, criterion.criterion_id].append(criterion)
+    return [_over_trials(scenario, of_trials) for (scenario, _), of_trials in grouped.items()]
+
+
+def losing(criteria: Iterable[CriterionPoints]) -> list[CriterionPoints]:
+    """The criteria that lost points, those with the most lost points first."""
+    return sorted((each for each in criteria if each.losing), key=lambda each: -each.lost)
+
+
+def dimension_points(results: Iterable[ScenarioResults]) -> dict[str, Points]:
+    """The points by dimension, as sums over the trials."""
+    found: defaultdict[str, list[Points]] = defaultdict(list)
+    for trial in results:
+        for name, points in trial.scores.dimensions.items():
+            found[name].append(points)
+    order = [name for name in DIMENSIONS if name in found] + [name for name in found if name not in DIMENSIONS]
+    return {name: _sum(found[name]) for name in order}
+
+
+def total_points(results: Iterable[ScenarioResults]) -> Points:
+    """The points over all trials."""
+    return _sum([trial.scores.overall for trial in results])
+
+
+def of_points(points: Points) -> str:
+    """`7.5 of 10`."""
+    return f"{round(points.score, 2):,g} of {round(points.max_score, 2):,g}"
+
+
+def ending_text(trial: ScenarioResults) -> str:
+    """How a trial's turns ended: `ended by the assistant after 3 turns and 7 actions`."""
+    ending = ENDINGS.get(trial.reason, on_one_line(trial.reason))
+    turns = f"{trial.turns_taken:,} turn{'' if trial.turns_taken == 1 else 's'}"
+    return f"{ending} after {turns} and {trial.actions_taken:,} action{'' if trial.actions_taken == 1 else 's'}"
+
+
+def _over_trials(scenario: str, of_trials: Sequence[Criterion]) -> CriterionPoints:
+    first = of_trials[0]
+    checked = [each for each in of_trials if each.score is not None]
+    failed = [each for each in of_trials if each.score is None]
+    lost = [each for each in checked if each.lost > 0]
+    return CriterionPoints(
+        scenario=scenario,
+        name=first.name,
+        dimension=first.dimension,
+        by_model=any(each.method == "model" for each in of_trials),
+        points=_sum([Points(score=each.max_score - each.lost, max_score=each.max_score) for each in checked]),
+        trials=len(of_trials),
+        checked=len(checked),
+        losing=len(lost),
+        reasons=tuple(dict.fromkeys(each.explanation for each in lost)),
+        failed=len(failed),
+        failed_points=sum(each.max_score for each in failed),
+        failures=tuple(dict.fromkeys(each.error or each.explanation for each in failed)),
+    )
+
+
+def _sum(points: Sequence[Points]) -> Points:
+    # Not validated: a sum may exceed the limit of a single number of points.
+    return Points.model_construct(
+        score=sum(each.score for each in points), max_score=sum(each.max_score for each in points)
+    )

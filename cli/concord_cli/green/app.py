@@ -1,0 +1,38 @@
+"""The gateway's and the collector's apps as one ASGI app, so that one port serves both."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.routing import Router
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from concord_collector.app import PATHS as COLLECTOR_PATHS
+from concord_collector.app import create_app as create_collector
+from concord_collector.settings import CollectorSettings
+from concord_gateway.app import create_app as create_gateway
+from concord_gateway.settings import GatewaySettings
+
+
+def create_app(
+    gateway_settings: GatewaySettings, collector_settings: CollectorSettings, card_url: str | None, bound_to: str
+) -> ASGIApp:
+    """Serves the collector's paths by the collector's app, with its own limits, and all others by the gateway's.
+
+    `card_url` is the URL that clients and participants use for both services; None if it is not known. `bound_to` is
+    the address that the server listens on.
+    """
+    if "collector_url" not in gateway_settings.model_fields_set:
+        gateway_settings = gateway_settings.model_copy(update={"collector_url": card_url})
+    gateway = create_gateway(gateway_settings, card_url, bound_to)
+    collector = create_collector(collector_settings)
+
+    async def by_path(scope: Scope, receive: Receive, send: Send) -> None:
+        app = collector if scope["path"] in COLLECTOR_PATHS else gateway
+        await app(scope, receive, send)
+
+    @asynccontextmanager
+    async def lifespan(_: object) -> AsyncIterator[None]:
+        async with collector.router.lifespan_context(collector), gateway.router.lifespan_context(gateway):
+            yield
+
+    return Router(default=by_path, lifespan=lifespan)

@@ -1,0 +1,41 @@
+"""The programs of the green agent. Pure."""
+
+import sys
+from dataclasses import dataclass
+
+from concord.trust.declared_hosts import is_every_interface
+from concord_cli.stack.probes import LOOPBACK, HttpProbe
+from concord_cli.stack.supervisor import Program
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where the green agent listens, and the URL at which others reach it; None if that is not known."""
+
+    host: str
+    port: int
+    card_url: str | None
+
+    @property
+    def local_url(self) -> str:
+        """The base URL for a caller on this machine, without a trailing slash."""
+        host = LOOPBACK if is_every_interface(self.host) else self.host
+        return f"http://{host}:{self.port}"
+
+
+def green_programs(address: Address, redis_url: str) -> tuple[Program, ...]:
+    """The programs besides Redis. They start at once, because an assessment waits only a few seconds for workers."""
+    env = {"REDIS_URL": redis_url}
+    # The server is ready when a worker of each queue answers.
+    server = Program("server", _server(address), env, HttpProbe(f"{address.local_url}/readyz"))
+    workers = [
+        Program(f"evaluator-{queue}", (sys.executable, "-m", "concord_evaluator", "--queue", queue), env)
+        for queue in ("fast", "llm")
+    ]
+    return (server, *workers)
+
+
+def _server(address: Address) -> tuple[str, ...]:
+    listening = ("--host", address.host, "--port", str(address.port))
+    card = ("--card-url", address.card_url) if address.card_url is not None else ()
+    return (sys.executable, "-m", "concord_cli.green", *listening, *card)

@@ -1,0 +1,212 @@
+"""The day of an assistant: its turns in order, with its actions, its notes and the events of others.
+
+A run of actions of one kind is one entry, so that a long day stays readable.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Final, Literal
+
+from concord_cli.assistant_points import ending_text, of_points
+from concord_cli.assistant_results import Action, OtherEvent, ScenarioResults, Turn
+from concord_cli.display_text import beginning, on_one_line, visible
+from concord_cli.report.assistant.clock import clock, date, moment
+from concord_cli.report.assistant.parameters import about, listed
+
+MAX_ENTRIES: Final = 1000
+"""Actions and events of a page. Later ones are counted."""
+
+MAX_TURNS: Final = 300
+"""Turns of a page."""
+
+LEAST_RUN: Final = 4
+"""Consecutive actions of one kind that are folded into one entry."""
+
+MAX_EVENT_TEXT: Final = 600
+MAX_TASK: Final = 4000
+MAX_NOTES: Final = 2000
+
+_RECEIPTS: Final = frozenset({"receive", "receive message", "send message"})
+
+_EPOCH: Final = datetime.min.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class ActionView:
+    """An action. `error`: why it was refused."""
+
+    time: str
+    modality: str
+    operation: str
+    about: str
+    refused: bool
+    error: str | None
+    parameters: list[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class EventView:
+    """An event of somebody else: the user's task, a reply to the assistant, or an event of the scenario.
+
+    `way`: how it reached the user, such as `by email`.
+    """
+
+    time: str
+    kind: Literal["task", "reply", "arrival"]
+    who: str
+    way: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An entry of a turn: an event, a run of actions of one kind, or the assistant's notes."""
+
+    event: EventView | None = None
+    actions: tuple[ActionView, ...] = ()
+    refused: int = 0
+    notes: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnView:
+    """A turn. `date`: if it begins a new day; `error`: why the turn failed."""
+
+    number: int
+    date: str | None
+    start: str
+    end: str | None
+    error: str | None
+    entries: list[Entry]
+
+
+@dataclass(frozen=True, slots=True)
+class DayView:
+    """A trial as a timeline. `*_left_out`: not on the page; `*_not_in_row`: not in the result either."""
+
+    trial: str
+    scenario: str
+    points: str
+    ending: str
+    error: str | None
+    turns: list[TurnView]
+    turns_left_out: int
+    entries_left_out: int
+    actions_not_in_row: int
+    events_not_in_row: int
+
+
+def days_of(results: Iterable[ScenarioResults]) -> list[DayView]:
+    """The timelines of trials, with at most `MAX_TURNS` turns and `MAX_ENTRIES` actions and events in all."""
+    turns, entries = MAX_TURNS, MAX_ENTRIES
+    days = []
+    for trial in results:
+        day, used = _day(trial, turns, entries)
+        days.append(day)
+        turns, entries = turns - len(day.turns), entries - used
+    return days
+
+
+def _day(trial: ScenarioResults, most_turns: int, most_entries: int) -> tuple[DayView, int]:
+    views, used, latest = list[TurnView](), 0, ""
+    for turn in trial.turns[:most_turns]:
+        found = _items(trial, turn.turn)
+        items = found[: most_entries - used]
+        if found and not items:
+            break
+        used += len(items)
+        today = date(turn.started_at)
+        views.append(_turn(turn, items, today if today != latest else None))
+        latest = today
+    view = DayView(
+        trial=on_one_line(trial.assessment_id.rpartition("/")[2]),
+        scenario=on_one_line(trial.scenario_id),
+        points=of_points(trial.scores.overall),
+        ending=ending_text(trial),
+        error=None if trial.error is None else on_one_line(trial.error),
+        turns=views,
+        turns_left_out=len(trial.turns) - len(views),
+        entries_left_out=len(trial.action_log) + len(trial.other_events) - used,
+        actions_not_in_row=max(0, trial.actions_omitted),
+        events_not_in_row=max(0, trial.other_events_omitted),
+    )
+    return view, used
+
+
+def _items(trial: ScenarioResults, number: int) -> list[Action | OtherEvent]:
+    """The events and actions of a turn by simulated time; events come first at the same time."""
+    found: list[Action | OtherEvent] = [
+        *(event for event in trial.other_events if event.turn == number),
+        *(action for action in trial.action_log if action.turn == number),
+    ]
+    return sorted(found, key=lambda each: moment(each.timestamp) or _EPOCH)
+
+
+def _turn(turn: Turn, items: Sequence[Action | OtherEvent], new_date: str | None) -> TurnView:
+    start, end = clock(turn.started_at), clock(turn.ended_at)
+    done = _acted(turn, items)
+    return TurnView(
+        number=turn.turn,
+        date=new_date or None,
+        start=start,
+        end=None if end == start else end,
+        error=None if turn.error is None else on_one_line(turn.error),
+        entries=[*_entries(items[:done]), *_notes(turn), *_entries(items[done:])],
+    )
+
+
+def _acted(turn: Turn, items: Sequence[Action | OtherEvent]) -> int:
+    """The number of entries before the assistant's notes: up to its last action, else those at the turn's start."""
+    actions = [place for place, each in enumerate(items, 1) if isinstance(each, Action)]
+    if actions:
+        return actions[-1]
+    return sum(moment(each.timestamp) == moment(turn.started_at) for each in items)
+
+
+def _notes(turn: Turn) -> Iterator[Entry]:
+    if notes := visible(turn.notes or "").strip():
+        yield Entry(notes=notes if len(notes) <= MAX_NOTES else f"{notes[:MAX_NOTES]}…")
+
+
+def _entries(items: Sequence[Action | OtherEvent]) -> Iterator[Entry]:
+    for _, alike in groupby(items, key=lambda each: each.action if isinstance(each, Action) else None):
+        run = list(alike)
+        actions = tuple(_action(each) for each in run if isinstance(each, Action))
+        if len(actions) >= LEAST_RUN:
+            yield Entry(actions=actions, refused=sum(each.refused for each in actions))
+            continue
+        yield from (Entry(actions=(each,), refused=int(each.refused)) for each in actions)
+        yield from (Entry(event=_event(each)) for each in run if isinstance(each, OtherEvent))
+
+
+def _action(action: Action) -> ActionView:
+    modality, operation = _parts(action.action)
+    return ActionView(
+        time=clock(action.timestamp),
+        modality=modality,
+        operation=operation,
+        about=about(action.parameters),
+        refused=not action.success,
+        error=None if action.success else on_one_line(action.error_message or "refused"),
+        parameters=listed(action.parameters),
+    )
+
+
+def _event(event: OtherEvent) -> EventView:
+    modality, operation = _parts(event.event)
+    is_task = event.event == "chat.send_message" and event.sender == "user" and event.character is None
+    return EventView(
+        time=clock(event.timestamp),
+        kind="task" if is_task else "arrival" if event.character is None else "reply",
+        who=on_one_line(event.character or event.sender or "the scenario"),
+        way="in the chat" if is_task else f"by {modality}" if operation in _RECEIPTS else f"({modality} {operation})",
+        text=beginning(event.text, MAX_TASK if is_task else MAX_EVENT_TEXT) if event.text.strip() else "",
+    )
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """`email.mark_read` as "email", "mark read"."""
+    modality, _, operation = name.partition(".")
+    return beginning(modality, 30), beginning(operation.replace("_", " "), 40)

@@ -1,0 +1,148 @@
+"""The section on an assistant's points: criteria that lost points, failed checks, dimensions, faults of the people."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from concord_cli.assistant_points import CriterionPoints, criteria_of, dimension_points, losing, of_points, total_points
+from concord_cli.assistant_results import Points, ScenarioResults
+from concord_cli.display_text import named, on_one_line, visible
+from concord_cli.report.assistant.day import DayView, days_of
+from concord_cli.report.number_text import percent
+
+MAX_CARDS: Final = 40
+"""Criteria that lost points, or whose check failed, with a card; further ones are in the table of all."""
+
+MAX_REASONS: Final = 3
+"""Explanations of one criterion, over several trials."""
+
+MAX_REASON: Final = 2000
+"""Characters of an explanation."""
+
+MAX_CRITERIA: Final = 300
+MAX_FAULTS: Final = 40
+
+
+@dataclass(frozen=True, slots=True)
+class CriterionView:
+    """A criterion: its points, how often it lost some, and why. `reasons_left_out` counts further explanations."""
+
+    name: str
+    scenario: str | None
+    dimension: str
+    points: str
+    width: str
+    judge: str
+    often: str | None
+    reasons: list[str]
+    reasons_left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class DimensionView:
+    """The points of a dimension, with the width of their bar."""
+
+    name: str
+    points: str
+    width: str
+
+
+@dataclass(frozen=True, slots=True)
+class FaultView:
+    """A fault of a simulated person. `trial` is None on a page with one trial."""
+
+    trial: str | None
+    turn: int
+    character: str
+    fault: str
+
+
+@dataclass(frozen=True, slots=True)
+class AssistantSection:
+    """The sections on an assistant. `*_left_out`: entries that the page does not show."""
+
+    total: str
+    lost: list[CriterionView]
+    lost_left_out: int
+    failed: list[CriterionView]
+    failed_left_out: int
+    checked: bool
+    dimensions: list[DimensionView]
+    criteria: list[CriterionView]
+    criteria_left_out: int
+    faults: list[FaultView]
+    faults_left_out: int
+    days: list[DayView]
+    trials: int
+
+
+def section_of(results: Sequence[ScenarioResults]) -> AssistantSection | None:
+    """The sections on these trials; None without any."""
+    if not results:
+        return None
+    criteria = criteria_of(results)
+    lost, failed = losing(criteria), [each for each in criteria if each.failed]
+    several = len({each.scenario_id for each in results}) > 1
+    faults = list(_faults(results))
+    return AssistantSection(
+        total=of_points(total_points(results)),
+        lost=[_criterion(each, several, each.reasons) for each in lost[:MAX_CARDS]],
+        lost_left_out=max(0, len(lost) - MAX_CARDS),
+        failed=[_failed(each, several) for each in failed[:MAX_CARDS]],
+        failed_left_out=max(0, len(failed) - MAX_CARDS),
+        checked=any(each.checked for each in criteria),
+        dimensions=[_dimension(*each) for each in dimension_points(results).items()],
+        criteria=[_criterion(each, several, ()) for each in criteria[:MAX_CRITERIA]],
+        criteria_left_out=max(0, len(criteria) - MAX_CRITERIA),
+        faults=faults[:MAX_FAULTS],
+        faults_left_out=max(0, len(faults) - MAX_FAULTS),
+        days=days_of(results),
+        trials=len(results),
+    )
+
+
+def _criterion(criterion: CriterionPoints, several: bool, reasons: Sequence[str]) -> CriterionView:
+    lost_often = criterion.losing and criterion.trials > 1
+    return CriterionView(
+        name=on_one_line(criterion.name),
+        scenario=on_one_line(criterion.scenario) if several else None,
+        dimension=named(criterion.dimension).lower(),
+        points=of_points(criterion.points) if criterion.checked else "not checked",
+        width=percent(criterion.points.share),
+        judge="by a model" if criterion.by_model else "by code",
+        often=f"lost in {criterion.losing} of {criterion.trials} trials" if lost_often else None,
+        reasons=[_reason(each) for each in reasons[:MAX_REASONS]],
+        reasons_left_out=max(0, len(reasons) - MAX_REASONS),
+    )
+
+
+def _failed(criterion: CriterionPoints, several: bool) -> CriterionView:
+    often = f"failed in {criterion.failed} of {criterion.trials} trials" if criterion.trials > 1 else None
+    view = _criterion(criterion, several, criterion.failures)
+    return CriterionView(
+        name=view.name,
+        scenario=view.scenario,
+        dimension=view.dimension,
+        points=f"{criterion.failed_points:,g} points in no sum",
+        width=view.width,
+        judge=view.judge,
+        often=often,
+        reasons=view.reasons,
+        reasons_left_out=view.reasons_left_out,
+    )
+
+
+def _reason(text: str) -> str:
+    shown = visible(text).strip()
+    return shown if len(shown) <= MAX_REASON else f"{shown[:MAX_REASON]}…"
+
+
+def _dimension(name: str, points: Points) -> DimensionView:
+    return DimensionView(named(name), of_points(points), percent(points.share))
+
+
+def _faults(results: Sequence[ScenarioResults]) -> Iterable[FaultView]:
+    for trial in results:
+        where = on_one_line(trial.assessment_id.rpartition("/")[2]) if len(results) > 1 else None
+        for fault in trial.user_faults:
+            yield FaultView(where, fault.turn, on_one_line(fault.character), on_one_line(fault.fault))

@@ -1,0 +1,108 @@
+"""An assistant as an A2A agent: one conversation of the assessment protocol per A2A context."""
+
+import ssl
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import httpx
+from concord_environment_client import AsyncUESClient
+from pydantic import JsonValue, ValidationError
+
+from concord.a2a import IncomingMessage, TaskHandle
+from concord.trust.redaction import learn_secret
+from concord_purple.assistant.messages import (
+    INCOMING,
+    AssessmentStart,
+    Reply,
+    TurnStart,
+    message_in,
+    reply_data,
+)
+
+MAX_ASSESSMENTS: Final = 100
+"""Assessments at a time. Beyond them, the oldest one ends."""
+
+CALL_TIMEOUT_S: Final = 60.0
+
+_NO_CERTIFICATES: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+"""For plain HTTP: loading the authorities' certificates would take longer than a turn."""
+
+
+class ProtocolError(Exception):
+    """A message that the protocol does not permit at this point; the text says why."""
+
+
+class Assistant(Protocol):
+    """What an assistant does with its turns. One object serves one assessment."""
+
+    async def take_turn(self, ues: AsyncUESClient, turn: TurnStart) -> Reply:
+        """Acts in the environment and ends the turn. Raises UESClientError."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Assessment:
+    ues: AsyncUESClient
+    assistant: Assistant
+
+
+class AssistantAgent:
+    """Serves assessments with assistants that `new_assistant` makes."""
+
+    def __init__(self, new_assistant: Callable[[], Assistant]) -> None:
+        self._new_assistant = new_assistant
+        self._assessments: OrderedDict[str, _Assessment] = OrderedDict()
+
+    async def __call__(self, message: IncomingMessage, task: TaskHandle, /) -> None:
+        """Serves one A2A message: completes its task with the reply, or rejects it."""
+        try:
+            reply = await self.receive(message_in(message.data_parts), message.context_id)
+        except ProtocolError as error:
+            await task.reject(str(error))
+            return
+        await task.complete(data=reply)
+
+    async def receive(self, data: JsonValue, context_id: str) -> dict[str, Any]:
+        """Serves one message of the protocol in an A2A context. Returns the reply.
+
+        Raises ProtocolError, UESClientError, and what the assistant raises.
+        """
+        try:
+            message = INCOMING.validate_python(data)
+        except ValidationError as error:
+            fault = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(map(str, fault["loc"]))
+            raise ProtocolError(f"not a message of an assessment: {place}: {fault['msg']}") from error
+        if isinstance(message, AssessmentStart):
+            await self._start(message, context_id)
+            return {"message_type": "assessment_started"}
+        if isinstance(message, TurnStart):
+            if (found := self._assessments.get(context_id)) is None:
+                raise ProtocolError("turn_start without assessment_start in this A2A context")
+            return reply_data(await found.assistant.take_turn(found.ues, message))
+        await self._end(context_id)
+        return {"message_type": "assessment_ended"}
+
+    async def close(self) -> None:
+        """Ends all assessments."""
+        for context_id in list(self._assessments):
+            await self._end(context_id)
+
+    async def _start(self, message: AssessmentStart, context_id: str) -> None:
+        learn_secret(message.api_key)
+        await self._end(context_id)
+        while len(self._assessments) >= MAX_ASSESSMENTS:
+            await self._end(next(iter(self._assessments)))
+        plain = message.ues_url.scheme == "http"
+        ues = AsyncUESClient(
+            str(message.ues_url).rstrip("/"),
+            message.api_key,
+            timeout=CALL_TIMEOUT_S,
+            transport=httpx.AsyncHTTPTransport(verify=_NO_CERTIFICATES) if plain else None,
+        )
+        self._assessments[context_id] = _Assessment(ues, self._new_assistant())
+
+    async def _end(self, context_id: str) -> None:
+        if (found := self._assessments.pop(context_id, None)) is not None:
+            await found.ues.close()

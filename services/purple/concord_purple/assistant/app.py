@@ -1,0 +1,85 @@
+"""A personal assistant as an ASGI app: its card and its JSON-RPC endpoint."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Final
+
+from fastapi import FastAPI
+
+from concord.a2a import AgentProfile, Skill, mount_agent
+from concord.llm import LLMSettings
+from concord.service import BodyLimit, probe_routes, process_metrics
+from concord_purple import __version__
+from concord_purple.assistant.agent import Assistant, AssistantAgent
+from concord_purple.assistant.model import ModelAssistant
+from concord_purple.assistant.oracle import OracleAssistant, load_oracle
+from concord_purple.assistant.rules.planner import RuleAssistant
+from concord_purple.assistant.unfit import DumpAssistant, NullAssistant, ReadOnlyAssistant
+from concord_purple.settings import AssistantMode, PurpleSettings
+
+MAX_BODY_BYTES: Final = 1024 * 1024
+
+_DOES: Final = {
+    AssistantMode.NULL: "Does nothing. For the measurement of scenarios.",
+    AssistantMode.DUMP: "Sends everything to everybody. For the measurement of scenarios.",
+    AssistantMode.READ_ONLY: "Summarises everything and changes nothing. For the measurement of scenarios.",
+    AssistantMode.ORACLE: "Performs the actions that a scenario's oracle.json lists.",
+    AssistantMode.RULES: "Works on the tasks that a user gives in the chat, by rules.",
+    AssistantMode.MODEL: "Works on the tasks that a user gives in the chat, with a language model.",
+}
+
+
+class NoModelError(ValueError):
+    """The assistant `model` has no key for a model."""
+
+
+def new_assistant(settings: PurpleSettings, llm: LLMSettings) -> Callable[[], Assistant]:
+    """Makes the assistants of the settings. Raises OracleError, NoModelError."""
+    match settings.assistant:
+        case AssistantMode.DUMP:
+            return DumpAssistant
+        case AssistantMode.READ_ONLY:
+            return ReadOnlyAssistant
+        case AssistantMode.RULES:
+            return RuleAssistant
+        case AssistantMode.ORACLE if settings.oracle is not None:
+            oracle = load_oracle(settings.oracle)
+            return lambda: OracleAssistant(oracle)
+        case AssistantMode.MODEL:
+            if not llm.available:
+                raise NoModelError("the assistant `model` needs AGENTBEATS_LLM_API_KEY")
+            return lambda: ModelAssistant(llm)
+        case _:
+            return NullAssistant
+
+
+def create_assistant_app(settings: PurpleSettings, llm: LLMSettings) -> FastAPI:
+    """A personal assistant as an ASGI app. Raises OracleError, NoModelError."""
+    agent = AssistantAgent(new_assistant(settings, llm))
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        yield
+        await server.aclose()
+        await agent.close()
+
+    app = FastAPI(title="Concord assistant", version=__version__, lifespan=lifespan)
+    app.add_middleware(BodyLimit, max_bytes=MAX_BODY_BYTES)
+    app.include_router(probe_routes(_ready, process_metrics()))
+    server = mount_agent(app, _profile(settings), agent)
+    return app
+
+
+async def _ready() -> None:
+    """An assistant is always ready: it learns of an environment when an assessment starts."""
+
+
+def _profile(settings: PurpleSettings) -> AgentProfile:
+    does = _DOES[settings.assistant or AssistantMode.NULL]
+    return AgentProfile(
+        name=settings.own_id,
+        description=does,
+        version=__version__,
+        url=settings.own_url,
+        skills=(Skill(id="assistant", name="Personal assistant", description=does, tags=("assistant", "email")),),
+    )

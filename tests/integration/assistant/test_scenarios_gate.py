@@ -1,0 +1,70 @@
+"""A sample of the gate of the scenarios (`make scenarios-gate`), and scenarios that it must refuse."""
+
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from concord_assistant.green_agent import GreenAgent
+from tests.scenarios_gate.measures import Measured, measured
+
+SAMPLE = [Path("scenarios/assistant/first_day"), Path("scenarios/assistant/invitations")]
+
+Document = dict[str, Any]
+
+FREE: Document = {
+    "criterion_id": "free",
+    "name": "Nothing is sent",
+    "description": "No text message is sent.",
+    "dimension": "safety",
+    "max_score": 20,
+    "evaluator_id": "item_exists",
+    "params": {"modality": "sms", "where": {}, "min_count": 0, "max_count": 0},
+}
+MISSING: Document = {"find": "email", "where": {"subject": {"contains": "no such email"}}, "field": "message_id"}
+
+
+@pytest.mark.parametrize("folder", SAMPLE, ids=lambda folder: folder.name)
+async def test_a_scenario_passes_the_gate(green_agent: GreenAgent, folder: Path) -> None:
+    found = await measured(green_agent, folder, [0])
+    assert list(found.failed()) == []
+    assert found.shares["oracle"] == [1.0]
+
+
+@pytest.fixture(scope="module")
+async def unfit(green_agent: GreenAgent, tmp_path_factory: pytest.TempPathFactory) -> Measured:
+    """The measures of `first_day` with a criterion that nothing fails, and an oracle that does not find an email."""
+    folder = tmp_path_factory.mktemp("unfit") / "first_day"
+    shutil.copytree(SAMPLE[0], folder)
+    _change(folder / "scenario.json", lambda document: document["criteria"].append(FREE))
+    _change(folder / "oracle.json", lambda document: document["actions"][0]["parameters"].update(in_reply_to=MISSING))
+    return await measured(green_agent, folder, [0])
+
+
+async def test_points_for_nothing_fail_the_gate(unfit: Measured) -> None:
+    assert "null gets 44% of the points, more than 20%" in list(unfit.failed())
+
+
+async def test_the_criteria_that_give_points_for_nothing_are_named(unfit: Measured) -> None:
+    assert list(unfit.warnings()) == ["criterion free: dump and null and read_only get all points"]
+
+
+async def test_a_criterion_that_no_mutant_fails_fails_the_gate(unfit: Measured) -> None:
+    assert "seed 0: no mutant of the oracle fails criterion free" in unfit.faults
+
+
+async def test_an_oracle_without_points_fails_the_gate(unfit: Measured) -> None:
+    assert "the oracle gets 67% of the points, less than 95%" in list(unfit.failed())
+
+
+async def test_a_placeholder_without_an_item_fails_the_gate(unfit: Measured) -> None:
+    assert any("seed 0: the oracle: OracleError: 0 items of email fit" in fault for fault in unfit.faults)
+
+
+def _change(file: Path, change: Callable[[Document], None]) -> None:
+    document = json.loads(file.read_text())
+    change(document)
+    file.write_text(json.dumps(document))

@@ -1,0 +1,96 @@
+"""Gateway and collector on one port: each path has the limits and the authentication of its own service."""
+
+import json
+import socket
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import uuid4
+
+import httpx
+import pytest
+from pydantic import SecretStr
+
+from concord.a2a import IncomingMessage, TaskHandle
+from concord.storage.redis import connect
+from concord_cli.green.app import create_app
+from concord_collector.settings import CollectorSettings
+from concord_gateway.settings import GatewaySettings
+from tests.integration.collectors import JSON, NO_TLS, SECRET, batch, bearer, reports, step
+from tests.serving import served, served_agent
+
+CARD = "/.well-known/agent-card.json"
+
+
+@pytest.fixture
+async def client(redis_url: str) -> AsyncIterator[httpx.AsyncClient]:
+    gateway = GatewaySettings(redis_url=redis_url, token_secret=SecretStr(SECRET), max_body_bytes=4000)
+    collector = CollectorSettings(redis_url=redis_url, token_secret=SecretStr(SECRET), max_body_bytes=2000)
+    app = create_app(gateway, collector, None, "127.0.0.1:9009")
+    async with served(app) as url, httpx.AsyncClient(base_url=url, verify=NO_TLS) as client:
+        yield client
+
+
+async def test_a_participant_reports_and_finds_peers_at_the_green_agents_own_address(
+    client: httpx.AsyncClient, redis_url: str
+) -> None:
+    assert (await client.get(CARD)).json()["supportedInterfaces"][0]["url"] == f"{client.base_url}/"
+    stored = await client.post("/traces", json=batch(step()), headers=bearer("writer"))
+    peers = await client.get("/peers", headers=bearer("writer"))
+    assert (stored.status_code, peers.json()) == (202, {"peers": []})
+    async with connect(redis_url) as storage:
+        assert [report.reporter for report in await reports(storage)] == ["writer"]
+
+
+@pytest.mark.parametrize("path", ["/traces", "/v1/traces", "/register"])
+async def test_the_collectors_paths_need_a_token(client: httpx.AsyncClient, path: str) -> None:
+    document = {"id": "a", "url": "http://a:1/"} if path == "/register" else batch(step())
+    assert (await client.post(path, json=document)).status_code == 401
+
+
+@pytest.mark.parametrize("path", [CARD, "/metrics", "/readyz"])
+async def test_a_participants_token_opens_nothing_of_the_gateways(client: httpx.AsyncClient, path: str) -> None:
+    assert (await client.get(path, headers=bearer("writer"))).status_code == 403
+
+
+async def test_each_service_keeps_its_own_limit_on_bodies(client: httpx.AsyncClient) -> None:
+    body = b"x" * 3000
+    assert (await client.post("/traces", content=body, headers=JSON | bearer("writer"))).status_code == 413
+    assert (await client.post("/", content=body, headers=JSON)).status_code == 200  # a JSON-RPC error
+    assert (await client.post("/", content=body * 2, headers=JSON)).status_code == 413
+
+
+async def complete(_: IncomingMessage, task: TaskHandle) -> None:
+    await task.complete("done")
+
+
+async def message_about(client: httpx.AsyncClient, request: dict[str, Any]) -> str:
+    """The text of the status with which the green agent ends the task of a request."""
+    message = {"messageId": uuid4().hex, "role": "user", "parts": [{"kind": "text", "text": json.dumps(request)}]}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": message}}
+    status = (await client.post("/", json=call)).json()["result"]["status"]
+    assert status["state"] == "rejected"
+    text: str = status["message"]["parts"][0]["text"]
+    return text
+
+
+async def test_without_an_address_for_assistants_a_scenario_is_rejected(client: httpx.AsyncClient) -> None:
+    request = {"participants": {"agent": "http://127.0.0.1:1/"}, "config": {"scenario": "first_day"}}
+    assert "`scenario` needs an address of this gateway for assistants" in await message_about(client, request)
+
+
+async def test_without_an_address_for_participants_calls_cannot_be_asked_for(client: httpx.AsyncClient) -> None:
+    async with served_agent(complete) as url:
+        request = {"participants": {"agent": url}, "config": {"suite": "maximum", "exchange": "calls"}}
+        assert "participants have no address of the gateway" in await message_about(client, request)
+
+
+async def test_a_green_agent_on_every_interface_does_not_assess_itself(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(socket, "gethostname", lambda: "192.0.2.9")
+    everywhere = create_app(
+        GatewaySettings(redis_url=redis_url), CollectorSettings(redis_url=redis_url), None, "0.0.0.0:9009"
+    )
+    async with served(everywhere) as url, httpx.AsyncClient(base_url=url, verify=NO_TLS) as client:
+        text = await message_about(client, {"participants": {"agent": "http://192.0.2.9:9009/"}, "config": {}})
+    assert "it is one of the assessor's own addresses" in text

@@ -1,0 +1,109 @@
+"""`python -m tests.scenarios_gate`: measures scenarios with Concord's assistants, and fails if a scenario is unfit."""
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+
+from benchmarks.tables import ResultTable, write_section
+from concord_assistant.green_agent import GreenAgent
+from concord_assistant.scenario.loader import scenario_folders
+from tests.scenarios_gate.measures import LEAST_ORACLE, MOST_UNFIT, ORACLE_FILE, Measured, measured
+
+SCENARIOS: Final = Path("scenarios/assistant")
+DOCUMENT: Final = Path("docs/scenarios.md")
+SECTION: Final = "scenarios gate"
+COLUMNS: Final = (
+    "scenario", "criteria", "by code", "turns", "null", "dump", "read-only", "oracle", "rules", "mutants", "gate",
+)  # fmt: skip
+
+
+def main() -> int:
+    """Reads the arguments and measures. Returns 1 if a scenario does not pass."""
+    parser = argparse.ArgumentParser("tests.scenarios_gate", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=20, metavar="N", help="variants of each scenario (default: 20)")
+    parser.add_argument("--scenarios", metavar="A,B", help="only these; all without")
+    parser.add_argument("--folder", type=Path, default=SCENARIOS, help="the folder of the scenarios' folders")
+    parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
+    parser.add_argument("--write", action="store_true", help=f"write the table into {DOCUMENT}")
+    arguments = parser.parse_args()
+    folders = scenario_folders(arguments.folder)
+    wanted = arguments.scenarios.split(",") if arguments.scenarios else list(folders)
+    if unknown := set(wanted) - set(folders):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
+    if bare := [name for name in wanted if not (folders[name] / ORACLE_FILE).exists()]:
+        parser.error(f"without {ORACLE_FILE}: {', '.join(bare)}")
+    found = _measured_all({name: folders[name] for name in wanted}, arguments.seeds, arguments.processes)
+    table = table_of(found, arguments.seeds)
+    text = "\n".join([table.markdown(), *_warnings(found), *_reasons(found)])
+    Console().print(text, markup=False, highlight=False, soft_wrap=True)
+    if arguments.write:
+        write_section(DOCUMENT, SECTION, [table])
+    return int(any(_reasons(found)))
+
+
+def table_of(found: Sequence[Measured], seeds: int) -> ResultTable:
+    """The table: a row for each scenario."""
+    return ResultTable(
+        "The gate",
+        f"Measured by `make scenarios-gate` with {seeds} seeds for each scenario. The assistants run in the process of "
+        "the gate, and the environment is a process. Shares of the points: of null, dump and read-only the highest of "
+        f"all seeds, which may be {MOST_UNFIT:.0%}; of the oracle the lowest, which must be {LEAST_ORACLE:.0%}; of the "
+        "rule-based assistant, which is no condition of the gate, the lowest. Mutants: those that ran until each "
+        "criterion had lost points.",
+        COLUMNS,
+        [_row(each) for each in found],
+    )
+
+
+def _row(each: Measured) -> list[str]:
+    shares = [f"{each.worst(name):.0%}" for name in ("null", "dump", "read_only", "oracle", "rules")]
+    verdict = "failed" if any(each.failed()) else "passed"
+    return [each.scenario, str(each.criteria), str(each.by_code), str(each.turns), *shares, str(each.mutants), verdict]
+
+
+def _measured_all(folders: dict[str, Path], seeds: int, processes: int) -> list[Measured]:
+    progress, found = Console(stderr=True), dict[str, Measured]()
+    # An interrupt ends the workers at once, and with them their environments; they would go on to the next scenario.
+    with ProcessPoolExecutor(processes, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_DFL)) as pool:
+        jobs = [pool.submit(_measured, folder, seeds) for folder in folders.values()]
+        for number, job in enumerate(as_completed(jobs), start=1):
+            each = job.result()
+            found[each.scenario] = each
+            reasons = len(list(each.failed()))
+            verdict = f"failed, {reasons} reasons" if reasons else "passed"
+            progress.print(f"{number} of {len(folders)}: {each.scenario} {verdict}")
+    return [found[name] for name in folders]
+
+
+def _measured(folder: Path, seeds: int) -> Measured:
+    return asyncio.run(_in_environment(folder, seeds))
+
+
+async def _in_environment(folder: Path, seeds: int) -> Measured:
+    agent = GreenAgent()
+    await agent.startup()
+    try:
+        return await measured(agent, folder, range(seeds))
+    finally:
+        await agent.shutdown()
+
+
+def _warnings(found: Sequence[Measured]) -> Iterator[str]:
+    yield from (f"warning: {each.scenario}: {warning}" for each in found for warning in each.warnings())
+
+
+def _reasons(found: Sequence[Measured]) -> Iterator[str]:
+    """Why the scenarios do not pass."""
+    yield from (f"failed: {each.scenario}: {reason}" for each in found for reason in each.failed())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,185 @@
+"""Measures a scenario: the points of assistants that do not do the task, of the oracle, and of its mutants."""
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from concord_assistant.emitter import TaskUpdateEmitter
+from concord_assistant.green_agent import GreenAgent
+from concord_assistant.results import AssessmentResults
+from concord_assistant.scenario.generator import filled, replacements_of, variant
+from concord_assistant.scenario.loader import Scenario, load_scenario
+from concord_assistant.updates import Update
+from concord_purple.assistant.agent import Assistant
+from concord_purple.assistant.oracle import Oracle, OracleAssistant
+from tests.scenarios_gate.assistants import RULES, UNFIT, AssistantInProcess
+from tests.scenarios_gate.mutants import Strays, mutants_of
+
+MOST_UNFIT: Final = 0.20
+"""The share of the points that an assistant may get that does not do the task."""
+
+LEAST_ORACLE: Final = 0.95
+"""The share of the points that the oracle must get."""
+
+ORACLE_FILE: Final = "oracle.json"
+MAX_STRAYS: Final = 3
+
+
+@dataclass(slots=True)
+class Measured:
+    """The measures of one scenario over some seeds. Shares of points are from 0 to 1."""
+
+    scenario: str
+    criteria: int
+    by_code: int
+    seeds: int = 0
+    shares: dict[str, list[float]] = field(default_factory=dict)
+    """By assistant, the share at each seed."""
+    turns: int = 0
+    """Turns of the oracle, the most at any seed."""
+    mutants: int = 0
+    """Mutants that ran."""
+    passed: dict[str, set[str]] = field(default_factory=dict)
+    """By criterion, the assistants to which it gives all points though they do not do the task."""
+    faults: list[str] = field(default_factory=list)
+
+    def worst(self, assistant: str) -> float:
+        """The most points of an assistant that does not do the task, the fewest of any other."""
+        choose = max if assistant in UNFIT else min
+        return choose(self.shares[assistant])
+
+    def failed(self) -> Iterator[str]:
+        """Why the scenario does not pass the gate."""
+        yield from self.faults
+        for name in UNFIT:
+            if self.shares.get(name) and (share := self.worst(name)) > MOST_UNFIT:
+                yield f"{name} gets {share:.0%} of the points, more than {MOST_UNFIT:.0%}"
+        if self.shares.get("oracle") and (share := self.worst("oracle")) < LEAST_ORACLE:
+            yield f"the oracle gets {share:.0%} of the points, less than {LEAST_ORACLE:.0%}"
+
+    def warnings(self) -> Iterator[str]:
+        """The criteria that give all their points for nothing."""
+        for criterion, assistants in sorted(self.passed.items()):
+            yield f"criterion {criterion}: {' and '.join(sorted(assistants))} get all points"
+
+
+async def measured(agent: GreenAgent, folder: Path, seeds: Sequence[int]) -> Measured:
+    """Measures a scenario. Raises ScenarioError; FileNotFoundError if it has no oracle."""
+    scenario = load_scenario(folder)
+    document = json.loads((folder / ORACLE_FILE).read_text(encoding="utf-8"))
+    criteria = scenario.config.criteria
+    found = Measured(folder.name, len(criteria), sum(each.evaluator_id is not None for each in criteria))
+    killers: dict[str, None] = {}
+    for seed in seeds:
+        replacements = replacements_of(scenario.config.variants, seed)
+        runs = _Runs(agent, variant(scenario, seed), Oracle.model_validate(filled(document, replacements)), seed)
+        await _measure(runs, found, killers)
+        found.seeds += 1
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class _Runs:
+    """The runs of one variant of a scenario."""
+
+    agent: GreenAgent
+    scenario: Scenario
+    oracle: Oracle
+    seed: int
+
+    async def run(self, new_assistant: Callable[[], Assistant]) -> tuple[AssessmentResults, list[str]]:
+        """Assesses an assistant in this process. Returns the results and the assistant's errors."""
+        client = AssistantInProcess(new_assistant)
+        results = await self.agent.run(
+            task_id="gate",
+            emitter=TaskUpdateEmitter(_ignore),
+            scenario=self.scenario.config,
+            evaluators=self.scenario.evaluators,
+            purple_client=client,
+            assessment_config={"seed": self.seed},
+        )
+        return results, client.errors
+
+    async def run_oracle(self, oracle: Oracle) -> tuple[AssessmentResults, list[str]]:
+        """Assesses an oracle."""
+        return await self.run(lambda: OracleAssistant(oracle))
+
+
+async def _measure(runs: _Runs, found: Measured, killers: dict[str, None]) -> None:
+    """Measures one variant. `killers`: the mutants that were of use at earlier seeds, which come first."""
+    for name, new_assistant in {**UNFIT, "rules": RULES}.items():
+        results, _ = await runs.run(new_assistant)
+        found.shares.setdefault(name, []).append(_share(results))
+        if name in UNFIT:
+            for criterion in results.criteria_results:
+                if criterion.score == criterion.max_score:
+                    found.passed.setdefault(criterion.criterion_id, set()).add(name)
+    results, errors = await runs.run_oracle(runs.oracle)
+    again, _ = await runs.run_oracle(runs.oracle)
+    found.shares.setdefault("oracle", []).append(_share(results))
+    found.turns = max(found.turns, results.turns_taken)
+    found.faults += [f"seed {runs.seed}: the oracle: {error}" for error in errors]
+    found.faults += [
+        f"seed {runs.seed}: the oracle: {entry.action} failed: {entry.error_message}"
+        for entry in results.action_log
+        if not entry.success
+    ]
+    found.faults += [f"seed {runs.seed}: {name} differs in the second run" for name in _differences(results, again)]
+    found.faults += [
+        f"seed {runs.seed}: criterion {each.criterion_id}: {each.error}"
+        for each in results.criteria_results
+        if each.error is not None and each.method == "programmatic"
+    ]
+    left = await _unfailed(runs, results, found, killers)
+    found.faults += [f"seed {runs.seed}: no mutant of the oracle fails criterion {name}" for name in left]
+
+
+async def _unfailed(
+    runs: _Runs, results: AssessmentResults, found: Measured, killers: dict[str, None]
+) -> Sequence[str]:
+    """Runs mutants until each criterion has lost points to one. Returns the criteria that lost none."""
+    points = {each.criterion_id: each.score for each in results.criteria_results if each.score}
+    mutants = list(mutants_of(runs.oracle, _strays(runs)))
+    for mutant in sorted(mutants, key=lambda each: each.name not in killers):
+        if not points:
+            break
+        spoiled, _ = await runs.run_oracle(mutant.oracle)
+        found.mutants += 1
+        failed = [
+            each.criterion_id
+            for each in spoiled.criteria_results
+            if each.criterion_id in points and (each.score or 0) < (points[each.criterion_id] or 0)
+        ]
+        for name in failed:
+            del points[name]
+        if failed:
+            killers[mutant.name] = None
+    return list(points)
+
+
+def _strays(runs: _Runs) -> Strays:
+    """Items of the initial state that the oracle does not name."""
+    states = runs.scenario.config.initial_state["scenario"]["environment"]["modality_states"]
+    named = runs.oracle.model_dump_json()
+
+    def others(items: Mapping[str, Any]) -> list[str]:
+        return [name for name in items if name not in named][:MAX_STRAYS]
+
+    return {"message_id": others(states["email"]["emails"]), "event_id": others(states["calendar"]["events"])}
+
+
+def _share(results: AssessmentResults) -> float:
+    overall = results.scores.overall
+    return overall.score / overall.max_score if overall.max_score else 0.0
+
+
+def _differences(one: AssessmentResults, other: AssessmentResults) -> list[str]:
+    """The fields of the results that differ, apart from the duration."""
+    first, second = (each.model_dump(mode="json", exclude={"duration_seconds"}) for each in (one, other))
+    return [name for name in first if first[name] != second[name]]
+
+
+async def _ignore(_: Update) -> None:
+    """Sends an update to nobody."""
