@@ -8,7 +8,7 @@ A2A_V03 := .venv-a2a-v03
 BIN := $(VENV)/bin
 MEMBERS := shared services/collector services/environment services/environment/client services/evaluator services/gateway services/purple suites assistant cli
 # Longest suite first, so that parallel test processes finish at about the same time.
-TESTS := tests/e2e tests/integration tests/security tests/conformance tests/unit
+TESTS := tests/e2e tests/integration tests/security tests/conformance tests/frameworks tests/unit
 # One more process than cores, because tests of processes wait for a third of their time.
 TEST_PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
@@ -49,6 +49,11 @@ run: setup ## assess a sample team on this machine; write output/results.json
 test: setup $(A2A_V03)/ready ## run the tests that need neither Docker nor a network
 	$(PYTEST) $(TESTS) -m "not containers" -p no:schemathesis \
 		--numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
+
+.PHONY: frameworks
+frameworks: setup ## install each agent framework in an environment of its own, record its traces anew and test them (SETUPS: some)
+	$(BIN)/python examples/frameworks/record.py $(SETUPS)
+	$(PYTEST) tests/frameworks -p no:schemathesis
 
 .PHONY: fuzz
 fuzz: setup ## test the services against their OpenAPI documents, with valid and invalid requests

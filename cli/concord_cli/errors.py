@@ -11,3 +11,7 @@ class AssessmentError(Exception):
 
 class IncompleteError(Exception):
     """There are results, but not for all of the input. Exit code 3."""
+
+
+class UnrecognisedError(Exception):
+    """The input has traces, but no agent in any of them was recognised. Exit code 4."""

@@ -9,10 +9,10 @@ from typing import Any
 import typer
 
 from concord_cli.display_text import printable
-from concord_cli.errors import AssessmentError, IncompleteError, UsageError
+from concord_cli.errors import AssessmentError, IncompleteError, UnrecognisedError, UsageError
 
-FAILED, USAGE, INCOMPLETE, INTERRUPTED, TERMINATED = 1, 2, 3, 130, 143
-"""Exit codes: no result; an invalid command line or scenario; an incomplete result; Ctrl-C; SIGTERM."""
+FAILED, USAGE, INCOMPLETE, UNRECOGNISED, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 130, 143
+"""Exit codes: no result; an invalid command line or scenario; an incomplete result; no agent; Ctrl-C; SIGTERM."""
 
 
 class TerminatedError(BaseException):
@@ -30,6 +30,8 @@ def exit_codes() -> Iterator[None]:
         _leave(FAILED, str(error))
     except IncompleteError as error:
         _leave(INCOMPLETE, str(error))
+    except UnrecognisedError as error:
+        _leave(UNRECOGNISED, str(error))
     except KeyboardInterrupt:
         _leave(INTERRUPTED, "interrupted")
     except TerminatedError:

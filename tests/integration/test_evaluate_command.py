@@ -153,10 +153,30 @@ def test_a_config_selects_metrics_and_thresholds_and_settings_without_effect_are
 
 def test_a_named_format_is_used_where_the_content_would_not_be_recognised(tmp_path: Path) -> None:
     (tmp_path / "late.json").write_text(
-        json.dumps({"x": "y" * 2000, "resourceSpans": exported("s", span("a"))["resourceSpans"]})
+        json.dumps({"x": "y" * 2000, "resourceSpans": exported("s", invocation("a", "planner"))["resourceSpans"]})
     )
     assert evaluate(tmp_path / "late.json").returncode == 1
     assert evaluate(tmp_path / "late.json", "--format", "otlp").returncode == 0
+
+
+def test_spans_without_agents_have_no_row_and_an_exit_code_of_their_own(traces: Path, tmp_path: Path) -> None:
+    (tmp_path / "shop.json").write_text(as_lines(exported("shop", span("a"), span("b", "a", operation="chat"))))
+    alone = evaluate(tmp_path / "shop.json", "-o", tmp_path / "result.json")
+    beside = evaluate(tmp_path / "shop.json", traces / "mesh.jsonl", "--keep-going")
+    message = "0 agents recognised in 2 spans (1 host, 1 tool); seen: app: a (1), app: b (1); see docs/frameworks.md"
+    assert (alone.returncode, alone.stdout) == (4, "")
+    assert alone.stderr == f"concord: {tmp_path / 'shop.json'}: {message}\n"
+    assert not (tmp_path / "result.json").exists()
+    assert (beside.returncode, "1 trace of 1 file evaluated" in beside.stdout) == (4, True)
+
+
+def test_kinds_of_calls_other_than_delegations_are_shown(tmp_path: Path) -> None:
+    team = [invocation("a", "planner"), invocation("b", "worker")]
+    team[1] |= {"startTimeUnixNano": "1700000001000000000", "endTimeUnixNano": "1700000002000000000"}
+    (tmp_path / "team.json").write_text(as_lines(exported("app", *team)))
+    done = evaluate(tmp_path / "team.json", "--graphml", tmp_path / "team.graphml")
+    assert "Kinds of calls: sequence 1; the metrics count all of them" in done.stdout
+    assert nx.read_graphml(tmp_path / "team.graphml").edges["planner", "worker"]["sequence"] == 1
 
 
 def test_a_file_that_is_no_trace_is_reported_on_one_line_and_no_result_is_written(traces: Path, tmp_path: Path) -> None:

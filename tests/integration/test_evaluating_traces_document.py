@@ -61,9 +61,9 @@ def test_the_span_attributes_and_operations_in_the_document_are_read() -> None:
     section = TEXT.partition("## OpenTelemetry")[2].partition("## ")[0]
     named = set(re.findall(r"`((?:gen_ai|error|service)\.[\w.]+)`", section))
     assert named <= genai.ATTRIBUTES | set(genai.SERVICE_NAME)
-    assert len(named) == 9
+    assert len(named) == 10
     assert genai.VERSION.replace("OpenTelemetry", "OpenTelemetry's") in section
-    known = genai.AGENT_OPERATIONS | genai.TOOL_OPERATIONS | genai.MODEL_OPERATIONS
+    known = genai.AGENT_OPERATIONS | genai.TEAM_OPERATIONS | genai.TOOL_OPERATIONS | genai.MODEL_OPERATIONS
     [operations] = re.findall(r"^\| `gen_ai.operation.name` \| (.*) \|$", section, re.MULTILINE)
     assert set(re.findall(r"`(\w+)`", operations)) <= known
 

@@ -12,12 +12,13 @@ from rich.text import Text
 from concord.assessment import AssessmentConfig
 from concord.assessment.result_row import ResultRow
 from concord_cli.display_text import printable
-from concord_cli.errors import AssessmentError, IncompleteError, UsageError
+from concord_cli.errors import AssessmentError, IncompleteError, UnrecognisedError, UsageError
 from concord_cli.evaluate.inputs import find_inputs, read_config, traces_in, without_effect
 from concord_cli.evaluate.outputs import graph_writer, result_writer
 from concord_cli.evaluate.table import TraceLine, table_of
 from concord_cli.terminal import ReadingProgress, output_console
 from concord_evaluator.formats import BrokenFormatError, FormatError, Trace, trace_formats
+from concord_evaluator.formats import UnrecognisedError as UnrecognisedFileError
 from concord_evaluator.metrics import BrokenMetricError, installed_metrics
 from concord_evaluator.offline import evaluate_trace
 from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
@@ -47,7 +48,8 @@ def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
     `reraise` raises the signal's exception again, if a signal ended the command (see `exits.terminable`).
 
     An unreadable record is reported and left out, and so is an unreadable file with `keep_going`; the command then
-    fails at its end. Raises UsageError; AssessmentError for unreadable files; IncompleteError for unreadable records.
+    fails at its end. Raises UsageError; AssessmentError for unreadable files;
+    UnrecognisedError if only files without agents stand in the way; IncompleteError for unreadable records.
     """
     errors = Console(stderr=True, highlight=False)
     config = read_config(arguments.config)
@@ -68,12 +70,17 @@ def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
             for row in evaluation.rows_of(file, progress.advance):
                 write(row)
                 draw(row)
+        if not evaluation.lines and evaluation.unrecognised == evaluation.files_left_out != []:
+            raise UnrecognisedError("no agent recognised in the input: nothing was evaluated")
         if not evaluation.lines:
             raise AssessmentError("no trace found in the input")
     if not arguments.quiet:
         _show(evaluation.lines, [file for file in files if file not in evaluation.files_left_out])
     if evaluation.files_left_out:
-        raise AssessmentError(f"{len(evaluation.files_left_out)} of {_counted(files)} skipped")
+        only_unrecognised = evaluation.files_left_out == evaluation.unrecognised
+        raise (UnrecognisedError if only_unrecognised else AssessmentError)(
+            f"{len(evaluation.files_left_out)} of {_counted(files)} skipped"
+        )
     if evaluation.records_left_out:
         raise IncompleteError(f"unreadable records skipped: {evaluation.records_left_out}")
 
@@ -88,6 +95,7 @@ class _Evaluation:
     reraise: Callable[[], None]
     lines: list[TraceLine] = field(default_factory=list)
     files_left_out: list[Path] = field(default_factory=list)
+    unrecognised: list[Path] = field(default_factory=list)
     records_left_out: int = 0
     _files_of: dict[str, str] = field(default_factory=dict)
 
@@ -121,9 +129,12 @@ class _Evaluation:
         return evaluate_trace(trace, self.config)
 
     def _leave_out(self, file: Path, error: FormatError, kept: int) -> None:
+        unrecognised = isinstance(error, UnrecognisedFileError)
         if not self.arguments.keep_going:
-            raise AssessmentError(str(error)) from error
+            raise (UnrecognisedError if unrecognised else AssessmentError)(str(error)) from error
         self.files_left_out.append(file)
+        if unrecognised:
+            self.unrecognised.append(file)
         self.report(f"skipped: {error}" + (f" ({kept} traces before this point were evaluated)" if kept else ""))
 
 

@@ -134,6 +134,7 @@ def agent_graph(row: ResultRow) -> "nx.DiGraph[str]":
             calls=known.get("calls", 0) + call.calls,
             errors=known.get("errors", 0) + call.errors,
             retries=known.get("retries", 0) + call.retries,
+            **{kind: known.get(kind, 0) + calls for kind, calls in call.kinds.items()},
         )
     return graph
 

@@ -1,7 +1,7 @@
 """The table that `concord evaluate` prints: a line for each trace, and the warnings."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from concord.assessment.result_row import ResultRow
+from concord.trace.attributes import EdgeKind
 from concord_cli.interaction_text import coordination_label
 from concord_cli.terminal import plain_lines
 
@@ -24,6 +25,7 @@ class TraceLine:
     trace: str
     agents: int
     calls: int
+    kinds: Mapping[str, int]
     density: float | None
     bottlenecks: tuple[str, ...]
     isolated: tuple[str, ...]
@@ -39,6 +41,7 @@ class TraceLine:
             trace=detail.assessment_id,
             agents=len(detail.agents),
             calls=sum(call.calls for trial in detail.trials for call in trial.interactions),
+            kinds=_kinds(row),
             density=detail.graph_metrics.graph_density,
             bottlenecks=tuple(name for found in detail.findings if found.id == "bottleneck" for name in found.agents),
             isolated=tuple(detail.graph_metrics.isolated_agents),
@@ -68,7 +71,24 @@ def table_of(lines: Sequence[TraceLine]) -> RenderableType:
             line.label or "-",
             _figure(line.score, 1),
         )
-    return Group(table, *_warnings(lines))
+    return Group(table, *_edges(lines), *_warnings(lines))
+
+
+def _kinds(row: ResultRow) -> Mapping[str, int]:
+    kinds: Counter[str] = Counter()
+    for call in (call for trial in row.detail.trials for call in trial.interactions):
+        kinds.update(call.kinds)
+    return kinds
+
+
+def _edges(lines: Iterable[TraceLine]) -> Iterable[RenderableType]:
+    """The kinds of calls, unless all are delegations."""
+    kinds: Counter[str] = Counter()
+    for line in lines:
+        kinds.update(line.kinds)
+    if kinds.keys() - {EdgeKind.DELEGATION}:
+        counted = ", ".join(f"{kind} {calls}" for kind, calls in sorted(kinds.items()))
+        yield Text(f"\nKinds of calls: {counted}; the metrics count all of them")
 
 
 def _warnings(lines: Iterable[TraceLine]) -> Iterable[RenderableType]:

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict
 
 from concord.assessment.request import Fraction
 from concord.assessment.team_results import TeamTaskRecord
+from concord.trace.attributes import EdgeKind
 
 MAX_CALLS = 1000
 """Calls that a trial's record lists: enough for a timeline, and a row stays small."""
@@ -71,17 +72,35 @@ class Finding(Record):
 
 
 class InteractionRecord(Record):
-    """All calls from one agent to another in one trial."""
+    """All calls from one agent to another in one trial.
+
+    `handoffs`, `conversation`, `sequence`: the calls of these kinds (`EdgeKind`). All others are delegations. Metrics
+    count calls of all kinds.
+    """
 
     caller: str
     callee: str
     calls: int
+    handoffs: int = 0
+    conversation: int = 0
+    sequence: int = 0
     errors: int
     retries: int
     observed: int
     corroborated: int
     reported: int
     latency_avg_ms: float | None
+
+    @property
+    def kinds(self) -> dict[EdgeKind, int]:
+        """The number of calls of each kind that occurs."""
+        others = {
+            EdgeKind.HANDOFF: self.handoffs,
+            EdgeKind.CONVERSATION: self.conversation,
+            EdgeKind.SEQUENCE: self.sequence,
+        }
+        counts = {EdgeKind.DELEGATION: self.calls - sum(others.values()), **others}
+        return {kind: calls for kind, calls in counts.items() if calls}
 
 
 class CallRecord(Record):

@@ -1,10 +1,37 @@
 """The names of a step's attributes, and of fields in a call's request, that Concord writes and reads."""
 
 from collections.abc import Mapping
+from enum import StrEnum
 from typing import Final
 
 AGENT_NAME: Final = "agent_name"
 """The agent that made the step: an agent inside the reporter or, in a step that the gateway observed, the caller."""
+
+EDGE_KIND: Final = "edge_kind"
+"""Of a call: its `EdgeKind`. A call without it is a delegation."""
+
+
+class EdgeKind(StrEnum):
+    """How a call connects two agents.
+
+    An agent *delegates* to another one and gets the result; it *hands over* control and does not; members of a
+    *conversation* hear each other; and in a *sequence*, one agent works after the other because the program says so.
+    """
+
+    DELEGATION = "delegation"
+    HANDOFF = "handoff"
+    CONVERSATION = "conversation"
+    SEQUENCE = "sequence"
+
+
+_KINDS: Final = frozenset(EdgeKind)
+
+
+def edge_kind_of(attributes: Mapping[str, str]) -> EdgeKind:
+    """The kind of a call with these attributes. An unknown kind is a delegation."""
+    kind = attributes.get(EDGE_KIND)
+    return EdgeKind(kind) if kind in _KINDS else EdgeKind.DELEGATION
+
 
 RETRY_OF: Final = "retry_of"
 """Of a repeated attempt: the step id of the attempt that it repeats."""

@@ -18,7 +18,7 @@ from concord_evaluator.formats.registry import (
     recognise,
     trace_formats,
 )
-from concord_evaluator.formats.source import FormatError, Head, JsonRecord, Source
+from concord_evaluator.formats.source import FormatError, Head, JsonRecord, Source, UnrecognisedError
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
     "TraceBuilder",
     "TraceFormat",
     "UnknownFormatError",
+    "UnrecognisedError",
     "folder_formats",
     "read_folder",
     "read_traces",

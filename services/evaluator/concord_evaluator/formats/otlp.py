@@ -6,7 +6,8 @@ from concord.trace.otlp import spans_in
 from concord.trace.report import Channel
 from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.source import Head, Source
-from concord_evaluator.formats.spans import ReadSpan, traces_of
+from concord_evaluator.formats.span_runs import ReadSpan
+from concord_evaluator.formats.spans import traces_of
 from concord_evaluator.formats.trace import Trace
 
 

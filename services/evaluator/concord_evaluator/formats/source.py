@@ -32,6 +32,10 @@ class FormatError(Exception):
         super().__init__(f"{where}: {reason}")
 
 
+class UnrecognisedError(FormatError):
+    """A file has the expected form, but nothing in it can be recognised as an agent."""
+
+
 @contextmanager
 def errors_at(file: str, line: int | None) -> Iterator[None]:
     """Converts errors of validation and conversion to a FormatError about `line` of `file`."""

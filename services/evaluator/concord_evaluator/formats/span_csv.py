@@ -9,7 +9,8 @@ from concord.trace.otlp import Span
 from concord.trace.report import Channel
 from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.source import Head, Source
-from concord_evaluator.formats.spans import ReadSpan, traces_of
+from concord_evaluator.formats.span_runs import ReadSpan
+from concord_evaluator.formats.spans import traces_of
 from concord_evaluator.formats.trace import Trace
 
 _COLUMNS: Final = ("TraceID", "SpanID", "ParentID", "OperationName", "StartTimeUnixNano", "EndTimeUnixNano")
@@ -31,7 +32,7 @@ def _recognises(head: Head) -> bool:
 
 
 def _read(source: Source) -> Iterator[Trace]:
-    return traces_of(_spans(source), source, Channel.OTLP, _WARNINGS)
+    return traces_of(_spans(source), source, Channel.OTLP, _WARNINGS, services_are_agents=True)
 
 
 def _spans(source: Source) -> Iterator[ReadSpan]:

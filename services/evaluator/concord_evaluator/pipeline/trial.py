@@ -11,6 +11,7 @@ from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.results import InteractionRecord, MetricStatus, ParticipantObservability, TraceIntegrity
 from concord.assessment.roster import GREEN_AGENT, Roster
+from concord.trace.attributes import EdgeKind
 from concord.trace.decoding import reports_of
 from concord.trace.report import Report, ReportBatch
 from concord_evaluator.documents import AgentTally, TrialEvaluation
@@ -210,10 +211,14 @@ def _agent_tallies(projection: Projection) -> list[AgentTally]:
 
 def _interaction_record(caller: str, callee: str, link: LinkCalls) -> InteractionRecord:
     trust = Counter([call.provenance for call in link.calls])
+    kinds = Counter([call.kind for call in link.calls])
     return InteractionRecord(
         caller=caller,
         callee=callee,
         calls=len(link.calls),
+        handoffs=kinds[EdgeKind.HANDOFF],
+        conversation=kinds[EdgeKind.CONVERSATION],
+        sequence=kinds[EdgeKind.SEQUENCE],
         errors=link.failed,
         retries=link.retries,
         observed=trust[Provenance.OBSERVED],

@@ -9,6 +9,7 @@ from itertools import chain, groupby
 from operator import itemgetter
 from typing import Final, NamedTuple
 
+from concord.trace.attributes import EdgeKind
 from concord_evaluator.trace.records import StepRecord
 
 
@@ -72,6 +73,11 @@ class Interaction(tuple[Call, ...]):
             if len(self) > 1
             else self[0].provenance
         )
+
+    @property
+    def kind(self) -> EdgeKind:
+        """How the call connects its agents."""
+        return self[0].record.edge_kind
 
     @property
     def request_digest(self) -> str | None:

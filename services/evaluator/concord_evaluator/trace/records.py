@@ -8,7 +8,7 @@ from typing import Final
 
 import msgspec
 
-from concord.trace.attributes import AGENT_NAME, RETRY_OF, TASK_STATE
+from concord.trace.attributes import AGENT_NAME, RETRY_OF, TASK_STATE, EdgeKind, edge_kind_of
 from concord.trace.report import StepDigest
 from concord.trace.step import CallType, StepFacts, as_utc
 
@@ -70,6 +70,7 @@ class StepRecord(msgspec.Struct, gc=False):
     request_digest: str | None
     """Identifies the request. None where the step does not contain it: two unknown requests are never a repetition."""
     retry_of: str | None
+    edge_kind: EdgeKind
     error: str | None
     answered: bool
     """Of a call: whether the callee answered. A step without an error counts as answered."""
@@ -114,6 +115,7 @@ class StepRecord(msgspec.Struct, gc=False):
             callee_name="" if call is None else intern(call.agent_name),
             request_digest=digest.request,
             retry_of=attributes.get(RETRY_OF) or None,
+            edge_kind=edge_kind_of(attributes),
             error=None if failure is None else failure[:MAX_ERROR],
             answered=failure is None or TASK_STATE in attributes,
             latency_ms=step.latency_ms,

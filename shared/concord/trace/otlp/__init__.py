@@ -4,15 +4,26 @@ Pure. OTLP/JSON is decoded here, OTLP/protobuf in the collector, because it need
 """
 
 from concord.trace.otlp.json_form import as_attribute, read_json, spans_in
-from concord.trace.otlp.mapping import SpanError, to_step
+from concord.trace.otlp.mapping import SpanError, check_ids, to_step
+from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading, name_key
 from concord.trace.otlp.spans import AttributeValue, Span, without_internals
+from concord.trace.otlp.team import conversations_of, names_agents, read_team
 
 __all__ = [
+    "Act",
     "AttributeValue",
+    "Reading",
     "Span",
     "SpanError",
+    "SpanTree",
+    "TeamReading",
     "as_attribute",
+    "check_ids",
+    "conversations_of",
+    "name_key",
+    "names_agents",
     "read_json",
+    "read_team",
     "spans_in",
     "to_step",
     "without_internals",

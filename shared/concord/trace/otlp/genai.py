@@ -1,7 +1,7 @@
 """The attribute names that are read from spans, in one table.
 
 They follow OpenTelemetry's conventions for generative AI, version `VERSION`. Where a name has changed, its former names
-follow the current one; OpenInference's and OpenLLMetry's names come last.
+follow the current one; OpenInference's and OpenLLMetry's names come last. Names of single frameworks follow.
 """
 
 from typing import Final
@@ -24,6 +24,7 @@ RETRY_OF: Final = ("retry_of",)
 """Concord's own: the span id of the attempt that a span repeats."""
 
 AGENT_OPERATIONS: Final = frozenset({"invoke_agent", "agent"})
+TEAM_OPERATIONS: Final = frozenset({"invoke_workflow", "workflow"})
 TOOL_OPERATIONS: Final = frozenset({"execute_tool", "tool"})
 MODEL_OPERATIONS: Final = frozenset(
     {"chat", "generate_content", "text_completion", "embeddings", "retrieval"}
@@ -34,7 +35,65 @@ MODEL_OPERATIONS: Final = frozenset(
 INTERNAL_SCOPES: Final = frozenset({"a2a-python-sdk"})
 """Scopes of library internals, some 50 spans per message. They are dropped, and their children move up."""
 
-ATTRIBUTES: Final = frozenset(
-    OPERATION + AGENT_NAME + TOOL_NAME + ENTITY_NAME + TOOL_ARGUMENTS + MODEL + INPUT + INPUT_TOKENS + OUTPUT_TOKENS
-) | frozenset(ERROR_TYPE + RETRY_OF)
+METADATA_PREFIXES: Final = ("traceloop.association.properties.", "langsmith.metadata.")
+"""OpenLLMetry and langsmith write each entry of a run's metadata as an attribute. OpenInference writes one of JSON."""
+
+METADATA: Final = ("metadata",)
+LANGGRAPH_NODE: Final = "langgraph_node"
+LANGGRAPH_PATH: Final = "langgraph_checkpoint_ns"
+LANGGRAPH_STEP: Final = "langgraph_step"
+"""Entries of LangGraph's metadata: a node's name, its path of nodes from the outermost graph, each with an id, and the
+number of its step, in which several nodes may run in parallel."""
+HANDOFF_TARGET: Final = "__handoff_destination"
+THREAD: Final = "thread_id"
+
+GRAPH_NODE: Final = ("graph.node.id",)
+CONVERSATION: Final = (
+    "gen_ai.conversation.id",
+    "session.id",
+    "gcp.vertex.agent.session_id",
+)
+"""The conversation that a span belongs to, which may have several traces. langsmith's `session` is a whole project."""
+WORKFLOW_NAME: Final = ("gen_ai.workflow.name", "workflow.name", "traceloop.workflow.name")
+LANGSMITH_KIND: Final = ("langsmith.span.kind",)
+OPENINFERENCE_KIND: Final = ("openinference.span.kind",)
+OPENLLMETRY_KIND: Final = ("traceloop.span.kind",)
+GENAI_OPERATION: Final = ("gen_ai.operation.name",)
+EXCEPTION: Final = ("exception.message",)
+TRANSFER_ARGUMENTS: Final = ("gcp.vertex.agent.tool_call_args",)
+EXECUTOR: Final = ("executor.id",)
+EXECUTOR_TYPE: Final = ("executor.type",)
+SENT_TO: Final = ("message.destination_executor_id",)
+RECIPIENT: Final = ("recipient_agent_type",)
+RECIPIENT_CLASS: Final = ("recipient_agent_class",)
+SENDER: Final = ("sender_agent_type",)
+"""Microsoft Agent Framework's names, then AutoGen's."""
+
+CREW_AGENTS: Final = ("crew_agents",)
+
+_TEAM_ATTRIBUTES: Final = frozenset(
+    METADATA + GRAPH_NODE + CONVERSATION + WORKFLOW_NAME + LANGSMITH_KIND + EXCEPTION + TRANSFER_ARGUMENTS
+) | frozenset(EXECUTOR + EXECUTOR_TYPE + SENT_TO + RECIPIENT + RECIPIENT_CLASS + SENDER + CREW_AGENTS)
+_METADATA_ENTRIES: Final = frozenset(
+    prefix + entry
+    for prefix in METADATA_PREFIXES
+    for entry in (
+        LANGGRAPH_NODE,
+        LANGGRAPH_PATH,
+        LANGGRAPH_STEP,
+        HANDOFF_TARGET,
+        THREAD,
+        "session_id",
+        "conversation_id",
+    )
+)
+
+ATTRIBUTES: Final = (
+    _TEAM_ATTRIBUTES
+    | _METADATA_ENTRIES
+    | frozenset(
+        OPERATION + AGENT_NAME + TOOL_NAME + ENTITY_NAME + TOOL_ARGUMENTS + MODEL + INPUT + INPUT_TOKENS + OUTPUT_TOKENS
+    )
+    | frozenset(ERROR_TYPE + RETRY_OF + OPENINFERENCE_KIND + OPENLLMETRY_KIND + GENAI_OPERATION)
+)
 """All attributes that are read. Others may be large, or contain a URL with a token."""

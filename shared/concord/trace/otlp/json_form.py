@@ -1,7 +1,9 @@
-"""OTLP/JSON: the spans of an export, with ids in hex and 64-bit integers as strings."""
+"""OTLP/JSON: the spans of an export, with ids in hex (or base64) and 64-bit integers as strings."""
 
 import json
+from base64 import b64decode
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, JsonValue
@@ -10,6 +12,8 @@ from pydantic.alias_generators import to_camel
 from concord.trace.otlp.genai import ATTRIBUTES, SERVICE_NAME
 from concord.trace.otlp.spans import AttributeValue, Span
 
+_TRACE_ID_BYTES: Final = 16
+_SPAN_ID_BYTES: Final = 8
 _ERROR_CODES: Final = frozenset({2, "2", "STATUS_CODE_ERROR"})
 _CLIENT_KINDS: Final = frozenset({3, "3", "SPAN_KIND_CLIENT"})
 
@@ -60,6 +64,11 @@ class _Status(_OtlpMessage):
     message: str | None = None
 
 
+class _Event(_OtlpMessage):
+    name: str | None = None
+    attributes: list[_KeyValue] | None = None
+
+
 class _Span(_OtlpMessage):
     trace_id: str | None = None
     span_id: str | None = None
@@ -69,6 +78,7 @@ class _Span(_OtlpMessage):
     start_time_unix_nano: int | None = None
     end_time_unix_nano: int | None = None
     attributes: list[_KeyValue] | None = None
+    events: list[_Event] | None = None
     status: _Status | None = None
 
 
@@ -127,9 +137,9 @@ def _service(attributes: Iterable[_KeyValue]) -> str:
 def _read(span: _Span, scope: str, service: str) -> Span:
     status = span.status or _Status()
     return Span(
-        trace_id=(span.trace_id or "").lower(),
-        span_id=(span.span_id or "").lower(),
-        parent_id=(span.parent_span_id or "").lower(),
+        trace_id=_id(span.trace_id, _TRACE_ID_BYTES),
+        span_id=_id(span.span_id, _SPAN_ID_BYTES),
+        parent_id=_id(span.parent_span_id, _SPAN_ID_BYTES),
         name=span.name or "",
         scope=scope,
         service=service,
@@ -138,5 +148,23 @@ def _read(span: _Span, scope: str, service: str) -> Span:
         client=span.kind in _CLIENT_KINDS,
         failed=status.code in _ERROR_CODES,
         message=status.message or "",
-        attributes={each.key: as_attribute(each.plain()) for each in span.attributes or () if each.key in ATTRIBUTES},
+        attributes=_exception(span.events or ()) | _known(span.attributes or ()),
     )
+
+
+def _id(written: str | None, size: int) -> str:
+    """An id in lower-case hex. Protobuf's own JSON form, which some exporters write, has base64."""
+    text = written or ""
+    if len(text) == (size + 2) // 3 * 4:
+        with suppress(ValueError):
+            return b64decode(text, validate=True).hex()
+    return text.lower()
+
+
+def _exception(events: Iterable[_Event]) -> dict[str, AttributeValue]:
+    """The attributes of the first exception of a span."""
+    return next((_known(event.attributes or ()) for event in events if event.name == "exception"), {})
+
+
+def _known(attributes: Iterable[_KeyValue]) -> dict[str, AttributeValue]:
+    return {each.key: as_attribute(each.plain()) for each in attributes if each.key in ATTRIBUTES}

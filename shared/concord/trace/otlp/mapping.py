@@ -30,15 +30,20 @@ def to_step(span: Span, *, agent_name: str = "") -> InteractionStep:
     The call of an agent becomes an AGENT step, the use of a tool, model or index a TOOL step, and everything else a
     HOST step. Raises SpanError.
     """
-    if not _TRACE_ID.fullmatch(span.trace_id) or not _SPAN_ID.fullmatch(span.span_id):
-        raise SpanError("trace id and span id must be 16 and 8 bytes, not all zero")
-    if span.parent_id and not _SPAN_ID.fullmatch(span.parent_id):
-        raise SpanError("parent span id must be 8 bytes, not all zero")
+    check_ids(span)
     try:
         return InteractionStep.model_validate(_written(span, agent_name))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise SpanError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+
+
+def check_ids(span: Span) -> None:
+    """Raises SpanError for ids that are not those of a span."""
+    if not _TRACE_ID.fullmatch(span.trace_id) or not _SPAN_ID.fullmatch(span.span_id):
+        raise SpanError("trace id and span id must be 16 and 8 bytes, not all zero")
+    if span.parent_id and not _SPAN_ID.fullmatch(span.parent_id):
+        raise SpanError("parent span id must be 8 bytes, not all zero")
 
 
 def _written(span: Span, agent_name: str) -> dict[str, Any]:

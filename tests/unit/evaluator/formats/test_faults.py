@@ -112,7 +112,7 @@ def test_no_part_of_a_broken_record_is_used() -> None:
 
 
 def test_an_invalid_span_leaves_the_other_spans_of_its_trace() -> None:
-    line = json.dumps(exported("app", span("a"), span("b", "a"), span("c" * 70, "a")))
+    line = json.dumps(exported("app", invocation("a", "planner"), span("b", "a"), span("c" * 70, "a")))
     [trace], faults = read_past_faults(line, format_name="otlp")
     assert (len(steps_in([trace])), len(faults)) == (2, 1)
 

@@ -1,6 +1,7 @@
 """OTLP/JSON: the agent of each span, and the spans that are calls between agents."""
 
 import json
+from base64 import b64encode
 from random import Random
 from typing import Any
 
@@ -26,9 +27,18 @@ def test_a_parent_in_another_service_makes_a_call() -> None:
     assert calls(exported("front", span("a")), exported("back", span("b", "a"))) == {("front", "back"): 1}
 
 
-def test_a_parent_in_the_same_service_makes_no_call() -> None:
-    export = exported("front", span("a"), span("b", "a"))
-    assert (calls(export), agents(export)) == ({}, ["front"])
+def test_one_service_without_agents_is_not_recognised() -> None:
+    message = refusal(as_lines(exported("front", span("a"), span("b", "a", operation="chat"))))
+    assert message == (
+        "file.json: 0 agents recognised in 2 spans (1 host, 1 tool); "
+        "seen: app: a (1), app: b (1); see docs/frameworks.md"
+    )
+
+
+def test_services_that_do_not_call_each_other_are_not_recognised() -> None:
+    assert "0 agents recognised in 2 spans" in refusal(
+        as_lines(exported("front", span("a")), exported("back", span("b")))
+    )
 
 
 def test_an_agent_invoked_under_another_is_a_call_even_in_one_service() -> None:
@@ -57,9 +67,9 @@ def test_a_service_with_one_agent_is_that_agent() -> None:
     assert (calls(front, back), agents(front, back)) == ({("planner", "worker"): 1}, ["planner", "worker"])
 
 
-def test_a_service_with_several_agents_is_an_agent_itself() -> None:
+def test_a_service_with_several_agents_is_no_agent_itself() -> None:
     export = exported("app", span("http"), invocation("a", "planner", "http"), invocation("b", "worker", "http"))
-    assert calls(export) == {("app", "planner"): 1, ("app", "worker"): 1}
+    assert (calls(export), agents(export)) == ({}, ["planner", "worker"])
 
 
 def test_a_service_that_answers_an_agents_invocation_is_that_agent() -> None:
@@ -85,11 +95,46 @@ def test_internal_spans_of_the_sdk_are_left_out_with_a_warning() -> None:
 
 
 def test_a_missing_parent_makes_the_trace_incomplete() -> None:
-    [trace] = read(as_lines(exported("back", span("b", "gone"), span("c", "b"))))
-    assert (calls_between(trace), evaluated(trace).detail.trace_integrity.completeness) == ({}, 0.5)
+    chain = [invocation("a", "planner"), invocation("b", "worker", "a"), invocation("c", "critic", "b")]
+    [trace] = read(as_lines(exported("app", *chain, span("d", "gone"))))
+    assert evaluated(trace).detail.trace_integrity.completeness == 0.75
 
 
-@pytest.mark.parametrize("cycle", [["a"], ["a", "b"], ["a", "b", "c"]])
+def test_a_fragment_with_one_call_is_refused() -> None:
+    known = [invocation("a", "planner"), invocation("b", "worker", "a")]
+    message = refusal(as_lines(exported("app", *known, span("c", "gone"))))
+    assert message == (
+        f"file.json: trace {TRACE} is a fragment with 1 call: the parents of 1 of its 3 spans are missing; "
+        "see docs/frameworks.md"
+    )
+
+
+def test_a_trace_whose_client_exports_nothing_is_no_fragment() -> None:
+    assert calls(exported("app", invocation("a", "planner", "gone"), invocation("b", "worker", "a"))) == {
+        ("planner", "worker"): 1
+    }
+
+
+def test_traces_of_one_conversation_are_joined() -> None:
+    first, second = "a" * 32, "b" * 32
+    spans = [invocation("a", "planner", trace=first), invocation("b", "worker", trace=second)]
+    spans[1] |= {"startTimeUnixNano": "1700000001000000000", "endTimeUnixNano": "1700000002000000000"}
+    for each in spans:
+        each["attributes"].append({"key": "gen_ai.conversation.id", "value": {"stringValue": "talk"}})
+    [trace] = read(as_lines(exported("app", *spans)))
+    assert (calls_between(trace), trace.trace_id) == ({("planner", "worker"): 1}, first)
+    assert trace.warnings == ("2 traces of one conversation are joined",)
+
+
+def test_ids_in_base64_are_read() -> None:
+    parent, child = invocation("a", "planner"), invocation("b", "worker", "a")
+    for each in (parent, child):
+        for key in ("traceId", "spanId", "parentSpanId"):
+            each[key] = b64encode(bytes.fromhex(each[key])).decode()
+    assert calls(exported("app", parent, child)) == {("planner", "worker"): 1}
+
+
+@pytest.mark.parametrize("cycle", [["a", "b"], ["a", "b", "c"]])
 def test_a_cycle_of_parents_is_left_out(cycle: list[str]) -> None:
     spans = [span(name, cycle[index - 1]) for index, name in enumerate(cycle)]
     [trace] = read(as_lines(*(exported(f"s-{each['name']}", each) for each in spans)))
@@ -110,7 +155,9 @@ def test_latency_and_errors_of_a_call_are_the_callees() -> None:
 
 def test_spans_of_several_traces_are_separated() -> None:
     other = "a" * 32
-    traces = read(as_lines(exported("front", span("a"), span("a", trace=other)), exported("back", span("b", "a"))))
+    traces = read(
+        as_lines(exported("front", span("a"), invocation("a", "x", trace=other)), exported("back", span("b", "a")))
+    )
     assert [(trace.trace_id, len(calls_between(trace))) for trace in traces] == [(TRACE, 1), (other, 0)]
 
 
@@ -148,7 +195,9 @@ some_spans = st.lists(
 
 @given(some_spans, st.randoms())
 def test_the_order_of_spans_does_not_matter(spans: list[tuple[str, dict[str, Any], str]], random: Random) -> None:
-    exports = [exported(service, each, scope=scope) for service, each, scope in spans]
+    team = [invocation("x", "first"), invocation("y", "second", "x"), invocation("z", "third", "y")]
+    exports = [exported("app", *team)]
+    exports += [exported(service, each, scope=scope) for service, each, scope in spans]
     [straight] = read(as_lines(*exports))
     random.shuffle(exports)
     [shuffled] = read(as_lines(*exports))
@@ -158,7 +207,7 @@ def test_the_order_of_spans_does_not_matter(spans: list[tuple[str, dict[str, Any
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"traceId": "W47/95gDgQPSabYzgT/GDA=="}, "trace id and span id must be 16 and 8 bytes, not all zero"),
+        ({"traceId": "W47/95gDgQPSabYzgT/GDA"}, "trace id and span id must be 16 and 8 bytes, not all zero"),
         ({"spanId": "0" * 16}, "trace id and span id must be 16 and 8 bytes, not all zero"),
         ({"startTimeUnixNano": "yesterday"}, "resourceSpans[0].scopeSpans[0].spans[0].startTimeUnixNano: Input should"),
     ],
@@ -181,7 +230,7 @@ def test_a_file_without_spans_is_refused(content: str, reason: str) -> None:
 
 
 def test_steps_keep_the_ids_of_their_spans() -> None:
-    [trace] = read(as_lines(exported("front", span("a"), span("b", "a"))))
+    [trace] = read(as_lines(exported("front", invocation("a", "planner"), span("b", "a"))))
     assert [(r.step.trace_id, r.step.step_id, r.step.parent) for r in trace.reports()] == [
         (TRACE, span_id("a"), None),
         (TRACE, span_id("b"), span_id("a")),

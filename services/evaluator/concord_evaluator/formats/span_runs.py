@@ -1,0 +1,172 @@
+"""The runs of a team in a file of spans: one trace each, or the traces of one conversation."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from concord.trace.otlp import (
+    Act,
+    Span,
+    SpanTree,
+    TeamReading,
+    conversations_of,
+    names_agents,
+    read_team,
+    without_internals,
+)
+from concord_evaluator.formats.activations import find_activations
+
+UNNAMED_SERVICE: Final = "unknown_service"
+"""OpenTelemetry's name for a service without a name."""
+
+MAX_SEEN: Final = 5
+"""Names of spans that the message about unrecognised spans lists."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSpan:
+    """A span and its line."""
+
+    span: Span
+    line: int
+
+    @classmethod
+    def of(cls, span: Span, line: int) -> "ReadSpan":
+        """Names the service of a span without one."""
+        return cls(span if span.service else replace(span, service=UNNAMED_SERVICE), line)
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """The spans of one trace, or of several traces of a conversation. `reading` names agents, unless it is empty."""
+
+    trace_id: str
+    spans: list[ReadSpan]
+    n_traces: int
+    tree: SpanTree
+    reading: TeamReading
+
+
+def runs_of(by_trace: Mapping[str, list[ReadSpan]]) -> list[Run]:
+    """The runs, in the order of their first traces."""
+    return [_run(group, by_trace) for group in _conversations(by_trace)]
+
+
+def usable_runs(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
+    """The runs that figures can be computed for, and what is wrong with the others."""
+    with_agents = [(run, _has_agents(run)) for run in runs]
+    idle = [run for run, has_agents in with_agents if not has_agents]
+    judged = [(run, _fault(run)) for run, has_agents in with_agents if has_agents]
+    faults = [fault for _, fault in judged if fault]
+    if idle:
+        faults.append(_beside(idle) if judged else _unrecognised(idle))
+    return [run for run, fault in judged if not fault], faults
+
+
+def _conversations(by_trace: Mapping[str, Sequence[ReadSpan]]) -> list[list[str]]:
+    """The trace ids, those of one conversation together."""
+    group_of: dict[str, list[str]] = {}
+    groups: list[list[str]] = []
+    for trace_id, spans in by_trace.items():
+        named = conversations_of(each.span for each in spans)
+        joined = list({id(group_of[each]): group_of[each] for each in sorted(named) if each in group_of}.values())
+        group = joined[0] if joined else []
+        if not joined:
+            groups.append(group)
+        group.append(trace_id)
+        for other in joined[1:]:
+            group.extend(other)
+            other.clear()
+            group_of.update({each: group for each, known in group_of.items() if known is other})
+        group_of.update(dict.fromkeys(named, group))
+    return [group for group in groups if group]
+
+
+def _run(trace_ids: Sequence[str], by_trace: Mapping[str, list[ReadSpan]]) -> Run:
+    first = trace_ids[0]
+    spans = [
+        each if each.span.trace_id == first else ReadSpan(replace(each.span, trace_id=first), each.line)
+        for trace_id in trace_ids
+        for each in by_trace[trace_id]
+    ]
+    visible = without_internals([each.span for each in spans])
+    tree = SpanTree(_by_id(visible))
+    reading = read_team(tree)
+    return Run(first, spans, len(trace_ids), tree, reading if names_agents(reading) else TeamReading({}))
+
+
+def _has_agents(run: Run) -> bool:
+    """Whether spans name agents, or one service calls another."""
+    tree = run.tree.spans
+    parents = ((span, tree.get(span.parent_id)) for span in tree.values())
+    calls = any(parent is not None and parent.service != span.service for span, parent in parents)
+    return bool(run.reading.spans) or calls
+
+
+def _unrecognised(runs: Iterable[Run]) -> str:
+    """The message about spans without agents: `0 agents recognised in 82 spans (68 host, 14 tool); seen: …`."""
+    spans = [span for run in runs for span in run.tree.spans.values()]
+    reads = [read_team(run.tree) for run in runs]
+    tools = sum(each.act in {Act.TOOL, Act.MODEL} for read in reads for each in read.spans.values())
+    seen = Counter(f"{span.scope or 'no scope'}: {span.name}" for span in spans).most_common(MAX_SEEN)
+    return (
+        f"0 agents recognised in {len(spans)} spans ({len(spans) - tools} host, {tools} tool); "
+        f"seen: {', '.join(f'{name} ({count})' for name, count in seen)}"
+    )
+
+
+def _beside(idle: Sequence[Run]) -> str:
+    spans = sum(len(run.spans) for run in idle)
+    traces = sum(run.n_traces for run in idle)
+    return f"traces of the file without any agent, left out: {traces} (spans: {spans})"
+
+
+def _fault(run: Run) -> str:
+    """Why no figure can be computed for a trace; "" if nothing speaks against it.
+
+    The trace names agents whose work it does not contain, or it has several parts that lack a parent and at most one
+    edge. (A whole trace may lack one parent, if its client exports no spans.)
+    """
+    reading, tree = run.reading, run.tree.spans
+    if reading.unseen:
+        return f"trace {run.trace_id}: no span tells the work of {', '.join(reading.unseen)}"
+    tops = [span for span in tree.values() if span.parent_id not in tree]
+    missing = sum(bool(top.parent_id) for top in tops)
+    if not reading.spans or not missing or len({top.parent_id for top in tops}) == 1:
+        return ""
+    edges = list(find_activations(run.tree, reading, parents_first(tree)).edges())
+    if len(edges) > 1:
+        return ""
+    calls = "1 call" if edges else "no call"
+    lost = f"the parents of {missing} of its {len(tree)} spans are missing"
+    return f"trace {run.trace_id} is a fragment with {calls}: {lost}"
+
+
+def _by_id(spans: Iterable[Span]) -> dict[str, Span]:
+    """The spans by id. Of several with one id, which will conflict, the least, regardless of their order."""
+    by_id: dict[str, Span] = {}
+    for span in spans:
+        known = by_id.setdefault(span.span_id, span)
+        if known is not span and _rank(span) < _rank(known):
+            by_id[span.span_id] = span
+    return by_id
+
+
+def _rank(span: Span) -> tuple[str, ...]:
+    """Everything that an activation depends on."""
+    facts = (span.service, span.parent_id, span.name, span.scope, span.start_ns, span.end_ns, span.client, span.failed)
+    return (*map(str, facts), str(sorted(span.attributes.items())))
+
+
+def parents_first(spans: Mapping[str, Span]) -> list[str]:
+    """The span ids, parents first. In a cycle of parents, the first span by id counts as the root."""
+    order: dict[str, None] = {}
+    for span_id in sorted(spans):
+        chain: dict[str, None] = {}
+        current = span_id
+        while current in spans and current not in order and current not in chain:
+            chain[current] = None
+            current = spans[current].parent_id
+        order.update(dict.fromkeys(reversed(chain)))
+    return list(order)

@@ -1,0 +1,11 @@
+"""The conventions that spans of agents follow, a module each. A span is read by the first that recognises it."""
+
+from typing import Final
+
+from concord.trace.otlp.conventions import gen_ai, langsmith, openinference, openllmetry
+from concord.trace.otlp.reading import Convention
+
+CONVENTIONS: Final[tuple[Convention, ...]] = (langsmith.read, openinference.read, openllmetry.read, gen_ai.read)
+"""The general one comes last, because the others write some of its attributes as well."""
+
+__all__ = ["CONVENTIONS"]

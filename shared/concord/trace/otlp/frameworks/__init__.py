@@ -1,0 +1,17 @@
+"""The frameworks whose spans need more than their convention, a module each, in the order in which they are applied."""
+
+from typing import Final
+
+from concord.trace.otlp.frameworks import agent_framework, autogen, crewai, google_adk, langgraph, openai_agents
+from concord.trace.otlp.reading import Framework
+
+FRAMEWORKS: Final[tuple[Framework, ...]] = (
+    langgraph.read,
+    openai_agents.read,
+    google_adk.read,
+    agent_framework.read,
+    autogen.read,
+    crewai.read,
+)
+
+__all__ = ["FRAMEWORKS"]

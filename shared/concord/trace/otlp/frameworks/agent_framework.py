@@ -1,0 +1,48 @@
+"""Microsoft Agent Framework's own spans: agents in executors of a workflow, which send each other messages."""
+
+from collections.abc import Iterator
+from typing import Final
+
+from concord.trace.otlp import genai
+from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading
+from concord.trace.otlp.spans import Span
+
+_SCOPE: Final = "agent_framework"
+_HANDOFF_EXECUTOR: Final = "HandoffAgentExecutor"
+_AGENT_EXECUTOR: Final = "AgentExecutor"
+_CONVERSATIONS: Final = frozenset({"GroupChatOrchestrator", "AgentBasedGroupChatOrchestrator", "MagenticOrchestrator"})
+
+
+def read(tree: SpanTree, reading: TeamReading) -> TeamReading:
+    """An executor is its agent while that works, and passes on messages otherwise.
+
+    A message with a destination from an agent of a handoff workflow hands over. Under an orchestrator of a group chat,
+    everybody hears everybody.
+    """
+    found: dict[str, Reading] = {}
+    members: set[str] = set()
+    chats = False
+    for span in tree.spans.values():
+        if span.scope != _SCOPE:
+            continue
+        kind = span.text(genai.EXECUTOR_TYPE)
+        chats = chats or kind in _CONVERSATIONS
+        if kind in {_AGENT_EXECUTOR, _HANDOFF_EXECUTOR}:
+            agents = {reading.spans[each.span_id].agent for each in _invocations(tree, span, reading)}
+            if kind == _AGENT_EXECUTOR:
+                members |= agents
+            if len(agents) == 1:
+                found[span.span_id] = Reading(Act.AGENT, next(iter(agents)), failed=span.failed)
+                for message in tree.children.get(span.span_id, ()) if kind == _HANDOFF_EXECUTOR else ():
+                    if target := message.text(genai.SENT_TO):
+                        found[message.span_id] = Reading(Act.WORK, handoff_to=target, failed=message.failed)
+        elif span.name == "workflow.run":
+            found[span.span_id] = Reading(Act.TEAM, failed=span.failed)
+    return reading.changed(found, (frozenset(members),) if chats and members else ())
+
+
+def _invocations(tree: SpanTree, executor: Span, reading: TeamReading) -> Iterator[Span]:
+    for each in tree.children.get(executor.span_id, ()):
+        known = reading.spans.get(each.span_id)
+        if known is not None and known.act is Act.AGENT:
+            yield each

@@ -1,0 +1,41 @@
+"""Reads a trace as the work of a team, with every convention and framework."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from concord.trace.otlp import genai
+from concord.trace.otlp.conventions import CONVENTIONS
+from concord.trace.otlp.frameworks import FRAMEWORKS
+from concord.trace.otlp.frameworks.autogen import team_of
+from concord.trace.otlp.frameworks.langgraph import metadata
+from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading
+from concord.trace.otlp.spans import Span
+
+_THREADS: Final = (genai.THREAD, "session_id", "conversation_id")
+
+
+def read_team(tree: SpanTree) -> TeamReading:
+    """The readings of all spans that a convention or a framework recognises."""
+    read = TeamReading({span_id: found for span_id, span in tree.spans.items() if (found := _read(span)) is not None})
+    for framework in FRAMEWORKS:
+        read = framework(tree, read)
+    return read
+
+
+def _read(span: Span) -> Reading | None:
+    return next((found for convention in CONVENTIONS if (found := convention(span)) is not None), None)
+
+
+def conversations_of(spans: Iterable[Span]) -> frozenset[str]:
+    """The conversations (sessions, threads, teams) that spans name."""
+    found: set[str] = set()
+    for span in spans:
+        found.add(span.text(genai.CONVERSATION))
+        found.update(metadata(span, entry) for entry in _THREADS)
+        found.add(team_of(span))
+    return frozenset(found - {""})
+
+
+def names_agents(reading: TeamReading) -> bool:
+    """Whether any span is the work of an agent."""
+    return any(each.act is Act.AGENT for each in reading.spans.values())
