@@ -18,6 +18,7 @@ import schemathesis
 from concord.storage.redis import connect
 from tests.integration.observed import SECRET, RunningGateway
 from tests.redis_servers import free_port
+from tests.security.assessing import workers
 
 ADMIN_KEY: Final = "0123456789abcdef" * 4
 START_S: Final = 30
@@ -60,8 +61,8 @@ def environment(_: str, logs: Path) -> Iterator[Service]:
 
 @contextmanager
 def gateway(redis_url: str, logs: Path) -> Iterator[Service]:
-    """A gateway: its card, its probes and its A2A methods."""
-    with _gateway(redis_url, logs) as url:
+    """A gateway with workers, without which it is not ready: its card, its probes and its A2A methods."""
+    with workers(redis_url, logs), _gateway(redis_url, logs, "/readyz") as url:
         yield Service(url, _document(url))
 
 
@@ -113,10 +114,10 @@ async def _caller_token(redis_url: str, gateway_url: str, callee_url: str) -> st
 
 
 @contextmanager
-def _gateway(redis_url: str, logs: Path) -> Iterator[str]:
+def _gateway(redis_url: str, logs: Path, ready: str = "/healthz") -> Iterator[str]:
     with tempfile.TemporaryDirectory() as folder:
         settings = {"CONCORD_TOKEN_SECRET": SECRET.get_secret_value(), "CONCORD_OUTPUT_DIR": folder}
-        with _running("concord_gateway", "/healthz", logs, REDIS_URL=redis_url, **settings) as url:
+        with _running("concord_gateway", ready, logs, REDIS_URL=redis_url, **settings) as url:
             yield url
 
 
