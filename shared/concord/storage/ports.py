@@ -190,7 +190,7 @@ class JobQueue(Protocol):
         """The number of jobs in a queue, waiting or running."""
 
     async def has_worker(self, queue: Queue) -> bool:
-        """Whether a worker of the queue was alive within the last four seconds."""
+        """Whether a worker of the queue was alive within the last six seconds."""
 
     async def oldest_s(self, queue: Queue) -> float:
         """How long the oldest job has been due (seconds); 0 for an empty queue."""

@@ -5,9 +5,11 @@ import logging
 import random
 import signal
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final
 
+from arq.connections import ArqRedis
 from arq.worker import Function, Retry, Worker, func
 from pydantic import JsonValue
 from redis.exceptions import RedisError
@@ -21,8 +23,11 @@ logger = logging.getLogger(__name__)
 
 _RECONNECT_S: Final = 1.0
 
-_HEALTH_S: Final = 3
-"""How often a worker renews its queue's health record. The record expires a second later."""
+_HEARTBEAT_S: Final = 2.0
+"""How often a worker renews its queue's health record."""
+
+_HEALTHY_MS: Final = 6000
+"""How long a health record lasts: a busy machine may delay a heartbeat by seconds."""
 
 _GRACE_S: Final = 1.0
 """How much later than the job's own limit arq's limit is. It should never be reached."""
@@ -73,13 +78,23 @@ async def run_worker(
             job_completion_wait=policy.completion_wait_s,
             max_jobs=policy.max_jobs,
             poll_delay=policy.poll_s,
-            health_check_interval=_HEALTH_S,
-            health_check_key=keys.health(queue),
             job_serializer=to_json,
             job_deserializer=from_json,
         )
         worker.in_progress_timeout_s = policy.timeout_s + _ABANDONED_S
-        await _run_until_stopped(worker, stop)
+        beating = asyncio.create_task(_beat(redis, queue))
+        try:
+            await _run_until_stopped(worker, stop)
+        finally:
+            beating.cancel()
+
+
+async def _beat(redis: ArqRedis, queue: Queue) -> None:
+    """Renews the queue's health record. arq's own record would expire a second after its renewal is due."""
+    while True:
+        with suppress(RedisError, OSError):
+            await redis.psetex(keys.health(queue), _HEALTHY_MS, b"")
+        await asyncio.sleep(_HEARTBEAT_S)
 
 
 def _set_by_signals() -> asyncio.Event:
