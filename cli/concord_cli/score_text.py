@@ -209,10 +209,12 @@ def _of_an_outcome(inputs: _Inputs, score: float) -> Rating:
     values = {part.id: part.value for part in inputs.sub_scores}
     outcome, conduct = values.get("outcome"), values.get("conduct")
     rests_on = f"outcome{'' if outcome is None else f' {outcome:.2f}'} ({_by_whom(inputs.judged)})"
-    if conduct is not None and not inputs.alone:
+    # A lone participant calls nobody and has a conduct of 1, unless it takes several seats.
+    shown = conduct is not None and not (inputs.alone and conduct == 1)
+    if shown:
         rests_on += f" x conduct {conduct:.2f}"
     trials, unjudged = sum(inputs.judged.values()), inputs.judged.get("nobody", 0)
-    by_trial = "" if inputs.alone or conduct is None else "; outcome and conduct are multiplied trial by trial"
+    by_trial = "; outcome and conduct are multiplied trial by trial" if shown else ""
     notes = [f"Means of {trials:,} trials{by_trial}."] if trials > 1 else []
     if not unjudged:
         return Rating(f"{score:.1f}", rests_on, tuple(notes))
