@@ -19,7 +19,7 @@ ABSENT = {
     "collector": ["a2a", "networkx", "numpy", "openai", "pytest"],
     "environment": ["a2a", "networkx", "numpy", "openai", "redis", "pytest"],
     "evaluator": ["a2a", "pandas", "pytest", "scipy"],
-    "gateway": ["networkx", "numpy", "openai", "pytest"],
+    "gateway": ["networkx", "numpy", "pytest"],
     "green": ["concord_purple", "pandas", "pytest", "scipy"],
     "purple": ["networkx", "numpy", "redis", "pytest"],
 }
