@@ -32,7 +32,7 @@ class ResponseTiming(_Part):
 
 
 class CharacterProfile(_Part):
-    """A person whom the environment simulates."""
+    """A simulated person."""
 
     name: Line
     relationships: dict[str, str] = {}
@@ -184,7 +184,7 @@ class ScenarioConfig(_Part):
 
     @property
     def user(self) -> CharacterProfile:
-        """The user whom the assistant serves."""
+        """The assistant's user."""
         return self.characters[self.user_character]
 
     @property

@@ -1,4 +1,4 @@
-"""The channel of a trial: who may call whom, in which A2A contexts. The proxy enforces it."""
+"""The channel of a trial: the permitted calls between seats, and their contexts. The proxy enforces it."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ NOT_FOUND: Final = -32001
 
 
 class SeatPlace(BaseModel):
-    """A seat of a trial: its agent's address, the A2A context in which it got its brief, and whom it may call."""
+    """A seat of a trial: its agent's address, its neighbours, and the A2A context of its brief."""
 
     model_config = ConfigDict(frozen=True)
 

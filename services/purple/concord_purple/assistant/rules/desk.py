@@ -58,7 +58,7 @@ class Desk:
         return str(address or "").casefold() == self.address.casefold()
 
     def people(self, task: str) -> list[Person]:
-        """The people whom the data and a task name, without the user."""
+        """The people in the data and in a task, without the user."""
         found = people_in(self.emails, self.events, self.messages, task)
         return [each for each in found if each.email is None or not self.is_user(each.email)]
 

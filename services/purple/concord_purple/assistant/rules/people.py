@@ -1,4 +1,4 @@
-"""The people whom a user's messages and events name, with their addresses and numbers."""
+"""The people in a user's messages and events, with their addresses and numbers."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -75,7 +75,7 @@ def people_in(emails: Iterable[Item], events: Iterable[Item], messages: Iterable
 
 
 def named_in(text: str, people: Iterable[Person]) -> list[Person]:
-    """The people whom a text names, in the order of the text. A full name beats a part of another name."""
+    """The people in a text, in the order of the text. A full name beats a part of another name."""
     places: dict[int, Person] = {}
     for person in people:
         if (place := person.is_in(text)) >= 0:
