@@ -1,5 +1,7 @@
 """The command line: `concord run`, `up`, `green`, `assess`, `evaluate`, `report`, `compare`, and groups of commands."""
 
+import webbrowser
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
@@ -32,6 +34,7 @@ ScenarioFile = Annotated[
     Path, typer.Argument(metavar="SCENARIO", help="Scenario file (TOML) with the agents and the assessment's config.")
 ]
 OutputFile = Annotated[Path, typer.Option("--output", "-o", help="Results file to write.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the long tables as well.")]
 Port = Annotated[int, typer.Option(min=1, max=65535)]
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for every interface.")]
 LOOPBACK = "127.0.0.1"
@@ -58,6 +61,21 @@ CardUrl = Annotated[
 ]
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"concord {version('concord-cli')}")
+        raise typer.Exit
+
+
+@app.callback()
+def concord(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Measure how well a team of A2A agents works together."""
+
+
 @app.command()
 def run(
     scenario: Annotated[
@@ -75,6 +93,7 @@ def run(
     traces: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Folder to save each trial's trace in, as Concord JSONL.")
     ] = None,
+    verbose: Verbose = False,
 ) -> None:
     """Assess a team on this machine: start all services, run one assessment, show the result, stop the services."""
     with exit_codes(), ProgressLog() as progress:
@@ -82,7 +101,7 @@ def run(
         # Imported after the first line of output, since A2A and HTTP take a while to load.
         from concord_cli import commands
 
-        execute(commands.run(scenario, output, traces, progress, endpoint))
+        execute(commands.run(scenario, output, traces, progress, endpoint, verbose))
 
 
 @app.command()
@@ -131,13 +150,13 @@ def green_agent(
 
 
 @app.command()
-def assess(scenario: ScenarioFile, output: OutputFile = RESULTS_FILE) -> None:
+def assess(scenario: ScenarioFile, output: OutputFile = RESULTS_FILE, verbose: Verbose = False) -> None:
     """Request an assessment of running agents from a running green agent, as the AgentBeats client does."""
     with exit_codes(), ProgressLog() as progress:
         progress.log(f"Requesting an assessment of the agents in {scenario}")
         from concord_cli import commands
 
-        execute(commands.ask(scenario, output, progress))
+        execute(commands.ask(scenario, output, progress, verbose=verbose))
 
 
 @app.command("evaluate")
@@ -188,12 +207,20 @@ def report_results(
     assessment: Annotated[
         str | None, typer.Option(metavar="ID", help="Assessment or trace to report on, if the file has several.")
     ] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
     """Write a result as one self-contained HTML page."""
     with exit_codes():
         from concord_cli.report.command import report
 
-        typer.echo(f"The report is in {printable(str(report(results, output, trial, assessment)))}")
+        _say_where("report", report(results, output, trial, assessment), open_page=open_page)
+
+
+def _say_where(what: str, page: Path, *, open_page: bool) -> None:
+    """Prints where a page is, and opens it if wanted."""
+    typer.echo(f"The {what} is in {printable(str(page))}")
+    if open_page and not webbrowser.open(page.resolve().as_uri()):
+        typer.echo("No browser was found: open this file yourself.", err=True)
 
 
 @app.command("compare")

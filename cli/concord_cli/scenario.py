@@ -12,9 +12,10 @@ from typing import Annotated, Any, Self
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, HttpUrl, JsonValue, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
-from concord.assessment import MAX_PARTICIPANTS
+from concord.assessment import MAX_PARTICIPANTS, AssessmentConfig, AssessmentRequest
 from concord.assessment.roster import RESERVED_IDS, ParticipantId
 from concord_cli.errors import UsageError
+from concord_cli.known_keys import known_keys, models_at, nearest_key, unknown_key
 
 Word = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
 
@@ -100,16 +101,43 @@ def _parse(path: Path, document: dict[str, Any]) -> Scenario:
     try:
         return Scenario.model_validate(document)
     except ValidationError as error:
-        raise UsageError(f"{path}: {reasons(error)}") from error
+        raise UsageError(f"{path}: {reasons(error, Scenario)}") from error
 
 
-def reasons(error: ValidationError) -> str:
-    """The errors on one line: `participants[1].port: unknown key; …`."""
-    return "; ".join(_reason(detail) for detail in error.errors(include_url=False, include_input=False))
+def check_config(path: Path, scenario: Scenario) -> None:
+    """Checks the config of a scenario against Concord's request. Raises UsageError, also for unknown keys."""
+    addresses = {each.role: str(each.endpoint or "http://127.0.0.1/") for each in scenario.participants}
+    try:
+        request = AssessmentRequest.model_validate({"participants": addresses, "config": scenario.config})
+    except ValidationError as error:
+        raise UsageError(f"{path}: {reasons(error, AssessmentRequest)}") from error
+    if unknown := request.config.unknown_keys:
+        messages = (f"config.{key}: {unknown_key(key, [AssessmentConfig])}" for key in unknown)
+        raise UsageError(f"{path}: {'; '.join(messages)}")
 
 
-def _reason(detail: ErrorDetails) -> str:
-    message = "unknown key" if detail["type"] == "extra_forbidden" else detail["msg"].removeprefix("Value error, ")
+def check_spelling(path: Path, scenario: Scenario) -> None:
+    """Refuses config keys that are similar to one of Concord's. A green agent of others may have keys of its own.
+
+    Raises UsageError.
+    """
+    known = known_keys([AssessmentConfig])
+    unknown = [key for key in scenario.config if key not in known and nearest_key(key, known)]
+    if unknown:
+        messages = (f"config.{key}: {unknown_key(key, [AssessmentConfig])}" for key in unknown)
+        raise UsageError(f"{path}: {'; '.join(messages)}")
+
+
+def reasons(error: ValidationError, model: type[BaseModel] | None = None) -> str:
+    """The errors on one line: `participants[1].port: unknown key; …`. `model`: suggests keys of it for unknown ones."""
+    return "; ".join(_reason(detail, model) for detail in error.errors(include_url=False, include_input=False))
+
+
+def _reason(detail: ErrorDetails, model: type[BaseModel] | None) -> str:
+    message = detail["msg"].removeprefix("Value error, ")
+    if detail["type"] == "extra_forbidden":
+        *above, key = detail["loc"]
+        message = "unknown key" if model is None else unknown_key(str(key), models_at(model, above))
     where = "".join(_steps(detail["loc"]))
     return f"{where}: {message}" if where else message
 

@@ -1,0 +1,119 @@
+"""The end of a run on a terminal: at most `MAX_LINES` lines, whatever the row. Pure."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.text import Text
+
+from concord.assessment.result_row import Detail, ResultRow
+from concord_cli.display_text import printable
+from concord_cli.interaction_text import REMEDY, coordination_label, unobserved_text
+from concord_cli.problems import Problem, problems_of
+from concord_cli.report.number_text import duration
+from concord_cli.score_text import Rating, pass_count_text, rating_of
+from concord_cli.subject_text import date_text, size_text, tasks_text
+from concord_cli.summary import interval_text, warning_lines
+from concord_cli.terminal import plain_text
+
+MAX_LINES: Final = 25
+"""Lines at 80 columns or more."""
+
+MAX_PROBLEMS: Final = 3
+MAX_WARNINGS: Final = 3
+MAX_NOTES: Final = 2
+
+_INDENT: Final = (0, 0, 0, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Clipped:
+    """Text that takes at most `lines` lines of the screen; an ellipsis ends a longer one."""
+
+    text: Text
+    lines: int = 1
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Wraps the text at the screen's width."""
+        wrapped = self.text.wrap(console, options.max_width)
+        shown = list(wrapped[: self.lines])
+        if len(wrapped) > self.lines:
+            shown[-1].rstrip()
+            shown[-1].truncate(options.max_width - 1)
+            shown[-1].append("…")
+        yield from shown
+
+
+def brief(row: ResultRow, name: str, file: str) -> RenderableType:
+    """The name, the date, the outcome, the score with what it rests on, the first problems and warnings.
+
+    `name`: of the scenario; `file`: of the results, which have the rest.
+    """
+    detail, scoring = row.detail, row.detail.scoring
+    title = "What went wrong" if scoring.passed_trials < scoring.usable_trials else "Findings"
+    return Group(
+        "",
+        *_head(row, name),
+        *_unobserved(detail),
+        *_section(title, list(_problems(problems_of(detail)))),
+        *_section("Warnings", list(_warnings(list(warning_lines(detail))))),
+        "",
+        Clipped(Text.assemble(("All of it: ", "dim"), printable(f"concord report {file} --open")), 2),
+    )
+
+
+def _head(row: ResultRow, name: str) -> Iterator[RenderableType]:
+    detail, rating = row.detail, rating_of(row)
+    subject = [text for text in (name, date_text(detail.started_at)) if text]
+    yield Clipped(plain_text(" · ".join(subject), "bold"))
+    yield Clipped(_outcome(row))
+    yield Clipped(Text.assemble((_score(row, rating), "bold"), plain_text(f": {rating.rests_on}")), 2)
+    yield from (Clipped(plain_text(note, "dim")) for note in rating.notes[:MAX_NOTES])
+    label = coordination_label(detail.coordination_quality, detail.coordination_status) or "unknown"
+    facts = [size_text(detail), tasks_text(detail), f"coordination: {label}", f"confidence: {detail.confidence}"]
+    yield Clipped(plain_text(" · ".join(facts)), 2)
+
+
+def _outcome(row: ResultRow) -> Text:
+    scoring = row.detail.scoring
+    counts = plain_text(f": {pass_count_text(row)}, {duration(1000 * min(row.time_used, 1e300))}")
+    if not scoring.usable_trials:
+        return Text.assemble(("Nothing was assessed", "bold red"), counts)
+    if row.score is None:
+        return Text.assemble(("Not judged", "bold yellow"), counts)
+    if scoring.passed_trials == scoring.usable_trials:
+        return Text.assemble(("Passed", "bold green"), counts)
+    return Text.assemble(("Partly passed", "bold yellow") if scoring.passed_trials else ("Failed", "bold red"), counts)
+
+
+def _score(row: ResultRow, rating: Rating) -> str:
+    return "No score" if rating.number is None else f"Score {rating.number} of {row.max_score:.0f}{interval_text(row)}"
+
+
+def _unobserved(detail: Detail) -> Iterator[RenderableType]:
+    """Two lines on participants whose calls could not be observed: which, and what to do."""
+    if (sentence := unobserved_text(detail.trace_integrity)) is not None:
+        yield Clipped(plain_text(sentence, "yellow"))
+        yield Clipped(plain_text(REMEDY[0]))
+
+
+def _problems(problems: Sequence[Problem]) -> Iterator[RenderableType]:
+    if not problems:
+        yield Text("Nothing that Concord looks for.", "green")
+    for problem in problems[:MAX_PROBLEMS]:
+        yield Clipped(Text.assemble((printable(problem.subject), "bold yellow"), printable(f" {problem.text}")), 2)
+    if len(problems) > MAX_PROBLEMS:
+        yield Text(f"and {len(problems) - MAX_PROBLEMS:,} more", "dim")
+
+
+def _warnings(lines: Sequence[str]) -> Iterator[RenderableType]:
+    shown = lines if len(lines) <= MAX_WARNINGS else lines[: MAX_WARNINGS - 1]
+    yield from (Clipped(plain_text(line)) for line in shown)
+    if len(lines) > len(shown):
+        yield Text(f"and {len(lines) - len(shown):,} more", "dim")
+
+
+def _section(title: str, lines: Sequence[RenderableType]) -> list[RenderableType]:
+    return ["", Text(title, style="bold"), Padding(Group(*lines), _INDENT)] if lines else []

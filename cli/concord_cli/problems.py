@@ -1,0 +1,55 @@
+"""What went wrong in a row, the most important first: causes of wrong answers, lost criteria, then findings. Pure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from concord.assessment.result_row import Detail
+from concord_cli.assistant_points import criteria_of, losing, of_points
+from concord_cli.assistant_results import scenario_results
+from concord_cli.display_text import named, on_one_line
+from concord_cli.score_text import reasons_with_counts
+from concord_cli.team_tasks_text import causes_found
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A problem: its subject (`agent/2`, `Bottleneck:`), and the text that follows it."""
+
+    subject: str
+    text: str
+
+
+def problems_of(detail: Detail) -> list[Problem]:
+    """The problems that a row names. A finding without a fault (a bottleneck by design) is one of the last."""
+    return [*_failed_checks(detail), *_causes(detail), *_criteria(detail), *_findings(detail)]
+
+
+def _causes(detail: Detail) -> Iterator[Problem]:
+    for cause in causes_found(detail.trials, over_tasks=True):
+        yield Problem(on_one_line(cause.seats), on_one_line(f"{cause.text} ({cause.where})"))
+
+
+def _failed_checks(detail: Detail) -> Iterator[Problem]:
+    """The reasons for wrong answers to tasks that no family generated, each with the agent that gave the answer."""
+    by_agent: dict[str, list[str]] = {}
+    for trial in detail.trials:
+        if trial.usable and trial.team_task is None and trial.grading is not None:
+            for answer in trial.grading.answers:
+                if answer.value < 1:
+                    by_agent.setdefault(answer.agent, []).append(f"{answer.explanation} ({trial.task_id})")
+    for agent, reasons in by_agent.items():
+        yield Problem(f"{on_one_line(agent)}'s answer:", on_one_line("; ".join(reasons_with_counts(reasons))))
+
+
+def _criteria(detail: Detail) -> Iterator[Problem]:
+    for each in losing(criteria_of(scenario_results(detail))):
+        why = "; ".join(each.reasons) or "without an explanation"
+        yield Problem(f"{on_one_line(each.name)}:", on_one_line(f"{of_points(each.points)} points: {why}"))
+
+
+def _findings(detail: Detail) -> Iterator[Problem]:
+    ranked = sorted(detail.findings, key=lambda finding: finding.id != "unexplained_knowledge")
+    for finding in ranked:
+        unnamed = [agent for agent in finding.agents if agent not in finding.advice]
+        agents = f" ({', '.join(unnamed)})" if unnamed else ""
+        yield Problem(on_one_line(f"{named(finding.id)}{agents}:"), on_one_line(finding.advice))
