@@ -122,19 +122,20 @@ class Estimate:
 
 
 def print_estimate(
-    suite: Sequence[str], seats: int | None, trials: int, turn_s: float, exchange: Exchange = Exchange.AUTO
+    suite: Sequence[str], seats: int | None, trials: int, turn_s: float, exchange: str | None = None
 ) -> None:
-    """Prints the calls, tokens and time of an assessment: of rounds, unless a task or `exchange` says calls.
+    """Prints the calls, tokens and time of an assessment, in rounds unless `exchange` or a task's own says `calls`.
 
     In rounds, the team needs one round more than the fewest. By calls, it makes the fewest calls, one after the other.
     """
     estimates: list[tuple[str, int, Estimate]] = []
-    for spec in suite_tasks(AssessmentConfig(suite=list(suite), seats=seats)):
+    config = AssessmentConfig(suite=list(suite), seats=seats, exchange=None if exchange is None else Exchange(exchange))
+    for spec in suite_tasks(config):
         if spec.family is not None:
             size = seats or spec.family.seats or DEFAULT_SEATS
             task = _of_spec(spec.id, spec.family, size)
-            chosen = exchange if spec.family.exchange is Exchange.AUTO else spec.family.exchange
-            estimates.append((spec.id, size, _by_calls(task) if chosen is Exchange.CALLS else _in_rounds(task)))
+            by_calls = spec.family.exchange is Exchange.CALLS
+            estimates.append((spec.id, size, _by_calls(task) if by_calls else _in_rounds(task)))
     with_rounds = any(each.rounds is not None for _, _, each in estimates)
     table = Table(box=None, header_style="bold")
     table.add_column("task")
@@ -149,9 +150,7 @@ def print_estimate(
         trials * sum(column)
         for column in zip(*((each.calls, each.read, each.written, each.turns) for _, _, each in estimates), strict=True)
     )
-    more = (
-        "more rounds costs more" if with_rounds else "more calls costs more, and calls at the same time take less time"
-    )
+    more = "more rounds costs more" if with_rounds else "more calls costs more, and concurrent calls take less time"
     console.print(
         f"\n{trials} trial(s) of each: {calls:,} calls, {read:,} tokens read and {written:,} written, "
         f"{turns * turn_s / 60:.1f} min at {turn_s:g} s a turn. A team that needs {more}."
@@ -177,7 +176,7 @@ def _in_rounds(task: SuiteTask) -> Estimate:
 
 
 def _by_calls(task: SuiteTask) -> Estimate:
-    """Each seat gets the task once. A call is a turn of its callee, and one more of its caller, who reads the answer."""
+    """Each seat gets the task once. A call is a turn of its callee, and another of its caller."""
     calls, size = fewest_calls(task).value, len(task.seats)
     turns = size + 2 * calls
     told = 2 * calls * _brief_tokens(task)
