@@ -1,9 +1,10 @@
 """What went wrong in a row, the most important first: causes of wrong answers, lost criteria, then findings. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from concord.assessment.result_row import Detail
+from concord.assessment.results import TrialRecord
 from concord_cli.assistant_points import criteria_of, losing, of_points
 from concord_cli.assistant_results import scenario_results
 from concord_cli.display_text import named, on_one_line
@@ -21,7 +22,7 @@ class Problem:
 
 def problems_of(detail: Detail) -> list[Problem]:
     """The problems that a row names. A finding without a fault (a bottleneck by design) is one of the last."""
-    return [*_failed_checks(detail), *_causes(detail), *_criteria(detail), *_findings(detail)]
+    return [*wrong_answers(detail.trials), *_causes(detail), *_criteria(detail), *_findings(detail)]
 
 
 def _causes(detail: Detail) -> Iterator[Problem]:
@@ -29,16 +30,18 @@ def _causes(detail: Detail) -> Iterator[Problem]:
         yield Problem(on_one_line(cause.seats), on_one_line(f"{cause.text} ({cause.where})"))
 
 
-def _failed_checks(detail: Detail) -> Iterator[Problem]:
+def wrong_answers(trials: Iterable[TrialRecord]) -> list[Problem]:
     """The reasons for wrong answers to tasks that no family generated, each with the agent that gave the answer."""
     by_agent: dict[str, list[str]] = {}
-    for trial in detail.trials:
+    for trial in trials:
         if trial.usable and trial.team_task is None and trial.grading is not None:
             for answer in trial.grading.answers:
                 if answer.value < 1:
                     by_agent.setdefault(answer.agent, []).append(f"{answer.explanation} ({trial.task_id})")
-    for agent, reasons in by_agent.items():
-        yield Problem(f"{on_one_line(agent)}'s answer:", on_one_line("; ".join(reasons_with_counts(reasons))))
+    return [
+        Problem(f"{on_one_line(agent)}'s answer:", on_one_line("; ".join(reasons_with_counts(reasons))))
+        for agent, reasons in by_agent.items()
+    ]
 
 
 def _criteria(detail: Detail) -> Iterator[Problem]:

@@ -1,11 +1,12 @@
 """Texts on the subject of a row: its team, its tasks, its date."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import Final
 
 from concord.assessment.result_row import Detail
+from concord.assessment.results import TrialRecord
 from concord_cli.display_text import counted, on_one_line, shortened
 
 MAX_NAMES: Final = 3
@@ -17,14 +18,15 @@ MAX_NAME: Final = 40
 def team_text(detail: Detail) -> str:
     """The participants: `planner and writer`, `agent in 5 seats`, `planner, writer, critic and 3 more`."""
     declared = [agent.id for agent in detail.agents if agent.declared] or [agent.id for agent in detail.agents]
-    groups = [(name, len(list(seats))) for name, seats in groupby(declared, key=lambda agent: agent.split("/")[0])]
-    names = [shortened(name, MAX_NAME) + (f" in {n} seats" if n > 1 else "") for name, n in groups]
-    return _joined(names) or "no agent"
+    if not any(trial.team_task is not None for trial in detail.trials):
+        return _joined([shortened(agent, MAX_NAME) for agent in declared]) or "no agent"
+    groups = [(name, len(list(seats))) for name, seats in groupby(declared, key=lambda seat: seat.split("/")[0])]
+    return _joined([shortened(name, MAX_NAME) + (f" in {n} seats" if n > 1 else "") for name, n in groups])
 
 
-def tasks_text(detail: Detail) -> str:
+def tasks_text(trials: Iterable[TrialRecord]) -> str:
     """The tasks: `review`, or `maximum-5, median-5 and 4 more`. Controls are no tasks."""
-    played = (trial for trial in detail.trials if trial.team_task is None or trial.team_task.control is None)
+    played = (trial for trial in trials if trial.team_task is None or trial.team_task.control is None)
     tasks = dict.fromkeys(trial.task_id for trial in played)
     return _joined([shortened(task, MAX_NAME) for task in tasks]) or "no task"
 
