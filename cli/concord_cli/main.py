@@ -1,4 +1,4 @@
-"""The command line: `concord run`, `up`, `green`, `assess`, `evaluate`, `report`, `compare`, and groups of commands."""
+"""The command line: `concord run`, `up`, `green`, `assess`, `evaluate`, `report`, `view`, `compare`, and groups."""
 
 import webbrowser
 from importlib.metadata import version
@@ -214,6 +214,24 @@ def report_results(
         from concord_cli.report.command import report
 
         _say_where("report", report(results, output, trial, assessment), open_page=open_page)
+
+
+@app.command("view")
+def view_runs(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder with results files.")] = RESULTS_FILE.parent,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="HTML file to write; by default, index.html in the folder.")
+    ] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+) -> None:
+    """Write an index of all runs in a folder of results, in which two runs can be compared, as one HTML page."""
+    with exit_codes():
+        from concord_cli.view.command import view
+
+        page, unreadable = view(folder, output)
+        for line in unreadable:
+            typer.echo(f"concord: left out: {printable(line)}", err=True)
+        _say_where("index", page, open_page=open_page)
 
 
 def _say_where(what: str, page: Path, *, open_page: bool) -> None:

@@ -1,0 +1,93 @@
+"""Langfuse's exports: observations, as rows of a file or an API, or with their trace. One of type AGENT is an agent."""
+
+from datetime import datetime
+from typing import Final
+
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue
+
+from concord.trace.otlp import Span
+from concord_evaluator.formats.source import Head
+from concord_evaluator.formats.trace_stores import (
+    SPAN_ID_BYTES,
+    TRACE_ID_BYTES,
+    Store,
+    hex_id,
+    known_attributes,
+    listed,
+    nanoseconds,
+    parsed,
+)
+
+_KINDS: Final = {"AGENT", "TOOL", "EMBEDDING", "RETRIEVER"}
+_MODEL: Final = "GENERATION"
+
+
+def _either(camel: str, snake: str) -> AliasChoices:
+    """The API writes `traceId`, the export to a bucket writes `trace_id`."""
+    return AliasChoices(camel, snake)
+
+
+class _Observation(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    id: str = Field(min_length=1)
+    trace_id: str = Field(validation_alias=_either("traceId", "trace_id"), min_length=1)
+    parent_id: str | None = Field(None, validation_alias=_either("parentObservationId", "parent_observation_id"))
+    type: str
+    name: str | None = None
+    start_time: datetime = Field(validation_alias=_either("startTime", "start_time"))
+    end_time: datetime | None = Field(None, validation_alias=_either("endTime", "end_time"))
+    level: str | None = None
+    status_message: str | None = Field(None, validation_alias=_either("statusMessage", "status_message"))
+    session_id: str | None = Field(None, validation_alias=_either("sessionId", "session_id"))
+    input: JsonValue = None
+    metadata: JsonValue = None
+
+
+def _recognises(head: Head) -> bool:
+    keys = head.json_keys
+    if keys >= {"id", "type"} and keys & {"traceId", "trace_id"}:
+        return True
+    if "data" in keys:
+        return b'"traceId"' in head.data and b'"type"' in head.data
+    return keys >= {"id", "timestamp", "name"} and "context" not in keys
+
+
+def _spans_in(value: JsonValue) -> list[JsonValue]:
+    if not isinstance(value, dict):
+        raise ValueError(f"a {type(value).__name__}")
+    session = value.get("sessionId")
+    for key in ("observations", "data"):
+        if (found := listed(value, key)) is not None:
+            return [{"sessionId": session, **each} if isinstance(each, dict) else each for each in found]
+    return [value]
+
+
+def _read(written: JsonValue) -> Span:
+    found = _Observation.model_validate(written)
+    kind = found.type.upper()
+    attributes: dict[str, JsonValue] = {
+        "openinference.span.kind": "LLM" if kind == _MODEL else kind if kind in _KINDS else "CHAIN",
+        "input.value": found.input,
+        "metadata": parsed(found.metadata),
+        "session.id": found.session_id,
+    }
+    return Span(
+        trace_id=hex_id(found.trace_id, TRACE_ID_BYTES),
+        span_id=hex_id(found.id, SPAN_ID_BYTES),
+        parent_id=hex_id(found.parent_id, SPAN_ID_BYTES),
+        name=found.name or "",
+        scope="langfuse",
+        service="",
+        start_ns=nanoseconds(found.start_time),
+        end_ns=nanoseconds(found.end_time),
+        client=False,
+        failed=found.level == "ERROR",
+        message=found.status_message or "",
+        attributes=known_attributes({key: value for key, value in attributes.items() if value is not None}),
+    )
+
+
+FORMAT = Store(
+    "Langfuse's observations (`id`, `traceId`, `type`, `startTime`), or a trace with `observations`", _spans_in, _read
+).format(_recognises)
