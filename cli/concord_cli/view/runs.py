@@ -16,7 +16,7 @@ from concord_cli.errors import UsageError
 from concord_cli.interaction_text import coordination_label
 from concord_cli.report.number_text import duration, percent
 from concord_cli.results_file import read_rows
-from concord_cli.score_text import pass_count_text, rating_of
+from concord_cli.score_text import rating_of
 from concord_cli.subject_text import date_text, tasks_text, team_text
 from concord_cli.team_tasks_text import causes_found, outcome_of
 
@@ -117,7 +117,7 @@ def line_of(run: Run, folder: Path, index_folder: Path) -> RunLine:
         low=percent(max(0.0, low or 0.0) / 100) if has_interval else "",
         span=percent(max(0.0, (high or 0.0) - (low or 0.0)) / 100) if has_interval else "",
         interval=f"{low:.0f} to {high:.0f}" if has_interval else "",
-        passed=pass_count_text(row),
+        passed=f"{detail.scoring.passed_trials:,} of {detail.scoring.usable_trials:,}",
         coordination=coordination_label(detail.coordination_quality, detail.coordination_status) or "unknown",
         time=duration(1000 * min(row.time_used, 1e300)),
     )

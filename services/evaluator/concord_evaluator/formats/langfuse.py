@@ -55,7 +55,7 @@ def _recognises(head: Head) -> bool:
 
 def _spans_in(value: JsonValue) -> list[JsonValue]:
     if not isinstance(value, dict):
-        raise ValueError(f"a {type(value).__name__}")
+        raise ValueError("not an object")
     session = value.get("sessionId")
     for key in ("observations", "data"):
         if (found := listed(value, key)) is not None:

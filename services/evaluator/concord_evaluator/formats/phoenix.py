@@ -65,7 +65,7 @@ def _recognises(head: Head) -> bool:
 
 def _spans_in(value: JsonValue) -> list[JsonValue]:
     if not isinstance(value, dict):
-        raise ValueError(f"a {type(value).__name__}")
+        raise ValueError("not an object")
     found = listed(value, "data")
     return [value] if found is None else found
 

@@ -104,7 +104,8 @@ def test_the_built_in_formats_are_those_with_examples(packages: list[EntryPoint]
 @pytest.mark.parametrize("content", ["hello", '{"a": 1}', "# A title\n", "a,b\n1,2\n", "[]", '"reporter"', b"\x89PNG"])
 def test_an_unrecognised_file_is_refused_on_one_line(content: str | bytes) -> None:
     assert refusal(content) == (
-        "file.json:1: not a trace in any known format (a2a, concord, cooperbench, langfuse, marble, mlflow, otlp, phoenix, spans)"
+        "file.json:1: not a trace in any known format "
+        "(a2a, concord, cooperbench, langfuse, marble, mlflow, otlp, phoenix, spans)"
     )
 
 

@@ -1,4 +1,4 @@
-"""Exports of Langfuse, Phoenix and MLflow, and OTLP in protobuf: samples are read exactly, bad input refused by line."""
+"""Exports of Langfuse, Phoenix and MLflow, and OTLP in protobuf: samples are read exactly, bad input by its line."""
 
 import json
 from pathlib import Path
