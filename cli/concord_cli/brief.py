@@ -19,10 +19,10 @@ from concord_cli.summary import interval_text, warning_lines
 from concord_cli.terminal import plain_text
 
 MAX_LINES: Final = 25
-"""Lines at 80 columns or more."""
+"""Lines at 80 columns or more, if the path of the results fits the last one."""
 
 MAX_PROBLEMS: Final = 3
-MAX_WARNINGS: Final = 3
+MAX_WARNINGS: Final = 2
 MAX_NOTES: Final = 2
 
 _INDENT: Final = (0, 0, 0, 2)
@@ -60,7 +60,7 @@ def brief(row: ResultRow, name: str, file: str) -> RenderableType:
         *_section(title, list(_problems(problems_of(detail)))),
         *_section("Warnings", list(_warnings(list(warning_lines(detail))))),
         "",
-        Clipped(Text.assemble(("All of it: ", "dim"), printable(f"concord report {file} --open")), 2),
+        Text.assemble(("All of it: ", "dim"), printable(f"concord report {file} --open")),
     )
 
 

@@ -93,11 +93,17 @@ def causes(trials: Sequence[TrialRecord]) -> RenderableType | None:
 
 @dataclass(frozen=True, slots=True)
 class CauseFound:
-    """A cause of wrong parts at the same seats: `agent/2`, `told nobody: crate of 20 grams`, `sort, 4 wrong parts`."""
+    """A cause of wrong parts: `agent/2`, `told nobody`, `crate of 20 grams`, `sort, 4 wrong parts`."""
 
     seats: str
-    text: str
+    cause: str
+    facts: str
     where: str
+
+    @property
+    def text(self) -> str:
+        """The cause with the lost facts, if they matter."""
+        return f"{self.cause}: {self.facts}" if self.facts else self.cause
 
 
 def causes_found(trials: Iterable[TrialRecord], *, over_tasks: bool = False) -> list[CauseFound]:
@@ -117,10 +123,10 @@ def causes_found(trials: Iterable[TrialRecord], *, over_tasks: bool = False) -> 
 
 def _cause_found(seats: str, cause: str, failures: Sequence[tuple[TrialRecord, PartFailure]]) -> CauseFound:
     facts = list(dict.fromkeys(fact for _, failure in failures for fact in failure.facts))
-    about = "" if cause in WITHOUT_FACTS or not facts else f": {', '.join(_shortened(facts))}"
+    about = "" if cause in WITHOUT_FACTS else ", ".join(_shortened(facts))
     tasks = list(dict.fromkeys(trial.task_id for trial, _ in failures))
     where = tasks[0] if len(tasks) == 1 else _counted(len(tasks), "task")
-    return CauseFound(seats, f"{CAUSES[cause]}{about}", f"{where}, {_counted(_wrong_parts(failures), 'wrong part')}")
+    return CauseFound(seats, CAUSES[cause], about, f"{where}, {_counted(_wrong_parts(failures), 'wrong part')}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from concord.assessment.result_row import ResultRow
+from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord_cli.report import render
+from concord_cli.view.command import view
 from tests.browser import CHROMIUM, Browser, Tab, browser
 from tests.team_rows import (
     all_with_all,
@@ -25,6 +26,7 @@ from tests.team_rows import (
     unjudged_and_unseen,
 )
 from tests.team_task_rows import (
+    clean_team,
     failure,
     flow_of,
     seat_names,
@@ -249,6 +251,25 @@ def test_a_large_team_is_a_matrix_whose_drawing_is_folded(opened: Opened) -> Non
     assert large.run("!!document.querySelector('svg.matrix')")
     assert not small.run("!!document.querySelector('svg.matrix')")
     assert not large.run("document.querySelector('svg.graph').checkVisibility({contentVisibilityAuto: true})")
+
+
+def test_two_clicks_compare_two_runs_in_the_index(chromium: Browser, tmp_path: Path) -> None:
+    for name, row in (("before.json", withholding_team()), ("after.json", clean_team())):
+        named = row.model_copy(update={"detail": row.detail.model_copy(update={"warnings": [name]})})
+        (tmp_path / name).write_text(ResultsDocument(participants={}, results=[named]).model_dump_json())
+    page, _ = view(tmp_path, None)
+    tab = chromium.tab()
+    tab.show(page, width=DESK)
+    hidden = "document.getElementById('comparison').hidden"
+
+    assert tab.run(hidden)
+    for place in (0, 1):
+        tab.run(f"document.querySelectorAll('tr[data-run]')[{place}].click()")
+    assert not tab.run(hidden)
+    text = str(tab.run("document.getElementById('comparison').innerText"))
+    assert "before.json" in text
+    assert "agent/2 told nobody" in text
+    assert (tab.complaints, len(tab.requests)) == ([], 1)
 
 
 def test_in_print_all_tables_are_unfolded_and_navigation_is_hidden(opened: Opened) -> None:

@@ -127,22 +127,23 @@ def comparable(run: Run) -> Mapping[str, object]:
     """The parts of a run that two runs are compared by, as JSON for the page."""
     row, detail = run.row, run.row.detail
     parts = {part.id: part.value for part in detail.scoring.sub_scores}
+    causes = causes_found(detail.trials, over_tasks=True)
     return {
         "name": _name_of(run),
         "file": run.file.as_posix(),
         "date": date_text(run.started_at) or "undated",
         "kind": f"version {on_one_line(detail.scoring.version)}, {detail.scoring.basis}",
-        "figures": {
-            "Score": row.score,
-            "Outcome": parts.get("outcome"),
-            "Conduct": parts.get("conduct"),
-            "Pass rate": row.pass_rate,
-            "Density": detail.graph_metrics.graph_density,
-            "Seconds": round(min(row.time_used, 1e300), 2),
-        },
+        "score": row.score,
+        "figures": [
+            ["Outcome", parts.get("outcome")],
+            ["Conduct", parts.get("conduct")],
+            ["Pass rate", row.pass_rate],
+            ["Density", detail.graph_metrics.graph_density],
+            ["Seconds", round(min(row.time_used, 1e300), 2)],
+        ],
         "interval": [detail.statistics.score_low, detail.statistics.score_high],
         "tasks": dict(_outcomes(row)),
-        "causes": [on_one_line(f"{each.seats} {each.text} ({each.where})") for each in causes_found(detail.trials)],
+        "causes": list(dict.fromkeys(on_one_line(f"{each.seats} {each.cause}") for each in causes)),
         "findings": [on_one_line(f"{named(each.id)} {', '.join(each.agents)}") for each in detail.findings],
     }
 

@@ -54,14 +54,16 @@ const interval = ([low, high]) => typeof low === "number" && typeof high === "nu
   ? `95 %: ${low.toFixed(0)} to ${high.toFixed(0)}` : "no interval";
 
 const compare = (one, other) => {
-  const better = { "Score": 1, "Outcome": 1, "Conduct": 1, "Pass rate": 1 };
-  const figures = Object.keys(one.figures).map((name) => line(name, one.figures[name], other.figures[name], better[name]));
+  const better = new Set(["Outcome", "Conduct", "Pass rate"]);
+  const figures = one.figures.map(([name, value], i) => line(name, value, other.figures[i][1], better.has(name) ? 1 : 0));
   const tasks = [...new Set([...Object.keys(one.tasks), ...Object.keys(other.tasks)])];
+  const shared = tasks.filter((task) => task in one.tasks && task in other.tasks).length;
   section.replaceChildren(
     make("h2", `${one.name} (${one.date}) → ${other.name} (${other.date})`),
-    make("p", `Score ${figure(one.figures.Score)} (${interval(one.interval)}) → ${figure(other.figures.Score)} (${interval(other.interval)})`),
     ...(one.kind === other.kind ? [] : [make("p", `The scores cannot be compared: ${one.kind} against ${other.kind}.`, "notice")]),
-    table("Figure", "Before", "After", figures),
+    ...(shared === tasks.length ? [] : [make("p", `The runs share ${shared} of ${tasks.length} tasks. Scores of different tasks cannot be compared.`, "notice")]),
+    table("Figure", "Before", "After", [line("Score", one.score, other.score, 1), ...figures]),
+    make("p", `Score before: ${interval(one.interval)}; after: ${interval(other.interval)}.`, "aside"),
     ...list("Causes of wrong answers that are gone", only(one.causes, other.causes)),
     ...list("New causes of wrong answers", only(other.causes, one.causes)),
     ...list("Findings that are gone", only(one.findings, other.findings)),
