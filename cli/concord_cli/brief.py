@@ -1,6 +1,6 @@
 """The end of a run on a terminal: at most `MAX_LINES` lines, whatever the row. Pure."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -53,12 +53,15 @@ def brief(row: ResultRow, name: str, file: str) -> RenderableType:
     """
     detail, scoring = row.detail, row.detail.scoring
     title = "What went wrong" if scoring.passed_trials < scoring.usable_trials else "Findings"
+    problems, warnings = problems_of(detail), list(warning_lines(detail))
     return Group(
         "",
         *_head(row, name),
         *_unobserved(detail),
-        *_section(title, list(_problems(problems_of(detail)))),
-        *_section("Warnings", list(_warnings(list(warning_lines(detail))))),
+        *_section(title, _problems(problems), len(problems), MAX_PROBLEMS),
+        *_section(
+            "Warnings", (Clipped(plain_text(line)) for line in warnings[:MAX_WARNINGS]), len(warnings), MAX_WARNINGS
+        ),
         "",
         Text.assemble(("All of it: ", "dim"), printable(f"concord report {file} --open")),
     )
@@ -104,16 +107,14 @@ def _problems(problems: Sequence[Problem]) -> Iterator[RenderableType]:
         yield Text("Nothing that Concord looks for.", "green")
     for problem in problems[:MAX_PROBLEMS]:
         yield Clipped(Text.assemble((printable(problem.subject), "bold yellow"), printable(f" {problem.text}")), 2)
-    if len(problems) > MAX_PROBLEMS:
-        yield Text(f"and {len(problems) - MAX_PROBLEMS:,} more", "dim")
 
 
 def _warnings(lines: Sequence[str]) -> Iterator[RenderableType]:
-    shown = lines if len(lines) <= MAX_WARNINGS else lines[: MAX_WARNINGS - 1]
-    yield from (Clipped(plain_text(line)) for line in shown)
-    if len(lines) > len(shown):
-        yield Text(f"and {len(lines) - len(shown):,} more", "dim")
+    return (Clipped(plain_text(line)) for line in lines[:MAX_WARNINGS])
 
 
-def _section(title: str, lines: Sequence[RenderableType]) -> list[RenderableType]:
-    return ["", Text(title, style="bold"), Padding(Group(*lines), _INDENT)] if lines else []
+def _section(title: str, lines: Iterable[RenderableType], n: int, most: int) -> list[RenderableType]:
+    """A section of `lines` on `n` things, of which it has at most `most`. Empty without lines."""
+    shown = list(lines)
+    counts = f" ({most} of {n:,})" if n > most else ""
+    return ["", Text.assemble((title, "bold"), (counts, "dim")), Padding(Group(*shown), _INDENT)] if shown else []
