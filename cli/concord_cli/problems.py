@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from concord.assessment.result_row import Detail
-from concord.assessment.results import TrialRecord
+from concord.assessment.results import Finding, TrialRecord
 from concord_cli.assistant_points import criteria_of, losing, of_points
 from concord_cli.assistant_results import scenario_results
 from concord_cli.display_text import named, on_one_line
@@ -51,8 +51,12 @@ def _criteria(detail: Detail) -> Iterator[Problem]:
 
 
 def _findings(detail: Detail) -> Iterator[Problem]:
-    ranked = sorted(detail.findings, key=lambda finding: finding.id != "unexplained_knowledge")
-    for finding in ranked:
-        unnamed = [agent for agent in finding.agents if agent not in finding.advice]
-        agents = f" ({', '.join(unnamed)})" if unnamed else ""
-        yield Problem(on_one_line(f"{named(finding.id)}{agents}:"), on_one_line(finding.advice))
+    """A problem for each kind of finding: the advice of the first, and the agents that it does not name."""
+    kinds: dict[str, list[Finding]] = {}
+    for finding in sorted(detail.findings, key=lambda finding: finding.id != "unexplained_knowledge"):
+        kinds.setdefault(finding.id, []).append(finding)
+    for kind, (first, *others) in kinds.items():
+        everyone = dict.fromkeys(agent for each in (first, *others) for agent in each.agents)
+        unnamed = [agent for agent in everyone if agent not in first.advice]
+        agents = f" ({'also ' if others else ''}{', '.join(unnamed)})" if unnamed else ""
+        yield Problem(on_one_line(f"{named(kind)}{agents}:"), on_one_line(first.advice))

@@ -119,7 +119,7 @@ def test_causes_of_wrong_answers_come_before_findings_and_three_are_shown() -> N
     text = flat(worst_case())
 
     assert text.index("What went wrong") < text.index("agent/1 ")
-    assert "What went wrong (3 of 80)" in text
+    assert "What went wrong (3 of 51)" in text
     assert "Warnings (2 of 4" in text
     assert "Unexplained knowledge" not in text
 
