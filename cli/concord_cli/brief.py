@@ -1,6 +1,6 @@
-"""The end of a run on a terminal: at most `MAX_LINES` lines, whatever the row. Pure."""
+"""The end of a run on a terminal: with the closing line, at most 25 lines, whatever the row. Pure."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -11,15 +11,16 @@ from rich.text import Text
 from concord.assessment.result_row import Detail, ResultRow
 from concord_cli.display_text import printable
 from concord_cli.interaction_text import REMEDY, coordination_label, unobserved_text
-from concord_cli.problems import Problem, problems_of
+from concord_cli.problems import Problem, findings_of, wrong_parts
 from concord_cli.report.number_text import duration
 from concord_cli.score_text import Rating, pass_count_text, rating_of
 from concord_cli.subject_text import date_text, size_text, tasks_text
 from concord_cli.summary import interval_text, warning_lines
+from concord_cli.team_tasks_text import tasks_table
 from concord_cli.terminal import plain_text
 
-MAX_LINES: Final = 25
-"""Lines at 80 columns or more, if the path of the results fits the last one."""
+MAX_LINES: Final = 24
+"""Lines at 80 columns or more. The line on the results file follows."""
 
 MAX_PROBLEMS: Final = 3
 MAX_WARNINGS: Final = 2
@@ -46,25 +47,40 @@ class Clipped:
         yield from shown
 
 
-def brief(row: ResultRow, name: str, file: str) -> RenderableType:
-    """The name, the date, the outcome, the score with what it rests on, the first problems and warnings.
+@dataclass(frozen=True, slots=True)
+class Brief:
+    """A row in at most `MAX_LINES`: the outcome, the score with what it rests on, the first problems and warnings.
 
-    `name`: of the scenario; `file`: of the results, which have the rest.
+    A table of team tasks follows the head if it fits. `name`: of the scenario.
     """
-    detail, scoring = row.detail, row.detail.scoring
-    title = "What went wrong" if scoring.passed_trials < scoring.usable_trials else "Findings"
-    problems, warnings = problems_of(detail), list(warning_lines(detail))
-    return Group(
-        "",
-        *_head(row, name),
-        *_unobserved(detail),
-        *_section(title, _problems(problems), len(problems), MAX_PROBLEMS),
-        *_section(
-            "Warnings", (Clipped(plain_text(line)) for line in warnings[:MAX_WARNINGS]), len(warnings), MAX_WARNINGS
-        ),
-        "",
-        Text.assemble(("All of it: ", "dim"), printable(f"concord report {file} --open")),
-    )
+
+    row: ResultRow
+    name: str
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Renders the summary for this screen."""
+        head, rest = ["", *_head(self.row, self.name), *_unobserved(self.row.detail)], _body(self.row.detail)
+        table = tasks_table(self.row.detail.trials)
+        if table is not None:
+            whole = Group(*head, "", Text("Tasks", style="bold"), Padding(table, _INDENT), *rest)
+            if len(console.render_lines(whole, options)) <= MAX_LINES:
+                yield whole
+                return
+        yield Group(*head, *rest)
+
+
+def _body(detail: Detail) -> list[RenderableType]:
+    causes, findings, warnings = wrong_parts(detail), findings_of(detail), list(warning_lines(detail))
+    lines = _section("Warnings", [Clipped(plain_text(line)) for line in warnings[:MAX_WARNINGS]], len(warnings))
+    room = max(0, MAX_PROBLEMS - len(causes))
+    if any(trial.team_task is not None for trial in detail.trials):
+        wrong = _problems(causes[:MAX_PROBLEMS]) or [Text("None is wrong.", "green")]
+        found = _section("Findings", _problems(findings[:room]), len(findings))
+        return [*_section("Why answers are wrong", wrong, len(causes)), *found, *lines]
+    title = "What went wrong" if detail.scoring.passed_trials < detail.scoring.usable_trials else "Findings"
+    problems = [*causes, *findings]
+    shown = _problems(problems[:MAX_PROBLEMS]) or [Text("Nothing that Concord looks for.", "green")]
+    return [*_section(title, shown, len(problems)), *lines]
 
 
 def _head(row: ResultRow, name: str) -> Iterator[RenderableType]:
@@ -102,19 +118,14 @@ def _unobserved(detail: Detail) -> Iterator[RenderableType]:
         yield Clipped(plain_text(REMEDY[0]))
 
 
-def _problems(problems: Sequence[Problem]) -> Iterator[RenderableType]:
-    if not problems:
-        yield Text("Nothing that Concord looks for.", "green")
-    for problem in problems[:MAX_PROBLEMS]:
-        yield Clipped(Text.assemble((printable(problem.subject), "bold yellow"), printable(f" {problem.text}")), 2)
+def _problems(problems: Sequence[Problem]) -> list[RenderableType]:
+    return [
+        Clipped(Text.assemble((printable(problem.subject), "bold yellow"), printable(f" {problem.text}")), 2)
+        for problem in problems
+    ]
 
 
-def _warnings(lines: Sequence[str]) -> Iterator[RenderableType]:
-    return (Clipped(plain_text(line)) for line in lines[:MAX_WARNINGS])
-
-
-def _section(title: str, lines: Iterable[RenderableType], n: int, most: int) -> list[RenderableType]:
-    """A section of `lines` on `n` things, of which it has at most `most`. Empty without lines."""
-    shown = list(lines)
-    counts = f" ({most} of {n:,})" if n > most else ""
-    return ["", Text.assemble((title, "bold"), (counts, "dim")), Padding(Group(*shown), _INDENT)] if shown else []
+def _section(title: str, lines: Sequence[RenderableType], n: int) -> list[RenderableType]:
+    """A section of lines on `n` things, whose title counts them if it has fewer. Empty without lines."""
+    counts = f" ({len(lines)} of {n:,})" if n > len(lines) else ""
+    return ["", Text.assemble((title, "bold"), (counts, "dim")), Padding(Group(*lines), _INDENT)] if lines else []

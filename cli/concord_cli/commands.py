@@ -9,7 +9,7 @@ from rich.table import Table
 
 from concord.assessment.result_row import ResultRow
 from concord_cli.assistant_scenario import assistant_scenario
-from concord_cli.brief import brief
+from concord_cli.brief import Brief
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.output_files import prepare_folder
 from concord_cli.results_file import write_results
@@ -149,7 +149,8 @@ def _show_result(
         return
     if verbose:
         progress.print(summary(row))
-    progress.print(brief(row, name, str(output)))
+    progress.print(Brief(row, name))
+    progress.log(f"The result is in {output}. To see all of it as a page, run `concord report {output}`")
 
 
 def _addresses(plan: StackPlan) -> Table:

@@ -1,6 +1,7 @@
 """What went wrong in a row, the most important first: causes of wrong answers, lost criteria, then findings. Pure."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from concord.assessment.result_row import Detail
@@ -20,9 +21,9 @@ class Problem:
     text: str
 
 
-def problems_of(detail: Detail) -> list[Problem]:
-    """The problems that a row names. A finding without a fault (a bottleneck by design) is one of the last."""
-    return [*wrong_answers(detail.trials), *_causes(detail), *_criteria(detail), *_findings(detail)]
+def wrong_parts(detail: Detail) -> list[Problem]:
+    """Why answers are wrong and criteria lost points."""
+    return [*wrong_answers(detail.trials), *_causes(detail), *_criteria(detail)]
 
 
 def _causes(detail: Detail) -> Iterator[Problem]:
@@ -50,13 +51,20 @@ def _criteria(detail: Detail) -> Iterator[Problem]:
         yield Problem(f"{on_one_line(each.name)}:", on_one_line(f"{of_points(each.points)} points: {why}"))
 
 
-def _findings(detail: Detail) -> Iterator[Problem]:
-    """A problem for each kind of finding: the advice of the first, and the agents that it does not name."""
+def findings_of(detail: Detail) -> list[Problem]:
+    """A problem for each kind of finding: the advice of the first, and the agents that it does not name.
+
+    A finding may be no fault (a bottleneck by design).
+    """
     kinds: dict[str, list[Finding]] = {}
     for finding in sorted(detail.findings, key=lambda finding: finding.id != "unexplained_knowledge"):
         kinds.setdefault(finding.id, []).append(finding)
-    for kind, (first, *others) in kinds.items():
-        everyone = dict.fromkeys(agent for each in (first, *others) for agent in each.agents)
-        unnamed = [agent for agent in everyone if agent not in first.advice]
-        agents = f" ({'also ' if others else ''}{', '.join(unnamed)})" if unnamed else ""
-        yield Problem(on_one_line(f"{named(kind)}{agents}:"), on_one_line(first.advice))
+    return [_of_kind(kind, findings) for kind, findings in kinds.items()]
+
+
+def _of_kind(kind: str, findings: Sequence[Finding]) -> Problem:
+    first, *others = findings
+    everyone = dict.fromkeys(agent for each in findings for agent in each.agents)
+    unnamed = [agent for agent in everyone if not re.search(rf"(?<![\w/]){re.escape(agent)}(?![\w/])", first.advice)]
+    agents = f" ({'also ' if others else ''}{', '.join(unnamed)})" if unnamed else ""
+    return Problem(on_one_line(f"{named(kind)}{agents}:"), on_one_line(first.advice))

@@ -1,4 +1,4 @@
-"""The end of a run: at most 25 lines with name, date, outcome, score, problems, warnings, and the way to the rest."""
+"""The end of a run: name, date, outcome, score, problems and warnings, in 24 lines before the closing one."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -9,7 +9,7 @@ from rich.console import Console
 
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import Finding
-from concord_cli.brief import MAX_LINES, brief
+from concord_cli.brief import MAX_LINES, Brief
 from concord_cli.interaction_text import REMEDY
 from concord_cli.team_tasks_text import CAUSES
 from tests.assistant_rows import lone_assistant, row_with, troubled_day
@@ -25,14 +25,14 @@ from tests.team_rows import (
     unjudged_and_unseen,
 )
 from tests.team_task_rows import clean_team, failure, flow_of, seat_names, team_task, trial_with, withholding_team
-from tests.unit.cli.rows import row
+from tests.unit.cli.rows import BOTTLENECK, row
 
 LONG = "a sentence that goes on and on, 漢字 included, for much longer than any screen is wide; " * 20
 
 
 def shown(of: ResultRow, width: int = 80) -> list[str]:
     out = StringIO()
-    Console(file=out, width=width, highlight=False).print(brief(of, "council", "output/results.json"))
+    Console(file=out, width=width, highlight=False).print(Brief(of, "council"))
     return out.getvalue().splitlines()
 
 
@@ -84,7 +84,7 @@ def worst_case() -> ResultRow:
 def test_every_row_ends_a_run_with_at_most_25_lines(make: Callable[[], ResultRow]) -> None:
     lines = shown(make())
 
-    assert len(lines) <= MAX_LINES == 25, "\n".join(lines)
+    assert len(lines) + 1 <= MAX_LINES + 1 == 25, "\n".join(lines)
     assert all(len(line) <= 80 for line in lines)
 
 
@@ -118,8 +118,7 @@ def test_the_outcome_is_said_in_a_word(make: Callable[[], ResultRow], outcome: s
 def test_causes_of_wrong_answers_come_before_findings_and_three_are_shown() -> None:
     text = flat(worst_case())
 
-    assert text.index("What went wrong") < text.index("agent/1 ")
-    assert "What went wrong (3 of 51)" in text
+    assert "Why answers are wrong (3 of 50) agent/1 " in text
     assert "Warnings (2 of 4" in text
     assert "Unexplained knowledge" not in text
 
@@ -139,8 +138,17 @@ def test_unobserved_calls_take_two_lines_with_what_to_do() -> None:
     assert REMEDY[0][:60] in lines[at + 1]
 
 
-def test_the_last_line_says_where_the_rest_is() -> None:
-    assert shown(row())[-1] == "All of it: concord report output/results.json --open"
+def test_the_table_of_team_tasks_is_shown_if_it_fits() -> None:
+    many = row_of(seat_names(5), *(trial_with(team_task(flow_of()), task_id=f"task-{n}") for n in range(20)))
+
+    assert "fewest" in flat(clean_team())
+    assert "Why answers are wrong None is wrong." in flat(clean_team())
+    assert "fewest" not in flat(many)
+
+
+def test_findings_of_one_kind_are_one_problem() -> None:
+    hubs = [BOTTLENECK, BOTTLENECK.model_copy(update={"agents": ["guide"]})]
+    assert "Bottleneck (also hub, guide): Let the spokes talk to each other." in flat(row(findings=hubs))
 
 
 def test_control_characters_do_not_reach_the_terminal() -> None:

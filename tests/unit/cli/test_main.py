@@ -144,9 +144,15 @@ def test_a_results_file_is_no_trace_and_the_message_names_the_command_for_it(tmp
 def test_a_report_can_be_opened_in_the_browser(
     found: bool, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, opened = tmp_path / "results.json", []
+    path = tmp_path / "results.json"
+    opened: list[str] = []
+
+    def open_url(url: str) -> bool:
+        opened.append(url)
+        return found
+
     path.write_text(ResultsDocument(participants={}, results=[make_row()]).model_dump_json())
-    monkeypatch.setattr("webbrowser.open", lambda url: opened.append(url) or found)
+    monkeypatch.setattr("webbrowser.open", open_url)
 
     assert concord("report", str(path), "--open") == (0, hint)
     assert opened == [(tmp_path / "results.html").as_uri()]

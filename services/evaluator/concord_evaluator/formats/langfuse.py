@@ -3,7 +3,8 @@
 from datetime import datetime
 from typing import Final
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic.alias_generators import to_camel
 
 from concord.trace.otlp import Span
 from concord_evaluator.formats.source import Head
@@ -22,24 +23,21 @@ _KINDS: Final = {"AGENT", "TOOL", "EMBEDDING", "RETRIEVER"}
 _MODEL: Final = "GENERATION"
 
 
-def _either(camel: str, snake: str) -> AliasChoices:
-    """The API writes `traceId`, the export to a bucket writes `trace_id`."""
-    return AliasChoices(camel, snake)
-
-
 class _Observation(BaseModel):
-    model_config = ConfigDict(extra="ignore")
+    """An observation: the API writes `traceId`, the export to a bucket `trace_id`."""
+
+    model_config = ConfigDict(extra="ignore", alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
 
     id: str = Field(min_length=1)
-    trace_id: str = Field(validation_alias=_either("traceId", "trace_id"), min_length=1)
-    parent_id: str | None = Field(None, validation_alias=_either("parentObservationId", "parent_observation_id"))
+    trace_id: str = Field(min_length=1)
+    parent_observation_id: str | None = None
     type: str
     name: str | None = None
-    start_time: datetime = Field(validation_alias=_either("startTime", "start_time"))
-    end_time: datetime | None = Field(None, validation_alias=_either("endTime", "end_time"))
+    start_time: datetime
+    end_time: datetime | None = None
     level: str | None = None
-    status_message: str | None = Field(None, validation_alias=_either("statusMessage", "status_message"))
-    session_id: str | None = Field(None, validation_alias=_either("sessionId", "session_id"))
+    status_message: str | None = None
+    session_id: str | None = None
     input: JsonValue = None
     metadata: JsonValue = None
 
@@ -75,7 +73,7 @@ def _read(written: JsonValue) -> Span:
     return Span(
         trace_id=hex_id(found.trace_id, TRACE_ID_BYTES),
         span_id=hex_id(found.id, SPAN_ID_BYTES),
-        parent_id=hex_id(found.parent_id, SPAN_ID_BYTES),
+        parent_id=hex_id(found.parent_observation_id, SPAN_ID_BYTES),
         name=found.name or "",
         scope="langfuse",
         service="",

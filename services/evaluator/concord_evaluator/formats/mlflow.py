@@ -93,7 +93,7 @@ def _read(written: JsonValue) -> Span:
         failed="ERROR" in found.status.code,
         message=found.status.message or "",
         # The attributes of a convention that the instrumentation wrote say more than the type.
-        attributes=own | known_attributes(attributes),
+        attributes=known_attributes(own | attributes),
     )
 
 
