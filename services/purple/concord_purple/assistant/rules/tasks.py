@@ -8,6 +8,7 @@ from typing import Literal
 
 from concord_purple.assistant.rules import wording
 from concord_purple.assistant.rules.invitations import InvitationRules, invitation_rules, is_rule
+from concord_purple.assistant.rules.letters import Channel, sentences
 from concord_purple.assistant.rules.people import Person, named_in
 from concord_purple.assistant.rules.times import (
     Interval,
@@ -21,7 +22,6 @@ from concord_purple.assistant.rules.times import (
 Kind = Literal["write", "propose", "answer", "enter", "respond", "invitations", "forward", "file", "remind", "report"]
 Category = Literal["bulk", "asking"]
 """Newsletters and advertisements, or emails that ask the user something."""
-Channel = Literal["email", "sms"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ def read_task(text: str, people: Sequence[Person], now: datetime, zone: tzinfo) 
     if rules is not None:
         tasks.append(Task("invitations", "the invitations", rules=rules))
     window: tuple[str, date] | None = None
-    for sentence in _sentences(text):
+    for sentence in sentences(text):
         if wording.NEGATED.match(sentence) or (
             rules is not None and is_rule(sentence) and not wording.ME.search(sentence)
         ):
@@ -81,7 +81,7 @@ def read_task(text: str, people: Sequence[Person], now: datetime, zone: tzinfo) 
         if (day := day_in(sentence, now.astimezone(zone_here).date())) is not None:
             window = (sentence, day)
         condition = wording.CONDITION.match(sentence)
-        if condition and not wording.CONSENT.search(condition[1]):
+        if condition and not wording.CONSENT.search(condition[1]) and not wording.ME.search(sentence):
             # Whether the condition holds is beyond these rules, so its consequence is not drawn.
             unread.append(sentence)
             continue
@@ -205,10 +205,6 @@ def _start(clause: str, window: tuple[str, date] | None, zone: tzinfo) -> Interv
     if end <= start:
         end = start + (duration_in(clause) or timedelta(hours=1))
     return Interval(start, end)
-
-
-def _sentences(text: str) -> Iterator[str]:
-    yield from (each.strip() for each in wording.SENTENCE.split(text) if each and each.strip())
 
 
 def _unquoted(text: str) -> str:

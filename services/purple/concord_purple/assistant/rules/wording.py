@@ -9,7 +9,7 @@ NEGATED: Final = re.compile(r"^(please )?(do not|don't|never|nothing|no need|lea
 CONDITION: Final = re.compile(r"^(?:please )?(?:when|once|after|as soon as|if) ([^,]{1,120}),\s*", re.I)
 CONSENT: Final = re.compile(r"\b(agree|confirm|accept|answer|repl|say yes|said yes|ok)", re.I)
 SPLIT: Final = re.compile(
-    r",? and (?:then )?(?=(?:please )?"
+    r"(?:,? and|,) (?:then )?(?=(?:please )?"
     r"(?:forward|archive|delete|accept|decline|put|tell|let|write|reply|remind|text|send|add|star|"
     r"label|move|ask|book)\b)|; ",
     re.I,
@@ -39,6 +39,10 @@ COMMAND: Final = re.compile(
     r"schedule|book|create|set|block|plan|accept|decline|archive|delete|trash|star|label|tag|mark|move|forward|remind|find|propose|invite)\b",
     re.I,
 )
+FORMAT: Final = re.compile(
+    r"^(?:please )?(?:write|give|use) (?:all |the )?(?:times|dates|days|amounts|numbers)\b", re.I
+)
+"""How the user wants something to be written."""
 PRONOUN: Final = re.compile(r"\b(him|her|them|he|she|they)\b", re.I)
 TITLE: Final = re.compile(
     r"\b(?:put|add|enter|schedule|book|block|plan) (?:the |an? )?([\w' -]{3,80}?) "
