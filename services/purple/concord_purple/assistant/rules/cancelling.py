@@ -12,7 +12,7 @@ from concord_purple.assistant.rules.amounts import references_in
 from concord_purple.assistant.rules.desk import Desk
 from concord_purple.assistant.rules.letters import Letter, moment
 from concord_purple.assistant.rules.people import Person, people_in
-from concord_purple.assistant.rules.skills import Found, Message, Step
+from concord_purple.assistant.rules.skills import Found, Message, Step, clauses
 from concord_purple.assistant.rules.times import day_in, days_in, range_in
 from concord_purple.assistant.tools import TOOLS
 
@@ -112,7 +112,11 @@ def read_booking(message: Message) -> Found | None:
             for each, text in enumerate(message.sentences)
             if wording.ME.search(text) and re.search(rf"\b(?:{re.escape(what)}|cancellation)\b", text, re.I)
         ]
-        return Found(CancelledBooking(sentence, what, _days(message)), frozenset({number, *about}))
+        return Found(
+            CancelledBooking(sentence, what, _days(message)),
+            frozenset({number, *about}),
+            tuple(each for each in clauses(sentence) if cancel[0] not in each),
+        )
     return None
 
 
@@ -122,7 +126,12 @@ def read_deletion(message: Message) -> Found | None:
         if wording.NEGATED.match(sentence) or re.search(r"\bif\b", sentence, re.I):
             continue
         if (found := _DELETE.search(sentence)) is not None:
-            return Found(DeletedEvents(sentence, tuple(_wanted(found[1])), _days(message)), frozenset({number}))
+            skill = DeletedEvents(sentence, tuple(_wanted(found[1])), _days(message))
+            return Found(
+                skill,
+                frozenset({number}),
+                tuple(each for each in clauses(sentence) if each not in found[0] and found[0] not in each),
+            )
     return None
 
 

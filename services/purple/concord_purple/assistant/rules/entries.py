@@ -19,11 +19,12 @@ _ORDINAL: Final = re.compile(r"^(?:first(?:ly)?|second(?:ly)?|third(?:ly)?|fourt
 _ITEM: Final = re.compile(r"^(?P<title>[^:]{3,80}): (?P<source>.+)$", re.S)
 _SOURCE: Final = re.compile(r"\b(?:e-?mails?|mails?|texts?|messages?|write|letter)\b", re.I)
 _STATES: Final = re.compile(r"\b(?:says?|tells?|states?|has|when|will)\b", re.I)
-_LATER_ON: Final = re.compile(r"\bwill\b", re.I)
+_LATER_ON: Final = re.compile(r"\bwill\b|\bgoing to\b", re.I)
 _AFTER_TITLE: Final = re.compile(
     r" on (?:mon|tues|wednes|thurs|fri|satur|sun)day\b.*$|, (?:\w+[ -])?\w+[ -]minutes?.*$|, .*$", re.I
 )
-_BEFORE: Final = re.compile(r"\bbegins? (half an hour|an? hour|\d+ (?:minutes?|hours?)) before\b", re.I)
+_BEFORE: Final = re.compile(r"\b(?:begin|start)s? (half an hour|an? hour|\d+ (?:minutes?|hours?)) before\b", re.I)
+_THIS_MONTH: Final = re.compile(r"\bthis month's\b| of this month\b", re.I)
 _PUT: Final = re.compile(r"\b(?:put|add|enter|note)\b(.+?)\b(?:in|into|to) (?:my|the) calendar\b", re.I)
 
 
@@ -78,7 +79,11 @@ class Entry:
         person = self.person or Person("", None)
         said = wording.CONTENT.search(note)
         text = said[1].strip(" .") if said else ""
-        text = "" if re.match(r"(?:says )?what time\b", text, re.I) else re.sub(r",? with the time.*$", "", text)
+        text = (
+            ""
+            if re.match(r"(?:says )?what time\b", text, re.I)
+            else re.sub(r",? (?:with the time|and when)\b.*$", "", text)
+        )
         zone = _city(desk.zone)
         at = f"{moment.start:%A} at {clock(moment.start)}"
         sentence = f"{text[:1].upper()}{text[1:]}: {at}." if text else f"That is {at} here{zone}."
@@ -96,15 +101,19 @@ def read(message: Message) -> list[Found]:
         text = _ORDINAL.sub("", sentence)
         item = _ITEM.match(text)
         if item is not None and _SOURCE.search(item["source"]) and _STATES.search(item["source"]):
-            if not wording.COMMAND.match(text) and _PUT.search(" ".join(message.sentences[:number])):
+            if not wording.COMMAND.match(text) and "calendar" in " ".join(message.sentences[:number]):
                 found.append(_enumerated(number, item, message))
-        elif (put := _PUT.search(sentence)) and not wording.QUOTED.search(sentence) and "this month" in put[1]:
-            title = re.sub(r"^(?:the|my|our)\b ", "", put[1].strip(), flags=re.I).partition(" of this month")[0]
+        elif (
+            (put := _PUT.search(sentence))
+            and not wording.QUOTED.search(sentence)
+            and (month := _THIS_MONTH.search(put[1]))
+        ):
+            title = re.sub(r"^(?:the|my|our)\b ", "", put[1].replace(month[0], "").strip(), flags=re.I)
             named = f"{title[:1].upper()}{title[1:]}"
             found.append(Found(Entry(sentence, named, title, None, None, None, None, ()), frozenset({number})))
     if found and any(_ORDINAL.match(each) for each in message.sentences):
         first = min(min(each.covered) for each in found)
-        heads = {number for number in range(first) if _PUT.search(message.sentences[number])}
+        heads = {number for number in range(first) if "calendar" in message.sentences[number]}
         found[0] = Found(found[0].skill, found[0].covered | heads)
     return found
 

@@ -11,7 +11,7 @@ from concord_purple.assistant.rules.amounts import amounts_in, references_in
 from concord_purple.assistant.rules.desk import Desk
 from concord_purple.assistant.rules.letters import Letter, closest
 from concord_purple.assistant.rules.people import Person, named_in
-from concord_purple.assistant.rules.skills import Found, Message, Step
+from concord_purple.assistant.rules.skills import Found, Message, Step, clauses
 from concord_purple.assistant.rules.times import day_in, month_in
 
 _MATTER: Final = re.compile(r"^([^:]{5,160}): (.+)$", re.S)
@@ -21,7 +21,10 @@ _RAISED: Final = re.compile(
 _CONFIRM: Final = re.compile(r"\b(?:confirm|agree|accept)\b", re.I)
 _LIMIT: Final = re.compile(r"\bif\b[^;]*?\b(before|after|by|until)\b ([^;]+)", re.I)
 _END_OF: Final = re.compile(r"\bend of\b", re.I)
-_FROM_MAIL: Final = re.compile(r"\b(?:answer|tell (?:him|her|them))\b[^;]*\babout (?:the |our |my )?([\w -]+)", re.I)
+_FROM_MAIL: Final = re.compile(
+    r"\b(?:answer|tell (?:him|her|them))\b[^;]*\b(?:about|where to|when to|how to) (?:the |our |my )?([\w -]+)", re.I
+)
+_MY_MAIL: Final = re.compile(r"\bmy (?:e-?mails?|inbox|mailbox|mails?)\b", re.I)
 _PASS_ON: Final = re.compile(r"\b(?:send|pass|report|give|forward|tell)\b(.*?)\b(?:to|on to)\b(.+)$", re.I)
 _PLEASE: Final = re.compile(r"\b(?:please|from now on|must|should|has to|new|now)\b", re.I)
 
@@ -78,8 +81,11 @@ class Matter:
         """What to answer: what the user states, and what the user's own mailbox says about a topic."""
         found = [
             f"{part[:1].upper()}{part[1:]}."
-            for each in self.order.split(";")
-            if (part := each.strip(" .")) and not wording.COMMAND.match(part) and not _FROM_MAIL.search(part)
+            for each in clauses(self.order)
+            if (part := each.strip(" ."))
+            and not wording.COMMAND.match(part)
+            and not _FROM_MAIL.search(part)
+            and not _MY_MAIL.search(part)
         ]
         for topic in _FROM_MAIL.findall(self.order):
             if (sentence := _statement(topic, letter, desk.letters)) is not None:

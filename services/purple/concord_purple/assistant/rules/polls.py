@@ -18,12 +18,6 @@ from concord_purple.assistant.rules.times import WEEKDAYS, clock_times_in, day_i
 from concord_purple.assistant.tools import TOOLS
 
 _ASK: Final = re.compile(r"\bask\b", re.I)
-_WAIT: Final = re.compile(
-    r"\bwait\b.*\b(?:answer|repl|heard)|"
-    r"\b(?:when|once|after|as soon as)\b[^,]*\b(?:all|both|everybody|everyone|they|three|two|four)\b[^,]*"
-    r"\b(?:answer|repl|respond)",
-    re.I,
-)
 _LOWEST: Final = re.compile(r"\b(?:lowest|cheapest|least expensive|best (?:price|offer))\b", re.I)
 _COMMON: Final = re.compile(
     r"\bthe (?:day|evening|date|morning|afternoon|time)\b[^.,]*\b(?:suits?|works?|fits?|possible|can)\b[^.,]*", re.I
@@ -182,7 +176,7 @@ def read(message: Message) -> Found | None:
     for number, sentence in enumerate(message.sentences):
         question = wording.QUESTION.search(sentence) if _ASK.search(sentence) else None
         asked = message.named(number)
-        waits = [each for each in range(number, len(message.sentences)) if _WAIT.search(message.sentences[each])]
+        waits = [each for each in range(number, len(message.sentences)) if wording.WAIT.search(message.sentences[each])]
         if question is None or len(asked) < 2 or not waits:
             continue
         before = " ".join(message.sentences[: number + 1])
@@ -217,7 +211,7 @@ def _question(word: str, rest: str, options: Sequence[int], day: date | None) ->
 def _is_aside(sentence: str) -> bool:
     """Whether a sentence says how to wait or to write, and orders nothing by itself."""
     order = wording.CONDITION.sub("", sentence)
-    waits = _WAIT.search(sentence) is not None and order == sentence
+    waits = wording.WAIT.search(sentence) is not None and order == sentence
     return waits or wording.FORMAT.match(order) is not None or wording.COMMAND.match(order) is None
 
 

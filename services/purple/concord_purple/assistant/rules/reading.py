@@ -33,13 +33,14 @@ def plan(text: str, desk: Desk) -> Plan:
     report_at = standing.report_time(message)
     skills: list[Skill] = []
     covered: set[int] = set()
+    rest: list[str] = []
     for found in _skills(message, report_at):
         if not found.covered & covered:
             skills.append(found.skill)
             covered |= found.covered
-    left = "\n".join(
-        each for number, each in enumerate(message.sentences) if number not in covered and not _is_covered(each)
-    )
+            rest += found.left
+    rest += [each for number, each in enumerate(message.sentences) if number not in covered and not _is_covered(each)]
+    left = "\n".join(f"{each[:1].upper()}{each[1:]}" for each in rest)
     reading = read_task(left, message.people, message.now, message.zone)
     rules = invitation_rules(text, message.people) if report_at is not None else None
     if rules is not None and report_at is not None:

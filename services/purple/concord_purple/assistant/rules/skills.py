@@ -61,6 +61,8 @@ class Found:
 
     skill: Skill
     covered: frozenset[int]
+    left: tuple[str, ...] = ()
+    """Orders of these sentences that are not the skill's."""
 
 
 def message_of(text: str, people: Sequence[Person], now: datetime, zone: tzinfo) -> Message:
