@@ -106,12 +106,11 @@ _STOP: Final = frozenset(
 
 def ordered(sentence: str) -> str:
     """The sentence with its stated wishes as orders, and without a heading such as `tidy my inbox:`."""
-    heading, _, rest = sentence.partition(": ")
-    if COMMAND.match(rest) and not SAY.search(heading):
-        sentence = rest
     for pattern, order in STATED:
         sentence = pattern.sub(order, sentence)
-    return sentence
+    heading, _, rest = sentence.partition(":")
+    order = rest.strip()
+    return order if COMMAND.match(order) and not SAY.search(heading) else sentence
 
 
 def content_words(text: str) -> set[str]:
