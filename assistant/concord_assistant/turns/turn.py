@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
@@ -17,7 +18,7 @@ from concord_assistant.characters.models import ScheduledResponse
 from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.environment.proctor import Proctor
 from concord_assistant.messages import EarlyCompletionMessage, Reply, TurnStartMessage
-from concord_assistant.results import TurnResult, UserFault
+from concord_assistant.results import ActionLogEntry, TurnResult, UserFault
 from concord_assistant.turns.action_log import ActionLogBuilder, shortened
 from concord_assistant.turns.new_messages import NewMessageCollector
 from concord_assistant.updates import (
@@ -85,13 +86,14 @@ class TurnRunner:
                 )
             )
         ended = await self._end(number, now, reply)
+        refused = await self._add_refusals(number, now)
         self.log.end_turn()
         result = TurnResult(
             turn=number,
             started_at=now,
             ended_at=ended.now,
             notes=_notes(reply),
-            actions=ended.actions,
+            actions=ended.actions + refused,
             responses=ended.responses,
             error=None if error is None else error[1],
             error_type=None if error is None else error[0],
@@ -100,7 +102,7 @@ class TurnRunner:
         await self.emitter.send(
             TurnCompleted(
                 turn_number=number,
-                actions_taken=ended.actions,
+                actions_taken=ended.actions + refused,
                 time_advanced=ended.now - now,
                 early_completion_requested=finished,
             )
@@ -168,7 +170,20 @@ class TurnRunner:
         executed, further = await self.proctor.events(end.now, advanced.current_time)
         entries, _ = self.log.add_events_from_turn(executed)
         self.log.leave_out(further)
-        for entry in entries[: max(0, MAX_SHOWN - end.actions)]:
+        await self._show(number, entries[: max(0, MAX_SHOWN - end.actions)])
+        end.now = advanced.current_time
+        end.events += advanced.events_executed
+        end.actions += len(entries)
+
+    async def _add_refusals(self, number: int, now: datetime) -> int:
+        """Logs the assistant's calls that the environment refused. Returns their number."""
+        calls = await self.proctor.refusals(self.log.agent_id, self.log.refused_until)
+        entries = self.log.add_refusals(calls, now)
+        await self._show(number, entries[:MAX_SHOWN])
+        return len(entries)
+
+    async def _show(self, number: int, entries: Iterable[ActionLogEntry]) -> None:
+        for entry in entries:
             await self.emitter.send(
                 ActionObserved(
                     turn_number=number,
@@ -179,9 +194,6 @@ class TurnRunner:
                     error_message=entry.error_message,
                 )
             )
-        end.now = advanced.current_time
-        end.events += advanced.events_executed
-        end.actions += len(entries)
 
     async def _schedule(self, number: int, response: ScheduledResponse, after: datetime, until: datetime) -> bool:
         """Schedules a reply. A reply that cannot be delivered is a fault of the simulated user."""
