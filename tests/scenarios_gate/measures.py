@@ -29,8 +29,10 @@ MAX_STRAYS: Final = 3
 THOROUGH_SEEDS: Final = 5
 """The seeds, from 0, at which the oracle's mutants run and the rules read the reworded prompt."""
 
-REWORDINGS: Final[dict[str, str]] = json.loads(Path(__file__).with_name("rewordings.json").read_text(encoding="utf-8"))
-"""By scenario, its prompt in the words of somebody else."""
+REWORDINGS: Final[dict[str, dict[str, str]]] = json.loads(
+    Path(__file__).with_name("rewordings.json").read_text(encoding="utf-8")
+)
+"""By scenario, its prompt in the words of others: `plain`, as orders, and `free`, as people also write."""
 
 
 @dataclass(slots=True)
@@ -89,16 +91,16 @@ async def measured(agent: GreenAgent, folder: Path, seeds: Sequence[int]) -> Mea
     criteria = scenario.config.criteria
     found = Measured(folder.name, len(criteria), sum(each.evaluator_id is not None for each in criteria))
     killers: dict[str, None] = {}
-    reworded = REWORDINGS.get(folder.name)
+    rewordings = REWORDINGS.get(folder.name, {})
     for seed in seeds:
         replacements = replacements_of(scenario.config.variants, seed)
         runs = _Runs(agent, variant(scenario, seed), Oracle.model_validate(filled(document, replacements)), seed)
         await _measure(runs, found, killers)
-        if reworded is not None and seed < THOROUGH_SEEDS:
-            config = scenario.config.model_copy(update={"user_prompt": reworded})
+        for wording, prompt in rewordings.items() if seed < THOROUGH_SEEDS else ():
+            config = scenario.config.model_copy(update={"user_prompt": prompt})
             told = replace(runs, scenario=variant(replace(scenario, config=config), seed))
             results, _ = await told.run(RULES)
-            found.shares.setdefault("reworded", []).append(_share(results))
+            found.shares.setdefault(wording, []).append(_share(results))
         found.seeds += 1
     return found
 

@@ -106,7 +106,8 @@ def read_booking(message: Message) -> Found | None:
         cancel = _CANCEL.search(sentence)
         if cancel is None or not re.search(r"\be-?mail\b|\bwrite\b", sentence, re.I):
             continue
-        what = cancel[1].casefold().removesuffix(" booking").removesuffix(" reservation")
+        means = [each for each in _MEANS if re.search(rf"\b{each}\b", sentence, re.I)]
+        what = means[0] if means else cancel[1].casefold()
         about = [
             each
             for each, text in enumerate(message.sentences)

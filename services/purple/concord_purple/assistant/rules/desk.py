@@ -45,6 +45,8 @@ class Desk:
     messages: list[Item]
     events: list[Item]
     chat: list[Item]
+    silent: bool = False
+    """Whether the user wants no message to be sent."""
 
     @property
     def inbox(self) -> list[Item]:

@@ -33,7 +33,7 @@ _BANK_DETAILS: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Letter:
-    """An email or a text message to the user. `sender`: an address or a number. `subject` is empty in a text message."""
+    """An email or a text message to the user. `sender`: an address or a number. A text message has no subject."""
 
     sender: str
     subject: str

@@ -1,4 +1,4 @@
-"""Matters that somebody's email raised and the user settles in a sentence: confirm a date, answer, report an invoice."""
+"""Matters of somebody's email that the user settles in a sentence: confirm a date, answer, report an invoice."""
 
 import re
 from collections.abc import Sequence
@@ -87,10 +87,8 @@ class Matter:
             and not _FROM_MAIL.search(part)
             and not _MY_MAIL.search(part)
         ]
-        for topic in _FROM_MAIL.findall(self.order):
-            if (sentence := _statement(topic, letter, desk.letters)) is not None:
-                found.append(sentence)
-        return found
+        stated = [_statement(topic, letter, desk.letters) for topic in _FROM_MAIL.findall(self.order)]
+        return [*found, *(each for each in stated if each is not None)]
 
 
 def read(message: Message) -> list[Found]:

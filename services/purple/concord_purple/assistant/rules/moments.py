@@ -13,13 +13,13 @@ from concord_purple.assistant.rules.times import Interval, clock_times_in, day_i
 
 _PLACE: Final = re.compile(r"\(([A-Z][\w]+(?: [A-Z]\w+)?)\)|\b([A-Z][\w]+(?: [A-Z]\w+)?) time\b")
 _LATER: Final = re.compile(r"\b(\d+|an?|one|two) (hours?|minutes?|days?) (?:after|later)\b", re.I)
-_SPAN: Final = re.compile(r"\b(?:from|between)\b|\d ?[-–] ?\d", re.I)
+_SPAN: Final = re.compile(r"\b(?:from|between)\b|\d ?[-\u2013] ?\d", re.I)
 _COUNTS: Final = {"a": 1, "an": 1, "one": 1, "two": 2}
 
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A time that a sentence states. `end`: None if it states no end and no duration. `derived`: stated as a distance."""
+    """A time that a sentence states. `end`: None without an end and a duration. `derived`: stated as a distance."""
 
     start: datetime
     end: datetime | None

@@ -1,18 +1,19 @@
 """The rule-based assistant's plan: performs tasks as soon as they can be performed, waits for answers, and reports."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
 from concord_environment_client import AsyncUESClient, UESClientError
 
 from concord_purple.assistant.messages import MAX_NOTES, EarlyCompletion, Reply, TurnComplete, TurnStart
-from concord_purple.assistant.rules import actions, sending
+from concord_purple.assistant.rules import actions, sending, wording
 from concord_purple.assistant.rules.desk import Desk, open_desk, rfc3339
 from concord_purple.assistant.rules.letters import moment
 from concord_purple.assistant.rules.people import Person
 from concord_purple.assistant.rules.reading import plan
+from concord_purple.assistant.rules.sending import SilenceError
 from concord_purple.assistant.rules.skills import Skill
 from concord_purple.assistant.rules.tasks import Task
 from concord_purple.assistant.rules.times import Interval, free_starts
@@ -56,6 +57,7 @@ class RuleAssistant:
     """What the user wants to know."""
     _proposals: dict[str, Proposal] = field(default_factory=dict)
     """The latest proposal by the person's address."""
+    _silent: bool = False
     _stays_until: datetime | None = None
     _idle_turns: int = 0
 
@@ -63,10 +65,11 @@ class RuleAssistant:
         """Performs what can be performed now. Raises UESClientError."""
         desk = await open_desk(ues, turn.current_time)
         self._read_chat(desk)
+        desk = replace(desk, silent=self._silent)
         before = len(self._done)
         self._skills = [each for each in self._skills if not await self._advance(each, desk)]
-        self._waiting = [each for each in self._waiting if not await self._perform(each, desk)]
-        left = [each.sentence for each in (*self._skills, *self._waiting)]
+        self._waiting = [each for each in self._waiting if not await self._attempt(each, desk)]
+        left = [*(each.sentence for each in self._skills), *(each.sentence for each in self._waiting)]
         stays = self._stays_until is not None and desk.now < self._stays_until
         self._idle_turns = 0 if stays or len(self._done) > before else self._idle_turns + 1
         if stays or (left and self._idle_turns <= MAX_WAIT_TURNS):
@@ -80,6 +83,7 @@ class RuleAssistant:
             text = message["content"]
             if message["role"] == "user" and message["message_id"] not in self._read and isinstance(text, str):
                 self._read.add(message["message_id"])
+                self._silent = wording.SILENCE.search(text) is not None
                 found = plan(text, desk)
                 self._skills += found.skills
                 self._waiting += [each for each in found.reading.tasks if each.kind != "report"]
@@ -91,12 +95,20 @@ class RuleAssistant:
         """Advances a skill. Returns whether it is finished, also by a refusal of the environment."""
         try:
             step = await skill.step(desk)
-        except UESClientError as error:
+        except (UESClientError, SilenceError) as error:
             self._told.append(f"I could not do this ({error}): {skill.sentence}")
             return True
         self._done += step.done
         self._told += step.told
         return step.finished
+
+    async def _attempt(self, task: Task, desk: Desk) -> bool:
+        """Performs a task. Returns whether it is over, also by a refusal."""
+        try:
+            return await self._perform(task, desk)
+        except (UESClientError, SilenceError) as error:
+            self._told.append(f"I could not do this ({error}): {task.sentence}")
+            return True
 
     async def _perform(self, task: Task, desk: Desk) -> bool:
         """Performs a task. Returns False if it has to wait, or to be repeated."""

@@ -18,6 +18,7 @@ from concord_purple.assistant.rules.times import WEEKDAYS, clock_times_in, day_i
 from concord_purple.assistant.tools import TOOLS
 
 _ASK: Final = re.compile(r"\bask\b", re.I)
+_PRICE: Final = re.compile(r"\b(?:costs?|prices?|quotes?|how much|charge)\b", re.I)
 _LOWEST: Final = re.compile(r"\b(?:lowest|cheapest|least expensive|best (?:price|offer))\b", re.I)
 _COMMON: Final = re.compile(
     r"\bthe (?:day|evening|date|morning|afternoon|time)\b[^.,]*\b(?:suits?|works?|fits?|possible|can)\b[^.,]*", re.I
@@ -120,17 +121,17 @@ class Poll:
             return []
         if wording.CALENDAR.search(clause):
             return await self._enter(clause, choice, desk)
+        if _LOWEST.search(clause) and choice.person is not None:
+            ordered = _ORDERED.search(self.question)
+            text = f"we order {ordered[1] if ordered else 'as you offer'}{f' for {when}' if when else ''}."
+            await _answer(desk, choice.person, f"{text[:1].upper()}{text[1:]} Please confirm the order.", self.channel)
+            return [f"I ordered from {choice.person.name}"]
         if _OTHERS.search(clause):
             said = wording.CONTENT.search(clause)
             text = said[1].strip().replace("them", "you") if said else "we chose another offer this time"
             for person in others:
                 await _answer(desk, person, f"Thank you for your answer. {text[:1].upper()}{text[1:]}.", self.channel)
             return [f"I told {' and '.join(each.name for each in others)}"]
-        if _LOWEST.search(clause) and choice.person is not None:
-            ordered = _ORDERED.search(self.question)
-            text = f"we order {ordered[1] if ordered else 'as you offer'}{f' for {when}' if when else ''}."
-            await _answer(desk, choice.person, f"{text[:1].upper()}{text[1:]} Please confirm the order.", self.channel)
-            return [f"I ordered from {choice.person.name}"]
         times = clock_times_in(clause)
         if (booking := _BOOKING.search(clause)) and named:
             self._time = times[0] if times else None
@@ -190,6 +191,8 @@ def read(message: Message) -> Found | None:
             if each != sentence and not _is_aside(each)
             for clause in clauses(each)
         ]
+        if any(_LOWEST.search(each) for each in rest) and not _PRICE.search(question[2]):
+            continue
         text = _question(question[1], question[2], options, day)
         addressed = sentence[sentence.casefold().find("ask") : question.start(1)]
         unknown = [each for each in _NAMES.findall(addressed) if not named_in(each, asked)]

@@ -15,8 +15,10 @@ from concord_purple.assistant.rules.times import days_in, range_in
 from concord_purple.assistant.tools import TOOLS
 
 _SUM: Final = re.compile(r"\b(?:add up|sums?|sum up|total|how much)\b", re.I)
-_SPENT: Final = re.compile(r"\b(?:paid|pay|spent|receipts?|invoices?|expenses?|costs?)\b", re.I)
-_FOLDER: Final = re.compile(r"\b(?:move|put|file)\b.*?\b(?:to|into) (?:the |my )?(?:folder )?[\"“]?([A-Z][\w-]*)", re.I)
+_SPENT: Final = re.compile(r"\b(?:paid|pay|spent|spend|receipts?|invoices?|expenses?|costs?)\b", re.I)
+_FOLDER: Final = re.compile(
+    r"\b(?:move|put|file)\b.*?\b(?:to|into|in) (?:the |my )?(?:folder )?[\"“]?([A-Z][\w-]*)", re.I
+)
 _PLACE: Final = re.compile(r"\b(?:to|in|at) ([A-Z][a-z]+)\b")
 _PAID: Final = re.compile(r"\b(?:paid|charged|receipt|total)\b", re.I)
 _UNPAID: Final = re.compile(r"\b(?:to be paid|you (?:still )?owe|nothing to pay|payable|due|on arrival)\b", re.I)

@@ -13,7 +13,7 @@ MAX_SUBJECT: Final = 60
 
 
 async def reply(desk: Desk, person: Person, text: str, answered: Item | None = None) -> None:
-    """Answers an email: by default the person's latest one. Without any, starts a conversation. Raises UESClientError."""
+    """Answers an email, by default the person's latest one; without one, writes anew. Raises UESClientError."""
     answered = answered or desk.latest_of(person)
     if answered is None:
         await start_email(desk, person, text)
@@ -31,6 +31,7 @@ async def start_email(desk: Desk, person: Person, text: str) -> None:
 
 async def start_message(desk: Desk, person: Person, text: str, channel: Channel = "email") -> bool:
     """Writes on the channel if the person has it, else on the other one. Returns False if the person has neither."""
+    _check(desk)
     if person.phone is not None and (channel == "sms" or person.email is None):
         await TOOLS["sms_send"](desk.ues, {"to_numbers": [person.phone], "body": text})
     elif person.email is not None:
@@ -40,7 +41,17 @@ async def start_message(desk: Desk, person: Person, text: str, channel: Channel 
     return True
 
 
+class SilenceError(Exception):
+    """The user wants no message to be sent."""
+
+
+def _check(desk: Desk) -> None:
+    if desk.silent:
+        raise SilenceError("you want no message to be sent")
+
+
 async def _send(desk: Desk, person: Person, subject: str, text: str, **more: Any) -> None:  # noqa: ANN401 - JSON
+    _check(desk)
     body = f"Hello {person.first_name},\n\n{text}\n\nBest regards\n{desk.user_name}"
     message = {"to_addresses": [person.email], "subject": subject, "body_text": body, **more}
     await TOOLS["email_send"](desk.ues, message)

@@ -57,7 +57,8 @@ class PassedOn:
             self._asked_at = desk.now
             await sending.start_email(desk, self.asked, self.question)
             return Step((f"I asked {self.asked.name}",))
-        done, told = (), ()
+        done: tuple[str, ...] = ()
+        told: tuple[str, ...] = ()
         news = [each for letter in desk.letters_from(self.asked, after=self._asked_at) for each in _dated(letter)]
         if news and news[-1] != self._passed:
             self._passed = news[-1]

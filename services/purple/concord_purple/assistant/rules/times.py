@@ -20,7 +20,9 @@ _NUMBERS: Final = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "
 _ISO_DAY: Final = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 _DAY_MONTH: Final = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})\b", re.I)
 _MONTH_DAY: Final = re.compile(rf"\b({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?\b", re.I)
-_RANGE: Final = re.compile(rf"\b(\d{{1,2}})(?: ({_MONTH}))? ?(?:to|until|till|-|–) ?(\d{{1,2}}) ({_MONTH})\b", re.I)
+_RANGE: Final = re.compile(
+    rf"\b(\d{{1,2}})(?: ({_MONTH}))? ?(?:to|until|till|-|\u2013) ?(\d{{1,2}}) ({_MONTH})\b", re.I
+)
 _WEEKDAY: Final = re.compile(rf"\b(next )?({'|'.join(_DAYS)})\b", re.I)
 _CLOCK: Final = re.compile(r"\b(\d{1,2})(?:[:.](\d{2}))?\s*(a\.?m\b\.?|p\.?m\b\.?|o'clock)|\b(\d{1,2}):(\d{2})\b", re.I)
 _DURATION: Final = re.compile(r"\b(half an|\d+|an?|one|two|three|four|five|six)[ -](hour|minute)s?\b", re.I)

@@ -7,6 +7,7 @@ SENTENCE: Final = re.compile(r"(?<=[.!?])[\"”']?\s+(?=[A-Z0-9\"“-])|\n+\s*(?
 STATED: Final = (
     (re.compile(r"([^,;:]+?) (?:should )?(?:go|belong)(?:es|s)? (?:in)?to the archive", re.I), r"archive \1"),
     (re.compile(r",? (?:and )?([^,;:]+?) (?:should )?gets? a star\b", re.I), r", and star \1"),
+    (re.compile(r"^(.+?) should be (?:in|on) (?:my|the) calendar", re.I), r"put \1 into my calendar"),
 )
 """Wishes about emails that are stated and not ordered, and the orders that they mean."""
 QUOTED: Final = re.compile(r"[\"“]([^\"”]{1,300})[\"”]")
@@ -15,17 +16,18 @@ NEGATED: Final = re.compile(
 )
 CONDITION: Final = re.compile(r"^(?:please )?(?:when|once|after|as soon as|if) ([^,]{1,120}),\s*", re.I)
 WAIT: Final = re.compile(
-    r"\bwait\b.*\b(?:answer|repl|respon|heard)|\b(?:before|until) (?:all|both|every\w+|they)\b[^,]*\b(?:answer|repl|respond)|"
+    r"\bwait\b.*\b(?:answer|repl|respon|heard)|"
+    r"\b(?:before|until) (?:all|both|every\w+|they)\b[^,]*\b(?:answer|repl|respond)|"
     r"\b(?:when|once|after|as soon as)\b[^,]*\b(?:all|both|everybody|everyone|they|three|two|four)\b[^,]*"
     r"\b(?:answer|repl|respond)",
     re.I,
 )
 """What follows depends on the answers of several people."""
-CONSENT: Final = re.compile(r"\b(agree|confirm|accept|answer|repl|say yes|said yes|ok)", re.I)
+CONSENT: Final = re.compile(r"\b(agree|confirm|accept|answer|repl|says? yes|said yes|ok)", re.I)
 _VERBS: Final = (
     "accept|add|answer|archive|ask|block|book|cancel|check|confirm|create|decline|delete|email|enter|file|find|forward|"
     "give|go|inform|invite|label|let|look|mark|move|order|pass|plan|propose|put|read|remind|remove|reply|reschedule|"
-    "respond|schedule|see|send|set|star|suggest|tag|tell|text|thank|trash|write"
+    "respond|schedule|see|send|set|star|suggest|tag|tell|text|thank|trash|turn|write"
 )
 _LEAD: Final = (
     r"(?:please |then |also |finally |next |now |and |briefly |immediately |afterwards,? |after that,? |"
@@ -51,11 +53,18 @@ RESPOND: Final = re.compile(r"\b(accept|decline)\b", re.I)
 FILE: Final = re.compile(r"\b(archive|delete|trash|star|label|tag|mark|move)\b", re.I)
 FILES_MAIL: Final = re.compile(
     r"\b(?:archive|delete|trash|star|label|tag|mark|move)\b(?:[ ,]+[\w'-]+){0,4}?[ ,]+"
-    r"(?:e-?mails?|mails?|newsletters?|messages?|spam|adverts?|advertisements?|invoices?|receipts?)\b",
+    r"(?:whatever|e-?mails?|mails?|newsletters?|messages?|spam|adverts?|advertisements?|invoices?|receipts?)\b",
     re.I,
 )
 """Filing whose object is emails, and no event."""
 SMS: Final = re.compile(r"\b(text|sms|text message)\b", re.I)
+SILENCE: Final = re.compile(
+    r"\b(?:write|send) (?:to )?(?:nobody|no one|nothing)\b(?! else)|\bno (?:e-?mails?|messages?)\b|"
+    r"\b(?:do not|don't|never) (?:write|send)(?: any)? (?:to (?:anybody|anyone|nobody)|e-?mails?|messages?)\b(?! else)|"
+    r"\bnobody (?:gets|should get) (?:a|any) messages?\b",
+    re.I,
+)
+"""The user wants no message to be sent, also none that a task would need."""
 FORMAT: Final = re.compile(
     r"^(?:please )?(?:(?:write|give|use) (?:all |the )?(?:times|dates|days|amounts|numbers)|use the form)\b", re.I
 )
@@ -69,7 +78,7 @@ TITLE: Final = re.compile(
 CALENDAR: Final = re.compile(r" (?:in|into|to|on) (?:my|the) calendar\b", re.I)
 UNTITLED: Final = frozenset({"meeting", "appointment", "event", "call", "it", "time"})
 BULK: Final = re.compile(r"\b(newsletters?|advertisements?|adverts?|ads|promotions?|marketing)\b", re.I)
-ASKING: Final = re.compile(r"\b(i have to|need an?|that need|i must|to) (answer|reply)|\bquestions?\b", re.I)
+ASKING: Final = re.compile(r"\b(i (?:have|need) to|need an?|that need|i must|to) (answer|reply)|\bquestions?\b", re.I)
 UNTIL: Final = re.compile(r"\b(?:arrive|come|coming|new ones)\b[^.;]*?\b(?:until|by|before) ([^.;,]{1,12})", re.I)
 CONTENT: Final = re.compile(r"\b(?:that|saying|:)\s+(.+)$", re.I | re.S)
 QUESTION: Final = re.compile(r"\bask\b.*?\b(whether|if|for|about|when|where|what|which|who|how)\b\s*(.+)$", re.I | re.S)
