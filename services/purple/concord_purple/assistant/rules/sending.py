@@ -9,7 +9,7 @@ from concord_purple.assistant.rules.letters import Channel
 from concord_purple.assistant.rules.people import Person
 from concord_purple.assistant.tools import TOOLS
 
-MAX_SUBJECT: Final = 60
+MAX_SUBJECT: Final = 78
 
 
 async def reply(desk: Desk, person: Person, text: str, answered: Item | None = None) -> None:
