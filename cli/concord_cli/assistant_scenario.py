@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 import typer
 
@@ -9,23 +10,26 @@ from concord_cli.display_text import printable
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.scenario import Participant, Scenario
 
-ROLE = "assistant"
+ROLE: Final = "assistant"
+
+RULE_BASED: Final = "python -m concord_purple --assistant rules"
+"""The assistant that runs if the user names none: it needs no model."""
 
 
 def assistant_scenario(folder: Path, endpoint: str | None) -> Scenario:
-    """The assessment of the assistant at `endpoint` in the scenario of a folder. Raises UsageError."""
+    """The assessment of the assistant at `endpoint`, or of the rule-based one, in the scenario of a folder.
+
+    Raises UsageError.
+    """
     from concord_assistant.scenario.loader import ScenarioError, load_scenario
 
-    if endpoint is None:
-        raise UsageError(
-            f"{folder}: which assistant? Give --endpoint URL, or set `config.scenario` in a TOML file with participants"
-        )
     try:
         load_scenario(folder)
     except ScenarioError as error:
         raise UsageError(str(error)) from error
     try:
-        participant = Participant.model_validate({"role": ROLE, "endpoint": endpoint})
+        agent = {"cmd": RULE_BASED} if endpoint is None else {"endpoint": endpoint}
+        participant = Participant.model_validate({"role": ROLE, **agent})
     except ValueError as error:
         raise UsageError(f"--endpoint: {endpoint} is not the URL of an agent") from error
     return Scenario(participants=[participant], config={"scenario": folder.resolve().name})

@@ -82,4 +82,6 @@ def _profile(settings: PurpleSettings) -> AgentProfile:
         version=__version__,
         url=settings.own_url,
         skills=(Skill(id="assistant", name="Personal assistant", description=does, tags=("assistant", "email")),),
+        # An assistant reports no steps. If its card announced reports, the gateway would wait for them after the trial.
+        extensions=(),
     )
