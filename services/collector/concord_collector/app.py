@@ -58,6 +58,7 @@ def create_app(settings: CollectorSettings) -> FastAPI:
 
     app = FastAPI(title="Concord collector", version=__version__, lifespan=lifespan)
     app.state.documented = []
+    app.state.metrics = metrics.registry
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(TimingMiddleware, metrics=metrics)
     app.add_middleware(TokenPathLimit, accepts=PATHS.__contains__)

@@ -6,9 +6,10 @@ from typing import Final
 
 from fastapi import HTTPException
 
-from concord.storage import MemoryUse, Queue, StorageUnavailableError
+from concord.storage import MemoryUse, StorageUnavailableError
 from concord.storage.redis import Storage
 from concord_collector.metrics import Metrics
+from concord_collector.storage_metrics import measure
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +41,7 @@ class Backpressure:
             try:
                 await self._measure()
             except StorageUnavailableError as error:
+                self._metrics.storage.state = None
                 logger.warning("cannot read the memory usage of Redis: %s", error)
             await asyncio.sleep(_POLL_INTERVAL_S)
 
@@ -56,10 +58,7 @@ class Backpressure:
     async def _measure(self) -> None:
         use = await self._storage.memory()
         self._over_watermark = self._is_over_watermark(use)
-        self._metrics.redis_used.set(use.used)
-        for queue in Queue:
-            self._metrics.queue_depth.labels(queue=queue).set(await self._storage.jobs.depth(queue))
-            self._metrics.queue_age.labels(queue=queue).set(await self._storage.jobs.oldest_s(queue))
+        self._metrics.storage.state = await measure(self._storage, self._memory_bytes)
 
     def _is_over_watermark(self, use: MemoryUse) -> bool:
         limits = [limit for limit in (use.limit, self._memory_bytes) if limit is not None]

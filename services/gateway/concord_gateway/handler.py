@@ -47,6 +47,8 @@ class AssessmentHandler:
         self._scenarios = Scenarios(settings.scenario_folders)
         self._contexts = contexts
         self._admission = Admission(settings.max_assessments, settings.max_waiting)
+        instruments.running.set_function(lambda: self._admission.running)
+        instruments.waiting.set_function(lambda: self._admission.waiting)
         self._evaluations = asyncio.Semaphore(settings.max_queued_trials)
 
     async def __call__(self, message: IncomingMessage, task: TaskHandle) -> None:
@@ -91,6 +93,7 @@ class AssessmentHandler:
             self._participants,
             self._evaluations,
             Assistants(self._scenarios, self._contexts, self._storage.assessments, message.context_id),
+            self._instruments,
         )
         logger.info("running an assessment of %d trials, mode %s", len(record.plan.trials), record.plan.mode.value)
         await self._finish(run, task)
@@ -122,7 +125,8 @@ class AssessmentHandler:
     async def _finish(self, run: AssessmentRun, task: TaskHandle) -> None:
         try:
             await wait_for_workers(self._storage)
-            row = await run.run()
+            with self._instruments.assessment_seconds.time():
+                row = await run.run()
         except (EvaluationFailedError, NoWorkerError, StorageUnavailableError) as error:
             await self._retire(run)
             await self._fail(task, f"no result: {error}")
@@ -132,6 +136,7 @@ class AssessmentHandler:
                 await self._retire(run)
             raise
         await self._retire(run)
+        self._instruments.count_row(row, len(run.plan.trials))
         path = await asyncio.to_thread(
             write_results, self._settings.output_dir, run.plan, row, keep=self._settings.keep_assessments
         )

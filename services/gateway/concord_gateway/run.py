@@ -39,6 +39,7 @@ from concord_gateway.drivers import (
     outcome_of,
 )
 from concord_gateway.evaluation import EvaluationFailedError, aggregate, evaluate_trial
+from concord_gateway.instruments import Instruments
 from concord_gateway.open_calls import TrialCalls
 from concord_gateway.participants import Participants
 from concord_gateway.progress import Progress
@@ -66,6 +67,7 @@ class AssessmentRun:
     evaluations: asyncio.Semaphore
     """Slots for trials, of all assessments, that await their evaluation."""
     assistants: Assistants
+    instruments: Instruments = field(default_factory=Instruments)
     _reporters: Reporters = field(default_factory=Reporters)
     _scenarios: dict[str, str | None] = field(default_factory=dict)
     """The scenarios that trials are in, by trial id."""
@@ -174,7 +176,9 @@ class AssessmentRun:
                     await self.participants.close(trial.trace_id)
                 raise
             await self.participants.close(trial.trace_id)
-            return outcome, await self.storage.traces.length(trial.trace_id)
+            batches = await self.storage.traces.length(trial.trace_id)
+            self.instruments.trace_batches.observe(batches)
+            return outcome, batches
 
     async def _drive(self, trial: TrialSpec, task: TaskSpec, trial_calls: TrialCalls, budget_s: float) -> TrialOutcome:
         recorder = Recorder(self.storage.traces, trial.trace_id, self.settings.trace_limits)
@@ -222,7 +226,8 @@ class AssessmentRun:
         if (scenario := self._scenarios.get(request.trial_id)) is not None:
             await announce_evaluation(self.progress, self.assistants.scenarios, scenario, request.trial_id)
         try:
-            verdict = await evaluate_trial(self.storage, request, self.settings.evaluation_timeout_s)
+            with self.instruments.evaluation_seconds.time():
+                verdict = await evaluate_trial(self.storage, request, self.settings.evaluation_timeout_s)
         except EvaluationFailedError as error:
             self.record.failures.append(error.failure)
             return

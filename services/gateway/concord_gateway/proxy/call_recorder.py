@@ -261,10 +261,12 @@ class CallRecorder:
     async def _write(self, call: CarriedCall) -> None:
         recorder = Recorder(self._traces, call.trace_id, self._trace_limits)
         recorder.add(step := call.step())
-        self._instruments.carried.labels(outcome="answered" if step.failure is None else "failed").inc()
+        outcome = "refused" if call.refused else "answered" if step.failure is None else "failed"
+        self._instruments.carried.labels(outcome).inc()
         try:
             await recorder.write()
         except StorageUnavailableError as error:
+            self._instruments.unstored.inc()
             logger.error("cannot store an observed call of %s: %s", call.open_call.caller, error)
         finally:
             self._open_calls.of(call.trace_id).end(call.open_call.step_id, answered=bool(call.answer.state))

@@ -56,6 +56,11 @@ class ArqJobQueue:
                 pipe.expire(keys.DEAD_LETTERS, DEAD_LETTERS_TTL_S)
                 await pipe.execute()
 
+    async def count_dead_letters(self) -> int:
+        """See `JobQueue.count_dead_letters`."""
+        with storage_faults():
+            return await cast(Awaitable[int], self._redis.xlen(keys.DEAD_LETTERS))
+
     async def dead_letters(self) -> list[DeadLetter]:
         """See `JobQueue.dead_letters`."""
         with storage_faults():

@@ -4,10 +4,11 @@ import asyncio
 import logging
 import random
 import signal
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from arq.connections import ArqRedis
 from arq.worker import Function, Retry, Worker, func
@@ -37,6 +38,11 @@ _ABANDONED_S: Final = 3.0
 a job twice is harmless."""
 
 
+OnAttempt = Callable[[str, Literal["completed", "retried", "failed"], float], None]
+"""Called after each attempt at a job with the job's function, how it ended, and its duration (seconds). `retried`: it
+is to run again; `failed`: it is a dead letter."""
+
+
 @dataclass(frozen=True, slots=True)
 class WorkerPolicy:
     """How a worker runs its jobs; times in seconds.
@@ -60,6 +66,7 @@ async def run_worker(
     on_dead_letter: OnDeadLetter,
     *,
     stop: asyncio.Event | None = None,
+    on_attempt: OnAttempt = lambda *_: None,
 ) -> None:
     """Works on a queue until `stop` is set or, without it, until SIGTERM or SIGINT.
 
@@ -69,7 +76,7 @@ async def run_worker(
     stop = stop or _set_by_signals()
     while not stop.is_set():
         redis = open_redis(url, retry_s=WORK_RETRY_S)
-        runner = _Runner(queue, policy, ArqJobQueue(redis), on_dead_letter)
+        runner = _Runner(queue, policy, ArqJobQueue(redis), on_dead_letter, on_attempt)
         worker = Worker(
             [runner.wrap(name, function) for name, function in functions.items()],
             redis_pool=redis,
@@ -134,11 +141,19 @@ async def _close(worker: Worker) -> None:
 class _Runner:
     """Runs one job under the policy: timeout, retries with backoff, and a dead letter on permanent failure."""
 
-    def __init__(self, queue: Queue, policy: WorkerPolicy, jobs: ArqJobQueue, on_dead_letter: OnDeadLetter) -> None:
+    def __init__(
+        self,
+        queue: Queue,
+        policy: WorkerPolicy,
+        jobs: ArqJobQueue,
+        on_dead_letter: OnDeadLetter,
+        on_attempt: OnAttempt,
+    ) -> None:
         self._queue = queue
         self._policy = policy
         self._jobs = jobs
         self._on_dead_letter = on_dead_letter
+        self._on_attempt = on_attempt
 
     def wrap(self, name: str, function: JobFunction) -> Function:
         """Wraps a function for arq. arq's own limits are a little higher, as a second line of defence."""
@@ -156,17 +171,31 @@ class _Runner:
         )
 
     async def _run(self, job: Job, function: JobFunction, attempt: int) -> None:
+        began = time.perf_counter()
+        outcome: Literal["completed", "retried", "failed"] = "failed"
+        try:
+            outcome = "completed" if await self._attempt(job, function, attempt) else "failed"
+        except (Retry, asyncio.CancelledError):
+            outcome = "retried"
+            raise
+        finally:
+            self._on_attempt(job.function, outcome, time.perf_counter() - began)
+
+    async def _attempt(self, job: Job, function: JobFunction, attempt: int) -> bool:
+        """Runs a job. Returns whether it completed, or is a dead letter. Raises Retry if it is to run again."""
         if attempt > self._policy.max_tries:
             await self._give_up(job, f"gave up after {self._policy.max_tries} tries (the worker died each time)")
-            return
+            return False
         try:
             async with asyncio.timeout(self._policy.timeout_s):
                 await function(job.arguments)
+            return True
         except (RetryLater, StorageUnavailableError, TimeoutError) as error:
             await self._retry(job, attempt, error)
         except Exception as error:
             logger.exception("job %s failed", job.job_id)
             await self._give_up(job, f"{type(error).__name__}: {error}")
+        return False
 
     async def _retry(self, job: Job, attempt: int, error: Exception) -> None:
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
