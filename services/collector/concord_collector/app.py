@@ -50,6 +50,7 @@ def create_app(settings: CollectorSettings) -> FastAPI:
                 watermark=settings.redis_watermark,
             )
             _include_routes(app, settings, storage, metrics, backpressure)
+            await backpressure.measure()
             polling = asyncio.create_task(backpressure.poll())
             yield
             polling.cancel()

@@ -1,0 +1,237 @@
+"""Metrics, alerts, dashboard and logs of a real run, as Prometheus and a log collector see them."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import urllib.parse
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from concord_cli.stack.probes import LOOPBACK
+from tests.e2e.concord import bare_environment, concord, row_of_free_ports
+from tests.e2e.processes import until
+from tests.unit.test_docs import anchors
+
+ROOT = Path(__file__).parents[2]
+KIT = ROOT / "deploy/observability"
+PROMETHEUS, PROMTOOL = shutil.which("prometheus"), shutil.which("promtool")
+
+needs_prometheus = pytest.mark.skipif(
+    None in (PROMETHEUS, PROMTOOL) and "REQUIRE_PROMETHEUS" not in os.environ,
+    reason="needs prometheus and promtool (Debian's package prometheus)",
+)
+
+SCENARIO = """
+[green_agent]
+endpoint = "{green}"
+
+[[participants]]
+role = "agent"
+endpoint = "{agent}"
+
+[config]
+suite = "maximum"
+difficulty = 1
+num_runs = 1
+exchange = "calls"
+"""
+
+RULES = yaml.safe_load((KIT / "alerts.yml").read_text())["groups"][0]["rules"]
+TESTS = yaml.safe_load((KIT / "alerts.test.yml").read_text())["tests"]
+DASHBOARD = json.loads((KIT / "grafana/dashboards/concord.json").read_text())
+QUERIES = {
+    f"{panel['title']} {target['refId']}": target["expr"]
+    for panel in DASHBOARD["panels"]
+    for target in panel.get("targets", ())
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """A green agent that assessed a team: its URL, its log, and the scrapes of its metrics by Prometheus, if any."""
+
+    url: str
+    log: Path
+    row: dict[str, Any]
+    prometheus_url: str | None
+
+    def ask(self, path: str, **parameters: str) -> Any:  # noqa: ANN401 - JSON
+        """The data of an answer of Prometheus's HTTP API."""
+        assert self.prometheus_url is not None
+        answer = _get(f"{self.prometheus_url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}")
+        return json.loads(answer)["data"]
+
+    def values(self, query: str) -> list[float]:
+        """The values of a query's result now."""
+        return [float(each["value"][1]) for each in self.ask("query", query=query)["result"]]
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """One assessment of the sample team by `concord green`, scraped every half second."""
+    folder = tmp_path_factory.mktemp("observed")
+    green_port, agent_port, prometheus_port = row_of_free_ports(3)
+    url, agent_url = f"http://{LOOPBACK}:{green_port}", f"http://{LOOPBACK}:{agent_port}"
+    agent = [sys.executable, "-m", "concord_suites.agent", "--host", LOOPBACK, "--port", str(agent_port)]
+    options = {"CONCORD_LOG_FORMAT": "json", "CONCORD_OUTPUT_DIR": str(folder / "output")}
+    arguments = ("green", "--port", str(green_port), "--card-url", f"{url}/")
+    with (
+        _running([*agent, "--card-url", f"{agent_url}/"]),
+        concord(folder, *arguments, **options) as green,
+        _prometheus(folder, url, prometheus_port) as prometheus_url,
+    ):
+        until(lambda: _answers(f"{url}/readyz") and _answers(f"{agent_url}/.well-known/agent-card.json"), 60)
+        (folder / "scenario.toml").write_text(SCENARIO.format(green=f"{url}/", agent=f"{agent_url}/"))
+        with concord(folder, "assess", "scenario.toml", "-o", "results.json") as client:
+            assert client.finish() == 0, client.output
+        [row] = json.loads((folder / "results.json").read_text())["results"]
+        finished = Run(url, folder / f"stderr-{green.mark}", row, prometheus_url)
+        if prometheus_url is not None:
+            counted = 'sum_over_time(concord_gateway_assessments_total{outcome="completed"}[5s])'
+            until(lambda: any(value >= 2 for value in finished.values(counted)), 30)
+        yield finished
+
+
+@contextmanager
+def _prometheus(folder: Path, url: str, port: int) -> Iterator[str | None]:
+    """Prometheus with the rules and jobs of the kit, and `url` as its only target; None where it is not installed."""
+    if PROMETHEUS is None:
+        yield None
+        return
+    configuration = yaml.safe_load((KIT / "prometheus.yml").read_text())
+    configuration["global"] = {"scrape_interval": "500ms", "evaluation_interval": "1s", "scrape_timeout": "500ms"}
+    configuration["rule_files"] = [str(KIT / "alerts.yml")]
+    [job] = [each for each in configuration["scrape_configs"] if each["job_name"] == "concord-green"]
+    job["static_configs"] = [{"targets": [url.removeprefix("http://")]}]
+    configuration["scrape_configs"] = [job]
+    (folder / "prometheus.yml").write_text(yaml.safe_dump(configuration))
+    address = f"{LOOPBACK}:{port}"
+    options = (f"--web.listen-address={address}", f"--storage.tsdb.path={folder / 'tsdb'}", "--log.level=error")
+    with _running([PROMETHEUS, f"--config.file={folder / 'prometheus.yml'}", *options]):
+        until(lambda: _answers(f"http://{address}/-/ready"), 30)
+        yield f"http://{address}"
+
+
+@contextmanager
+def _running(command: list[str]) -> Iterator[None]:
+    process = subprocess.Popen(command, cwd=ROOT, env=bare_environment(), stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def _get(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=10) as response:
+        text: str = response.read().decode()
+    return text
+
+
+def _answers(url: str) -> bool:
+    try:
+        _get(url)
+    except OSError:
+        return False
+    return True
+
+
+def selectors(query: str) -> list[str]:
+    """The vector selectors of a PromQL expression."""
+    return re.findall(r"\b(?:concord_\w+|process_\w+|up\b)(?:\{[^}]*\})?", query)
+
+
+@needs_prometheus
+@pytest.mark.parametrize("name", QUERIES)
+def test_every_query_of_the_dashboard_has_a_result_after_a_run(run: Run, name: str) -> None:
+    assert run.values(QUERIES[name].replace("$__rate_interval", "1m")) != []
+
+
+@needs_prometheus
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["alert"])
+def test_every_series_that_an_alert_reads_exists(run: Run, rule: dict[str, str]) -> None:
+    found = selectors(rule["expr"])
+    assert found
+    assert {selector: bool(run.values(selector)) for selector in found} == dict.fromkeys(found, True)
+
+
+@needs_prometheus
+def test_prometheus_accepts_every_rule_and_none_fires_after_a_good_run(run: Run) -> None:
+    [group] = run.ask("rules")["groups"]
+    assert {rule["name"]: rule["health"] for rule in group["rules"]} == {rule["alert"]: "ok" for rule in RULES}
+    assert [each for each in run.ask("alerts")["alerts"] if each["state"] == "firing"] == []
+
+
+@needs_prometheus
+def test_the_metrics_count_what_the_row_says(run: Run) -> None:
+    scoring = run.row["detail"]["scoring"]
+    judged = scoring["usable_trials"] - scoring["unjudged"]
+    assert judged > 0
+    assert run.values('concord_gateway_trials_total{outcome="judged"}') == [judged]
+    assert run.values('concord_evaluator_jobs_total{function="judge_trial",outcome="completed"}') == [judged]
+    assert run.values("concord_gateway_trace_batches_count") == [judged]
+    assert sum(run.values("concord_gateway_carried_calls_total")) > 0
+
+
+@needs_prometheus
+def test_the_green_agents_port_has_the_metrics_of_all_its_programs(run: Run) -> None:
+    parts = {each["metric"]["part"] for each in run.ask("query", query="process_resident_memory_bytes")["result"]}
+    assert parts == {"server", "evaluator-fast", "evaluator-llm"}
+
+
+@needs_prometheus
+def test_the_exposition_follows_the_conventions(run: Run) -> None:
+    assert PROMTOOL is not None
+    checked = subprocess.run(
+        [PROMTOOL, "check", "metrics"], input=_get(f"{run.url}/metrics"), capture_output=True, text=True, check=False
+    )
+    assert (checked.returncode, checked.stdout, checked.stderr) == (0, "", "")
+
+
+def test_no_label_has_a_value_that_a_participant_chose(run: Run) -> None:
+    exposition = _get(f"{run.url}/metrics")
+    ids = {run.row["detail"]["assessment_id"], *(agent["id"] for agent in run.row["detail"]["agents"])}
+    assert [each for each in ids if f'"{each}"' in exposition] == []
+
+
+@needs_prometheus
+def test_promtool_accepts_the_configuration_and_every_test_of_an_alert() -> None:
+    assert PROMTOOL is not None
+    for arguments in (("check", "config", "prometheus.yml"), ("test", "rules", "alerts.test.yml")):
+        checked = subprocess.run([PROMTOOL, *arguments], cwd=KIT, capture_output=True, text=True, check=False)
+        assert checked.returncode == 0, checked.stdout + checked.stderr
+
+
+@pytest.mark.parametrize("alert", [rule["alert"] for rule in RULES])
+def test_every_alert_is_tested_in_health_and_in_its_failure(alert: str) -> None:
+    expected = [
+        each["exp_alerts"] for test in TESTS for each in test["alert_rule_test"] if each["alertname"] == alert
+    ]
+    assert [bool(each) for each in expected] == [False, True]
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule["alert"])
+def test_the_runbook_of_every_alert_is_a_section_of_the_documentation(rule: dict[str, Any]) -> None:
+    document, _, anchor = rule["annotations"]["runbook_url"].partition("/blob/main/")[2].partition("#")
+    assert anchor in anchors(ROOT / document)
+
+
+def test_the_panels_of_the_dashboard_do_not_overlap() -> None:
+    cells = [
+        (x, y)
+        for place in (panel["gridPos"] for panel in DASHBOARD["panels"])
+        for x in range(place["x"], place["x"] + place["w"])
+        for y in range(place["y"], place["y"] + place["h"])
+    ]
+    assert len(cells) == len(set(cells))
+    assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
