@@ -1,4 +1,4 @@
-"""Metrics, alerts, dashboard and logs of a real run, as Prometheus and a log collector see them."""
+"""Metrics, alerts, dashboard, logs and traces of a real run, as Prometheus and a receiver of OTLP see them."""
 
 import json
 import os
@@ -6,16 +6,20 @@ import re
 import shutil
 import subprocess
 import sys
+import threading
 import urllib.parse
-import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 import yaml
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from concord_cli.stack.probes import LOOPBACK
 from tests.e2e.concord import bare_environment, concord, row_of_free_ports
@@ -64,6 +68,13 @@ class Run:
     log: Path
     row: dict[str, Any]
     prometheus_url: str | None
+    spans: list[Span]
+
+    @property
+    def events(self) -> list[dict[str, Any]]:
+        """The lines of the log, without those of Redis and the supervisor."""
+        lines = self.log.read_text().splitlines()
+        return [json.loads(line) for line in lines if line.startswith("{")]
 
     def ask(self, path: str, **parameters: str) -> Any:  # noqa: ANN401 - JSON
         """The data of an answer of Prometheus's HTTP API."""
@@ -84,10 +95,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     url, agent_url = f"http://{LOOPBACK}:{green_port}", f"http://{LOOPBACK}:{agent_port}"
     agent = [sys.executable, "-m", "concord_suites.agent", "--host", LOOPBACK, "--port", str(agent_port)]
     options = {"CONCORD_LOG_FORMAT": "json", "CONCORD_OUTPUT_DIR": str(folder / "output")}
+    spans: list[Span] = []
     arguments = ("green", "--port", str(green_port), "--card-url", f"{url}/")
     with (
+        _receiver(spans) as receiver,
         _running([*agent, "--card-url", f"{agent_url}/"]),
-        concord(folder, *arguments, **options) as green,
+        concord(folder, *arguments, **options, **traced_to(receiver)) as green,
         _prometheus(folder, url, prometheus_port) as prometheus_url,
     ):
         until(lambda: _answers(f"{url}/readyz") and _answers(f"{agent_url}/.well-known/agent-card.json"), 60)
@@ -95,11 +108,37 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
         with concord(folder, "assess", "scenario.toml", "-o", "results.json") as client:
             assert client.finish() == 0, client.output
         [row] = json.loads((folder / "results.json").read_text())["results"]
-        finished = Run(url, folder / f"stderr-{green.mark}", row, prometheus_url)
+        finished = Run(url, folder / f"stderr-{green.mark}", row, prometheus_url, spans)
         if prometheus_url is not None:
             counted = 'sum_over_time(concord_gateway_assessments_total{outcome="completed"}[5s])'
             until(lambda: any(value >= 2 for value in finished.values(counted)), 30)
+        until(lambda: "assessment" in {each.name for each in spans}, 30)
         yield finished
+
+
+def traced_to(receiver: str) -> dict[str, str]:
+    return {"OTEL_EXPORTER_OTLP_ENDPOINT": receiver, "OTEL_BSP_SCHEDULE_DELAY": "200"}
+
+
+@contextmanager
+def _receiver(spans: list[Span]) -> Iterator[str]:
+    """Receives OTLP over HTTP and adds the spans to a list; yields its URL."""
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            assert self.path == "/v1/traces"
+            export = ExportTraceServiceRequest.FromString(self.rfile.read(int(self.headers["content-length"])))
+            spans.extend(span for each in export.resource_spans for scope in each.scope_spans for span in scope.spans)
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer((LOOPBACK, 0), Receiver) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://{LOOPBACK}:{server.server_port}"
+        server.shutdown()
 
 
 @contextmanager
@@ -133,15 +172,13 @@ def _running(command: list[str]) -> Iterator[None]:
 
 
 def _get(url: str) -> str:
-    with urllib.request.urlopen(url, timeout=10) as response:
-        text: str = response.read().decode()
-    return text
+    return httpx.get(url, timeout=10, trust_env=False).raise_for_status().text
 
 
 def _answers(url: str) -> bool:
     try:
         _get(url)
-    except OSError:
+    except httpx.HTTPError:
         return False
     return True
 
@@ -214,9 +251,7 @@ def test_promtool_accepts_the_configuration_and_every_test_of_an_alert() -> None
 
 @pytest.mark.parametrize("alert", [rule["alert"] for rule in RULES])
 def test_every_alert_is_tested_in_health_and_in_its_failure(alert: str) -> None:
-    expected = [
-        each["exp_alerts"] for test in TESTS for each in test["alert_rule_test"] if each["alertname"] == alert
-    ]
+    expected = [each["exp_alerts"] for test in TESTS for each in test["alert_rule_test"] if each["alertname"] == alert]
     assert [bool(each) for each in expected] == [False, True]
 
 
@@ -235,3 +270,53 @@ def test_the_panels_of_the_dashboard_do_not_overlap() -> None:
     ]
     assert len(cells) == len(set(cells))
     assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
+
+
+def attribute(span: Span, name: str) -> str:
+    return next((each.value.string_value for each in span.attributes if each.key == name), "")
+
+
+def test_one_trace_reaches_from_the_request_to_the_row(run: Run) -> None:
+    by_id = {span.span_id: span for span in run.spans}
+    parents = {(span.name, by_id[span.parent_span_id].name) for span in run.spans if span.parent_span_id}
+    assert len({span.trace_id for span in run.spans}) == 1
+    assert [span.name for span in run.spans if not span.parent_span_id] == ["assessment"]
+    assert parents == {
+        ("plan", "assessment"),
+        ("trial", "assessment"),
+        ("call", "trial"),
+        ("evaluation", "assessment"),
+        ("job evaluate_trial", "evaluation"),
+        ("job judge_trial", "job evaluate_trial"),
+        ("aggregation", "assessment"),
+        ("job aggregate_assessment", "aggregation"),
+    }
+    assert {span.status.code for span in run.spans} == {Status.STATUS_CODE_UNSET}
+
+
+def test_spans_name_the_assessment_and_its_trials(run: Run) -> None:
+    trials = {(trial["trial_id"], trial["trace_id"]) for trial in run.row["detail"]["trials"]}
+    named = [span for span in run.spans if span.name == "trial"]
+    assert {
+        (attribute(each, "concord.trial_id"), attribute(each, "concord.participants_trace_id")) for each in named
+    } == trials
+    [root] = [span for span in run.spans if span.name == "assessment"]
+    assert attribute(root, "concord.assessment_id") == run.row["detail"]["assessment_id"]
+
+
+def test_concords_own_trace_is_none_of_the_participants_traces(run: Run) -> None:
+    assert run.spans[0].trace_id.hex() not in {trial["trace_id"] for trial in run.row["detail"]["trials"]}
+
+
+def test_the_log_lines_of_jobs_name_assessment_trial_and_trace(run: Run) -> None:
+    ids = {trial["trial_id"]: trial["trace_id"] for trial in run.row["detail"]["trials"]}
+    lines = [line for line in run.events if line["event"] in {"evaluated a trial", "judged a trial"}]
+    assert len(lines) == 2 * len(ids)
+    assert {(line["trial_id"], line["trace_id"]) for line in lines} == set(ids.items())
+    assert {line["assessment_id"] for line in lines} == {run.row["detail"]["assessment_id"]}
+
+
+def test_the_gateways_log_lines_about_an_assessment_name_it(run: Run) -> None:
+    lines = [line for line in run.events if line["logger"] == "concord_gateway.handler"]
+    assert len(lines) == 2
+    assert {line["assessment_id"] for line in lines} == {run.row["detail"]["assessment_id"]}

@@ -7,6 +7,7 @@ from concord.llm import LLMSettings
 from concord.service import configure_logging
 from concord.storage import Queue
 from concord.storage.redis import WORK_RETRY_S, connect, run_worker
+from concord.tracing import configure_tracing
 from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.instruments import WorkerInstruments
 from concord_evaluator.judge import TrialJudge
@@ -31,6 +32,7 @@ def main() -> None:
         parser.error(str(error))
     settings = EvaluatorSettings()
     configure_logging("evaluator", level=settings.log_level, form=settings.log_format)
+    configure_tracing("evaluator")
     if arguments.replay_dead_letters:
         print(f"queued again: {asyncio.run(replay(settings, arguments.queue))}")  # noqa: T201 - the command's answer
     else:

@@ -5,12 +5,14 @@ import logging
 from contextlib import suppress
 
 import structlog
+from opentelemetry.trace import Span
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import AssessmentRequest
 from concord.assessment.result_row import ResultRow
 from concord.storage import StorageUnavailableError
 from concord.storage.redis import Storage
+from concord.tracing import ASSESSMENT_ID, fail, root, span
 from concord.trust.redaction import redact
 from concord_gateway.admission import Admission, FullError
 from concord_gateway.assistants import AssistantContexts, Assistants, Scenarios
@@ -61,7 +63,8 @@ class AssessmentHandler:
             place = self._admission.place(len(message.text), progress.wait, progress.move, accepted=task.resumed)
             async with progress.heartbeat(), place:
                 progress.begin()
-                await self._assess(message, task, progress)
+                with span("assessment", parent=root()) as traced:
+                    await self._assess(message, task, progress, traced)
         except (NotAnAssessmentError, FullError) as error:
             await self._reject(task, str(error))
 
@@ -75,9 +78,10 @@ class AssessmentHandler:
         await check_hosts(request, self._participants.peer_urls)
         return request, work
 
-    async def _assess(self, message: IncomingMessage, task: TaskHandle, progress: Progress) -> None:
+    async def _assess(self, message: IncomingMessage, task: TaskHandle, progress: Progress, traced: Span) -> None:
         try:
-            record = await self._record(message, task, progress)
+            with span("plan"):
+                record = await self._record(message, task, progress)
         except NoParticipantError as error:
             await self._fail(task, f"could not reach {error}")
             return
@@ -85,6 +89,7 @@ class AssessmentHandler:
             await self._fail(task, f"no result: {error}")
             return
         structlog.contextvars.bind_contextvars(assessment_id=record.plan.assessment_id)
+        traced.set_attribute(ASSESSMENT_ID, record.plan.assessment_id)
         run = AssessmentRun(
             record,
             self._storage,
@@ -160,6 +165,7 @@ class AssessmentHandler:
     async def _fail(self, task: TaskHandle, reason: str) -> None:
         self._instruments.assessments.labels(outcome="failed").inc()
         logger.error("the assessment failed: %s", reason)
+        fail(reason)
         await task.fail(redact(f"Failed: {reason}"))
 
 

@@ -3,10 +3,13 @@
 import asyncio
 import logging
 from collections import OrderedDict, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
 from cachetools import LRUCache
+from opentelemetry.trace import SpanKind
 from pydantic import JsonValue
 
 from concord.assessment.roster import RosterEntry
@@ -26,6 +29,7 @@ from concord.trace.attributes import (
 from concord.trace.step import AgentInvocation, InteractionStep
 from concord.trace.timed_steps import MAX_QUOTED, call_step
 from concord.trace.timing import StepClock
+from concord.tracing import span
 from concord.trust.redaction import redact
 from concord.trust.tokens import Claims
 from concord_gateway.instruments import Instruments
@@ -160,6 +164,16 @@ class CallRecorder:
         call = CarriedCall(open_call, claims.trace_id, callee.url, answer, request, between_seats)
         self._unrecorded[call.trace_id][open_call.step_id] = call
         return call
+
+    @contextmanager
+    def traced(self, call: CarriedCall) -> Iterator[None]:
+        """A span for the time in which a call is carried, below the span of its trial."""
+        if (parent := self._open_calls.of(call.trace_id).parent) is None:
+            yield
+            return
+        agents = {"concord.caller": call.open_call.caller, "concord.callee": call.open_call.callee}
+        with span("call", agents, parent=parent, kind=SpanKind.CLIENT):
+            yield
 
     def record_unsent(
         self,

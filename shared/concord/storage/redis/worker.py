@@ -10,8 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+import structlog
 from arq.connections import ArqRedis
 from arq.worker import Function, Retry, Worker, func
+from opentelemetry.trace import SpanKind
 from pydantic import JsonValue
 from redis.exceptions import RedisError
 
@@ -19,6 +21,7 @@ from concord.storage.ports import Job, JobFunction, OnDeadLetter, Queue, RetryLa
 from concord.storage.redis import keys
 from concord.storage.redis.connection import WORK_RETRY_S, from_json, open_redis, to_json
 from concord.storage.redis.jobs import ArqJobQueue
+from concord.tracing import ASSESSMENT_ID, TRIAL_ID, fail, received, span
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +40,9 @@ _ABANDONED_S: Final = 3.0
 """How long after its limit a job counts as abandoned by a killed worker. arq's 10 s would delay an assessment; running
 a job twice is harmless."""
 
+
+_IDS: Final = {"assessment_id": ASSESSMENT_ID, "trial_id": TRIAL_ID}
+"""The arguments of jobs that are in log lines, and their names in spans."""
 
 OnAttempt = Callable[[str, Literal["completed", "retried", "failed"], float], None]
 """Called after each attempt at a job with the job's function, how it ended, and its duration (seconds). `retried`: it
@@ -158,9 +164,23 @@ class _Runner:
     def wrap(self, name: str, function: JobFunction) -> Function:
         """Wraps a function for arq. arq's own limits are a little higher, as a second line of defence."""
 
-        async def run(context: dict[str, Any], arguments: dict[str, JsonValue]) -> None:
+        async def run(
+            context: dict[str, Any], arguments: dict[str, JsonValue], sent: dict[str, str] | None = None
+        ) -> None:
             job = Job(function=name, job_id=context["job_id"], queue=self._queue, arguments=arguments)
-            await self._run(job, function, attempt=context["job_try"])
+            attempt: int = context["job_try"]
+            ids = {key: value for key in _IDS if isinstance(value := arguments.get(key), str)}
+            attributes: dict[str, str | int] = {_IDS[key]: value for key, value in ids.items()}
+            with (
+                structlog.contextvars.bound_contextvars(job=job.job_id, attempt=attempt, **ids),
+                span(
+                    f"job {name}",
+                    attributes | {"concord.attempt": attempt},
+                    parent=received(sent),
+                    kind=SpanKind.CONSUMER,
+                ),
+            ):
+                await self._run(job, function, attempt)
 
         return func(
             run,  # type: ignore[arg-type]  # arq types its coroutines with *args: Any
@@ -208,5 +228,6 @@ class _Runner:
 
     async def _give_up(self, job: Job, error: str) -> None:
         logger.error("job %s failed permanently and is a dead letter: %s", job.job_id, error)
+        fail(error)
         await self._jobs.bury(job, error)
         await self._on_dead_letter(job, error)
