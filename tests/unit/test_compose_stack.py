@@ -29,7 +29,7 @@ def test_no_secret_is_in_the_environment_of_a_container(name: str) -> None:
 
 
 def test_every_secret_has_the_name_of_its_variable_and_an_empty_file_without_it() -> None:
-    assert SECRETS == {name: name.upper() for name in SECRETS}
+    assert {name: name.upper() for name in SECRETS} == SECRETS
     for path in (ROOT / "deploy/secrets").glob("*-given.yaml"):
         alternative = path.with_name(path.name.replace("-given", ""))
         [name] = yaml.safe_load(path.read_text())["secrets"]
