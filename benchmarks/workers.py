@@ -30,9 +30,9 @@ from tests.llm_server import FakeModel, fake_model, honest_judge
 from tests.redis_servers import free_port
 
 WORKERS: Final = (1, 2, 4)
-JOBS: Final = 64
+JOBS: Final = 48
 AGENTS: Final = 50
-STEPS: Final = 5_000
+STEPS: Final = 3_000
 MODEL_TAKES_S: Final = 1.0
 MAX_JOBS: Final = 4
 """Jobs that one worker runs at once; the default."""
@@ -144,7 +144,7 @@ def _workers(redis_url: str, endpoint: LLMSettings, queue: Queue, count: int) ->
             process = stack.enter_context(subprocess.Popen(command, env=os.environ | variables))  # noqa: S603 - our own
             stack.callback(process.terminate)
         for port in ports:
-            wait_for(partial(_answers, port))
+            wait_for(partial(_answers, port), timeout_s=120)
         yield ports
 
 
