@@ -41,6 +41,7 @@ def create_app(settings: GatewaySettings, card_url: str | None, bound_to: str = 
     """
     keys = ApiKeys(settings.api_keys)
     peer_urls = _peer_urls(settings, card_url, bound_to)
+    instruments = Instruments()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -48,12 +49,11 @@ def create_app(settings: GatewaySettings, card_url: str | None, bound_to: str = 
             connect(settings.redis_url, retry_s=WORK_RETRY_S) as storage,
             Upstream(peer_urls, settings.body_idle_s) as upstream,
             characters_model(LLMSettings(), settings.record_replies, settings.replay_replies) as response_llm,
-            _contexts(settings, card_url, response_llm) as contexts,
+            _contexts(settings, card_url, response_llm, instruments) as contexts,
             environment_routes(contexts) as routes,
         ):
             app.router.routes.extend(routes)
             token_keys = TokenKeys(settings.token_secret, storage.secrets.token_secret)
-            instruments = Instruments()
             participants = _participants(settings, storage, token_keys, upstream, instruments, card_url, peer_urls)
             if (base := participants.proxy_base) is not None:
                 carrier, closed = participants.carrier, participants.closed
@@ -71,6 +71,7 @@ def create_app(settings: GatewaySettings, card_url: str | None, bound_to: str = 
                 await participants.carrier.calls.written()
 
     app = FastAPI(title="Concord gateway", version=__version__, lifespan=lifespan)
+    app.state.metrics = instruments.registry
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(TokenPathLimit, accepts=lambda path: path.startswith(f"{PROXY_PATH}/"))
     return app
@@ -93,7 +94,7 @@ def _peer_urls(settings: GatewaySettings, card_url: str | None, bound_to: str) -
 
 @asynccontextmanager
 async def _contexts(
-    settings: GatewaySettings, card_url: str | None, response_llm: LLM | None
+    settings: GatewaySettings, card_url: str | None, response_llm: LLM | None, instruments: Instruments
 ) -> AsyncIterator[AssistantContexts]:
     """The green agents of assistants. Their environments end with the gateway."""
     contexts = AssistantContexts(
@@ -102,6 +103,7 @@ async def _contexts(
         max_environments=settings.max_assessments,
         idle_s=settings.environment_idle_s,
         response_llm=response_llm,
+        instruments=instruments,
     )
     contexts.start()
     try:

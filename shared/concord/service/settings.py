@@ -4,8 +4,9 @@ from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, SecretStr
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic_settings import NoDecode, SettingsConfigDict
 
+from concord.secret_files import SecretFileSettings
 from concord.trust.declared_hosts import AllowedHosts
 
 
@@ -18,7 +19,7 @@ Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeVali
 """Comma-separated in the environment."""
 
 
-class ServiceSettings(BaseSettings):
+class ServiceSettings(SecretFileSettings):
     """`CONCORD_LOG_LEVEL` and `CONCORD_LOG_FORMAT`."""
 
     model_config = SettingsConfigDict(

@@ -96,6 +96,7 @@ class EvaluatorJobs:
         clock = StepClock()
         plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
         trace_id = plan.trial(request.trial_id).trace_id
+        structlog.contextvars.bind_contextvars(trace_id=trace_id)
         batches = [batch async for batch in self._traces.batches(trace_id)]
         late, refused = await self._traces.late(trace_id), await self._traces.refused(trace_id)
         evaluation = await self._pool.run(
@@ -112,6 +113,7 @@ class EvaluatorJobs:
         if await self._is_judged(request.assessment_id, request.trial_id):
             return
         plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
+        structlog.contextvars.bind_contextvars(trace_id=plan.trial(request.trial_id).trace_id)
         evaluation = await self._evaluation(request)
         results = None
         if plan.task(plan.trial(request.trial_id).task_id).scenario is not None:

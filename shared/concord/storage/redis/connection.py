@@ -70,6 +70,15 @@ class Storage:
             told = await self.redis.info("memory")
         return MemoryUse(used=int(told["used_memory"]), limit=int(told.get("maxmemory", 0)) or None)
 
+    async def errors(self) -> dict[str, int]:
+        """How many commands storage has answered with each of its kinds of error, since it started.
+
+        Raises StorageUnavailableError.
+        """
+        with storage_faults():
+            told = await self.redis.info("errorstats")
+        return {kind.removeprefix("errorstat_"): int(stat["count"]) for kind, stat in told.items()}
+
 
 def open_redis(url: str, *, retry_s: float) -> ArqRedis:
     """A client for the Redis at `url` that retries lost connections for `retry_s`. It connects on first use."""
