@@ -279,6 +279,13 @@ class TestWorkers:
             await gone(servers)
         assert b"Traceback" not in (tmp_path / "fast").read_bytes() + (tmp_path / "llm").read_bytes()
 
+    async def test_a_worker_renews_its_heartbeat_file_for_a_probe(self, redis_url: str, tmp_path: Path) -> None:
+        file = tmp_path / "heartbeat"
+        with worker(Queue.LLM, redis_url, tmp_path / "llm", CONCORD_HEARTBEAT_FILE=str(file)):
+            await eventually(file.exists)
+            first = file.stat().st_mtime_ns
+            await eventually(lambda: file.stat().st_mtime_ns > first)
+
     async def test_a_killed_worker_leaves_no_process_behind(
         self, storage: Storage, redis_url: str, tmp_path: Path
     ) -> None:

@@ -107,12 +107,12 @@ async def test_each_script_touches_keys_of_one_slot(
         """A script whose header makes the server refuse keys of several slots, even those that are not declared."""
 
         async def __call__(self, keys: Any = None, args: Any = None, client: Any = None) -> Any:  # noqa: ANN401
-            run.add(self.script)
+            run.add(str(self.script))
             return await super().__call__(keys, args, client)
 
-    def register(self: RedisCluster, script: str) -> Strict:
+    def register(self: Any, script: str) -> Strict:  # noqa: ANN401 - redis-py types scripts for a single Redis
         strict = Strict(self, f"#!lua\n{script}")
-        registered.add(strict.script)
+        registered.add(f"#!lua\n{script}")
         return strict
 
     monkeypatch.setattr(RedisCluster, "register_script", register)
@@ -193,7 +193,7 @@ async def test_assessments_run_on_a_cluster_and_their_jobs_on_the_queues_redis(
         worker(Queue.LLM, cluster.url, tmp_path / "llm", **beside),
     ):
         async with (
-            gateways(cluster.url, tmp_path, **beside) as (gateway,),
+            gateways(cluster.url, tmp_path, 1, **beside) as (gateway,),
             counting_agent() as agent,
             httpx.AsyncClient(timeout=60) as http,
         ):
