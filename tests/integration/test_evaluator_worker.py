@@ -34,6 +34,7 @@ from concord_evaluator.settings import EvaluatorSettings
 from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs, ProcessPool
 from tests.integration.workers import alive, children, gone, pool_of, worker
 from tests.llm_server import FakeModel, fake_model, honest_judge
+from tests.serving import eventually
 from tests.unit.evaluator.graphs import mesh
 from tests.unit.evaluator.traces import TRACE_ID, call, reported_by
 from tests.unit.evaluator.trials import answered_by_all, batch, batches_of, outcome, plan
