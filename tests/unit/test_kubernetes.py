@@ -212,13 +212,11 @@ def test_whatever_is_scaled_exists_and_has_no_fixed_number_of_pods(overlay: list
 def test_each_gateway_that_the_autoscaler_may_start_has_a_public_host() -> None:
     (scaler,) = documents(FOLDER / "components" / "autoscaling" / "gateway.yaml")
     hosts = documents(FOLDER / "components" / "outside-participants" / "gateway-hosts.yaml")
-    numbers = range(scaler["spec"]["maxReplicas"])
-    assert [each["metadata"]["name"] for each in hosts if each["kind"] == "Service"] == [
-        f"gateway-{n}" for n in numbers
-    ]
+    names = [f"gateway-{number}" for number in range(scaler["spec"]["maxReplicas"])]
+    assert [each["metadata"]["name"] for each in hosts if each["kind"] == "Service"] == names
     (ingress,) = (each for each in hosts if each["kind"] == "Ingress")
     routed = {rule["host"] for rule in ingress["spec"]["rules"]}
-    assert {f"gateway-{n}.concord.example.org" for n in numbers} <= routed
+    assert {f"{name}.concord.example.org" for name in names} <= routed
     assert routed == set(ingress["spec"]["tls"][0]["hosts"])
 
 
