@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from concord.storage.urls import node_urls
 from concord.trust.declared_hosts import is_every_interface
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.scenario import Scenario
@@ -68,7 +69,7 @@ async def start_redis(redis: RedisChoice, supervisor: Supervisor) -> None:
     if redis.program is not None:
         supervisor.start([redis.program])
         await supervisor.ready()
-    elif not await can_connect(redis.url, DEFAULT_PORT):
+    elif not any([await can_connect(url, DEFAULT_PORT) for url in node_urls(redis.url)]):
         raise AssessmentError("no server answers at REDIS_URL: start Redis there, or unset REDIS_URL")
 
 

@@ -42,7 +42,7 @@ def create_app(settings: CollectorSettings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with connect(settings.redis_url) as storage:
+        async with connect(settings.redis_url, settings.queue_redis_url) as storage:
             backpressure = Backpressure(
                 storage,
                 metrics,

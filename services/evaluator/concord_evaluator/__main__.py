@@ -44,7 +44,7 @@ def main() -> None:
 async def work(settings: EvaluatorSettings, queue: Queue, instruments: WorkerInstruments) -> None:
     """Runs a worker on a queue until SIGTERM or SIGINT."""
     async with (
-        connect(settings.redis_url, retry_s=WORK_RETRY_S) as storage,
+        connect(settings.redis_url, settings.queue_redis_url, retry_s=WORK_RETRY_S) as storage,
         ProcessPool(
             settings.pool_processes,
             memory_bytes=settings.pool_memory_bytes,
@@ -62,7 +62,7 @@ async def work(settings: EvaluatorSettings, queue: Queue, instruments: WorkerIns
             storage.traces, storage.assessments, storage.jobs, pool, judge, settings.evaluation_limits, criteria
         )
         await run_worker(
-            settings.redis_url,
+            settings.queue_redis_url or settings.redis_url,
             queue,
             jobs.functions(queue),
             settings.policy(queue),
@@ -73,7 +73,7 @@ async def work(settings: EvaluatorSettings, queue: Queue, instruments: WorkerIns
 
 async def replay(settings: EvaluatorSettings, queue: Queue | None) -> int:
     """Queues the dead letters of one queue (None: of all) again. Returns their number."""
-    async with connect(settings.redis_url) as storage:
+    async with connect(settings.redis_url, settings.queue_redis_url) as storage:
         letters = [letter for letter in await storage.jobs.dead_letters() if queue in {None, letter.job.queue}]
         for letter in letters:
             await storage.jobs.replay(letter)

@@ -11,6 +11,7 @@ from concord.a2a import AgentProfile, Skill, mount_agent
 from concord.llm import LLM, LLMSettings
 from concord.service import BodyLimit, TokenPathLimit, probe_routes
 from concord.storage.redis import WORK_RETRY_S, Storage, connect
+from concord.storage.urls import node_urls
 from concord.trust.api_keys import ApiKeys
 from concord.trust.closed_trials import ClosedTrials
 from concord.trust.declared_hosts import DeclaredHosts, host_and_port, is_every_interface, is_loopback
@@ -46,7 +47,7 @@ def create_app(settings: GatewaySettings, card_url: str | None, bound_to: str = 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with (
-            connect(settings.redis_url, retry_s=WORK_RETRY_S) as storage,
+            connect(settings.redis_url, settings.queue_redis_url, retry_s=WORK_RETRY_S) as storage,
             Upstream(peer_urls, settings.body_idle_s) as upstream,
             characters_model(LLMSettings(), settings.record_replies, settings.replay_replies) as response_llm,
             _contexts(settings, card_url, response_llm, instruments) as contexts,
@@ -80,7 +81,8 @@ def create_app(settings: GatewaySettings, card_url: str | None, bound_to: str = 
 def _peer_urls(settings: GatewaySettings, card_url: str | None, bound_to: str) -> PeerUrls:
     listening = host_and_port(f"http://{bound_to}" if bound_to else card_url or "") or ("", 0)
     loopback = is_loopback(listening[0])
-    urls = (card_url, settings.proxy_url, settings.collector_url, settings.redis_url)
+    redis_urls = (*node_urls(settings.redis_url), settings.queue_redis_url)
+    urls = (card_url, settings.proxy_url, settings.collector_url, *redis_urls)
     own = {host_and_port(url) for url in urls if url is not None}
     if is_every_interface(listening[0]):
         own.add((socket.gethostname(), listening[1]))

@@ -33,6 +33,11 @@ class ArqJobQueue:
             )
         return queued is not None
 
+    async def ping(self) -> None:
+        """Raises StorageUnavailableError unless the queues' Redis answers."""
+        with storage_faults():
+            await self._redis.ping()
+
     async def depth(self, queue: Queue) -> int:
         """See `JobQueue.depth`."""
         with storage_faults():

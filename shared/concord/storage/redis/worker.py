@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final, Literal
 
 import structlog
@@ -62,6 +63,8 @@ class WorkerPolicy:
     completion_wait_s: int = 8
     poll_s: float = 0.1
     backoff_cap_s: float = 10.0
+    heartbeat_file: Path | None = None
+    """A file whose modification time is the worker's last sign of life, for a probe."""
 
 
 async def run_worker(
@@ -95,19 +98,28 @@ async def run_worker(
             job_deserializer=from_json,
         )
         worker.in_progress_timeout_s = policy.timeout_s + _ABANDONED_S
-        beating = asyncio.create_task(_beat(redis, queue))
+        beating = asyncio.create_task(_beat(redis, queue, policy.heartbeat_file))
         try:
             await _run_until_stopped(worker, stop)
         finally:
             beating.cancel()
 
 
-async def _beat(redis: ArqRedis, queue: Queue) -> None:
-    """Renews the queue's health record. arq's own record would expire a second after its renewal is due."""
+async def _beat(redis: ArqRedis, queue: Queue, file: Path | None) -> None:
+    """Renews the queue's health record. arq's own record would expire a second after its renewal is due.
+
+    The file is touched without Redis too: to restart workers would not end an outage of Redis.
+    """
     while True:
+        if file is not None:
+            _touch(file)
         with suppress(RedisError, OSError):
             await redis.psetex(keys.health(queue), _HEALTHY_MS, b"")
         await asyncio.sleep(_HEARTBEAT_S)
+
+
+def _touch(file: Path) -> None:
+    file.touch()
 
 
 def _set_by_signals() -> asyncio.Event:
