@@ -51,7 +51,7 @@ async def write_bundle(
         await _write(storage, record, request, path)
         digest = await asyncio.to_thread(_finish, path)
     except (_NoInputsError, BundleTooLargeError, StorageUnavailableError, OSError, zlib.error) as error:
-        logger.warning("the assessment has no bundle: %s", error or type(error).__name__)
+        logger.warning("the assessment has no bundle: %s", error)
         return row
     return row.model_copy(update={"detail": row.detail.model_copy(update={"bundle_sha256": digest})})
 

@@ -28,7 +28,7 @@ class BundleWriter:
     def __init__(self, file: BinaryIO, max_content: int = MAX_CONTENT) -> None:
         self._archive = ZipFile(file, "w", ZIP_DEFLATED, compresslevel=_LEVEL)
         self._members: list[Member] = []
-        self._left = max_content
+        self._left = self._max_content = max_content
 
     def add(self, name: str, content: str) -> None:
         """Writes a member at once. Raises BundleTooLargeError."""
@@ -45,7 +45,7 @@ class BundleWriter:
                 nonlocal length
                 length += len(piece)
                 if length > self._left:
-                    raise BundleTooLargeError
+                    raise BundleTooLargeError(f"its members exceed {self._max_content} bytes")
                 digest.update(piece)
                 member.write(piece)
 

@@ -231,9 +231,9 @@ class EvaluatorJobs:
             judging = JudgeTrial.model_validate(job.arguments)
             plan = await self._plans.of_trial(judging.assessment_id, judging.trial_id)
             evaluation = await self._evaluation(judging)
-            inputs = TrialInputs(evaluation=evaluation.inputs, failure=failure)
             verdict = verdict_on(plan, given_up(evaluation, failure), None)
-            await self._save_verdict(judging, verdict.model_copy(update={"inputs": inputs}))
+            unjudged = TrialInputs(evaluation=evaluation.inputs, failure=failure)
+            await self._save_verdict(judging, verdict.model_copy(update={"inputs": unjudged}))
 
     async def _is_evaluated(self, request: EvaluateTrial) -> bool:
         """Whether a complete evaluation is stored. One without metrics may be replaced by a retry."""
