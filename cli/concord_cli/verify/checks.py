@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
+from typing import Final
 
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
@@ -19,6 +20,16 @@ from concord_cli.verify.shards import missing_shards, shard_faults
 from concord_cli.verify.signature import SignedRow, Statement
 from concord_evaluator.recomputation import recomputed_row
 from concord_evaluator.versions import software_versions
+
+RECORDED: Final = (
+    "$.participants",
+    "$.results[].time_used",
+    "$.results[].detail.trials[].time_used",
+    "$.results[].detail.infrastructure[]",
+    "$.results[].detail.assessment_results[].duration_seconds",
+)
+"""The values of a results file that a host records and that no other content of a bundle could contradict: who is
+credited (unless the request says so), times by its clock, and failures that it met."""
 
 _OBJECT = TypeAdapter(dict[str, JsonValue])
 

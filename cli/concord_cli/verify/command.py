@@ -9,7 +9,7 @@ from concord_cli.display_text import printable
 from concord_cli.errors import AssessmentError, IncompleteError
 from concord_cli.output_files import write_text
 from concord_cli.terminal import delayed_spinner
-from concord_cli.verify.checks import Verification, verify_results
+from concord_cli.verify.checks import RECORDED, Verification, verify_results
 from concord_cli.verify.signature import (
     SignatureError,
     check_signature,
@@ -57,7 +57,8 @@ async def verify(arguments: VerifyArguments) -> None:
             found.faults.append(f"{arguments.signature_path}: {error}")
     _report(found)
     if key is None:
-        _say("Nobody's signature was checked: results and bundles may have been made up together. Give --key.")
+        _say("No signature was checked: results and bundles may have been made up together. Give --key.")
+        _say(f"Only a signature covers what the host recorded: {', '.join(RECORDED)}")
         return
     _say("The signature is by the given key.")
     for service, digest in (image_digests or {}).items():

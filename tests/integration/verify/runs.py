@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
 
+from typer.testing import CliRunner
+
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.bundle import MANIFEST, BundleWriter, Manifest, bundle_file
+from concord_cli.main import app
 from concord_suites import FAMILIES
 from concord_suites.agent import create_app
 from concord_suites.player import reply
@@ -75,19 +78,28 @@ class Run:
         self.results.write_text(json.dumps(document))
         return self
 
-    def with_members(self, change: Callable[[Members], object], task_secret_sha256: str | None = "kept") -> "Run":
-        """Changes the bundle's members, and makes a manifest and the row's digest that fit them, as a cheat would."""
+    def with_members(self, change: Callable[[Members], object], commitment: str | None = None) -> "Run":
+        """Changes the bundle's members, and makes a manifest and the row's digest that fit them, as a cheat would.
+
+        `commitment`: to the task secret; by default the one that the manifest has.
+        """
         members, manifest = self.members(), self.manifest()
         change(members)
         file = BytesIO()
         writer = BundleWriter(file)
         for name, content in members.items():
             writer.add(name, content.decode())
-        kept = manifest.task_secret_sha256 if task_secret_sha256 == "kept" else task_secret_sha256
-        writer.close(manifest.assessment_id, kept)
+        writer.close(manifest.assessment_id, commitment or manifest.task_secret_sha256)
         self.bundle.write_bytes(file.getvalue())
         digest = sha256(file.getvalue()).hexdigest()
         return self.with_row(lambda row: row["detail"].update(bundle_sha256=digest))
+
+
+def invoked(*arguments: str, **environment: str) -> tuple[int, str]:
+    """The exit code and the output of `concord`, which ended on purpose."""
+    done = CliRunner().invoke(app, arguments, env={"CONCORD_SIGNING_KEY": None, **environment})
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done.exit_code, done.output
 
 
 def merged(folder: Path, *runs: Run) -> Path:
@@ -115,7 +127,9 @@ async def _with_a_model(redis_url: str, folder: Path) -> dict[str, Run]:
     ):
         task = {"id": "open", "text": "Say what you think of the plan."}
         answers = {"judge": await _run(running, {"agent": agent}, folder / "judge", tasks=[task], num_runs=2)}
-        answers["cached judge"] = await _run(running, {"agent": agent}, folder / "cached", tasks=[task])
+        alike: dict[str, Any] = {"tasks": [task], "evaluators": ["judge"]}  # without latencies, equal questions
+        await running.row({"agent": agent}, **alike)
+        answers["cached judge"] = await _run(running, {"agent": agent}, folder / "cached", **alike)
         model.statuses = [401]
         other = {"id": "other", "text": "Say what you think of the other plan."}
         answers["failed judge"] = await _run(running, {"agent": agent}, folder / "failed", tasks=[other])
