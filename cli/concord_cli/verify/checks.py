@@ -17,7 +17,7 @@ from concord_cli.errors import UsageError
 from concord_cli.verify.differences import canonical_json, differences
 from concord_cli.verify.planned import plan_faults
 from concord_cli.verify.shards import missing_shards, shard_faults
-from concord_cli.verify.signature import SignedRow, Statement
+from concord_cli.verify.signature import Provenance, SignedRow, Statement
 from concord_evaluator.recomputation import recomputed_row
 from concord_evaluator.versions import software_versions
 
@@ -49,14 +49,23 @@ class Verification:
     missing: list[int] = field(default_factory=list)
     trials: int = 0
 
-    def statement(self, provenance_sha256: str | None, image_digests: dict[str, str] | None) -> Statement:
+    def statement(self, provenance: Provenance | None) -> Statement:
         """The statement about these results."""
         return Statement(
             results_sha256=self.results_sha256,
             rows=self.rows,
-            provenance_sha256=provenance_sha256,
-            image_digests=image_digests,
+            provenance_sha256=None if provenance is None else provenance.sha256,
+            image_digests=None if provenance is None else provenance.image_digests,
         )
+
+    def compare(self, provenance: Provenance) -> None:
+        """Adds a fault for each bundle that is not the one in the provenance."""
+        named = provenance.bundle_digests
+        self.faults += [
+            f"the provenance names another bundle of {row.assessment_id}: {named[row.assessment_id]}"
+            for row in self.rows
+            if named.get(row.assessment_id, row.bundle_sha256) != row.bundle_sha256
+        ]
 
 
 async def verify_results(

@@ -11,11 +11,12 @@ from concord_cli.output_files import write_text
 from concord_cli.terminal import delayed_spinner
 from concord_cli.verify.checks import RECORDED, Verification, verify_results
 from concord_cli.verify.signature import (
+    Provenance,
     SignatureError,
     check_signature,
     private_key,
-    provenance_in,
     public_key,
+    read_provenance,
     sign,
     signature_file,
 )
@@ -48,11 +49,11 @@ async def verify(arguments: VerifyArguments) -> None:
     Raises AssessmentError if they do not, IncompleteError if shards are missing, UsageError for unusable files.
     """
     key = None if arguments.key is None else public_key(arguments.key)
-    provenance_sha256, image_digests = provenance_in(arguments.provenance)
-    found = await _verified(arguments)
+    provenance = None if arguments.provenance is None else read_provenance(arguments.provenance)
+    found = await _verified(arguments, provenance)
     if key is not None:
         try:
-            check_signature(arguments.signature_path, found.statement(provenance_sha256, image_digests), key)
+            check_signature(arguments.signature_path, found.statement(provenance), key)
         except SignatureError as error:
             found.faults.append(f"{arguments.signature_path}: {error}")
     _report(found)
@@ -61,25 +62,27 @@ async def verify(arguments: VerifyArguments) -> None:
         _say(f"Only a signature covers what the host recorded: {', '.join(RECORDED)}")
         return
     _say("The signature is by the given key.")
-    for service, digest in (image_digests or {}).items():
+    for service, digest in (provenance.image_digests if provenance is not None else {}).items():
         _say(f"  {service} ran {digest}")
 
 
 async def sign_results(arguments: VerifyArguments) -> None:
     """Verifies results and writes their signature. Raises as `verify` does."""
     key = private_key(arguments.key)
-    provenance_sha256, image_digests = provenance_in(arguments.provenance)
-    found = await _verified(arguments)
+    provenance = None if arguments.provenance is None else read_provenance(arguments.provenance)
+    found = await _verified(arguments, provenance)
     _report(found)
-    signed = sign(found.statement(provenance_sha256, image_digests), key)
-    write_text(arguments.signature_path, signed.text().decode())
+    write_text(arguments.signature_path, sign(found.statement(provenance), key).text().decode())
     _say(f"The signature is in {arguments.signature_path}")
 
 
-async def _verified(arguments: VerifyArguments) -> Verification:
+async def _verified(arguments: VerifyArguments, provenance: Provenance | None) -> Verification:
     bundles = arguments.results.parent / "bundles" if arguments.bundle is None else arguments.bundle
     async with delayed_spinner(Console(stderr=True, highlight=False), "Verifying") as say:
-        return await verify_results(arguments.results, bundles, arguments.scenarios, say)
+        found = await verify_results(arguments.results, bundles, arguments.scenarios, say)
+    if provenance is not None:
+        found.compare(provenance)
+    return found
 
 
 def _report(found: Verification) -> None:

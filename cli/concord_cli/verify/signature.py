@@ -1,6 +1,7 @@
 """Signatures with ed25519: the statement that a leaderboard signs about results, and its file."""
 
 import os
+from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Annotated, Final, Literal
@@ -70,17 +71,25 @@ def signature_file(results: Path) -> Path:
     return results.with_name(f"{results.name}.sig")
 
 
-def provenance_in(path: Path | None) -> tuple[str | None, dict[str, str] | None]:
-    """The SHA-256 of a provenance file, and the digests of images in it. Raises UsageError."""
-    if path is None:
-        return None, None
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """A provenance file: its SHA-256, the digests of images by service, and those of bundles by assessment id."""
+
+    sha256: str
+    image_digests: dict[str, str]
+    bundle_digests: dict[str, str]
+
+
+def read_provenance(path: Path) -> Provenance:
+    """Reads the file that `record_provenance.py` writes. Raises UsageError."""
     content = _read(path)
     try:
         document = TypeAdapter(dict[str, JsonValue]).validate_json(content)
         digests = TypeAdapter(dict[str, str]).validate_python(document.get("image_digests"))
+        bundles = TypeAdapter(dict[str, str]).validate_python(document.get("bundle_digests", {}))
     except ValidationError as error:
-        raise UsageError(f"{path}: has no `image_digests`: record_provenance.py writes them") from error
-    return sha256(content).hexdigest(), digests
+        raise UsageError(f"{path}: is no provenance: record_provenance.py writes them") from error
+    return Provenance(sha256(content).hexdigest(), digests, bundles)
 
 
 def sign(statement: Statement, key: Ed25519PrivateKey) -> SignatureFile:

@@ -1,4 +1,4 @@
-"""One run of each kind for all tests here."""
+"""Finished runs for all tests of a module."""
 
 import asyncio
 from collections.abc import Mapping
@@ -6,12 +6,22 @@ from collections.abc import Mapping
 import pytest
 import redis
 
-from tests.integration.verify.runs import Run, every_kind
+from tests.integration.verify.runs import Run, every_kind, patterns
 
 
-@pytest.fixture(scope="package")
+def _emptied(redis_url: str) -> str:
+    with redis.Redis.from_url(redis_url) as client:
+        client.flushall()
+    return redis_url
+
+
+@pytest.fixture(scope="module")
 def runs(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Run]:
     """Finished runs by their kind. Tests change copies."""
-    with redis.Redis.from_url(redis_server) as client:
-        client.flushall()
-    return asyncio.run(every_kind(redis_server, tmp_path_factory.mktemp("runs")))
+    return asyncio.run(every_kind(_emptied(redis_server), tmp_path_factory.mktemp("runs")))
+
+
+@pytest.fixture(scope="module")
+def pattern_runs(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Run]:
+    """Finished runs of a pattern, which take a fraction of the time."""
+    return asyncio.run(patterns(_emptied(redis_server), tmp_path_factory.mktemp("runs")))

@@ -3,7 +3,7 @@
 import json
 import shutil
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from hashlib import sha256
 from io import BytesIO
@@ -18,6 +18,7 @@ from concord.bundle import MANIFEST, BundleWriter, Manifest, bundle_file
 from concord_cli.main import app
 from concord_suites import FAMILIES
 from concord_suites.agent import create_app
+from concord_suites.habits import Habit
 from concord_suites.player import reply
 from tests.integration.assistant.conftest import assistant_of
 from tests.integration.assistant.scripted import first_day
@@ -108,7 +109,7 @@ def merged(folder: Path, *runs: Run) -> Path:
     for run in runs:
         shutil.copy(run.bundle, folder / "bundles")
     path = folder / "results.json"
-    path.write_text(json.dumps({"participants": {}, "results": [run.row() for run in runs]}))
+    path.write_text(json.dumps({"participants": {"agent": AGENT_ID}, "results": [run.row() for run in runs]}))
     return path
 
 
@@ -139,25 +140,56 @@ async def _with_a_model(redis_url: str, folder: Path) -> dict[str, Run]:
     return answers
 
 
+async def patterns(redis_url: str, folder: Path) -> Mapping[str, Run]:
+    """Finished runs of a pattern alone: whole, and in two shards."""
+    async with _stack(redis_url, folder) as running:
+        return await _of_patterns(running, folder)
+
+
+async def _of_patterns(running: Stack, folder: Path) -> dict[str, Run]:
+    pattern: dict[str, Any] = {"tasks": None, "interaction_pattern": PATTERN, "num_runs": 3}
+    return {
+        "pattern": await _run(running, {}, folder / "pattern", **pattern),
+        "shard 0": await _run(running, {}, folder / "shard0", **pattern, num_shards=2),
+        "shard 1": await _run(running, {}, folder / "shard1", **pattern, num_shards=2, shard_index=1),
+    }
+
+
 async def _by_rules(redis_url: str, folder: Path) -> dict[str, Run]:
-    holder = reserved()
-    async with (
-        _stack(redis_url, folder, task_secret=TASK_SECRET) as running,
-        served(create_app(f"{url_of(holder)}/", {}), holder) as sample,
-        served_agent(_play) as player,
-    ):
-        agent = {"agent": f"{sample}/"}
+    async with AsyncExitStack() as hosted:
+        running = await hosted.enter_async_context(_stack(redis_url, folder, task_secret=TASK_SECRET))
+        player = await hosted.enter_async_context(served_agent(_play))
+        agent = {"agent": await hosted.enter_async_context(_sample_agent({}))}
         ids = {"agentbeats_ids": {"agent": AGENT_ID}}
-        pattern: dict[str, Any] = {"tasks": None, "interaction_pattern": PATTERN, "num_runs": 3}
+        withholding = await hosted.enter_async_context(_sample_agent({"agent/2": Habit.WITHHOLDING}))
+        suite: dict[str, Any] = {
+            "tasks": None,
+            "suite": ["maximum", "prefix-sums", "leader-election"],
+            "exchange": "rounds",
+            "difficulty": 1,
+        }
+        parts = {
+            f"part {index}": await _run(
+                running, {"agent": withholding}, folder / f"part{index}", **suite, num_shards=2, shard_index=index
+            )
+            for index in range(2)
+        }
         return {
-            "pattern": await _run(running, {}, folder / "pattern", **pattern),
-            "shard 0": await _run(running, {}, folder / "shard0", **pattern, num_shards=2),
-            "shard 1": await _run(running, {}, folder / "shard1", **pattern, num_shards=2, shard_index=1),
+            **parts,
+            "whole": await _run(running, {"agent": withholding}, folder / "whole", **suite),
+            **await _of_patterns(running, folder),
             "rounds": await _run(
                 running, {"agent": player}, folder / "rounds", tasks=None, suite=["maximum", "prefix-sums"], **ids
             ),
             "calls": await _run(running, agent, folder / "calls", tasks=None, suite="maximum", topology="chain"),
         }
+
+
+@asynccontextmanager
+async def _sample_agent(habits: dict[str, Habit]) -> AsyncIterator[str]:
+    holder = reserved()
+    async with served(create_app(f"{url_of(holder)}/", habits), holder) as url:
+        yield f"{url}/"
 
 
 @asynccontextmanager

@@ -61,12 +61,14 @@ def secret() -> Ed25519PrivateKey:
 
 
 @pytest.fixture(scope="module")
-def original(runs: Mapping[str, Run], secret: Ed25519PrivateKey, tmp_path_factory: pytest.TempPathFactory) -> Signed:
+def original(
+    pattern_runs: Mapping[str, Run], secret: Ed25519PrivateKey, tmp_path_factory: pytest.TempPathFactory
+) -> Signed:
     """A signed run of a pattern; tests change copies."""
     folder = tmp_path_factory.mktemp("signed")
     (folder / "provenance.json").write_text(json.dumps(PROVENANCE))
     (folder / "key.pub").write_text(public_pem(secret))
-    signed = Signed(runs["pattern"].copy(folder / "run"), folder)
+    signed = Signed(pattern_runs["pattern"].copy(folder / "run"), folder)
     code, output = signed.sign(CONCORD_SIGNING_KEY=pem(secret))
     assert code == 0, output
     return signed
@@ -133,6 +135,13 @@ def test_a_signature_does_not_vouch_for_another_provenance(signed: Signed) -> No
     assert "provenance_sha256, image_digests differ" in output
 
 
+def test_the_provenance_of_another_bundle_is_found(signed: Signed) -> None:
+    signed.provenance.write_text(json.dumps({**PROVENANCE, "bundle_digests": {signed.run.assessment_id: "00" * 32}}))
+    code, output = signed.verify()
+    assert code == 1
+    assert f"the provenance names another bundle of {signed.run.assessment_id}" in output
+
+
 def test_a_key_needs_a_signature(signed: Signed) -> None:
     signed.signature.unlink()
     code, output = signed.verify()
@@ -152,9 +161,9 @@ class TestSigning:
         assert not signed.signature.exists()
 
     def test_an_assessment_without_all_its_shards_is_not_signed(
-        self, runs: Mapping[str, Run], tmp_path: Path, secret: Ed25519PrivateKey
+        self, pattern_runs: Mapping[str, Run], tmp_path: Path, secret: Ed25519PrivateKey
     ) -> None:
-        results = merged(tmp_path / "merged", runs["shard 0"])
+        results = merged(tmp_path / "merged", pattern_runs["shard 0"])
         assert invoked("sign", str(results), CONCORD_SIGNING_KEY=pem(secret))[0] == 3
         assert not results.with_name("results.json.sig").exists()
 

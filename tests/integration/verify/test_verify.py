@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from concord.bundle import MANIFEST
@@ -13,6 +14,7 @@ from concord.suite import commitment
 from concord_cli.verify.checks import RECORDED
 from tests.integration.verify.runs import AGENT_ID, TASK_SECRET, Members, Run, invoked, merged
 
+ROOT = Path(__file__).parents[3]
 KINDS = ["pattern", "rounds", "calls", "judge", "cached judge", "failed judge", "assistant"]
 
 
@@ -111,7 +113,7 @@ def test_numbers_may_be_written_as_a2a_writes_them(copied: Callable[[str], Run])
 
 
 def test_the_row_of_another_run_does_not_fit_a_bundle(runs: Mapping[str, Run]) -> None:
-    code, output = verified(runs["shard 0"].results, "--bundle", str(runs["pattern"].bundle))
+    code, output = verified(runs["whole"].results, "--bundle", str(runs["pattern"].bundle))
     assert code == 1
     assert "$.results[0].detail.assessment_id" in output
 
@@ -274,24 +276,47 @@ def test_what_the_host_recorded_is_all_that_nothing_else_in_the_bundle_contradic
     assert "Only a signature covers what the host recorded: $.participants, " in verified(copied("pattern").results)[1]
 
 
+FIGURES = [
+    *("Pass Rate", "Score", "Domain", "Overall %", "Density %", "Coordination", "Quality", "Bottleneck", "Isolated"),
+    *("Basis", "Version", "Score High", "Usable", "Judged", "Unjudged"),
+]
+"""The columns of the leaderboard that do not depend on how long something took."""
+
+
+def line_of(results: Path) -> dict[str, Any]:
+    """The leaderboard's line for a results file."""
+    query = (ROOT / "deploy/leaderboard/query.sql").read_text(encoding="utf-8")
+    with duckdb.connect() as connection:
+        connection.execute(f"CREATE VIEW results AS SELECT * FROM read_json_auto('{results}')")  # noqa: S608
+        answer = connection.execute(query)
+        [line] = answer.fetchall()
+        return dict(zip([column[0] for column in answer.description], line, strict=True))
+
+
 class TestShards:
     def test_all_shards_of_an_assessment_verify_together(self, runs: Mapping[str, Run], tmp_path: Path) -> None:
-        code, output = verified(merged(tmp_path / "merged", runs["shard 0"], runs["shard 1"]))
+        code, output = verified(merged(tmp_path / "merged", runs["part 0"], runs["part 1"]))
         assert code == 0, output
         assert "Every value of 2 rows follows from the bundles: 3 trials computed again." in output
 
+    def test_shards_merge_to_the_numbers_of_a_whole_run(self, runs: Mapping[str, Run], tmp_path: Path) -> None:
+        whole = line_of(merged(tmp_path / "whole", runs["whole"]))
+        parts = line_of(merged(tmp_path / "parts", runs["part 0"], runs["part 1"]))
+        assert 0 < whole["Pass Rate"] < 100
+        assert {name: parts[name] for name in FIGURES} == {name: whole[name] for name in FIGURES}
+
     def test_a_missing_shard_makes_the_assessment_incomplete(self, runs: Mapping[str, Run]) -> None:
-        code, output = verified(runs["shard 1"].results)
+        code, output = verified(runs["part 1"].results)
         assert code == 3
         assert "shards are missing, so this is not the whole assessment: 0" in output
 
     def test_a_shard_counts_only_once(self, runs: Mapping[str, Run], tmp_path: Path) -> None:
-        code, output = verified(merged(tmp_path / "merged", *[runs["shard 1"]] * 2))
+        code, output = verified(merged(tmp_path / "merged", *[runs["part 1"]] * 2))
         assert code == 1
         assert "shard 1 is there 2 times" in output
 
     def test_a_run_of_other_tasks_is_no_shard(self, runs: Mapping[str, Run], tmp_path: Path) -> None:
-        code, output = verified(merged(tmp_path / "merged", runs["shard 1"], runs["rounds"]))
+        code, output = verified(merged(tmp_path / "merged", runs["part 1"], runs["pattern"]))
         assert code == 1
         assert "shard 0 has another config than shard 1" in output
         assert "shard 0 has tasks of another secret than shard 1" in output
