@@ -30,8 +30,8 @@ from concord_gateway.run_record import RunRecord
 
 logger = logging.getLogger(__name__)
 
-MAX_KEPT_BYTES: Final = 512 * 2**20
-"""Bytes of all bundles in an output folder. The oldest ones are removed."""
+MAX_KEPT_BYTES: Final = 128 * 2**20
+"""Bytes of all bundles in an output folder, which may be in memory. The oldest ones are removed."""
 
 
 class _NoInputsError(Exception):

@@ -13,10 +13,10 @@ ROW_INPUTS: Final = "row-inputs.json"
 TrialMember = Literal["outcome.json", "inputs.json", "failure.json", "reports.jsonl", "conducted.json"]
 
 MAX_CONTENT: Final = 256 * 2**20
-"""Bytes of all members of a bundle together, uncompressed."""
+"""Bytes of all members of a bundle together, uncompressed. Reports compress about tenfold."""
 
-MAX_FILE: Final = 128 * 2**20
-"""Bytes of a bundle's file. Reports compress about tenfold."""
+MAX_FILE: Final = MAX_CONTENT + 2**24
+"""Bytes of a bundle's file, even if nothing in it could be compressed."""
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
