@@ -39,13 +39,15 @@ async def recomputed_row(contents: Contents, advance: Callable[[str], None] = la
 async def _verdict(contents: Contents, trial_id: str) -> JudgedTrial:
     try:
         return await _verdict_from(contents, trial_id)
+    except BundleError:
+        raise
     except MissingAnswerError as error:
         raise BundleError([f"{trial_member(trial_id, 'inputs.json')}: {error}"]) from error
     except ExceptionGroup as errors:  # from several questions at once
-        missing = errors.subgroup(MissingAnswerError)
-        if missing is None:
-            raise
-        raise BundleError([f"{trial_member(trial_id, 'inputs.json')}: {missing.exceptions[0]}"]) from errors
+        raise BundleError([f"{trial_member(trial_id, 'inputs.json')}: {errors.exceptions[0]}"]) from errors
+    except Exception as error:
+        # No gateway writes members that the evaluator cannot read, so somebody else did.
+        raise BundleError([f"trials/{trial_id}: cannot be evaluated: {type(error).__name__}"]) from error
 
 
 async def _verdict_from(contents: Contents, trial_id: str) -> JudgedTrial:

@@ -108,7 +108,7 @@ def _first_reason(error: ValidationError) -> str:
 def _batches(name: str, members: Mapping[str, bytes]) -> tuple[ReportBatch, ...]:
     try:
         return tuple(map(_batch, members.get(name, b"").splitlines()))
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise BundleError([f"{name}: has a line that is no batch of reports: {error}"]) from error
 
 
@@ -131,6 +131,8 @@ def _contradictions(manifest: Manifest, members: Mapping[str, bytes], contents: 
         outcome = of_trial.outcome
         if outcome is not None and {outcome.trial_id, outcome.outcome.trial_id} != {trial.trial_id}:
             yield f"{trial_member(trial.trial_id, 'outcome.json')}: is of {outcome.outcome.trial_id}"
+        if outcome is not None and outcome.assessment_id != plan.assessment_id:
+            yield f"{trial_member(trial.trial_id, 'outcome.json')}: is of the assessment {outcome.assessment_id}"
         strangers = sorted({batch.trace_id for batch in of_trial.batches} - {trial.trace_id})
         if strangers:
             yield f"{trial_member(trial.trial_id, 'reports.jsonl')}: has reports of the trace {strangers[0]}"

@@ -2,12 +2,15 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from concord.bundle import MANIFEST
 from concord.suite import commitment
@@ -29,7 +32,7 @@ def copied(runs: Mapping[str, Run], tmp_path: Path) -> Callable[[str], Run]:
     return lambda kind: runs[kind].copy(tmp_path / kind)
 
 
-def edited(members: Members, name: str, *path: str | int, to: object) -> None:
+def edited(members: Members, name: str, path: Sequence[str | int], to: object) -> None:
     """Changes one value in a JSON member."""
     document = json.loads(members[name])
     place = document
@@ -139,6 +142,8 @@ def swapped_answers(members: Members) -> None:
 
 
 SEED = "trials", 0, "seed"
+QUIET = "config", "quiet_s"
+URL = "roster", 0, "url"
 DIFFICULTY = "tasks", 0, "family", "difficulty"
 FOREIGN: Members = {"trials/trial-9/outcome.json": b"{}"}
 MEMBER_CHANGES: list[tuple[str, str, Callable[[Members], object]]] = [
@@ -153,11 +158,11 @@ MEMBER_CHANGES: list[tuple[str, str, Callable[[Members], object]]] = [
     (
         "pattern",
         "plan.json: its trials are not those",
-        lambda each: edited(each, "plan.json", *SEED, to=1),
+        lambda each: edited(each, "plan.json", SEED, 1),
     ),
-    ("pattern", "plan.json: its config is not", lambda each: edited(each, "plan.json", "config", "quiet_s", to=9)),
-    ("rounds", "plan.json: its task maximum", lambda each: edited(each, "plan.json", *DIFFICULTY, to=1)),
-    ("rounds", "plan.json: its roster", lambda each: edited(each, "plan.json", "roster", 0, "url", to="http://b/")),
+    ("pattern", "plan.json: its config is not", lambda each: edited(each, "plan.json", QUIET, 9)),
+    ("rounds", "plan.json: its task maximum", lambda each: edited(each, "plan.json", DIFFICULTY, 1)),
+    ("rounds", "plan.json: its roster", lambda each: edited(each, "plan.json", URL, "http://b/")),
     ("judge", "trials/trial-1/inputs.json: the record has no answer of the model", lambda each: asked_nothing(each)),
     ("assistant", "trials/trial-1/conducted.json: is missing", lambda each: each.pop("trials/trial-1/conducted.json")),
     ("assistant", "trials/trial-1/conducted.json: its scenario", lambda each: with_easy_criteria(each)),
@@ -165,11 +170,11 @@ MEMBER_CHANGES: list[tuple[str, str, Callable[[Members], object]]] = [
 
 
 def asked_nothing(members: Members) -> None:
-    edited(members, "trials/trial-1/inputs.json", "judge", "exchanges", to=[])
+    edited(members, "trials/trial-1/inputs.json", ("judge", "exchanges"), [])
 
 
 def with_easy_criteria(members: Members) -> None:
-    edited(members, "trials/trial-1/conducted.json", "scenario", "criteria", 0, "description", to="Easy.")
+    edited(members, "trials/trial-1/conducted.json", ("scenario", "criteria", 0, "description"), "Easy.")
 
 
 @pytest.mark.parametrize(("kind", "line", "change"), MEMBER_CHANGES, ids=[line for _, line, _ in MEMBER_CHANGES])
@@ -181,13 +186,40 @@ def test_a_bundle_that_contradicts_itself_is_found_even_with_a_manifest_that_fit
     assert line in output
 
 
+def places(value: object, place: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    """The paths of all values in a document."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, each in inner:
+        yield (*place, key)
+        yield from places(each, (*place, key))
+
+
+@given(data=st.data())
+@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize("kind", ["rounds", "judge", "assistant"])
+def test_no_value_in_a_bundle_makes_the_command_fail_otherwise_than_by_naming_a_fault(
+    kind: str, data: st.DataObject, runs: Mapping[str, Run], tmp_path: Path
+) -> None:
+    def change(members: Members) -> None:
+        name = data.draw(st.sampled_from(sorted(members)))
+        first, *others = members[name].splitlines()
+        place = data.draw(st.sampled_from([*places(json.loads(first))]))
+        value = data.draw(st.sampled_from([None, True, -1, 2**70, 1e308, "", "x", [], {}, [None], "\ud800"]))
+        members[name] = first
+        edited(members, name, place, value)
+        members[name] = b"\n".join([members[name], *others])
+
+    code, output = verified(runs[kind].copy(tmp_path / "changed").with_members(change).results)
+    assert (code == 1) == ("the results are not verified" in output)
+
+
 def test_the_code_of_a_bundles_scenario_is_not_executed_unless_it_is_the_checkers(
     copied: Callable[[str], Run], tmp_path: Path
 ) -> None:
     def with_code(members: Members) -> None:
         member = "trials/trial-1/conducted.json"
         source = json.loads(members[member])["evaluators"]["source"]
-        edited(members, member, "evaluators", "source", to=f"{source}\nopen({str(tmp_path / 'ran')!r}, 'w')\n")
+        edited(members, member, ("evaluators", "source"), f"{source}\nopen({str(tmp_path / 'ran')!r}, 'w')\n")
 
     code, output = verified(copied("assistant").with_members(with_code).results)
     assert code == 1
@@ -197,7 +229,7 @@ def test_the_code_of_a_bundles_scenario_is_not_executed_unless_it_is_the_checker
 
 def test_tasks_of_another_secret_than_the_one_committed_to_are_found(copied: Callable[[str], Run]) -> None:
     secret = "00" * 32
-    run = copied("rounds").with_members(lambda each: edited(each, "plan.json", "task_secret", to=secret))
+    run = copied("rounds").with_members(lambda each: edited(each, "plan.json", ["task_secret"], secret))
     code, output = verified(run.results)
     assert code == 1
     assert "plan.json: the task secret has the SHA-256" in output
@@ -205,7 +237,7 @@ def test_tasks_of_another_secret_than_the_one_committed_to_are_found(copied: Cal
 
 def test_a_commitment_that_fits_another_secret_does_not_fit_the_row(copied: Callable[[str], Run]) -> None:
     run = copied("rounds").with_members(
-        lambda each: edited(each, "plan.json", "task_secret", to="00" * 32), commitment=commitment(bytes(32))
+        lambda each: edited(each, "plan.json", ["task_secret"], "00" * 32), commitment=commitment(bytes(32))
     )
     code, output = verified(run.results)
     assert code == 1
@@ -214,7 +246,7 @@ def test_a_commitment_that_fits_another_secret_does_not_fit_the_row(copied: Call
 
 def test_a_better_answer_in_the_bundle_alone_is_found_in_the_row(copied: Callable[[str], Run]) -> None:
     run = copied("rounds").with_members(
-        lambda each: edited(each, "trials/trial-1/outcome.json", "outcome", "answers", 0, "text", to="0")
+        lambda each: edited(each, "trials/trial-1/outcome.json", ("outcome", "answers", 0, "text"), "0")
     )
     code, output = verified(run.results)
     assert code == 1
@@ -268,7 +300,7 @@ def test_what_the_host_recorded_is_all_that_nothing_else_in_the_bundle_contradic
 ) -> None:
     found = set()
     for kind, member, path, value in RECORDINGS:
-        run = copied(kind).with_members(lambda each, m=member, p=path, v=value: edited(each, m, *p, to=v))
+        run = copied(kind).with_members(partial(edited, name=member, path=path, to=value))
         code, output = verified(run.results)
         assert code == 1
         found |= paths_in(output)
