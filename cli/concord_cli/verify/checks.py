@@ -113,6 +113,10 @@ async def _check_row(
         found.faults.append(f"{place}: is no row of Concord")
         return
     path = await asyncio.to_thread(_bundle_path, bundles, assessment_id)
+    if path is None:
+        without = "its assessment left no bundle (`detail.bundle_sha256` is null)"
+        found.faults.append(f"{place}: {without if _has_no_digest(row) else f'no {assessment_id}.zip in {bundles}'}")
+        return
     try:
         bundle = await asyncio.to_thread(read_bundle, path)
         contents = await asyncio.to_thread(contents_of, bundle.manifest, bundle.members)
@@ -133,8 +137,15 @@ async def _check_row(
     found.rows.append(_signed_row(assessment_id, row, bundle))
 
 
-def _bundle_path(bundles: Path, assessment_id: str) -> Path:
-    return bundles / f"{assessment_id}.zip" if bundles.is_dir() else bundles
+def _bundle_path(bundles: Path, assessment_id: str) -> Path | None:
+    """The bundle of an assessment; None if it is not in the folder, or the path does not exist."""
+    path = bundles / f"{assessment_id}.zip" if bundles.is_dir() else bundles
+    return path if path.exists() else None
+
+
+def _has_no_digest(row: dict[str, JsonValue]) -> bool:
+    detail = row.get("detail")
+    return isinstance(detail, dict) and detail.get("bundle_sha256") is None
 
 
 def _signed_row(assessment_id: str, row: JsonValue, bundle: Bundle) -> SignedRow:

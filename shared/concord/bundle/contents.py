@@ -107,12 +107,13 @@ def _first_reason(error: ValidationError) -> str:
 
 def _batches(name: str, members: Mapping[str, bytes]) -> tuple[ReportBatch, ...]:
     try:
-        return tuple(map(_batch, members.get(name, b"").splitlines()))
+        return tuple(map(batch_of_line, members.get(name, b"").splitlines()))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise BundleError([f"{name}: has a line that is no batch of reports: {error}"]) from error
 
 
-def _batch(line: bytes) -> ReportBatch:
+def batch_of_line(line: bytes) -> ReportBatch:
+    """The batch in a line of `reports.jsonl`. Raises ValueError, TypeError, KeyError, AttributeError, RecursionError."""
     document = json.loads(line)
     body = document["body"].encode("utf-8", "surrogateescape")
     return _BATCH.validate_python({**document, "body": pack(body)})

@@ -68,11 +68,6 @@ class ReplayedTranscript(Transcript):
         for exchange in exchanges:
             self._left[exchange.question].append(exchange)
 
-    @property
-    def unused(self) -> int:
-        """The number of exchanges that no question asked for."""
-        return sum(map(len, self._left.values()))
-
     def remembered(self, question: str) -> str | None:
         """See `Transcript`."""
         left = self._left[question]

@@ -204,7 +204,7 @@ def test_no_value_in_a_bundle_makes_the_command_fail_otherwise_than_by_naming_a_
         name = data.draw(st.sampled_from(sorted(members)))
         first, *others = members[name].splitlines()
         place = data.draw(st.sampled_from([*places(json.loads(first))]))
-        value = data.draw(st.sampled_from([None, True, -1, 2**70, 1e308, "", "x", [], {}, [None], "\ud800"]))
+        value: object = data.draw(st.sampled_from([None, True, -1, 2**70, 1e308, "", "x", [], {}, [None], "\ud800"]))
         members[name] = first
         edited(members, name, place, value)
         members[name] = b"\n".join([members[name], *others])
@@ -272,7 +272,15 @@ def test_a_missing_bundle_is_named(copied: Callable[[str], Run]) -> None:
     run.bundle.unlink()
     code, output = verified(run.results)
     assert code == 1
-    assert f"{run.assessment_id}.zip: cannot be read: No such file or directory" in output
+    assert f"$.results[0]: no {run.assessment_id}.zip in {run.bundle.parent}" in output
+
+
+def test_a_row_without_a_bundle_is_named_as_one(copied: Callable[[str], Run]) -> None:
+    run = copied("pattern").with_row(lambda row: row["detail"].update(bundle_sha256=None))
+    run.bundle.unlink()
+    code, output = verified(run.results)
+    assert code == 1
+    assert "$.results[0]: its assessment left no bundle (`detail.bundle_sha256` is null)" in output
 
 
 def test_a_file_without_rows_is_an_error_of_use(tmp_path: Path) -> None:
