@@ -113,7 +113,10 @@ def _batches(name: str, members: Mapping[str, bytes]) -> tuple[ReportBatch, ...]
 
 
 def batch_of_line(line: bytes) -> ReportBatch:
-    """The batch in a line of `reports.jsonl`. Raises ValueError, TypeError, KeyError, AttributeError, RecursionError."""
+    """The batch in a line of `reports.jsonl`.
+
+    Raises ValueError, TypeError, KeyError, AttributeError or RecursionError for another line.
+    """
     document = json.loads(line)
     body = document["body"].encode("utf-8", "surrogateescape")
     return _BATCH.validate_python({**document, "body": pack(body)})
