@@ -128,6 +128,24 @@ def test_the_signature_of_another_key_does_not_count(signed: Signed) -> None:
     assert "the signature is not by this key" in output
 
 
+def test_a_statement_cannot_borrow_the_signature_of_another_one(signed: Signed, secret: Ed25519PrivateKey) -> None:
+    before = json.loads(signed.signature.read_text())
+    signed.run.results.write_text(json.dumps(signed.run.document()))
+    assert signed.sign(CONCORD_SIGNING_KEY=pem(secret))[0] == 0
+    after = json.loads(signed.signature.read_text())
+    signed.signature.write_text(json.dumps({**after, "signature": before["signature"]}, indent=2) + "\n")
+    code, output = signed.verify()
+    assert code == 1
+    assert "the signature is not by this key" in output
+
+
+def test_a_signature_written_in_another_way_is_refused(signed: Signed) -> None:
+    signed.signature.write_text(json.dumps(json.loads(signed.signature.read_text())))
+    code, output = signed.verify()
+    assert code == 1
+    assert "is not written as `concord sign` writes it" in output
+
+
 def test_a_signature_does_not_vouch_for_another_provenance(signed: Signed) -> None:
     signed.provenance.write_text(json.dumps({"image_digests": {"green-agent": "another"}}))
     code, output = signed.verify()
