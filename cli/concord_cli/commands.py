@@ -11,6 +11,7 @@ from concord.assessment.result_row import ResultRow
 from concord_cli.assistant_scenario import assistant_scenario
 from concord_cli.brief import Brief
 from concord_cli.errors import AssessmentError, UsageError
+from concord_cli.kept_bundles import keep_bundles
 from concord_cli.output_files import prepare_folder
 from concord_cli.results_file import write_results
 from concord_cli.scenario import Scenario, check_config, check_spelling, read_scenario
@@ -43,6 +44,7 @@ async def run(
         if traces is not None:
             await _save_traces(stack, results, traces, progress)
         keep_secrets(stack.folder.path / "output", results, output)
+        keep_bundles(stack.folder.path / "output", results, output)
     write_results(output, scenario.agentbeats_ids, results)
     _show_result(results, output, progress, _name_of(path), verbose=verbose)
 

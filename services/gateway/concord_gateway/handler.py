@@ -16,6 +16,7 @@ from concord.tracing import ASSESSMENT_ID, fail, root, span
 from concord.trust.redaction import redact
 from concord_gateway.admission import Admission, FullError
 from concord_gateway.assistants import AssistantContexts, Assistants, Scenarios
+from concord_gateway.bundle_file import write_bundle
 from concord_gateway.evaluation import EvaluationFailedError, NoWorkerError, wait_for_workers
 from concord_gateway.instruments import Instruments
 from concord_gateway.intake import NotAnAssessmentError, Work, check_hosts, plan_work, read_request
@@ -101,7 +102,7 @@ class AssessmentHandler:
             self._instruments,
         )
         logger.info("running an assessment of %d trials, mode %s", len(record.plan.trials), record.plan.mode.value)
-        await self._finish(run, task)
+        await self._finish(run, task, message.text)
 
     async def _record(self, message: IncomingMessage, task: TaskHandle, progress: Progress) -> RunRecord:
         """The record of this task's run: the one that a lost gateway left, or a new one.
@@ -127,11 +128,12 @@ class AssessmentHandler:
         await task.save_checkpoint(plan.assessment_id)
         return record
 
-    async def _finish(self, run: AssessmentRun, task: TaskHandle) -> None:
+    async def _finish(self, run: AssessmentRun, task: TaskHandle, request: str) -> None:
         try:
             await wait_for_workers(self._storage)
             with self._instruments.assessment_seconds.time():
                 row = await run.run()
+                row = await write_bundle(self._storage, run.record, request, row, self._settings.output_dir)
         except (EvaluationFailedError, NoWorkerError, StorageUnavailableError) as error:
             await self._retire(run)
             await self._fail(task, f"no result: {error}")
