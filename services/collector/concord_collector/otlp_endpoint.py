@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from concord.trace.otlp import Span, SpanError, read_json, to_step, without_internals
+from concord.trace.otlp import Span, SpanError, as_attributes, read_json, to_step, without_internals
 from concord.trace.report import MAX_BATCH_STEPS, Channel, StepBatch
 from concord.trace.step import MAX_ID_LENGTH, InteractionStep
 from concord.trust.tokens import Claims
@@ -93,7 +93,7 @@ def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Ex
         try:
             if len(reporter) > MAX_ID_LENGTH:
                 raise SpanError(f"service.name: longer than {MAX_ID_LENGTH} characters")
-            groups[span.trace_id, reporter].append(to_step(span, agent_name=span.agent))
+            groups[span.trace_id, reporter].append(_step(span))
         except SpanError as error:
             reasons.append(str(error))
     digest = blake2b(body, digest_size=16).hexdigest()
@@ -103,6 +103,12 @@ def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Ex
         for number, steps in enumerate(_chunks(all_steps))
     ]
     return Export(batches, len(reasons), reasons[0] if reasons else "", foreign)
+
+
+def _step(span: Span) -> InteractionStep:
+    """The step of a span, with the span itself. Raises SpanError."""
+    step = to_step(span, agent_name=span.agent)
+    return step.model_copy(update={"additional_attributes": step.additional_attributes | as_attributes(span)})
 
 
 def _chunks(steps: list[InteractionStep]) -> Iterator[list[InteractionStep]]:

@@ -2,15 +2,15 @@
 
 import json
 from base64 import b64decode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from contextlib import suppress
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 from pydantic.alias_generators import to_camel
 
-from concord.trace.otlp.genai import ATTRIBUTES, SERVICE_NAME
-from concord.trace.otlp.spans import AttributeValue, Span
+from concord.trace.otlp.genai import ATTRIBUTES, DESTINATION, SERVICE_NAME
+from concord.trace.otlp.spans import AttributeValue, Span, destination
 
 _TRACE_ID_BYTES: Final = 16
 _SPAN_ID_BYTES: Final = 8
@@ -136,6 +136,8 @@ def _service(attributes: Iterable[_KeyValue]) -> str:
 
 def _read(span: _Span, scope: str, service: str) -> Span:
     status = span.status or _Status()
+    client = span.kind in _CLIENT_KINDS
+    attributes = span.attributes or ()
     return Span(
         trace_id=_id(span.trace_id, _TRACE_ID_BYTES),
         span_id=_id(span.span_id, _SPAN_ID_BYTES),
@@ -145,10 +147,11 @@ def _read(span: _Span, scope: str, service: str) -> Span:
         service=service,
         start_ns=span.start_time_unix_nano or 0,
         end_ns=span.end_time_unix_nano or 0,
-        client=span.kind in _CLIENT_KINDS,
+        client=client,
         failed=status.code in _ERROR_CODES,
         message=status.message or "",
-        attributes=_exception(span.events or ()) | _known(span.attributes or ()),
+        attributes=_exception(span.events or ()) | _known(attributes),
+        address=destination(_known(attributes, DESTINATION)) if client else "",
     )
 
 
@@ -166,5 +169,5 @@ def _exception(events: Iterable[_Event]) -> dict[str, AttributeValue]:
     return next((_known(event.attributes or ()) for event in events if event.name == "exception"), {})
 
 
-def _known(attributes: Iterable[_KeyValue]) -> dict[str, AttributeValue]:
-    return {each.key: as_attribute(each.plain()) for each in attributes if each.key in ATTRIBUTES}
+def _known(attributes: Iterable[_KeyValue], names: Set[str] = ATTRIBUTES) -> dict[str, AttributeValue]:
+    return {each.key: as_attribute(each.plain()) for each in attributes if each.key in names}
