@@ -25,8 +25,8 @@ from concord_evaluator.pipeline.score_inputs import conduct_in, graded
 from concord_evaluator.trace import LinkCalls, Projection, Provenance, observability_of, project, team_observability
 
 UNSEEN: Final = (
-    "no call between participants could be observed: call peers at the addresses from `/peers`, or report "
-    "calls to the collector (docs/reporting.md)"
+    "no call between participants could be observed: call peers at the addresses from `/peers`, start agents with "
+    "`concord adapt`, or report calls to the collector (docs/reporting.md)"
 )
 
 
