@@ -1,5 +1,6 @@
 """The command line: `concord run`, `up`, `green`, `assess`, `evaluate`, `report`, `compare`, and groups of commands."""
 
+from collections.abc import Coroutine
 from pathlib import Path
 from typing import Annotated
 
@@ -138,6 +139,40 @@ def assess(scenario: ScenarioFile, output: OutputFile = RESULTS_FILE) -> None:
         from concord_cli import commands
 
         execute(commands.ask(scenario, output, progress))
+
+
+@app.command("adapt")
+def adapt_agent(
+    role: Annotated[str, typer.Argument(metavar="ROLE", help="The agent's role in the assessment.")],
+    command: Annotated[list[str], typer.Argument(metavar="COMMAND", help="The command that starts the agent.")],
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port where the gateway reaches the agent.")],
+    host: Host = LOOPBACK,
+    card_url: Annotated[
+        str | None, typer.Option(metavar="URL", callback=_checked_url, help="URL of that port, for the agent's card.")
+    ] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            callback=_checked_url,
+            help="Where COMMAND listens; by default, it gets --host, --port and --card-url.",
+        ),
+    ] = None,
+) -> None:
+    """Start an agent that has its peers' addresses in its own configuration, and let the gateway observe its calls."""
+    with exit_codes():
+        try:
+            from concord_cli.adapt.command import AdaptArguments, adapt
+        except ModuleNotFoundError as error:
+            raise UsageError(f"`concord adapt` needs the module {error.name}: install concord-cli[local]") from error
+
+        codes: list[int] = []
+        execute(_noted(adapt(AdaptArguments(role, command, host, port, card_url, agent)), codes))
+        raise typer.Exit(codes[0])
+
+
+async def _noted(work: Coroutine[None, None, int], codes: list[int]) -> None:
+    codes.append(await work)
 
 
 @app.command("evaluate")
