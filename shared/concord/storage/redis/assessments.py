@@ -27,6 +27,10 @@ class RedisAssessmentStore:
         """See `AssessmentStore.save_plan`."""
         name = keys.assessment(plan.assessment_id)
         with storage_faults():
+            async with self._redis.pipeline(transaction=False) as pipe:
+                for trial in plan.trials:
+                    pipe.set(keys.trial(trial.trace_id), 1, ex=TTL_S)
+                await pipe.execute()
             async with self._redis.pipeline(transaction=True) as pipe:
                 pipe.hset(name, _PLAN, redact(plan.model_dump_json(by_alias=True)))
                 pipe.hincrby(name, _PLAN_REVISION, 1)
@@ -37,6 +41,11 @@ class RedisAssessmentStore:
         """See `AssessmentStore.plan`."""
         document = await self.load(assessment_id, _PLAN)
         return None if document is None else AssessmentPlan.model_validate_json(document)
+
+    async def has_trial(self, trace_id: str) -> bool:
+        """See `AssessmentStore.has_trial`."""
+        with storage_faults():
+            return bool(await self._redis.exists(keys.trial(trace_id)))
 
     async def plan_revision(self, assessment_id: str) -> int:
         """See `AssessmentStore.plan_revision`."""

@@ -14,6 +14,7 @@ from concord.storage.ports import (
     AnswerCache,
     AssessmentStore,
     MemoryUse,
+    OpenTraces,
     SecretStore,
     TraceStore,
 )
@@ -22,6 +23,7 @@ from concord.storage.redis.assessments import RedisAssessmentStore
 from concord.storage.redis.faults import storage_faults
 from concord.storage.redis.hard_timeout import with_hard_timeout
 from concord.storage.redis.jobs import ArqJobQueue
+from concord.storage.redis.open_traces import RedisOpenTraces
 from concord.storage.redis.registry import RedisAgentRegistry
 from concord.storage.redis.retrying import PASSING_FAULTS, TimedRetry
 from concord.storage.redis.secrets import RedisSecretStore
@@ -48,6 +50,7 @@ class Storage:
     """All state outside the process."""
 
     traces: TraceStore
+    open_traces: OpenTraces
     registry: AgentRegistry
     assessments: AssessmentStore
     answers: AnswerCache
@@ -98,6 +101,7 @@ async def connect(url: str, *, retry_s: float = REQUEST_RETRY_S) -> AsyncIterato
     try:
         yield Storage(
             traces=RedisTraceStore(redis),
+            open_traces=RedisOpenTraces(redis),
             registry=RedisAgentRegistry(redis),
             assessments=RedisAssessmentStore(redis),
             answers=RedisAnswerCache(redis),

@@ -3,7 +3,7 @@
 Pure. OTLP/JSON is decoded here, OTLP/protobuf in the collector, because it needs another library.
 """
 
-from concord.trace.otlp.json_form import as_attribute, read_json, spans_in
+from concord.trace.otlp.json_form import as_attribute, as_export, read_json, spans_in
 from concord.trace.otlp.mapping import SpanError, check_ids, to_step
 from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading, name_key
 from concord.trace.otlp.spans import AttributeValue, Span, destination, without_internals
@@ -21,6 +21,7 @@ __all__ = [
     "TeamReading",
     "as_attribute",
     "as_attributes",
+    "as_export",
     "check_ids",
     "conversations_of",
     "destination",

@@ -2,14 +2,14 @@
 
 import json
 from base64 import b64decode
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 from pydantic.alias_generators import to_camel
 
-from concord.trace.otlp.genai import ATTRIBUTES, DESTINATION, SERVICE_NAME
+from concord.trace.otlp.genai import ATTRIBUTES, DESTINATION, SERVICE_NAME, URL
 from concord.trace.otlp.spans import AttributeValue, Span, destination
 
 _TRACE_ID_BYTES: Final = 16
@@ -119,6 +119,45 @@ def as_attribute(value: JsonValue) -> AttributeValue:
     if value is None:
         return ""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+
+
+def as_export(spans: Sequence[Span]) -> dict[str, JsonValue]:
+    """An `ExportTraceServiceRequest` with these spans, which `spans_in` reads as they are."""
+    groups: dict[tuple[str, str], list[JsonValue]] = {}
+    for span in spans:
+        groups.setdefault((span.service, span.scope), []).append(_written(span))
+    return {
+        "resourceSpans": [
+            {
+                "resource": {"attributes": [_attribute(SERVICE_NAME[0], service)] if service else []},
+                "scopeSpans": [{"scope": {"name": scope}, "spans": written}],
+            }
+            for (service, scope), written in groups.items()
+        ]
+    }
+
+
+def _written(span: Span) -> JsonValue:
+    attributes = {**span.attributes, **({URL[0]: span.address} if span.address else {})}
+    return {
+        "traceId": span.trace_id,
+        "spanId": span.span_id,
+        "parentSpanId": span.parent_id,
+        "name": span.name,
+        "kind": 3 if span.client else 1,
+        "startTimeUnixNano": str(span.start_ns),
+        "endTimeUnixNano": str(span.end_ns),
+        "status": {"code": 2 if span.failed else 0, "message": span.message},
+        "attributes": [_attribute(name, value) for name, value in attributes.items()],
+    }
+
+
+def _attribute(name: str, value: AttributeValue) -> JsonValue:
+    if isinstance(value, bool):
+        return {"key": name, "value": {"boolValue": value}}
+    if isinstance(value, int):
+        return {"key": name, "value": {"intValue": str(value)}}
+    return {"key": name, "value": {"doubleValue": value} if isinstance(value, float) else {"stringValue": value}}
 
 
 def _spans(export: _Export) -> Iterator[Span]:
