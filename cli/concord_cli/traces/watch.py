@@ -29,6 +29,7 @@ class Watch:
 
     collector: OpenCollector
     config: AssessmentConfig = field(default_factory=AssessmentConfig)
+    quiet_s: float = QUIET_S
     n_traces: int = 0
     _since: float = 0.0
     _done: dict[str, float] = field(default_factory=dict)
@@ -40,12 +41,12 @@ class Watch:
     def line(self) -> str:
         """The line about the traces that ended since the last one. Raises AssessmentError."""
         found = self.collector.traces(self._since)
-        ended = [each for each in found.traces if each.last_s <= found.now - QUIET_S]
+        ended = [each for each in found.traces if each.last_s <= found.now - self.quiet_s]
         new = [each for each in ended if self._done.get(each.trace_id) != each.last_s]
         rows, unrecognised = self._evaluated(new) if new else ([], 0)
         self._done = {each.trace_id: each.last_s for each in ended}
         open_since = [each.last_s for each in found.traces if each not in ended]
-        self._since = min([*open_since, found.now - QUIET_S])
+        self._since = min([*open_since, found.now - self.quiet_s])
         self.n_traces += len(rows)
         return _line(datetime.now().astimezone(), rows, unrecognised)
 
