@@ -1,6 +1,6 @@
-"""A Google ADK agent with a scripted model, served by `to_a2a`: `adk_agent.py --host H --port P --card-url URL [--peer URL …]`.
+"""A Google ADK agent with a scripted model: `adk_agent.py --host H --port P --card-url URL [--peer URL …]`.
 
-With peers, it asks each of them through ADK's own `RemoteA2aAgent`, at the address in its configuration.
+`to_a2a` serves it. With peers, it asks each of them through a `RemoteA2aAgent`, at the address in its configuration.
 """
 
 from collections.abc import AsyncGenerator

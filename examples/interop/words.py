@@ -1,4 +1,4 @@
-"""What all agents of `make interop` have in common: their arguments, and a word that they know or ask their peers for."""
+"""The common part of the agents of `make interop`: arguments, and a word that they know or ask their peers for."""
 
 import argparse
 from collections.abc import Sequence
