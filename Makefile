@@ -60,6 +60,10 @@ frameworks: setup ## install each agent framework in an environment of its own, 
 	$(BIN)/python examples/frameworks/record.py $(SETUPS)
 	$(PYTEST) tests/frameworks -p no:schemathesis
 
+.PHONY: interop
+interop: setup ## assess agents on other A2A libraries, each in an environment of its own, and write docs/interoperability.md (PEERS: some)
+	$(BIN)/python examples/interop/run.py $(PEERS)
+
 .PHONY: fuzz
 fuzz: setup ## test the services against their OpenAPI documents, with valid and invalid requests
 	$(BIN)/pytest tests/fuzz --numprocesses auto --maxprocesses 4

@@ -39,9 +39,13 @@ class Participant(_Table):
     function: Word | None = None
     cmd: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
     """A command line, to which `--host`, `--port` and `--card-url` are added; `python` is Concord's own."""
+    adapt: bool = False
+    """Whether to start `cmd` behind a proxy that lets the gateway observe its calls. `{ROLE}` in it is an address."""
 
     @model_validator(mode="after")
     def _runs_or_is_started(self) -> Self:
+        if self.adapt and self.cmd is None:
+            raise ValueError("`adapt` is for an agent with `cmd`; start others with `concord adapt`")
         if [self.endpoint, self.function, self.cmd].count(None) != 2:
             raise ValueError("give one of `endpoint` (it runs already), `function` and `cmd` (it is started here)")
         return self

@@ -97,6 +97,20 @@ async def test_a_message_carries_the_callees_assignment_and_the_trace_context() 
     assert TIMESTAMP_KEY in metadata
 
 
+async def test_the_trace_context_is_in_the_header_of_a_call_too() -> None:
+    headers: list[httpx.Headers] = []
+
+    async def note(request: httpx.Request) -> None:
+        headers.append(request.headers)
+
+    mine = new_assignment()
+    async with served_agent(echo) as url, messenger() as (sender, recorded):
+        client = await sender._client(url)
+        client._http.event_hooks["request"].append(note)
+        await sender.send(url, text="x", assignment=mine)
+    assert headers[-1]["traceparent"] == f"00-{mine.trace_id}-{recorded.steps[0].step_id}-01"
+
+
 async def test_the_callees_token_is_in_the_message_and_not_in_the_history_of_its_task() -> None:
     received: list[IncomingMessage] = []
     history: list[object] = []

@@ -11,13 +11,16 @@ from concord_cli.stack.redis import choose_redis
 from concord_cli.stack.run_folder import run_folder
 from concord_cli.stack.supervisor import Supervisor
 from concord_cli.terminal import ProgressLog
+from concord_collector.settings import CollectorSettings
 
 
 async def green(address: Address, progress: ProgressLog) -> None:
     """Runs the green agent until interrupted. Its programs log to standard error.
 
-    Raises UsageError for a port in use, and AssessmentError if a program cannot be kept running.
+    Raises UsageError for a port in use and for an open collector; AssessmentError if a program cannot be kept running.
     """
+    if CollectorSettings().open:
+        raise UsageError("CONCORD_OPEN is set: a green agent takes no reports without a token")
     if not is_free(address.port, address.host):
         raise UsageError(f"port {address.port} of {address.host} is in use: choose another port with --port")
     bypass_proxies_on_loopback()

@@ -4,6 +4,7 @@ import shlex
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -67,8 +68,9 @@ def plan_stack(
         | {"CONCORD_COLLECTOR_URL": collector_url, "CONCORD_OUTPUT_DIR": str(output)}
         | _allowed_team(services.host, ports.agents.values(), allowed_hosts),
     )
-    team = [_agent(each, scenario.team.wiring, ports.agents[each.role]) for each in scenario.local]
     started = {role: _url(port) for role, port in ports.agents.items()}
+    addresses = {**started, **scenario.endpoints}
+    team = [_agent(each, scenario.team.wiring, ports.agents[each.role], addresses) for each in scenario.local]
     return StackPlan(
         groups=((collector, *_workers(redis)), (*team, gateway)),
         gateway_url=gateway_url,
@@ -89,11 +91,15 @@ def _workers(env: Mapping[str, str]) -> list[Program]:
     ]
 
 
-def _agent(participant: Participant, wiring: str, port: int) -> Program:
+def _agent(participant: Participant, wiring: str, port: int, addresses: Mapping[str, str]) -> Program:
     if participant.cmd is not None:
         program, *arguments = shlex.split(participant.cmd)
-        command = (sys.executable if program == "python" else program, *arguments)
+        command: tuple[str, ...] = (sys.executable if program == "python" else program, *arguments)
         address = ("--host", LOOPBACK, "--port", str(port), "--card-url", _url(port))
+        if participant.adapt:
+            named = (reduce(_with_address, addresses.items(), each) for each in command)
+            adapter = _module("concord_cli", "adapt", participant.role, *address, "--", *named)
+            return Program(participant.role, adapter, {}, HttpProbe(_url(port).rstrip("/") + _CARD))
         return Program(participant.role, (*command, *address), {}, HttpProbe(_url(port).rstrip("/") + _CARD))
     return _service(
         *(participant.role, "concord_purple", port, "--card-url", _url(port)),
@@ -101,6 +107,12 @@ def _agent(participant: Participant, wiring: str, port: int) -> Program:
         env={},
         ready=_CARD,
     )
+
+
+def _with_address(argument: str, peer: tuple[str, str]) -> str:
+    """An argument with the address of a peer (role and URL) in place of `{ROLE}`."""
+    role, url = peer
+    return argument.replace(f"{{{role}}}", url)
 
 
 def _service(

@@ -122,10 +122,12 @@ class A2AClient:
         extensions: Sequence[str] = (),
         task_id: str = "",
         context_id: str = "",
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncGenerator[TaskUpdate | Answer, None]:
         """Sends one message; yields the updates of its task as they arrive, and the answer last.
 
-        Streams if the card says that the agent can. Raises AgentUnreachableError, RemoteError.
+        Streams if the card says that the agent can. `headers`: further HTTP headers of the request. Raises
+        AgentUnreachableError, RemoteError.
         """
         parts = [text_part(text)] if text is not None else []
         if data is not None:
@@ -138,7 +140,7 @@ class A2AClient:
             task_id=task_id,
             context_id=context_id,
         )
-        parameters = ServiceParametersFactory.create([with_a2a_extensions(list(extensions))])
+        parameters = ServiceParametersFactory.create([with_a2a_extensions(list(extensions))]) | dict(headers or {})
         context = ClientCallContext(service_parameters=parameters)
         events = self._client.send_message(pb.SendMessageRequest(message=message), context=context)
         async with aclosing(_read(events)) as updates:

@@ -36,12 +36,21 @@ class RedisAssessmentStore:
         """See `AssessmentStore.save_plan`."""
         document = redact(plan.model_dump_json(by_alias=True))
         with storage_faults():
+            async with self._redis.pipeline(transaction=False) as pipe:
+                for trial in plan.trials:
+                    pipe.set(keys.trial(trial.trace_id), 1, ex=TTL_S)
+                await pipe.execute()
             await self._save_plan([keys.assessment(plan.assessment_id)], [_PLAN, document, TTL_S, _PLAN_REVISION])
 
     async def plan(self, assessment_id: str) -> AssessmentPlan | None:
         """See `AssessmentStore.plan`."""
         document = await self.load(assessment_id, _PLAN)
         return None if document is None else AssessmentPlan.model_validate_json(document)
+
+    async def has_trial(self, trace_id: str) -> bool:
+        """See `AssessmentStore.has_trial`."""
+        with storage_faults():
+            return bool(await self._redis.exists(keys.trial(trace_id)))
 
     async def plan_revision(self, assessment_id: str) -> int:
         """See `AssessmentStore.plan_revision`."""

@@ -14,6 +14,7 @@ from concord.storage.ports import (
     AnswerCache,
     AssessmentStore,
     MemoryUse,
+    OpenTraces,
     SecretStore,
     TraceStore,
 )
@@ -23,6 +24,7 @@ from concord.storage.redis.cluster import Limits, TimedCluster
 from concord.storage.redis.faults import storage_faults
 from concord.storage.redis.hard_timeout import with_hard_timeout
 from concord.storage.redis.jobs import ArqJobQueue
+from concord.storage.redis.open_traces import RedisOpenTraces
 from concord.storage.redis.registry import RedisAgentRegistry
 from concord.storage.redis.retrying import PASSING_FAULTS, TimedRetry
 from concord.storage.redis.secrets import RedisSecretStore
@@ -53,6 +55,7 @@ class Storage:
     """All state outside the process."""
 
     traces: TraceStore
+    open_traces: OpenTraces
     registry: AgentRegistry
     assessments: AssessmentStore
     answers: AnswerCache
@@ -134,6 +137,7 @@ async def connect(
     try:
         yield Storage(
             traces=RedisTraceStore(redis),
+            open_traces=RedisOpenTraces(redis),
             registry=RedisAgentRegistry(redis),
             assessments=RedisAssessmentStore(redis),
             answers=RedisAnswerCache(redis),
