@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from ipaddress import ip_network
 
+import httpx
 import pytest
 from a2a.server.cluster.version import TaskVersion
 from a2a.server.context import ServerCallContext
@@ -101,6 +102,26 @@ class TestDelivery:
         assert (headers["x-a2a-notification-token"], headers["authorization"]) == (SECRET, "Bearer abc.def")
         assert headers["content-type"] == "application/a2a+json"
         assert body["statusUpdate"]["taskId"] == "t"  # type: ignore[index]
+
+    async def test_an_event_that_comes_while_the_connection_is_being_closed_is_delivered_too(
+        self, webhooks: Webhooks, notifications: Notifications, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        closing = asyncio.Event()
+
+        class SlowToClose(httpx.AsyncClient):
+            async def __aexit__(self, *error: object) -> None:
+                closing.set()
+                await asyncio.sleep(0.2)
+                await self.aclose()
+
+        monkeypatch.setattr("concord.a2a.push.notifications.http_client", lambda timeout: SlowToClose(timeout=timeout))
+        receiver = Receiver()
+        async with served(receiver.app()) as url:
+            await webhooks.set_info("t", config(url), BY_1_0)
+            await notifications.send_notification("t", WORKING)
+            await closing.wait()
+            await notifications.send_notification("t", COMPLETED)
+            await eventually(lambda: receiver.states == ["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"])
 
     async def test_a_client_of_0_3_gets_the_whole_task(
         self, storage: Storage, webhooks: Webhooks, notifications: Notifications

@@ -38,9 +38,17 @@ async def gateway(redis_url: str, folder: Path, **settings: object) -> AsyncIter
         yield url
 
 
+async def until_ready(url: str) -> None:
+    """Waits until workers answer the gateway: an assessment would not wait long for them."""
+    async with httpx.AsyncClient(timeout=20) as http, asyncio.timeout(60):
+        while not (await http.get(f"{url}/readyz")).is_success:
+            await asyncio.sleep(0.1)
+
+
 @asynccontextmanager
 async def sdk_client(url: str) -> AsyncIterator[Client]:
     """The SDK's client, which speaks only HTTP+JSON."""
+    await until_ready(url)
     async with httpx.AsyncClient(timeout=60) as http:
         yield await create_client(url, ClientConfig(supported_protocol_bindings=["HTTP+JSON"], httpx_client=http))
 
@@ -168,6 +176,7 @@ async def test_a_repeated_message_leads_to_the_same_task(redis_url: str, tmp_pat
     asked = message(ASSESSMENT)
     with workers(redis_url, tmp_path):
         async with gateway(redis_url, tmp_path) as url, httpx.AsyncClient(base_url=url, timeout=60) as client:
+            await until_ready(url)
             by_rest = client.post("/message:send", json=asked, headers=VERSION)
             call = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": asked}
             by_rpc = client.post("/", json=call, headers=VERSION)

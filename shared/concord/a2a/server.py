@@ -13,14 +13,12 @@ from a2a.server.events import EventQueue
 from a2a.server.jsonrpc_models import InvalidParamsError, InvalidRequestError, JSONRPCError
 from a2a.server.routes.fastapi_routes import add_a2a_routes_to_fastapi
 from a2a.server.routes.jsonrpc_dispatcher import JsonRpcDispatcher
-from a2a.server.routes.rest_routes import create_rest_routes
 from a2a.server.tasks import TaskUpdater
 from a2a.types import a2a_pb2 as pb
 from fastapi import FastAPI
 from google.protobuf.json_format import MessageToDict
 from pydantic import JsonValue
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from concord.a2a.callers import Callers
@@ -30,6 +28,7 @@ from concord.a2a.durable import DurableTaskStore, StoredChanges
 from concord.a2a.idempotency import BegunTasks, IdempotentRequests, Push, abandoned_task
 from concord.a2a.messages import IncomingMessage, data_of, data_part, new_message, text_part, texts_of
 from concord.a2a.push import Notifications, Webhooks
+from concord.a2a.routes import admitting, rest_routes
 from concord.a2a.takeover import Takeover
 from concord.a2a.task_store import MAX_TASKS, BoundedTaskStore, forget_token
 from concord.storage.ports import StorageUnavailableError
@@ -183,29 +182,10 @@ def mount_agent(
     add_a2a_routes_to_fastapi(
         app,
         agent_card_routes=[card_route(profile, **declared)],
-        jsonrpc_routes=[_admitting(Route("/", dispatcher.handle_requests, methods=["POST"]), callers)],
-        rest_routes=_rest_routes(requests, callers) if profile.rest else None,
+        jsonrpc_routes=[admitting(Route("/", dispatcher.handle_requests, methods=["POST"]), callers)],
+        rest_routes=rest_routes(requests, callers) if profile.rest else None,
     )
     return AgentServer(requests, records)
-
-
-def _rest_routes(requests: IdempotentRequests, callers: Callers) -> list[Route]:
-    """HTTP+JSON for both versions, without the paths of tenants, which this agent does not have."""
-    routes = create_rest_routes(requests, callers, enable_v0_3_compat=True)
-    return [_admitting(route, callers) for route in routes if isinstance(route, Route)]
-
-
-def _admitting(route: Route, callers: Callers) -> Route:
-    """The same route for admitted callers only; others get 401."""
-
-    async def handle(request: Request) -> Response:
-        if not callers.admit(request):
-            return JSONResponse({"detail": "an API key is needed"}, 401, {"www-authenticate": "Bearer"})
-        response: Response = await route.endpoint(request)
-        return response
-
-    methods = sorted((route.methods or set()) - {"HEAD"})
-    return Route(route.path, handle, methods=methods)
 
 
 def _request_handler(

@@ -149,13 +149,16 @@ class Notifications(PushNotificationSender):
             async with http_client(httpx.Timeout(self._retries.timeout_s)) as http:
                 while outbox.waiting:
                     await self._deliver(http, outbox, outbox.waiting.popleft())
+                # At once: a notification that comes while the client is closed needs another outbox.
+                del self._outboxes[key]
         except _GoneError:
             with suppress(StorageUnavailableError):
                 await self._webhooks.remove(*key)
         except Exception:
             logger.exception("the notifications of task %s are dropped", outbox.task_id)
         finally:
-            del self._outboxes[key]
+            if self._outboxes.get(key) is outbox:
+                del self._outboxes[key]
 
     async def _deliver(self, http: httpx.AsyncClient, outbox: _Outbox, notification: _Notification) -> None:
         """Delivers or drops one notification. Raises _GoneError."""
