@@ -14,8 +14,8 @@ from concord.assessment.result_row import ResultRow
 from tests.container_gate.project import ROOT, Project, read_results
 
 SCHEMA: Final[Mapping[str, Any]] = json.loads((ROOT / "data/schemas/results.schema.json").read_text())
-BEGUN: Final = "assessing"
-"""What the client writes when the assessment has begun."""
+BEGUN: Final = "trial 1 of"
+"""What the client writes when the first trial begins."""
 
 _LOOK_S: Final = 0.1
 
@@ -53,7 +53,7 @@ def assess(project: Project, log: Path, limit_s: float, meanwhile: Callable[[Pro
             while client.poll() is None and BEGUN not in log.read_text(errors="replace"):
                 _check(began, limit_s)
                 time.sleep(_LOOK_S)
-            time.sleep(1)  # into the first trial
+            time.sleep(1)  # into the trial
             meanwhile(project)
         while client.poll() is None:
             _check(began, limit_s)
