@@ -164,12 +164,16 @@ async def test_a_refused_webhook_begins_no_task(rest: httpx.AsyncClient) -> None
     assert (await rest.get("/tasks", headers=BY_KEY)).json()["tasks"] == []
 
 
-async def test_webhooks_of_a_task_are_set_shown_and_deleted(rest: httpx.AsyncClient) -> None:
-    at = f"/tasks/{(await rejected_task(rest))['id']}/pushNotificationConfigs"
-    await rest.post(at, json={"id": "a", "url": "http://127.0.0.1:1/"}, headers=BY_KEY)
-    assert (await rest.get(f"{at}/a", headers=BY_KEY)).json()["url"] == "http://127.0.0.1:1/"
-    assert [(await rest.delete(f"{at}/a", headers=BY_KEY)).status_code for _ in range(2)] == [200, 200]
-    assert (await rest.get(f"{at}/a", headers=BY_KEY)).status_code == 404
+@pytest.mark.parametrize(("prefix", "headers"), [("", BY_KEY), ("/v1", {"x-api-key": KEY})], ids=["1.0", "0.3"])
+async def test_webhooks_of_a_task_are_set_shown_and_deleted(
+    rest: httpx.AsyncClient, prefix: str, headers: dict[str, str]
+) -> None:
+    of_task = f"tasks/{(await rejected_task(rest))['id']}/pushNotificationConfigs"
+    await rest.post(f"/{of_task}", json={"id": "a", "url": "http://127.0.0.1:1/"}, headers=BY_KEY)
+    at = f"{prefix}/{of_task}/a"
+    assert "http://127.0.0.1:1/" in (await rest.get(at, headers=headers)).raise_for_status().text
+    assert [(await rest.delete(at, headers=headers)).status_code for _ in range(2)] == [200, 200]
+    assert (await rest.get(at, headers=headers)).status_code == 404
 
 
 async def test_a_repeated_message_leads_to_the_same_task(redis_url: str, tmp_path: Path) -> None:
