@@ -41,7 +41,8 @@ class Outcome:
         detail = self.row.detail
         states = ", ".join(sorted({str(trial.state) for trial in detail.trials}))
         lost = f", {len(detail.infrastructure)} under infrastructure" if detail.infrastructure else ""
-        return f"row: score {score}, {len(detail.trials)} trials ({states}){lost}"
+        trials = f"{len(detail.trials)} trial{'' if len(detail.trials) == 1 else 's'}"
+        return f"row: score {score}, {trials} ({states}){lost}"
 
 
 def assess(project: Project, log: Path, limit_s: float, meanwhile: Callable[[Project], None] | None) -> Outcome:

@@ -108,7 +108,9 @@ class Project:
             "command": ["assess", "/app/scenario.toml", "-o", "/app/output/results.json"],
         }
         green = {"read_only": True, "tmpfs": ["/tmp"], "environment": _GREEN_ENVIRONMENT}  # noqa: S108 - in a container
-        override = {"services": {CLIENT: client, GREEN: green}}
+        # A program of the standard library ignores SIGTERM, and the next case need not wait for it.
+        brief = {AGENT: {"stop_grace_period": "1s"}} if agents else {}
+        override = {"services": {CLIENT: client, GREEN: green, **brief}}
         (self.folder / "override.yml").write_text(yaml.safe_dump(override))
         self.compose("up", "--detach", "--wait", "--remove-orphans", GREEN, *([AGENT] if agents else []))
         self._until_ready()
