@@ -150,6 +150,26 @@ class TestDelivery:
                 for _ in range(100):
                     await notifications.send_notification("t", WORKING)
 
+    async def test_a_compressed_answer_counts_as_delivered(
+        self, webhooks: Webhooks, notifications: Notifications
+    ) -> None:
+        requests = 0
+
+        async def compressing(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            nonlocal requests
+            await reader.readuntil(b"\r\n\r\n")
+            requests += 1
+            writer.write(b"HTTP/1.1 200 OK\r\ncontent-encoding: gzip\r\ncontent-length: 0\r\nconnection: close\r\n\r\n")
+            await writer.drain()
+            writer.close()
+
+        async with listening(compressing) as url:
+            await webhooks.set_info("t", config(url), BY_1_0)
+            for _ in range(2):
+                await notifications.send_notification("t", COMPLETED)
+            await notifications.aclose()
+        assert requests == 2
+
     @pytest.mark.parametrize("status_code", [500, 503, 429, 408])
     async def test_a_request_is_repeated_after_a_transient_fault(
         self, webhooks: Webhooks, notifications: Notifications, status_code: int
@@ -214,6 +234,17 @@ class TestGivingUp:
             await notifications.send_notification("t", WORKING)
             await notifications.aclose()
         assert await webhooks.of("t") == []
+
+    async def test_a_deleted_webhook_gets_no_further_attempt(self, webhooks: Webhooks, storage: Storage) -> None:
+        sender = Notifications(webhooks, storage.tasks(lease_s=5, keep_s=100), Retries(pauses_s=(0.2,) * 10))
+        receiver = Receiver([500] * 100)
+        async with served(receiver.app()) as url:
+            await webhooks.set_info("t", config(url), BY_1_0)
+            await sender.send_notification("t", COMPLETED)
+            await eventually(lambda: bool(receiver.got))
+            await webhooks.delete_info("t", BY_1_0)
+            await sender.aclose()
+        assert len(receiver.got) <= 2
 
     async def test_a_redirect_is_not_followed(self, webhooks: Webhooks, notifications: Notifications) -> None:
         private, public = Receiver(), Receiver([307] * 3)

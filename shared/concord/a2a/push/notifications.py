@@ -74,7 +74,7 @@ class _Outbox:
     """The notifications that wait for one webhook of one task."""
 
     task_id: str
-    webhook: Webhook
+    webhook_id: str
     waiting: deque[_Notification] = field(default_factory=lambda: deque(maxlen=MAX_WAITING))
     added: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -136,17 +136,17 @@ class Notifications(PushNotificationSender):
                 if len(self._outboxes) >= MAX_OUTBOXES:
                     logger.warning("a change of task %s reaches no webhook: too many others are waiting", task_id)
                     return
-                outbox = self._outboxes[key] = _Outbox(task_id, webhook)
+                outbox = self._outboxes[key] = _Outbox(task_id, webhook.webhook_id)
                 delivery = asyncio.create_task(self._deliver_all(key, outbox))
                 self._deliveries.add(delivery)
                 delivery.add_done_callback(self._deliveries.discard)
-            outbox.webhook = webhook
             outbox.add(_Notification(None if webhook.whole_tasks else body, progress))
 
     async def _deliver_all(self, key: tuple[str, str], outbox: _Outbox) -> None:
         # A client of its own: a pooled connection would be found by address, although TLS was for another host.
         try:
             async with http_client(httpx.Timeout(self._retries.timeout_s)) as http:
+                http.event_hooks = {}  # they check bodies, and the body of a webhook's answer is not read
                 while outbox.waiting:
                     await self._deliver(http, outbox, outbox.waiting.popleft())
                 # At once: a notification that comes while the client is closed needs another outbox.
@@ -165,9 +165,12 @@ class Notifications(PushNotificationSender):
         reason = ""
         for pause_s in (*self._retries.pauses_s, None):
             try:
+                # Read for each attempt, because the client may delete or change it meanwhile.
+                if (webhook := await self._webhooks.one(outbox.task_id, outbox.webhook_id)) is None:
+                    return
                 body = notification.body or await self._whole_task(outbox.task_id)
                 async with self._at_once, asyncio.timeout(self._retries.timeout_s):
-                    await self._post(http, outbox.webhook, body)
+                    await self._post(http, webhook, body)
                 return
             except _FinalError as error:
                 # Neither the URL nor a library's text is logged: both may contain a secret.

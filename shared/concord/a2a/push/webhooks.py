@@ -107,6 +107,10 @@ class Webhooks(PushNotificationConfigStore):
         """The webhooks of a task, with their secrets. Raises StorageUnavailableError."""
         return [_webhook(stored) for stored in await self._records.all(task_id)]
 
+    async def one(self, task_id: str, webhook_id: str) -> Webhook | None:
+        """A webhook with its secrets, or None if it was deleted. Raises StorageUnavailableError."""
+        return next((each for each in await self.of(task_id) if each.webhook_id == webhook_id), None)
+
     async def remove(self, task_id: str, webhook_id: str) -> None:
         """Deletes a webhook that no longer exists. Raises StorageUnavailableError."""
         await self._records.delete(task_id, webhook_id)
