@@ -151,6 +151,21 @@ async def test_an_unknown_task_gets_404_in_the_form_of_the_specification(rest: h
     assert (error["code"], error["status"], error["details"][0]["reason"]) == (404, "NOT_FOUND", "TASK_NOT_FOUND")
 
 
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("POST", "/v1/tasks/unknown:subscribe", 404),
+        ("GET", "/v1/tasks/unknown:subscribe", 404),
+        ("POST", "/v1/message:stream", 400),
+    ],
+)
+async def test_a_stream_of_0_3_that_cannot_begin_gets_a_status(
+    rest: httpx.AsyncClient, method: str, path: str, status: int
+) -> None:
+    answer = await rest.request(method, path, json={}, headers={"x-api-key": KEY})
+    assert (answer.status_code, answer.json()["error"]["code"]) == (status, status)
+
+
 async def test_an_unknown_version_gets_400(rest: httpx.AsyncClient) -> None:
     answer = await rest.post("/message:send", json=message(), headers=BY_KEY | {"a2a-version": "99.0"})
     assert answer.status_code == 400
