@@ -166,6 +166,14 @@ async def test_a_stream_of_0_3_that_cannot_begin_gets_a_status(
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, status)
 
 
+@pytest.mark.parametrize("path", ["/message:send", "/message:stream", "/v1/message:send", "/v1/message:stream"])
+@pytest.mark.parametrize("body", [b"[2\x9b", b"{", b"[" * 3900], ids=["not UTF-8", "cut off", "deep"])
+async def test_a_body_that_is_not_json_gets_400(rest: httpx.AsyncClient, path: str, body: bytes) -> None:
+    headers = {"x-api-key": KEY, **({} if path.startswith("/v1") else VERSION)}
+    answer = await rest.post(path, content=body, headers=headers)
+    assert (answer.status_code, answer.json()["error"]["status"]) == (400, "INVALID_ARGUMENT")
+
+
 async def test_an_unknown_version_gets_400(rest: httpx.AsyncClient) -> None:
     answer = await rest.post("/message:send", json=message(), headers=BY_KEY | {"a2a-version": "99.0"})
     assert answer.status_code == 400

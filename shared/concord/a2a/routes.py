@@ -1,5 +1,6 @@
 """The routes of A2A's HTTP+JSON binding, and the admission of callers to routes."""
 
+import json
 import logging
 import re
 from collections.abc import AsyncIterator, Callable
@@ -15,6 +16,7 @@ from a2a.server.routes.rest_routes import create_rest_routes
 from a2a.types import a2a_pb2 as pb
 from a2a.utils import json_utils
 from a2a.utils.error_handlers import build_rest_error_payload, rest_stream_error_handler
+from a2a.utils.errors import InvalidRequestError
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -32,7 +34,7 @@ def rest_routes(requests: RequestHandler, callers: Callers) -> list[Route]:
     routes = [route for route in create_rest_routes(requests, callers) if isinstance(route, Route)]
     of_0_3 = _Rest03(requests, callers).routes().items()
     routes += [Route(path, endpoint, methods=[method]) for (path, method), endpoint in of_0_3]
-    return [admitting(route, callers) for route in routes]
+    return [admitting(_reading_json(route), callers) for route in routes]
 
 
 def admitting(route: Route, callers: Callers) -> Route:
@@ -51,6 +53,21 @@ def admitting(route: Route, callers: Callers) -> Route:
     handle.__signature__ = Signature([request_only, *named])  # type: ignore[attr-defined]
     methods = sorted((route.methods or set()) - {"HEAD"})
     return Route(route.path, handle, methods=methods)
+
+
+def _reading_json(route: Route) -> Route:
+    """The same route for bodies in JSON; others get 400. The SDK answers 500 to what is not UTF-8 or nested deeply."""
+
+    async def handle(request: Request) -> Response:
+        try:
+            json.loads(await request.body() or b"{}")
+        except (ValueError, RecursionError) as error:
+            refused = InvalidRequestError(f"the body is not JSON: {type(error).__name__}")
+            return JSONResponse(build_rest_error_payload(refused), 400)
+        response: Response = await route.endpoint(request)
+        return response
+
+    return Route(route.path, handle, methods=sorted((route.methods or set()) - {"HEAD"}))
 
 
 class _Rest03(REST03Adapter):
