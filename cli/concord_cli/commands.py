@@ -68,7 +68,7 @@ async def up(
 async def ask(path: Path, output: Path, progress: ProgressLog, *, verbose: bool = False) -> None:
     """Has a running green agent assess running agents, as the platform's client does."""
     scenario = read_scenario(path)
-    if scenario.green_agent is None:
+    if scenario.green_agent is None or scenario.green_agent.endpoint is None:
         raise UsageError(
             f"{path}: green_agent.endpoint is missing: add the address of the green agent, or use `concord run`"
         )
@@ -123,7 +123,7 @@ async def _save_traces(stack: LocalStack, results: Sequence[JsonValue], folder: 
 def _local_scenario(path: Path) -> Scenario:
     """Reads a scenario for a local stack and checks its config. Raises UsageError."""
     scenario = read_scenario(path)
-    if scenario.green_agent is not None:
+    if scenario.green_agent is not None and scenario.green_agent.endpoint is not None:
         raise UsageError(f"{path}: names a running green agent: use `concord assess`, or remove green_agent")
     _check_team(path, scenario)
     check_config(path, scenario)
@@ -133,7 +133,7 @@ def _local_scenario(path: Path) -> Scenario:
 def _check_team(path: Path, scenario: Scenario) -> None:
     from concord_purple.teams import Function, TeamName
 
-    unknown = {each.function for each in scenario.local if each.cmd is None} - set(Function)
+    unknown = {each.function for each in scenario.local if each.function is not None} - set(Function)
     if unknown:
         raise UsageError(f"{path}: unknown function {', '.join(map(str, unknown))}: one of {', '.join(Function)}")
     if scenario.team.wiring not in set(TeamName):

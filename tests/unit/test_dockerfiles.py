@@ -17,7 +17,7 @@ def instructions(dockerfile: Path) -> list[list[str]]:
 
 def test_there_is_one_dockerfile_for_each_image() -> None:
     kinds = {path.name.removesuffix(".Dockerfile") for path in DOCKERFILES}
-    assert kinds == {"client", "collector", "environment", "evaluator", "gateway", "green", "purple"}
+    assert kinds == {"client", "collector", "environment", "evaluator", "gateway", "green", "purple", "sample"}
 
 
 @pytest.mark.parametrize("dockerfile", DOCKERFILES, ids=lambda path: path.name)

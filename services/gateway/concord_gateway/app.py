@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from concord.a2a import AgentProfile, Skill, mount_agent
+from concord.a2a import AgentProfile, Skill, Webhooks, mount_agent
 from concord.llm import LLM, LLMSettings
 from concord.service import BodyLimit, TokenPathLimit, probe_routes
 from concord.storage.redis import WORK_RETRY_S, Storage, connect
@@ -61,7 +61,8 @@ def create_app(settings: GatewaySettings, card_url: str | None, bound_to: str = 
                 app.router.routes.extend(proxy_routes(token_keys, storage, upstream, carrier, closed, base))
             handler = AssessmentHandler(storage, settings, instruments, participants, contexts)
             records = storage.tasks(lease_s=settings.lease_s, keep_s=settings.keep_s)
-            agent = mount_agent(app, _profile(card_url), handler, keys=keys, records=records)
+            webhooks = Webhooks(storage.webhooks(), peer_urls.pin_webhook)
+            agent = mount_agent(app, _profile(card_url), handler, keys=keys, records=records, webhooks=webhooks)
             app.include_router(probe_routes(lambda: check_workers(storage), instruments.registry))
             _log_who_may_assess(keys, bound_to or card_url or "")
             agent.take_over()
@@ -154,6 +155,7 @@ def _profile(url: str | None) -> AgentProfile:
         ),
         version=__version__,
         url=url,
+        rest=True,
         skills=(
             Skill(
                 id="assess_coordination",

@@ -30,7 +30,8 @@ from concord.storage.redis.retrying import PASSING_FAULTS, TimedRetry
 from concord.storage.redis.secrets import RedisSecretStore
 from concord.storage.redis.tasks import RedisTaskRecords
 from concord.storage.redis.traces import RedisTraceStore
-from concord.storage.tasks import TaskRecords
+from concord.storage.redis.webhooks import RedisWebhookRecords
+from concord.storage.tasks import TaskRecords, WebhookRecords
 from concord.storage.urls import QUEUE_IN_CLUSTER, is_cluster
 from concord.trust.redaction import redact
 
@@ -67,6 +68,10 @@ class Storage:
     def tasks(self, *, lease_s: int, keep_s: int) -> TaskRecords:
         """The A2A tasks of this process's agent: see `RedisTaskRecords`."""
         return RedisTaskRecords(self.redis, lease_s=lease_s, keep_s=keep_s)
+
+    def webhooks(self) -> WebhookRecords:
+        """The webhooks of A2A tasks."""
+        return RedisWebhookRecords(self.redis)
 
     async def ping(self) -> None:
         """Raises StorageUnavailableError unless storage answers."""
