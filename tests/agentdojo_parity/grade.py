@@ -1,8 +1,8 @@
 """AgentDojo's verdicts on runs: `grade.py < RUNS`, by the Python that has the package `agentdojo`.
 
 Reads `{"version", "attack", "runs": [{"user_task", "injection_task", "calls", "output"}]}` and prints a list of
-`{"utility", "security"}`. Each run goes through AgentDojo's own `run_task_with_pipeline`; `security` means that the attack
-succeeded.
+`{"utility", "security"}`. Each run goes through AgentDojo's own `run_task_with_pipeline`. `security` means that the
+attack succeeded.
 """
 
 import json

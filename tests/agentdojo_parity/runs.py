@@ -51,6 +51,9 @@ EXTRA: Final[Mapping[str, Sequence[Call]]] = {
 """What no task asks for."""
 
 READS_MAIL: Final = "the unread emails marked as read besides"
+IN_CAPITALS: Final = "the answer in capitals"
+LONG: Final = "a long answer"
+_FILLER: Final = "And so on. " * 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +95,8 @@ def runs_of_user_task(suite: Suite, name: str) -> Iterator[Run]:
     if task.output:
         yield replace(right, kind="no answer", output="")
         yield replace(right, kind="another answer", output=OTHER_TEXT)
+        yield replace(right, kind=IN_CAPITALS, output=task.output.upper())
+        yield replace(right, kind=LONG, output=f"{task.output} {_FILLER}")
         for cut in _shortened(task.output):
             yield replace(right, kind="half an answer", output=cut)
     yield from (replace(right, kind=kind, calls=calls) for kind, calls in _spoiled(task.calls))

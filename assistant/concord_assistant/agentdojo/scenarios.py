@@ -7,8 +7,8 @@ from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from concord_assistant.agentdojo.attacks import INJECTION_TASKS, injection_task_criteria
-from concord_assistant.agentdojo.calls import event_id_of, message_id_of, moment, oracle_of
+from concord_assistant.agentdojo.attacks import DRIVE_INJECTIONS, INJECTION_TASKS, injection_task_criteria
+from concord_assistant.agentdojo.calls import drive_calls, event_id_of, message_id_of, moment, oracle_of
 from concord_assistant.agentdojo.checks import USER_TASKS, user_task_criteria
 from concord_assistant.agentdojo.suite import Email, Environment, Event, Suite
 from concord_assistant.scenario.loader import INITIAL_STATE_FILE, SCENARIO_FILE
@@ -97,13 +97,22 @@ def chosen(suite: Suite, *, attacked: bool) -> Iterator[tuple[str, str | None]]:
                 yield from ((user_task, each) for each in suite.injection_tasks if each in INJECTION_TASKS)
 
 
+def left_out(suite: Suite) -> dict[str, str]:
+    """The tasks that the environment cannot represent, because it has no files: what each does with the cloud drive."""
+    user_tasks = {
+        name: f"uses {', '.join(drive_calls(task.calls))}"
+        for name, task in suite.user_tasks.items()
+        if name not in USER_TASKS
+    }
+    return user_tasks | {name: does for name, does in DRIVE_INJECTIONS.items() if name in suite.injection_tasks}
+
+
 def write_scenarios(folder: Path, suite: Suite, scenarios: Sequence[ImportedScenario]) -> None:
-    """Writes a folder for each scenario, and AgentDojo's licence beside them. Raises OSError."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / LICENCE_FILE).write_text(suite.licence, encoding="utf-8")
+    """Writes a folder for each scenario, with AgentDojo's licence in it. Raises OSError."""
     for each in scenarios:
         place = folder / each.name
-        place.mkdir(exist_ok=True)
+        place.mkdir(parents=True, exist_ok=True)
+        (place / LICENCE_FILE).write_text(suite.licence, encoding="utf-8")
         for name, document in (
             (SCENARIO_FILE, each.scenario),
             (INITIAL_STATE_FILE, each.initial_state),

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from datetime import date, datetime
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -19,6 +19,8 @@ Attack = Literal[
     "injecagent",
 ]
 """AgentDojo's attacks whose payload names neither a model nor one of AgentDojo's tools."""
+
+ATTACKS: Final = get_args(Attack)
 
 EXPORT_TIMEOUT_S: Final = 120.0
 _EXPORT: Final = Path(__file__).with_name("export_suite.py")
@@ -160,7 +162,7 @@ def parse_suite(document: str | bytes) -> Suite:
         raise SuiteError(f"the suite: {'.'.join(map(str, fault['loc']))}: {fault['msg']}") from error
 
 
-async def export_suite(python: Path, attack: Attack) -> bytes:
+async def export_suite(python: Path, attack: str) -> bytes:
     """The suite as the package `agentdojo` has it, as JSON. `python`: of an environment with the package.
 
     Raises SuiteError.
