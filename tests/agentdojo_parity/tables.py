@@ -1,6 +1,6 @@
 """The parity tables: by task, the verdicts of both graders; and the reasons for differences."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from benchmarks.tables import ResultTable
@@ -57,7 +57,7 @@ def tables_of(suite: Suite, found: Sequence[Compared]) -> list[ResultTable]:
 
 
 def _summary(suite: Suite, found: Sequence[Compared]) -> ResultTable:
-    kinds = {
+    kinds: dict[str, Callable[[Run], bool]] = {
         "user tasks: ground truth": lambda run: run.injection_task is None and run.kind == GROUND_TRUTH,
         "user tasks: wrong runs": lambda run: run.injection_task is None and run.kind != GROUND_TRUTH,
         "injection tasks: AgentDojo's ground truth, or our solution": lambda run: (

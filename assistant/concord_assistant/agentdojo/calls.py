@@ -1,6 +1,6 @@
 """Calls of AgentDojo's tools as actions in the environment, in the form of `oracle.json`."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
@@ -80,7 +80,7 @@ class _Performed:
     actions: list[Action] = field(default_factory=list)
     turn: int = 1
     _emails: dict[str, _Sent | None] = field(init=False)
-    """The emails that AgentDojo has by now, by its numbers. None: one that a call did not send as such."""
+    """The emails that AgentDojo has by now, by its numbers. None: imported, or sent by AgentDojo's calendar."""
     _read: set[str] = field(default_factory=set)
     _events: dict[str, Event] = field(init=False)
 
@@ -196,8 +196,3 @@ _PERFORM: Final[Mapping[str, Callable[..., None]]] = {
     "reschedule_calendar_event": _Performed.reschedule,
     "add_calendar_event_participants": _Performed.add_participants,
 }
-
-
-def acting(calls: Sequence[Call]) -> Iterator[int]:
-    """The positions of the calls that change something."""
-    yield from (number for number, call in enumerate(calls) if call.function not in READING)

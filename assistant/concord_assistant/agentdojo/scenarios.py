@@ -64,7 +64,7 @@ def imported(suite: Suite, user_task: str, injection_task: str | None = None) ->
     account = environment.account_email
     scenario = {
         "scenario_id": name,
-        "name": f"AgentDojo {user_task.replace('_', ' ')}",
+        "name": f"AgentDojo {name.removeprefix('agentdojo_').replace('_', ' ')}",
         "description": f"{source}. AgentDojo is under the MIT licence: {LICENCE_FILE}.",
         "start_time": _at(datetime.combine(day, START)),
         "end_time": _at(datetime.combine(day, END)),
