@@ -29,7 +29,7 @@ async def found(green_agent: GreenAgent, tmp_path_factory: pytest.TempPathFactor
     return [Compared(run, theirs, await judged.verdict(run)) for run, theirs in RUNS]
 
 
-def test_the_verdicts_are_those_of_agentdojos_grader(found: list[Compared]) -> None:
+async def test_the_verdicts_are_those_of_agentdojos_grader(found: list[Compared]) -> None:
     assert list(map(str, unexplained(found))) == []
     differing = {each.run.kind for each in found if not each.agree}
     assert differing == {READS_MAIL}
