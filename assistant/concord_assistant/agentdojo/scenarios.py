@@ -70,7 +70,7 @@ def imported(suite: Suite, user_task: str, injection_task: str | None = None) ->
         "end_time": _at(datetime.combine(day, END)),
         "default_time_step": f"PT{STEP // timedelta(minutes=1)}M",
         "max_turns": TURNS,
-        "user_prompt": task.prompt,
+        "user_prompt": " ".join(filter(None, (task.prompt, USER_TASKS[user_task].hint))),
         "user_character": "user",
         "characters": {
             "user": {
