@@ -61,8 +61,8 @@ class Brief:
         """Renders the summary for this screen."""
         head, rest = ["", *_head(self.row, self.name), *_unobserved(self.row.detail)], _body(self.row.detail)
         table = tasks_table(self.row.detail.trials)
-        if table is not None:
-            whole = Group(*head, "", Text("Tasks", style="bold"), Padding(table, _INDENT), *rest)
+        tasks: list[RenderableType] = [] if table is None else ["", Text("Tasks", "bold"), Padding(table, _INDENT)]
+        for whole in (Group(*head, *tasks, *rest, ""), Group(*head, *rest, "")):
             if len(console.render_lines(whole, options)) <= MAX_LINES:
                 yield whole
                 return

@@ -23,7 +23,7 @@ class Problem:
 
 def wrong_parts(detail: Detail) -> list[Problem]:
     """Why answers are wrong and criteria lost points."""
-    return [*wrong_answers(detail.trials), *_causes(detail), *_criteria(detail)]
+    return [*_criteria(detail)] or [*wrong_answers(detail.trials), *_causes(detail)]
 
 
 def _causes(detail: Detail) -> Iterator[Problem]:

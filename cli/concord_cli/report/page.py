@@ -96,7 +96,7 @@ def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = n
     return Page(
         head=headline_of(scope),
         unfinished=_unfinished(scope),
-        wrong=wrong_answers(scope.trials),
+        wrong=[] if assistant is not None else wrong_answers(scope.trials),
         team=section_of(scope.trials, row.detail.controls if trial_id is None else (), trials.listing.calls),
         findings=findings_of(scope.findings, trials.listing, len(scope.trials)),
         graph=graph,
