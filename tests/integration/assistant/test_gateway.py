@@ -40,8 +40,8 @@ async def gateway_of(redis_url: str, folder: Path, **settings: str) -> AsyncIter
         yield gateway
 
 
-@pytest.fixture(scope="module")
-async def gateway(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gateway]:
+@pytest.fixture(scope="module", name="gateway")
+async def shared_gateway(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gateway]:
     """A gateway for all tests that neither kill nor count its environments. They come before those that empty Redis."""
     async with gateway_of(redis_server, tmp_path_factory.mktemp("gateway")) as found:
         yield found
