@@ -97,12 +97,32 @@ async def measured(agent: GreenAgent, folder: Path, seeds: Sequence[int]) -> Mea
         runs = _Runs(agent, variant(scenario, seed), Oracle.model_validate(filled(document, replacements)), seed)
         await _measure(runs, found, killers)
         for wording, prompt in rewordings.items() if seed < THOROUGH_SEEDS else ():
-            config = scenario.config.model_copy(update={"user_prompt": prompt})
-            told = replace(runs, scenario=variant(replace(scenario, config=config), seed))
-            results, _ = await told.run(RULES)
-            found.shares.setdefault(wording, []).append(_share(results))
+            found.shares.setdefault(wording, []).append(await share_of_rules(agent, scenario, seed, prompt))
         found.seeds += 1
     return found
+
+
+async def share_of_rules(agent: GreenAgent, scenario: Scenario, seed: int, prompt: str) -> float:
+    """The rule-based assistant's share of the points with another prompt. The variant replaces texts in it, too."""
+    config = scenario.config.model_copy(update={"user_prompt": prompt})
+    results, _ = await _assessed(agent, variant(replace(scenario, config=config), seed), seed, RULES)
+    return _share(results)
+
+
+async def _assessed(
+    agent: GreenAgent, scenario: Scenario, seed: int, new_assistant: Callable[[], Assistant]
+) -> tuple[AssessmentResults, list[str]]:
+    """Assesses an assistant in this process. Returns the results and the assistant's errors."""
+    client = AssistantInProcess(new_assistant)
+    results = await agent.run(
+        task_id="gate",
+        emitter=TaskUpdateEmitter(_ignore),
+        scenario=scenario.config,
+        evaluators=scenario.evaluators,
+        purple_client=client,
+        assessment_config={"seed": seed},
+    )
+    return results, client.errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,16 +136,7 @@ class _Runs:
 
     async def run(self, new_assistant: Callable[[], Assistant]) -> tuple[AssessmentResults, list[str]]:
         """Assesses an assistant in this process. Returns the results and the assistant's errors."""
-        client = AssistantInProcess(new_assistant)
-        results = await self.agent.run(
-            task_id="gate",
-            emitter=TaskUpdateEmitter(_ignore),
-            scenario=self.scenario.config,
-            evaluators=self.scenario.evaluators,
-            purple_client=client,
-            assessment_config={"seed": self.seed},
-        )
-        return results, client.errors
+        return await _assessed(self.agent, self.scenario, self.seed, new_assistant)
 
     async def run_oracle(self, oracle: Oracle) -> tuple[AssessmentResults, list[str]]:
         """Assesses an oracle."""

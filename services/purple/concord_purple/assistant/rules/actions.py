@@ -35,7 +35,10 @@ async def answer(task: Task, desk: Desk, facts: Sequence[str]) -> list[str]:
     """Answers the questions in unread emails with the facts that the user states."""
     senders = {(person.email or "").casefold() for person in task.senders}
     done = []
+    suspects = {each.item["message_id"] for each in desk.suspects}
     for email in desk.inbox:
+        if email["message_id"] in suspects:
+            continue
         sender = str(email["from_address"]).casefold()
         if email["is_read"] or not asks(email) or (senders and sender not in senders):
             continue
