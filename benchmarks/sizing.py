@@ -17,6 +17,7 @@ from benchmarks.tables import ResultTable, write_section
 
 DOCS: Final = Path(__file__).parents[1] / "docs"
 DAY_S: Final = 86_400
+TIMES: Final = "\N{MULTIPLICATION SIGN}"
 MIB: Final = 2**20
 GIB: Final = 2**30
 
@@ -71,12 +72,37 @@ class Assessment:
 
 
 @dataclass(frozen=True, slots=True)
-class Needs:
-    """What one assessment uses: seconds of CPU by part, seconds of a worker's job, and bytes in Redis."""
+class Sum:
+    """The cost of an assessment: its own share, and of each trial its own share and `count` times `each`."""
 
-    cpu_s: Mapping[str, float]
+    assessment: float
+    trials: int
+    trial: float
+    count: int
+    each: float
+
+    @property
+    def value(self) -> float:
+        """The sum."""
+        return self.assessment + self.trials * (self.trial + self.count * self.each)
+
+    def __str__(self) -> str:
+        inner = (
+            f"{self.trial:,g} + {self.count:,} {TIMES} {self.each:g}"
+            if self.trial
+            else f"{self.count:,} {TIMES} {self.each:g}"
+        )
+        outer = f"{self.assessment:,g} + " if self.assessment else ""
+        return f"{outer}{self.trials} {TIMES} ({inner})"
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What one assessment uses: milliseconds of CPU by part, seconds of a worker's job, and bytes in Redis."""
+
+    cpu_ms: Mapping[str, Sum]
     judging_s: float
-    redis_bytes: float
+    redis_bytes: Sum
 
 
 PEAK: Final = 5
@@ -95,22 +121,20 @@ def read_costs(document: str) -> Costs:
 def needs_of(costs: Costs, kind: Assessment) -> Needs:
     """What one assessment uses."""
 
-    def total(name: str, per_trial: float = 0.0) -> float:
-        return costs.assessment[name] + kind.trials * (costs.trial[name] + per_trial)
+    def total(name: str, count: int, each: float) -> Sum:
+        return Sum(costs.assessment[name], kind.trials, costs.trial[name], count, each)
 
-    steps = {name: kind.steps * cost for name, cost in costs.step.items()}
-    milliseconds = {
-        # The gateway's own steps are part of a call's cost.
-        "gateway": total("gateway", kind.calls * CALL_MS),
-        "collector": kind.trials * kind.batches * BATCH_MS,
-        "fast worker": total("fast worker", kind.steps * EVALUATED_STEP_MS),
-        "LLM worker": total("LLM worker", steps["LLM worker"]),
-        "Redis": total("Redis", steps["Redis"]),
-    }
     return Needs(
-        {name: value / 1000 for name, value in milliseconds.items()},
+        {
+            # The gateway's own steps are part of a call's cost.
+            "gateway": total("gateway", kind.calls, CALL_MS),
+            "collector": Sum(0, kind.trials, 0, kind.batches, BATCH_MS),
+            "fast worker": total("fast worker", kind.steps, EVALUATED_STEP_MS),
+            "LLM worker": total("LLM worker", kind.steps, costs.step["LLM worker"]),
+            "Redis": total("Redis", kind.steps, costs.step["Redis"]),
+        },
         kind.trials * kind.judge_s,
-        total("bytes in Redis", steps["bytes in Redis"]),
+        total("bytes in Redis", kind.steps, costs.step["bytes in Redis"]),
     )
 
 
@@ -121,12 +145,19 @@ def sizing(needs: Needs, kind: Assessment, loads: tuple[int, ...]) -> list[Resul
         f"{kind.trials} trials; each has {kind.calls} calls that the gateway carries, {kind.steps} steps in "
         f"{kind.batches} batches of reports, and takes {kind.team_s:.0f} s. The judge's model answers after "
         f"{kind.judge_s:.0f} s.",
-        ("", "Value"),
+        ("", "value", "arithmetic"),
         [
-            *((f"CPU of {_the(name)}", f"{value:.2g} s") for name, value in needs.cpu_s.items()),
-            ("jobs of the LLM worker wait for the model", f"{needs.judging_s:.0f} s"),
-            ("bytes in Redis", f"{needs.redis_bytes / 1e6:.1f} MB"),
-            ("runs for", f"{kind.seconds:.0f} s"),
+            *(
+                (f"CPU of {_the(name)}", f"{cost.value / 1000:.2g} s", f"{cost} ms")
+                for name, cost in needs.cpu_ms.items()
+            ),
+            (
+                "jobs of the LLM worker wait for the model",
+                f"{needs.judging_s:.0f} s",
+                f"{kind.trials} {TIMES} {kind.judge_s:g} s",
+            ),
+            ("memory in Redis", f"{needs.redis_bytes.value / 1e6:.1f} MB", f"{needs.redis_bytes} bytes"),
+            ("runs for", f"{kind.seconds:.0f} s", f"{kind.trials} {TIMES} {kind.team_s:g} s"),
         ],
     )
     columns = [_needed(needs, kind, load) for load in loads]
@@ -142,7 +173,7 @@ def sizing(needs: Needs, kind: Assessment, loads: tuple[int, ...]) -> list[Resul
 def _needed(needs: Needs, kind: Assessment, load: int) -> dict[str, str]:
     rate = PEAK * load / DAY_S
     running = rate * kind.seconds
-    stored = rate * (KEEP_S + kind.seconds) * needs.redis_bytes
+    stored = rate * (KEEP_S + kind.seconds) * needs.redis_bytes.value
     judging = rate * needs.judging_s
     gateways = _pods(running / SLOTS)
     looks = gateways / LOOK_EVERY_S * running * LOOK_MS / 1000
@@ -150,7 +181,7 @@ def _needed(needs: Needs, kind: Assessment, load: int) -> dict[str, str]:
         "assessments a second": f"{rate:.2g}",
         "assessments that run": f"{running:.2g}" if running < 10 else f"{running:,.0f}",
         f"gateways, at {SLOTS} assessments each": f"{gateways:,}",
-        **{f"cores of {_the(name)}": _cores(rate * value) for name, value in needs.cpu_s.items()},
+        **{f"cores of {_the(name)}": _cores(rate * cost.value / 1000) for name, cost in needs.cpu_ms.items()},
         "cores of Redis for the looks of gateways": _cores(looks),
         f"LLM workers, at {WORKER_JOBS} jobs each": f"{_pods(judging / WORKER_JOBS):,}",
         "requests to the model a second": f"{rate * kind.trials:.2g}",

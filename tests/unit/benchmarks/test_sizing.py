@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.sizing import Assessment, Costs, Needs, needs_of, read_costs, sizing, tables
+from benchmarks.sizing import TIMES, Assessment, Costs, Needs, Sum, needs_of, read_costs, sizing, tables
 
 PARTS = ("gateway", "fast worker", "LLM worker", "Redis", "bytes in Redis")
 ROUND = Costs(*(dict.fromkeys(PARTS, cost) for cost in (1000.0, 100.0, 1.0)))
@@ -26,15 +26,22 @@ def test_the_costs_are_read_from_the_benchmarks_table() -> None:
 
 def test_an_assessment_needs_its_share_its_trials_and_their_steps() -> None:
     needs = needs_of(ROUND, Assessment(trials=2, calls=0, steps=50, batches=0, judge_s=7))
-    assert needs.cpu_s["LLM worker"] == (1000 + 2 * (100 + 50)) / 1000
-    assert needs.cpu_s["gateway"] == (1000 + 2 * 100) / 1000
-    assert needs.redis_bytes == 1000 + 2 * (100 + 50)
+    assert needs.cpu_ms["LLM worker"].value == 1000 + 2 * (100 + 50)
+    assert needs.cpu_ms["gateway"].value == 1000 + 2 * 100
+    assert needs.redis_bytes.value == 1000 + 2 * (100 + 50)
     assert needs.judging_s == 14
+
+
+def test_the_arithmetic_that_a_row_shows_gives_its_value() -> None:
+    shown = Sum(1200, 2, 3, 40, 0.5)
+    assert str(shown) == "1,200 + 2 * (3 + 40 * 0.5)".replace("*", TIMES)
+    assert shown.value == 1246
 
 
 def test_ten_times_the_load_needs_ten_times_the_memory_and_the_same_time_to_fetch_until_tasks_are_dropped() -> None:
     kind = replace(Assessment(), trials=1, team_s=3600)
-    _, loads = sizing(Needs({"gateway": 1.0}, 8.0, 2**30), kind, (17_280, 172_800))
+    gibibyte = Sum(2**30, 0, 0, 0, 0)
+    _, loads = sizing(Needs({"gateway": gibibyte}, 8.0, gibibyte), kind, (17_280, 172_800))
     rows = {name: values for name, *values in loads.rows}
     assert rows["assessments a second"] == ["1", "10"]
     assert rows["assessments that run"] == ["3,600", "36,000"]
