@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 from concord.assessment.result_row import ResultRow
 from concord_cli.assessment_client import assess
@@ -51,7 +52,7 @@ async def running_team(team: str, notice: Callable[[str], None]) -> AsyncIterato
     ports = dict(zip(members, free_ports(len(members)), strict=True))
     urls = {name: f"http://{LOOPBACK}:{port}/" for name, port in ports.items()}
     async with run_folder() as folder, Supervisor(folder, notice) as supervisor:
-        supervisor.start(_program(team, name, port, urls) for name, port in ports.items())
+        supervisor.start(_program(team, name, urls) for name in urls)
         await supervisor.ready()
         yield urls
 
@@ -65,12 +66,16 @@ async def row_of(gateway: str, urls: Mapping[str, str], setting: Setting) -> Res
     return ResultRow.model_validate(row)
 
 
-def _program(team: str, name: str, port: int, urls: Mapping[str, str]) -> Program:
+def member_arguments(team: str, name: str, urls: Mapping[str, str]) -> list[str]:
+    """The arguments of `python -m examples.teams` for a member that serves at its URL."""
     peers = [f"{peer}={url}" for peer, url in urls.items() if peer != name]
-    arguments = ("--team", team, "--member", name, "--port", str(port), "--peers", *peers)
+    return ["--team", team, "--member", name, "--port", str(urlsplit(urls[name]).port), "--peers", *peers]
+
+
+def _program(team: str, name: str, urls: Mapping[str, str]) -> Program:
     return Program(
         name=name,
-        command=(sys.executable, "-m", "examples.teams", *arguments),
+        command=(sys.executable, "-m", "examples.teams", *member_arguments(team, name, urls)),
         env={"PYTHONPATH": str(ROOT)},
         probe=HttpProbe(f"{urls[name]}.well-known/agent-card.json"),
     )

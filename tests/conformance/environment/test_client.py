@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import cache
 from inspect import getmembers
 from types import NoneType
 from typing import Any
@@ -14,8 +15,14 @@ from concord_environment.app import create_app
 from concord_environment.environment import Environment
 from concord_environment.settings import EnvironmentSettings
 
-OPENAPI: dict[str, Any] = create_app(Environment(0), EnvironmentSettings()).openapi()
 OPEN = {("GET", "/"), ("GET", "/health")}
+
+
+@cache
+def openapi() -> dict[str, Any]:
+    """The service's OpenAPI document."""
+    document: dict[str, Any] = create_app(Environment(0), EnvironmentSettings()).openapi()
+    return document
 
 
 def endpoints() -> Iterator[tuple[str, Endpoint[Any]]]:
@@ -29,7 +36,7 @@ def endpoints() -> Iterator[tuple[str, Endpoint[Any]]]:
 def served() -> set[tuple[str, str]]:
     return {
         (method.upper(), path)
-        for path, operations in OPENAPI["paths"].items()
+        for path, operations in openapi()["paths"].items()
         for method in operations
         if method in ("get", "post", "patch", "delete", "put")
     }
@@ -37,7 +44,7 @@ def served() -> set[tuple[str, str]]:
 
 def resolved(schema: dict[str, Any]) -> dict[str, Any]:
     if "$ref" in schema:
-        return resolved(OPENAPI["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]])
+        return resolved(openapi()["components"]["schemas"][schema["$ref"].rsplit("/", 1)[1]])
     return schema
 
 
@@ -50,7 +57,7 @@ def properties(schema: dict[str, Any]) -> set[str]:
 
 
 def answer_schema(endpoint: Endpoint[Any]) -> dict[str, Any]:
-    responses = OPENAPI["paths"][endpoint.path][endpoint.method.lower()]["responses"]
+    responses = openapi()["paths"][endpoint.path][endpoint.method.lower()]["responses"]
     (success,) = [responses[status] for status in ("200", "201") if status in responses][:1]
     schema: dict[str, Any] = success["content"]["application/json"]["schema"]
     return schema
@@ -84,7 +91,7 @@ def test_an_answer_has_no_field_that_the_service_does_not_send(endpoint: Endpoin
 
 
 def test_the_items_of_an_answer_have_no_field_that_the_service_does_not_send() -> None:
-    schemas = OPENAPI["components"]["schemas"]
+    schemas = openapi()["components"]["schemas"]
 
     pairs: list[tuple[str, type[responses.ResponseBody]]] = [
         ("Email", responses.Email),
@@ -101,7 +108,7 @@ def test_methods_without_an_answer_are_those_answered_with_204() -> None:
     without_answer = {(one.method, one.path) for _, one in endpoints() if one.response is NoneType}
     answered = {
         (method.upper(), path)
-        for path, operations in OPENAPI["paths"].items()
+        for path, operations in openapi()["paths"].items()
         for method, operation in operations.items()
         if "204" in operation["responses"]
     }

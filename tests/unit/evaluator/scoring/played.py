@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
+from functools import cache
+from itertools import permutations
 from typing import Final
 
 from hypothesis import strategies as st
@@ -24,6 +26,10 @@ TARGETS: Final = ("oaks", "elms", "firs", "ashes")
 TASK: Final = "Count the trees in the park: 12 plots."
 WORDS: Final = ("maple", "pine", "birch", "willow", "cedar", "hello", "ping 7", "12", "99")
 """Words of calls: content words, courtesies, a figure of the task and a figure of no source."""
+
+
+NO_METRICS: Final = ["none"]
+"""No metric has this id. The scores do not follow from metrics, which take a third of an evaluation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +117,7 @@ def planned(team_trials: Sequence[TeamTrial], config: Mapping[str, object] | Non
     return AssessmentPlan(
         assessment_id="assessment",
         mode=Mode.LIVE,
-        config=AssessmentConfig.model_validate({"start": agents[0], **(config or {})}),
+        config=AssessmentConfig.model_validate({"start": agents[0], "metrics": NO_METRICS, **(config or {})}),
         tasks=tasks,
         roster=[RosterEntry(id=agent, url=url_of(agent)) for agent in agents],
         trials=[
@@ -131,21 +137,25 @@ def row(team_trials: Sequence[TeamTrial]) -> ResultRow:
 NAMES: Final = ("ann", "bob", "cyn", "dee", "eve")
 
 
-@st.composite
-def calls(draw: st.DrawFn, agents: Sequence[str]) -> CarriedCall:
+_TEXTS: Final = st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join)
+
+
+@cache
+def calls(agents: tuple[str, ...]) -> st.SearchStrategy[CarriedCall]:
     """Any call between two of the agents."""
-    caller = draw(st.sampled_from(agents))
-    callee = draw(st.sampled_from([agent for agent in agents if agent != caller]))
-    texts = st.lists(st.sampled_from(WORDS), max_size=3).map(" ".join)
-    return CarriedCall(caller, callee, draw(texts), draw(texts), draw(st.booleans()))
+    pairs = st.sampled_from(list(permutations(agents, 2)))
+    return st.builds(lambda pair, *rest: CarriedCall(*pair, *rest), pairs, _TEXTS, _TEXTS, st.booleans())
 
 
-@st.composite
-def team_trials(draw: st.DrawFn, *, least: int = 2, n_calls: int = 8) -> TeamTrial:
-    """Any trial of a team of at least `least` agents."""
-    agents = NAMES[: draw(st.integers(least, len(NAMES)))]
-    made = draw(st.lists(calls(agents), max_size=n_calls)) if len(agents) > 1 else []
-    return TeamTrial(agents, tuple(made), draw(st.integers(0, len(TARGETS))))
+@cache
+def _trials_of(agents: tuple[str, ...], n_calls: int) -> st.SearchStrategy[TeamTrial]:
+    made = st.lists(calls(agents), max_size=n_calls) if len(agents) > 1 else st.just([])
+    return st.builds(TeamTrial, st.just(agents), made.map(tuple), st.integers(0, len(TARGETS)))
+
+
+def team_trials(*, least: int = 2, most: int = len(NAMES), n_calls: int = 8) -> st.SearchStrategy[TeamTrial]:
+    """Any trial of a team of `least` to `most` agents."""
+    return st.one_of([_trials_of(NAMES[:size], n_calls) for size in range(least, most + 1)])
 
 
 def reported(caller: str, callee: str, number: int) -> Report:

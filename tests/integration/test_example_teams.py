@@ -1,37 +1,46 @@
-"""Teams of `examples/teams` on a local stack, graded by code: a good one, a useless one, and an unobserved one."""
+"""Teams of `examples/teams`, graded by code: a good one, a useless one, and an unobserved one."""
 
 import asyncio
 from collections.abc import Iterator
+from contextlib import ExitStack
 
 import pytest
 
-from benchmarks.team_runs import CODE, row_of, running_team, stack_for
+from benchmarks.team_runs import CODE, member_arguments, row_of
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import TrialRecord
-from concord_cli.terminal import ProgressLog
+from examples.teams.catalogue import TEAMS
+from tests.forked import ForkedProcess
+from tests.forked_stack import forked_stack
+from tests.integration.purple_processes import await_card, free_urls
 
-TEAMS = ["good", "garbage", "direct"]
+CHOSEN = ["good", "garbage", "direct"]
 
 
-async def _rows() -> dict[str, ResultRow]:
-    progress = ProgressLog()
+def served(team: str, running: ExitStack) -> dict[str, str]:
+    """The URLs of a team's members, each served by a process of its own."""
+    urls = free_urls(list(TEAMS[team].members))
+    for name in urls:
+        running.callback(ForkedProcess("examples.teams", *member_arguments(team, name, urls)).kill)
+    for url in urls.values():
+        await_card(url)
+    return urls
 
-    async def row(gateway: str, team: str) -> ResultRow:
-        async with running_team(team, progress.log) as urls:
-            return await row_of(gateway, urls, CODE)
 
-    async with stack_for(CODE, progress) as gateway:
-        return dict(zip(TEAMS, await asyncio.gather(*(row(gateway, team) for team in TEAMS)), strict=True))
+async def assessed(gateway: str, teams: dict[str, dict[str, str]]) -> dict[str, ResultRow]:
+    """The rows of teams that are assessed at the same time."""
+    return dict(
+        zip(teams, await asyncio.gather(*(row_of(gateway, urls, CODE) for urls in teams.values())), strict=True)
+    )
 
 
 @pytest.fixture(scope="module")
-def rows() -> Iterator[dict[str, ResultRow]]:
-    with pytest.MonkeyPatch.context() as environment:
-        # The stack inherits this process's environment; the changes are undone at the end.
-        environment.setenv("NO_PROXY", "")
-        environment.setenv("no_proxy", "")
-        environment.delenv("REDIS_URL", raising=False)
-        yield asyncio.run(_rows())
+def rows(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, ResultRow]]:
+    with (
+        forked_stack(redis_server, tmp_path_factory.mktemp("stack"), **CODE.model) as gateway,
+        ExitStack() as running,
+    ):
+        yield asyncio.run(assessed(gateway, {team: served(team, running) for team in CHOSEN}))
 
 
 def trial_of(row: ResultRow) -> TrialRecord:

@@ -1,0 +1,79 @@
+"""A team that reports false calls, and an honest one with the same calls: the lies are visible and do not pay."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from concord.assessment.result_row import ResultRow
+from concord_cli.assessment_client import assess
+from concord_cli.scenario import read_scenario
+from tests.forked_stack import forked_stack
+from tests.integration.purple_processes import free_urls, running_agents
+
+SCENARIOS = Path(__file__).parents[2] / "scenarios"
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the services' logs."""
+    return tmp_path_factory.mktemp("logs")
+
+
+@pytest.fixture(scope="module")
+def gateway(redis_server: str, logs: Path) -> Iterator[str]:
+    with forked_stack(redis_server, logs) as url:
+        yield url
+
+
+def row_of(team: str, gateway: str) -> ResultRow:
+    """The row of a shipped scenario, with its team in processes that know their peers from the gateway alone."""
+    scenario = read_scenario(SCENARIOS / f"{team}.toml")
+    wiring = ("--team", scenario.team.wiring)
+    agents = {each.role: ["--function", str(each.function), *wiring] for each in scenario.participants}
+    urls = free_urls(list(agents))
+    with running_agents(agents, urls, PURPLE_PEERS=""):
+        [row] = asyncio.run(assess(gateway, urls, scenario.config, lambda _: None))
+    return ResultRow.model_validate(row)
+
+
+@pytest.fixture(scope="module")
+def honest(gateway: str) -> ResultRow:
+    return row_of("hub_spoke", gateway)
+
+
+@pytest.fixture(scope="module")
+def forging(gateway: str) -> ResultRow:
+    return row_of("forging", gateway)
+
+
+def test_false_claims_are_contradicted_and_unreported_calls_are_observed(honest: ResultRow, forging: ResultRow) -> None:
+    assert honest.detail.trace_integrity.contradicted == 0
+    assert forging.detail.trace_integrity.contradicted == 16, "20 claims, 4 of which name calls that did take place"
+    assert forging.detail.trace_integrity.reported == 0
+    assert forging.detail.trace_integrity.observed == honest.detail.trace_integrity.observed == 4
+
+
+def test_the_first_findings_name_the_reporters_of_false_calls(honest: ResultRow, forging: ResultRow) -> None:
+    reporters = [finding.agents for finding in forging.detail.findings if finding.id == "contradicted_reports"]
+    assert reporters == [["researcher_1"], ["researcher_2"], ["reviewer"], ["synthesizer"]]
+    assert [finding.id for finding in forging.detail.findings[:4]] == ["contradicted_reports"] * 4
+    assert "contradicted_reports" not in {finding.id for finding in honest.detail.findings}
+
+
+def test_the_forging_team_scores_at_most_60_with_the_same_graph(honest: ResultRow, forging: ResultRow) -> None:
+    assert honest.score == 100
+    assert forging.score is not None
+    assert forging.score <= 60
+    assert forging.detail.graph_metrics == honest.detail.graph_metrics
+    assert forging.detail.graph_metrics.has_bottleneck
+
+
+def test_no_row_and_no_log_contains_a_token(honest: ResultRow, forging: ResultRow, logs: Path) -> None:
+    written = [path.read_text() for path in logs.glob("*.log")]
+    assert any("evaluated a trial" in text for text in written)
+    for text in [honest.model_dump_json(), forging.model_dump_json(), *written]:
+        assert "concord_eyJ" not in text
+    for row in (honest, forging):
+        assert "/a2a/" not in row.model_dump_json()
