@@ -31,7 +31,7 @@ function message(role, text, contextId) {
 
 async function ask(peer) {
   const client = await new ClientFactory().createFromUrl(peer);
-  const request = SendMessageRequest.fromPartial({ message: message('ROLE_USER', 'What do you know?') });
+  const request = SendMessageRequest.fromJSON({ message: Message.toJSON(message('ROLE_USER', 'What do you know?')) });
   return JSON.stringify(await client.sendMessage(request));
 }
 

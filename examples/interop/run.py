@@ -1,8 +1,9 @@
 """Assesses teams of agents that are built with other A2A libraries: `run.py [ENVIRONMENT …]`.
 
-Each team has a lead that asks its helper, at an address in the lead's own configuration. Both get the task from the
-gateway. `peers.json` has the environments and the agents; the environments are in `INTEROP_ENVIRONMENTS`, by default a
-folder of the system's folder for temporary files. Writes the table in `docs/interoperability.md` if all agents ran.
+Each team has a lead that asks its helper, at an address in the lead's own configuration; of a library without a client,
+the lead is on Concord's. Both get the task from the gateway. `peers.json` has the environments and the agents; the
+environments are in `INTEROP_ENVIRONMENTS`, by default a folder of the system's folder for temporary files. Writes the
+table in `docs/interoperability.md` if all agents ran.
 """
 
 import json
@@ -50,33 +51,34 @@ class Outcome:
 def assess(config: dict[str, Any], peer: dict[str, Any]) -> Outcome:
     """The outcome of the assessment of a peer's team."""
     name, version = _installed(config, peer["environment"])
-    lead = peer if peer["asks"] else config["asker"]
-    team = {"lead": _command(config, lead), "helper": _command(config, peer)}
+    lead = _command(config, peer) if peer["asks"] else [sys.executable, str(HERE / config["asker"])]
+    team = {"lead": lead, "helper": _command(config, peer)}
+    led_by = "the same" if peer["asks"] else "Concord's library"
     with tempfile.TemporaryDirectory() as folder:
         scenario, output = Path(folder, "team.toml"), Path(folder, "results.json")
-        scenario.write_text(_scenario(team), encoding="utf-8")
+        scenario.write_text(_scenario(team, adapted=peer["asks"]), encoding="utf-8")
         ran = subprocess.run(
             [CONCORD, "run", scenario, "-o", output], capture_output=True, text=True, timeout=_TIME_LIMIT_S
         )
         if ran.returncode != 0 or not output.exists():
             last = [line.strip() for line in ran.stderr.splitlines() if line.strip()][-1:]
-            return Outcome(name, version, False, 0, 0, lead["environment"], (last or ["no result"])[0][:200])
+            return Outcome(name, version, False, 0, 0, led_by, (last or ["no result"])[0][:200])
         [row] = json.loads(output.read_text())["results"]
     [trial] = row["detail"]["trials"]
     calls = [each for each in trial["interactions"] if (each["caller"], each["callee"]) == ("lead", "helper")]
     observed, failed = sum(each["observed"] for each in calls), sum(each["errors"] for each in calls)
     answered = trial["state"] == "completed" and trial["grading"]["value"] == 1.0
-    return Outcome(name, version, answered, observed, failed, lead["environment"], trial["error"] or "")
+    return Outcome(name, version, answered, observed, failed, led_by, trial["error"] or "")
 
 
-def _scenario(team: dict[str, list[str]]) -> str:
-    lead = json.dumps(" ".join([*team["lead"], "--peer", "{helper}"]))
+def _scenario(team: dict[str, list[str]], *, adapted: bool) -> str:
+    lead = json.dumps(" ".join([*team["lead"], *(["--peer", "{helper}"] if adapted else [])]))
     helper = json.dumps(" ".join(team["helper"]))
     return f"""
 [[participants]]
 role = "lead"
 cmd = {lead}
-adapt = true
+adapt = {"true" if adapted else "false"}
 
 [[participants]]
 role = "helper"

@@ -5,10 +5,11 @@ import gzip
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI, Response
+from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import SecretStr
 
@@ -367,3 +368,44 @@ async def test_a_compressed_answer_that_was_not_requested_is_a_remote_error() ->
     async with served(app) as url, messenger() as (sender, _):
         with pytest.raises(RemoteError, match="compressed"):
             await sender.send(url, text="x", assignment=new_assignment())
+
+
+def impatient(states: list[str]) -> FastAPI:
+    """An agent as fasta2a's: without streaming, it answers before its task has ended, and with times without a zone."""
+    app = FastAPI()
+
+    @app.get("/.well-known/agent-card.json")
+    async def card(request: Request) -> dict[str, Any]:
+        modes = {"defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"]}
+        about = {"name": "impatient", "description": "Answers at once.", "version": "1", "skills": []}
+        return {"protocolVersion": "0.3.0", "url": str(request.base_url), "capabilities": {}} | modes | about
+
+    @app.post("/")
+    async def rpc(request: Request) -> dict[str, Any]:
+        asked = await request.json()
+        if asked["method"] == "message/send" and not asked["params"]["configuration"]["acceptedOutputModes"]:
+            raise HTTPException(500)
+        state = states.pop(0) if len(states) > 1 else states[0]
+        parts = [{"kind": "text", "text": "done"}]
+        task = {
+            "kind": "task",
+            "id": "1",
+            "contextId": "1",
+            "status": {"state": state, "timestamp": "2026-11-22T13:32:05"},
+        }
+        return {
+            "jsonrpc": "2.0",
+            "id": asked["id"],
+            "result": task | {"artifacts": [{"artifactId": "1", "parts": parts}]},
+        }
+
+    return app
+
+
+@pytest.mark.parametrize("states", [["completed"], ["submitted", "working", "completed"], ["submitted", "failed"]])
+async def test_an_agent_that_answers_before_its_task_has_ended_is_asked_until_it_has(states: list[str]) -> None:
+    last = states[-1]
+    async with served(impatient(states)) as url, messenger() as (sender, recorded):
+        answer = await sender.send(f"{url}/", text="x", assignment=new_assignment())
+    assert (answer.state.value, answer.text) == (last, "done")
+    assert len(recorded.steps) == 1

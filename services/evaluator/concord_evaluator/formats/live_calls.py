@@ -142,9 +142,11 @@ class Outbound:
         call = self._calls.observed.get(span.span_id)
         if call is not None and call.caller == self._participant:
             return [Target(call.callee, call.url, call.step_id)]
+        if call is not None or (span.client and not span.address):
+            return []  # A client's span without an address is no call: it fetches a card, for example.
         members = self._calls.members
-        callees = set(self._calls.continued.get(span.span_id, ())) if call is None else set()
-        if call is None and not span.calls_agent:
+        callees = set(self._calls.continued.get(span.span_id, ()))
+        if not span.calls_agent:
             callees.add(members.at(span.address))
         return [Target(callee, members.url_of(callee)) for callee in sorted(callees - {"", self._participant})]
 

@@ -120,10 +120,18 @@ def test_a_request_to_a_participants_address_is_a_reported_call(
 
 def test_a_participant_that_continues_anothers_span_was_called_by_it() -> None:
     trial = of_trial(
-        exported("lead", span("work", "root"), span("post", parent="work", client=True)),
+        exported("lead", span("work", "root"), span("post", parent="work", address="http://critic-behind-nat/")),
         exported("critic", span("serve", "reviewer", "post")),
     )
     assert calls(trial) == [("lead", "critic", "corroborated")]
+
+
+def test_a_participant_whose_card_another_one_fetches_was_not_called() -> None:
+    trial = of_trial(
+        exported("lead", span("work", "root"), span("get", parent="work", client=True)),
+        exported("critic", span("serve", parent="get")),
+    )
+    assert calls(trial) == []
 
 
 def test_an_agent_at_another_participants_address_is_that_participant() -> None:
