@@ -9,7 +9,7 @@ SBOM := .venv-sbom
 AGENTDOJO := .venv-agentdojo
 AGENTDOJO_VERSION := 0.1.35
 BIN := $(VENV)/bin
-IMAGES := client collector environment evaluator gateway green purple
+IMAGES := client collector environment evaluator gateway green purple sample
 MEMBERS := shared services/collector services/environment services/environment/client services/evaluator services/gateway services/purple suites assistant cli
 # Longest suite first, so that parallel test processes finish at about the same time.
 TESTS := tests/e2e tests/integration tests/security tests/conformance tests/frameworks tests/unit

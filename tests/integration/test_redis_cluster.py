@@ -14,7 +14,7 @@ from redis.commands.core import AsyncScript
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
 from concord.assessment.roster import RosterEntry
-from concord.storage import Queue, Quota, StorageUnavailableError
+from concord.storage import OpenTraceLimits, Queue, Quota, StorageUnavailableError
 from concord.storage.redis import Storage, connect
 from concord.storage.tasks import TaskDraft
 from tests.integration.test_storage import answer, batch
@@ -79,8 +79,25 @@ async def use_all_stores(storage: Storage, plan: AssessmentPlan) -> None:
         assert [each async for each in storage.traces.batches(trial.trace_id)] == [sent]
         await storage.traces.close(trial.trace_id)
         assert await storage.traces.is_closed(trial.trace_id)
+    await use_open_traces(storage)
     await use_tasks(storage)
+    await use_webhooks(storage)
+    assert all(count > 0 for count in (await storage.errors()).values())
     await storage.assessments.retire(plan, 100, tokens_s=200)
+
+
+async def use_open_traces(storage: Storage) -> None:
+    limits = OpenTraceLimits(max_traces=1, retention_s=100, max_bytes=1000)
+    assert await storage.open_traces.add("o1", "service", n_bytes=10, n_spans=1, limits=limits) == []
+    assert await storage.open_traces.add("o2", "service", n_bytes=10, n_spans=1, limits=limits) == ["o1"]
+    assert [each.trace_id for each in await storage.open_traces.list()] == ["o2"]
+
+
+async def use_webhooks(storage: Storage) -> None:
+    webhooks = storage.webhooks()
+    await webhooks.save("task", "webhook", b"body")
+    assert await webhooks.all("task") == [b"body"]
+    await webhooks.delete("task", "webhook")
 
 
 async def use_tasks(storage: Storage) -> None:

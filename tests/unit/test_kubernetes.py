@@ -16,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from concord.llm import LLMSettings
 from concord.storage import Queue
 from concord_collector.metrics import Metrics
+from concord_collector.storage_metrics import QueueState, StorageState
 from concord_collector.settings import CollectorSettings
 from concord_evaluator.settings import EvaluatorSettings
 from concord_gateway.settings import GatewaySettings
@@ -183,8 +184,8 @@ def test_scaled_objects_have_the_fields_of_keda() -> None:
 
 def test_the_workers_of_each_queue_scale_by_the_depth_that_the_collector_exports() -> None:
     metrics = Metrics()
-    for queue in Queue:
-        metrics.queue_depth.labels(queue=queue).set(3)
+    queues = dict.fromkeys(Queue, QueueState(depth=3, oldest_s=1.0, has_worker=True))
+    metrics.storage.state = StorageState(memory_used=1, memory_limit=None, queues=queues, dead_letters=0, errors={})
     exported = {
         f"{sample.name}{{{name}={value!r}}}".replace("'", '"')
         for family in text_string_to_metric_families(generate_latest(metrics.registry).decode())

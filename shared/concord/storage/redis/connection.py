@@ -1,6 +1,7 @@
 """The process's connection to Redis, with a retry time that suits its callers."""
 
 import json
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -81,22 +82,26 @@ class Storage:
 
     async def memory(self) -> MemoryUse:
         """Storage's memory use: the fullest node's, and the lowest limit. Raises StorageUnavailableError."""
-        with storage_faults():
-            if isinstance(self.redis, TimedCluster):
-                told = await self.redis.info_of_primaries("memory")
-            else:
-                told = [await self.redis.info("memory")]
+        told = await self._info("memory")
         limits = [limit for each in told if (limit := int(each.get("maxmemory", 0)))]
         return MemoryUse(used=max(int(each["used_memory"]) for each in told), limit=min(limits, default=None))
 
     async def errors(self) -> dict[str, int]:
-        """How many commands storage has answered with each of its kinds of error, since it started.
+        """How many commands storage has answered with each of its kinds of error, since it started, on all nodes.
 
         Raises StorageUnavailableError.
         """
+        counts: Counter[str] = Counter()
+        for node in await self._info("errorstats"):
+            counts.update({kind.removeprefix("errorstat_"): int(stat["count"]) for kind, stat in node.items()})
+        return dict(counts)
+
+    async def _info(self, section: str) -> list[dict[str, Any]]:
+        """A section of INFO of each primary node. Raises StorageUnavailableError."""
         with storage_faults():
-            told = await self.redis.info("errorstats")
-        return {kind.removeprefix("errorstat_"): int(stat["count"]) for kind, stat in told.items()}
+            if isinstance(self.redis, TimedCluster):
+                return await self.redis.info_of_primaries(section)
+            return [await self.redis.info(section)]
 
 
 def open_redis(url: str, *, retry_s: float) -> ArqRedis:
