@@ -69,7 +69,10 @@ def run(
     ] = SHIPPED_SCENARIO,
     endpoint: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="The running assistant, for a folder with an assistant's scenario. Without it: the rule-based one."),
+        typer.Option(
+            metavar="URL",
+            help="The running assistant, for a folder with an assistant's scenario. Without it: the rule-based one.",
+        ),
     ] = None,
     output: OutputFile = RESULTS_FILE,
     traces: Annotated[
