@@ -1,6 +1,8 @@
-"""The command line: `concord run`, `up`, `green`, `assess`, `evaluate`, `report`, `compare`, and groups of commands."""
+"""The command line: `concord run`, `up`, `green`, `assess`, `evaluate`, `report`, `view`, `compare`, and groups."""
 
+import webbrowser
 from collections.abc import Coroutine
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
@@ -36,6 +38,7 @@ ScenarioFile = Annotated[
     Path, typer.Argument(metavar="SCENARIO", help="Scenario file (TOML) with the agents and the assessment's config.")
 ]
 OutputFile = Annotated[Path, typer.Option("--output", "-o", help="Results file to write.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the long tables as well.")]
 Port = Annotated[int, typer.Option(min=1, max=65535)]
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for every interface.")]
 LOOPBACK = "127.0.0.1"
@@ -62,6 +65,21 @@ CardUrl = Annotated[
 ]
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"concord {version('concord-cli')}")
+        raise typer.Exit
+
+
+@app.callback()
+def concord(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Measure how well a team of A2A agents works together."""
+
+
 @app.command()
 def run(
     scenario: Annotated[
@@ -73,12 +91,16 @@ def run(
     ] = SHIPPED_SCENARIO,
     endpoint: Annotated[
         str | None,
-        typer.Option(metavar="URL", help="The running assistant, for a folder with an assistant's scenario."),
+        typer.Option(
+            metavar="URL",
+            help="The running assistant, for a folder with an assistant's scenario. Without it: the rule-based one.",
+        ),
     ] = None,
     output: OutputFile = RESULTS_FILE,
     traces: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Folder to save each trial's trace in, as Concord JSONL.")
     ] = None,
+    verbose: Verbose = False,
 ) -> None:
     """Assess a team on this machine: start all services, run one assessment, show the result, stop the services."""
     with exit_codes(), ProgressLog() as progress:
@@ -86,7 +108,7 @@ def run(
         # Imported after the first line of output, since A2A and HTTP take a while to load.
         from concord_cli import commands
 
-        execute(commands.run(scenario, output, traces, progress, endpoint))
+        execute(commands.run(scenario, output, traces, progress, endpoint, verbose))
 
 
 @app.command()
@@ -135,13 +157,13 @@ def green_agent(
 
 
 @app.command()
-def assess(scenario: ScenarioFile, output: OutputFile = RESULTS_FILE) -> None:
+def assess(scenario: ScenarioFile, output: OutputFile = RESULTS_FILE, verbose: Verbose = False) -> None:
     """Request an assessment of running agents from a running green agent, as the AgentBeats client does."""
     with exit_codes(), ProgressLog() as progress:
         progress.log(f"Requesting an assessment of the agents in {scenario}")
         from concord_cli import commands
 
-        execute(commands.ask(scenario, output, progress))
+        execute(commands.ask(scenario, output, progress, verbose=verbose))
 
 
 @app.command("adapt")
@@ -253,12 +275,38 @@ def report_results(
     assessment: Annotated[
         str | None, typer.Option(metavar="ID", help="Assessment or trace to report on, if the file has several.")
     ] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
     """Write a result as one self-contained HTML page."""
     with exit_codes():
         from concord_cli.report.command import report
 
-        typer.echo(f"The report is in {printable(str(report(results, output, trial, assessment)))}")
+        _say_where("report", report(results, output, trial, assessment), open_page=open_page)
+
+
+@app.command("view")
+def view_runs(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder with results files.")] = RESULTS_FILE.parent,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="HTML file to write; by default, index.html in the folder.")
+    ] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+) -> None:
+    """Write an index of all runs in a folder of results, in which two runs can be compared, as one HTML page."""
+    with exit_codes():
+        from concord_cli.view.command import view
+
+        page, unreadable = view(folder, output)
+        for line in unreadable:
+            typer.echo(f"concord: left out: {printable(line)}", err=True)
+        _say_where("index", page, open_page=open_page)
+
+
+def _say_where(what: str, page: Path, *, open_page: bool) -> None:
+    """Prints where a page is, and opens it if wanted."""
+    typer.echo(f"The {what} is in {printable(str(page))}")
+    if open_page and not webbrowser.open(page.resolve().as_uri()):
+        typer.echo("No browser was found: open this file yourself.", err=True)
 
 
 @app.command("compare")
@@ -274,3 +322,76 @@ def compare_results(
             raise UsageError(f"`concord compare` needs the module {error.name}: install concord-cli[local]") from error
 
         compare(results, output)
+
+
+BundlePath = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="PATH",
+        help="The bundle, or a folder with <assessment id>.zip for each row; by default, bundles/ beside the results.",
+    ),
+]
+ScenarioFolders = Annotated[
+    list[Path],
+    typer.Option(
+        "--scenarios",
+        metavar="FOLDER",
+        help="Folder with the scenarios of assistants. Only their code is executed, never a bundle's.",
+    ),
+]
+SignaturePath = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="The signature; by default, the results file's name with .sig.")
+]
+Provenance = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="provenance.json with the digests of the images that ran.")
+]
+VerifiedResults = Annotated[Path, typer.Argument(metavar="RESULTS", help="Results file (.json) to verify.")]
+SHIPPED_SCENARIOS = [Path("scenarios/assistant")]
+
+
+@app.command("verify")
+def verify_results(
+    results: VerifiedResults,
+    bundle: BundlePath = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Public key (PEM, ed25519) to check the signature."),
+    ] = None,
+    signature: SignaturePath = None,
+    provenance: Provenance = None,
+    scenarios: ScenarioFolders = SHIPPED_SCENARIOS,
+) -> None:
+    """Compute every value of results again from their bundles, and check a signature.
+
+    Exit codes: 0 verified; 1 a difference, a damaged bundle or a wrong signature; 2 an invalid command line or file;
+    3 verified, but shards are missing.
+    """
+    with exit_codes():
+        try:
+            from concord_cli.verify.command import VerifyArguments, verify
+        except ModuleNotFoundError as error:
+            raise UsageError(f"`concord verify` needs the module {error.name}: install concord-cli[local]") from error
+
+        execute(verify(VerifyArguments(results, bundle, scenarios, key, signature, provenance)))
+
+
+@app.command("sign")
+def sign_results(
+    results: VerifiedResults,
+    bundle: BundlePath = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Private key (PEM, ed25519); by default, in CONCORD_SIGNING_KEY."),
+    ] = None,
+    signature: SignaturePath = None,
+    provenance: Provenance = None,
+    scenarios: ScenarioFolders = SHIPPED_SCENARIOS,
+) -> None:
+    """Verify results, and sign them: rows, bundles, manifests and the images' digests. Exit codes as of `verify`."""
+    with exit_codes():
+        try:
+            from concord_cli.verify.command import VerifyArguments, sign_results
+        except ModuleNotFoundError as error:
+            raise UsageError(f"`concord sign` needs the module {error.name}: install concord-cli[local]") from error
+
+        execute(sign_results(VerifyArguments(results, bundle, scenarios, key, signature, provenance)))

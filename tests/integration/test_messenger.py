@@ -29,7 +29,7 @@ from concord.agent.messenger import Messenger
 from concord.trace.ids import new_step_id, new_trace_id
 from concord.trace.step import CallType, InteractionStep, ResponseTrace
 from concord.trust.redaction import TOKEN_PREFIX
-from tests.serving import reserved, served, served_agent, url_of
+from tests.serving import listening, reserved, served, served_agent, url_of
 
 
 class StepList:
@@ -346,6 +346,18 @@ async def test_an_answer_beyond_the_size_limit_is_a_remote_error(part: str, monk
     app.post("/", response_model=None)(lambda: StreamingResponse(long(), media_type=kind))
     async with served(app, holder) as url, messenger() as (sender, _):
         with pytest.raises(RemoteError, match="longer than 100000 bytes"):
+            await sender.send(url, text="x", assignment=new_assignment())
+
+
+async def test_an_answer_that_declares_a_size_beyond_the_limit_is_not_read() -> None:
+    async def never_ending(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 100000000\r\n\r\n")
+        await reader.read()
+        writer.close()
+
+    async with listening(never_ending) as url, messenger() as (sender, _):
+        with pytest.raises(RemoteError, match="100000000 bytes, and the limit is"):
             await sender.send(url, text="x", assignment=new_assignment())
 
 

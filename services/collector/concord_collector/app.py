@@ -43,7 +43,7 @@ def create_app(settings: CollectorSettings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with connect(settings.redis_url) as storage:
+        async with connect(settings.redis_url, settings.queue_redis_url) as storage:
             backpressure = Backpressure(
                 storage,
                 metrics,
@@ -51,6 +51,7 @@ def create_app(settings: CollectorSettings) -> FastAPI:
                 watermark=settings.redis_watermark,
             )
             _include_routes(app, settings, storage, metrics, backpressure)
+            await backpressure.measure()
             polling = asyncio.create_task(backpressure.poll())
             yield
             polling.cancel()
@@ -59,6 +60,7 @@ def create_app(settings: CollectorSettings) -> FastAPI:
 
     app = FastAPI(title="Concord collector", version=__version__, lifespan=lifespan)
     app.state.documented = []
+    app.state.metrics = metrics.registry
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(TimingMiddleware, metrics=metrics)
     app.add_middleware(TokenPathLimit, accepts=PATHS.__contains__)

@@ -36,6 +36,9 @@ def http_client(timeout: httpx.Timeout) -> httpx.AsyncClient:
 async def _bound(response: httpx.Response) -> None:
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise AnswerTooLargeError("the answer is compressed, but no compression was requested")
+    declared = response.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > MAX_ANSWER_BYTES:
+        raise AnswerTooLargeError(f"the answer has {declared} bytes, and the limit is {MAX_ANSWER_BYTES}")
     if isinstance(response.stream, httpx.AsyncByteStream):
         response.stream = _Bounded(response.stream)
 

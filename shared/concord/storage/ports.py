@@ -242,6 +242,9 @@ class JobQueue(Protocol):
     async def oldest_s(self, queue: Queue) -> float:
         """How long the oldest job has been due (seconds); 0 for an empty queue."""
 
+    async def count_dead_letters(self) -> int:
+        """The number of dead letters."""
+
     async def dead_letters(self) -> list[DeadLetter]:
         """The jobs that failed permanently, oldest first."""
 

@@ -80,6 +80,7 @@ def _detail(
     shown = shortened_to_fit(all_records, plan.config.num_shards)
     return Detail(
         assessment_id=plan.assessment_id,
+        started_at=plan.started_at,
         mode=plan.mode,
         overall_score=scores.overall,
         reasoning=reasoning(usable, judgments, len(plan.trials)),

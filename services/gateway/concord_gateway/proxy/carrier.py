@@ -114,7 +114,8 @@ class Carrier:
         own = self._assignments.own(claims.assessment_id, claims.trace_id, step_id)
         try:
             theirs = own.for_call(step_id, callee.id, token)
-            fault = await forward(theirs, call.answer.read)
+            with self.calls.traced(call):
+                fault = await forward(theirs, call.answer.read)
             if call.answer.error is None:
                 call.error = fault or (None if call.answer.known else NOT_A2A)
         except asyncio.CancelledError:

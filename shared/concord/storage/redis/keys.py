@@ -76,6 +76,15 @@ def task(task_id: str) -> str:
     return f"{TASKS}:task:{task_id}"
 
 
+WEBHOOKS: Final = ":webhooks"
+"""Ends the key of a task's webhooks, which begins with the key of the task."""
+
+
+def webhooks(task_id: str) -> str:
+    """Hash: the webhooks of an A2A task."""
+    return f"{task(task_id)}{WEBHOOKS}"
+
+
 def lease(task_id: str) -> str:
     """String: the process that works on a task. Expires unless renewed."""
     return f"{TASKS}:lease:{task_id}"
