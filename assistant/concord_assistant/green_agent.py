@@ -20,6 +20,7 @@ from concord_assistant.results import AssessmentResults
 from concord_assistant.scenario.evaluators import EvaluatorRegistry
 from concord_assistant.scenario.schema import ScenarioConfig
 from concord_assistant.session import AssessmentSession
+from concord_assistant.updates import AssessmentCompleted, ErrorOccurred
 
 CALL_TIMEOUT_S: Final = 60.0
 """How long one call of the environment may take."""
@@ -97,7 +98,7 @@ class GreenAgent:
         try:
             record = await self.conduct(task_id, emitter, scenario, evaluators, purple_client, assessment_config)
         except EnvironmentLostError as error:
-            await emitter.error_occurred(error_type="ues_error", error_message=str(error), recoverable=False)
+            await emitter.send(ErrorOccurred(error_type="ues_error", error_message=str(error), recoverable=False))
             return _lost(task_id, scenario, purple_client, str(error))
         return await self._evaluate(record, emitter)
 
@@ -175,13 +176,15 @@ class GreenAgent:
             record.eval_context(), record.scenario, record.evaluators, self._evaluation_llm, emitter=emitter
         )
         results = record.results(evaluation)
-        await emitter.assessment_completed(
-            reason=results.reason,
-            total_turns=results.turns_taken,
-            total_actions=results.actions_taken,
-            duration_seconds=results.duration_seconds,
-            overall_score=results.scores.overall.score,
-            max_score=results.scores.overall.max_score,
+        await emitter.send(
+            AssessmentCompleted(
+                reason=results.reason,
+                total_turns=results.turns_taken,
+                total_actions=results.actions_taken,
+                duration_seconds=results.duration_seconds,
+                overall_score=results.scores.overall.score,
+                max_score=results.scores.overall.max_score,
+            )
         )
         return results
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
 from concord_environment_client import UESClientError
 from concord_environment_client.responses import NewKey
@@ -26,6 +26,7 @@ from concord_assistant.scenario.schema import ScenarioConfig
 from concord_assistant.turns.action_log import ActionLogBuilder
 from concord_assistant.turns.new_messages import NewMessageCollector
 from concord_assistant.turns.turn import TurnRunner
+from concord_assistant.updates import AssessmentStarted, ErrorOccurred, ScenarioLoaded
 
 REVOKE_TIMEOUT_S: Final = 5.0
 
@@ -44,6 +45,17 @@ class Ending:
 SCENARIO_OVER: Final = Ending("scenario_complete", "completed")
 ASSISTANT_DONE: Final = Ending("early_completion", "completed")
 CANCELLED: Final = Ending("error", "failed", "the assessment was cancelled")
+
+
+@dataclass(frozen=True, slots=True)
+class _Began:
+    """An assessment after its set-up: the assistant's key, the simulated time, the first snapshot, the helpers."""
+
+    key: NewKey
+    now: datetime
+    initial_state: dict[str, Any]
+    log: ActionLogBuilder
+    collector: NewMessageCollector
 
 
 @dataclass(slots=True)
@@ -67,57 +79,54 @@ class AssessmentSession:
     _faults: list[UserFault] = field(default_factory=list)
 
     async def run(self) -> ConductedAssessment:
-        """Runs the assessment. In every ending, the assistant is told, and its key is revoked.
+        """Conducts the assessment. In every ending, the assistant is told, and its key is revoked.
 
-        Raises UESClientError, ScenarioRefusedError.
+        The phases are those of the protocol; the criteria are evaluated from the record. Raises UESClientError,
+        ScenarioRefusedError.
         """
-        await self.emitter.assessment_started(
-            assessment_id=self.assessment_id,
-            scenario_id=self.scenario.scenario_id,
-            participant_url=redact(self.assistant.url),
-            start_time=self.scenario.start_time,
+        began = await self._set_up()
+        try:
+            await self.proctor.prompt(self.scenario.user_prompt)
+            refusal = await self._start(began)
+            now = await self._take_turns(began, refusal)
+            return await self._record(began, now)
+        finally:
+            await self._complete(began.key)
+
+    async def _set_up(self) -> "_Began":
+        """Loads the scenario, creates the assistant's key and takes the first snapshot."""
+        await self.emitter.send(
+            AssessmentStarted(
+                assessment_id=self.assessment_id,
+                scenario_id=self.scenario.scenario_id,
+                participant_url=redact(self.assistant.url),
+                start_time=self.scenario.start_time,
+            )
         )
         now = await self.proctor.load(self.scenario)
         key = await self.proctor.create_key(f"assistant in {self.scenario.scenario_id}")
         try:
-            return await self._conduct(key, now)
-        finally:
-            await self._complete(key)
-
-    async def _conduct(self, key: NewKey, now: datetime) -> ConductedAssessment:
-        log = ActionLogBuilder(purple_agent_id=key.key_id)
-        collector = NewMessageCollector(client=self.proctor.client)
-        await collector.initialize(now)
-        initial_state = await self.proctor.snapshot()
-        await self.emitter.scenario_loaded(
-            scenario_id=self.scenario.scenario_id,
-            scenario_name=self.scenario.name,
-            criteria_count=len(self.scenario.criteria),
-            character_count=len(self.scenario.characters),
-        )
-        await self.proctor.prompt(self.scenario.user_prompt)
-        runner = TurnRunner(
-            proctor=self.proctor,
-            assistant=self.assistant,
-            log=log,
-            collector=collector,
-            characters=self.characters,
-            emitter=self.emitter,
-            default_step=self.scenario.default_time_step,
-            end_time=self.scenario.end_time,
-            faults=self._faults,
-        )
-        error = await self._start(key, now)
-        if error is None:
-            now, self._ending = await self._take_turns(runner, now)
-        else:
-            self._ending = Ending("error", "failed", error)
-        if self._ending.error is not None:
-            await self.emitter.error_occurred(
-                error_type="timeout" if self._ending.status == "timeout" else "communication_error",
-                error_message=self._ending.error,
-                recoverable=False,
+            collector = NewMessageCollector(client=self.proctor.client)
+            await collector.initialize(now)
+            began = _Began(
+                key, now, await self.proctor.snapshot(), ActionLogBuilder(purple_agent_id=key.key_id), collector
             )
+            await self.emitter.send(
+                ScenarioLoaded(
+                    scenario_id=self.scenario.scenario_id,
+                    scenario_name=self.scenario.name,
+                    criteria_count=len(self.scenario.criteria),
+                    character_count=len(self.scenario.characters),
+                )
+            )
+        except BaseException:
+            await self._complete(key)
+            raise
+        return began
+
+    async def _record(self, began: "_Began", now: datetime) -> ConductedAssessment:
+        """All that the evaluation needs. `now`: the simulated time at the end."""
+        log = began.log
         return ConductedAssessment(
             assessment_id=self.assessment_id,
             participant=redact(self.assistant.url),
@@ -135,16 +144,16 @@ class AssessmentSession:
             listed_events=log.get_listed_events(),
             listed_events_omitted=log.other_events_omitted,
             user_faults=[*self.characters.faults, *self._faults],
-            initial_state=initial_state,
+            initial_state=began.initial_state,
             final_state=await self.proctor.snapshot(),
         )
 
-    async def _start(self, key: NewKey, now: datetime) -> str | None:
+    async def _start(self, began: "_Began") -> str | None:
         """Sends the assistant its address and key. Returns why it cannot take part, None if it can."""
         message = AssessmentStartMessage(
             ues_url=self.ues_url,
-            api_key=key.secret,
-            current_time=now,
+            api_key=began.key.secret,
+            current_time=began.now,
             initial_state_summary=await self.proctor.summary(),
         )
         limit_s = min(self._turn_timeout_s, self._remaining_s)
@@ -156,7 +165,36 @@ class AssessmentSession:
             return redact(f"the assistant did not accept assessment_start: {why}")
         return None
 
-    async def _take_turns(self, runner: TurnRunner, now: datetime) -> tuple[datetime, Ending]:
+    async def _take_turns(self, began: "_Began", refusal: str | None) -> datetime:
+        """Runs turns, unless the assistant refused to take part. Returns the simulated time at the end."""
+        if refusal is None:
+            now, self._ending = await self._turns_until_end(self._runner(began), began.now)
+        else:
+            now, self._ending = began.now, Ending("error", "failed", refusal)
+        if self._ending.error is not None:
+            await self.emitter.send(
+                ErrorOccurred(
+                    error_type="timeout" if self._ending.status == "timeout" else "communication_error",
+                    error_message=self._ending.error,
+                    recoverable=False,
+                )
+            )
+        return now
+
+    def _runner(self, began: "_Began") -> TurnRunner:
+        return TurnRunner(
+            proctor=self.proctor,
+            assistant=self.assistant,
+            log=began.log,
+            collector=began.collector,
+            characters=self.characters,
+            emitter=self.emitter,
+            default_step=self.scenario.default_time_step,
+            end_time=self.scenario.end_time,
+            faults=self._faults,
+        )
+
+    async def _turns_until_end(self, runner: TurnRunner, now: datetime) -> tuple[datetime, Ending]:
         """Runs turns until one of the endings. Returns the simulated time and the ending."""
         max_turns = self.settings.max_turns or self.scenario.max_turns or self.config.default_max_turns
         events = errors = 0

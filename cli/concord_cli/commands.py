@@ -11,6 +11,7 @@ from concord.assessment.result_row import ResultRow
 from concord_cli.assistant_scenario import assistant_scenario
 from concord_cli.brief import Brief
 from concord_cli.errors import AssessmentError, UsageError
+from concord_cli.kept_bundles import keep_bundles
 from concord_cli.output_files import prepare_folder
 from concord_cli.results_file import write_results
 from concord_cli.scenario import Scenario, check_config, check_spelling, read_scenario
@@ -43,6 +44,7 @@ async def run(
         if traces is not None:
             await _save_traces(stack, results, traces, progress)
         keep_secrets(stack.folder.path / "output", results, output)
+        keep_bundles(stack.folder.path / "output", results, output)
     write_results(output, scenario.agentbeats_ids, results)
     _show_result(results, output, progress, _name_of(path), verbose=verbose)
 
@@ -66,7 +68,7 @@ async def up(
 async def ask(path: Path, output: Path, progress: ProgressLog, *, verbose: bool = False) -> None:
     """Has a running green agent assess running agents, as the platform's client does."""
     scenario = read_scenario(path)
-    if scenario.green_agent is None:
+    if scenario.green_agent is None or scenario.green_agent.endpoint is None:
         raise UsageError(
             f"{path}: green_agent.endpoint is missing: add the address of the green agent, or use `concord run`"
         )
@@ -121,7 +123,7 @@ async def _save_traces(stack: LocalStack, results: Sequence[JsonValue], folder: 
 def _local_scenario(path: Path) -> Scenario:
     """Reads a scenario for a local stack and checks its config. Raises UsageError."""
     scenario = read_scenario(path)
-    if scenario.green_agent is not None:
+    if scenario.green_agent is not None and scenario.green_agent.endpoint is not None:
         raise UsageError(f"{path}: names a running green agent: use `concord assess`, or remove green_agent")
     _check_team(path, scenario)
     check_config(path, scenario)
@@ -131,7 +133,7 @@ def _local_scenario(path: Path) -> Scenario:
 def _check_team(path: Path, scenario: Scenario) -> None:
     from concord_purple.teams import Function, TeamName
 
-    unknown = {each.function for each in scenario.local if each.cmd is None} - set(Function)
+    unknown = {each.function for each in scenario.local if each.function is not None} - set(Function)
     if unknown:
         raise UsageError(f"{path}: unknown function {', '.join(map(str, unknown))}: one of {', '.join(Function)}")
     if scenario.team.wiring not in set(TeamName):

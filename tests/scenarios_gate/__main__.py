@@ -6,7 +6,8 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -15,13 +16,14 @@ from rich.console import Console
 from benchmarks.tables import ResultTable, write_section
 from concord_assistant.green_agent import GreenAgent
 from concord_assistant.scenario.loader import scenario_folders
-from tests.scenarios_gate.measures import LEAST_ORACLE, MOST_UNFIT, ORACLE_FILE, Measured, measured
+from tests.scenarios_gate.measures import LEAST_ORACLE, MOST_UNFIT, ORACLE_FILE, THOROUGH_SEEDS, Measured, measured
 
 SCENARIOS: Final = Path("scenarios/assistant")
 DOCUMENT: Final = Path("docs/scenarios.md")
 SECTION: Final = "scenarios gate"
 COLUMNS: Final = (
-    "scenario", "criteria", "by code", "turns", "null", "dump", "read-only", "oracle", "rules", "mutants", "gate",
+    "scenario", "criteria", "by code", "turns", "null", "dump", "read-only", "oracle", "rules", "plain", "free",
+    "mutants", "gate",
 )  # fmt: skip
 
 
@@ -56,44 +58,52 @@ def table_of(found: Sequence[Measured], seeds: int) -> ResultTable:
         f"Measured by `make scenarios-gate` with {seeds} seeds for each scenario. The assistants run in the process of "
         "the gate, and the environment is a process. Shares of the points: of null, dump and read-only the highest of "
         f"all seeds, which may be {MOST_UNFIT:.0%}; of the oracle the lowest, which must be {LEAST_ORACLE:.0%}; of the "
-        "rule-based assistant, which is no condition of the gate, the lowest. Mutants: those that ran until each "
-        "criterion had lost points.",
+        "rule-based assistant, which is no condition of the gate, the lowest: with the scenario's prompt, with plain "
+        "orders in the words of somebody else (plain), and with looser words, for which the rules were not written "
+        "(free); `tests/scenarios_gate/rewordings.json` has the prompts. Mutants: those that ran "
+        f"until each criterion had lost points. Mutants and reworded prompts run at the first {THOROUGH_SEEDS} seeds.",
         COLUMNS,
         [_row(each) for each in found],
     )
 
 
 def _row(each: Measured) -> list[str]:
-    shares = [f"{each.worst(name):.0%}" for name in ("null", "dump", "read_only", "oracle", "rules")]
+    names = ("null", "dump", "read_only", "oracle", "rules", "plain", "free")
+    shares = [f"{each.worst(name):.0%}" if name in each.shares else "" for name in names]
     verdict = "failed" if any(each.failed()) else "passed"
     return [each.scenario, str(each.criteria), str(each.by_code), str(each.turns), *shares, str(each.mutants), verdict]
 
 
 def _measured_all(folders: dict[str, Path], seeds: int, processes: int) -> list[Measured]:
+    """The measures by scenario. A job is a few seeds of one scenario, so that all processes are busy to the end."""
     progress, found = Console(stderr=True), dict[str, Measured]()
     # An interrupt ends the workers at once, and with them their environments; they would go on to the next scenario.
     with ProcessPoolExecutor(processes, initializer=signal.signal, initargs=(signal.SIGINT, signal.SIG_DFL)) as pool:
-        jobs = [pool.submit(_measured, folder, seeds) for folder in folders.values()]
-        for number, job in enumerate(as_completed(jobs), start=1):
+        jobs = [
+            pool.submit(_measured, folder, range(first, min(first + THOROUGH_SEEDS, seeds)))
+            for first in range(0, seeds, THOROUGH_SEEDS)
+            for folder in folders.values()
+        ]
+        for number, job in enumerate(jobs, start=1):
             each = job.result()
-            found[each.scenario] = each
+            found.setdefault(each.scenario, Measured(each.scenario, each.criteria, each.by_code)).add(each)
             reasons = len(list(each.failed()))
             verdict = f"failed, {reasons} reasons" if reasons else "passed"
-            progress.print(f"{number} of {len(folders)}: {each.scenario} {verdict}")
+            progress.print(f"{number} of {len(jobs)}: {each.scenario} {verdict}")
     return [found[name] for name in folders]
 
 
-def _measured(folder: Path, seeds: int) -> Measured:
-    return asyncio.run(_in_environment(folder, seeds))
+def _measured(folder: Path, seeds: Sequence[int]) -> Measured:
+    runner, agent = _worker()
+    return runner.run(measured(agent, folder, seeds))
 
 
-async def _in_environment(folder: Path, seeds: int) -> Measured:
-    agent = GreenAgent()
-    await agent.startup()
-    try:
-        return await measured(agent, folder, range(seeds))
-    finally:
-        await agent.shutdown()
+@cache
+def _worker() -> tuple[asyncio.Runner, GreenAgent]:
+    """The event loop of this process, and its environment, which ends with the process."""
+    runner, agent = asyncio.Runner(), GreenAgent()
+    runner.run(agent.startup())
+    return runner, agent
 
 
 def _warnings(found: Sequence[Measured]) -> Iterator[str]:

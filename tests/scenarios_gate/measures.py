@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,6 +26,14 @@ LEAST_ORACLE: Final = 0.95
 ORACLE_FILE: Final = "oracle.json"
 MAX_STRAYS: Final = 3
 
+THOROUGH_SEEDS: Final = 5
+"""The seeds, from 0, at which the oracle's mutants run and the rules read the reworded prompt."""
+
+REWORDINGS: Final[dict[str, dict[str, str]]] = json.loads(
+    Path(__file__).with_name("rewordings.json").read_text(encoding="utf-8")
+)
+"""By scenario, its prompt in the words of others: `plain`, as orders, and `free`, as people also write."""
+
 
 @dataclass(slots=True)
 class Measured:
@@ -44,6 +52,17 @@ class Measured:
     passed: dict[str, set[str]] = field(default_factory=dict)
     """By criterion, the assistants to which it gives all points though they do not do the task."""
     faults: list[str] = field(default_factory=list)
+
+    def add(self, other: "Measured") -> None:
+        """Adds the measures of further seeds."""
+        self.seeds += other.seeds
+        for name, shares in other.shares.items():
+            self.shares.setdefault(name, []).extend(shares)
+        self.turns = max(self.turns, other.turns)
+        self.mutants += other.mutants
+        for criterion, assistants in other.passed.items():
+            self.passed.setdefault(criterion, set()).update(assistants)
+        self.faults += other.faults
 
     def worst(self, assistant: str) -> float:
         """The most points of an assistant that does not do the task, the fewest of any other."""
@@ -72,12 +91,38 @@ async def measured(agent: GreenAgent, folder: Path, seeds: Sequence[int]) -> Mea
     criteria = scenario.config.criteria
     found = Measured(folder.name, len(criteria), sum(each.evaluator_id is not None for each in criteria))
     killers: dict[str, None] = {}
+    rewordings = REWORDINGS.get(folder.name, {})
     for seed in seeds:
         replacements = replacements_of(scenario.config.variants, seed)
         runs = _Runs(agent, variant(scenario, seed), Oracle.model_validate(filled(document, replacements)), seed)
         await _measure(runs, found, killers)
+        for wording, prompt in rewordings.items() if seed < THOROUGH_SEEDS else ():
+            found.shares.setdefault(wording, []).append(await share_of_rules(agent, scenario, seed, prompt))
         found.seeds += 1
     return found
+
+
+async def share_of_rules(agent: GreenAgent, scenario: Scenario, seed: int, prompt: str) -> float:
+    """The rule-based assistant's share of the points with another prompt. The variant replaces texts in it, too."""
+    config = scenario.config.model_copy(update={"user_prompt": prompt})
+    results, _ = await _assessed(agent, variant(replace(scenario, config=config), seed), seed, RULES)
+    return _share(results)
+
+
+async def _assessed(
+    agent: GreenAgent, scenario: Scenario, seed: int, new_assistant: Callable[[], Assistant]
+) -> tuple[AssessmentResults, list[str]]:
+    """Assesses an assistant in this process. Returns the results and the assistant's errors."""
+    client = AssistantInProcess(new_assistant)
+    results = await agent.run(
+        task_id="gate",
+        emitter=TaskUpdateEmitter(_ignore),
+        scenario=scenario.config,
+        evaluators=scenario.evaluators,
+        purple_client=client,
+        assessment_config={"seed": seed},
+    )
+    return results, client.errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +136,7 @@ class _Runs:
 
     async def run(self, new_assistant: Callable[[], Assistant]) -> tuple[AssessmentResults, list[str]]:
         """Assesses an assistant in this process. Returns the results and the assistant's errors."""
-        client = AssistantInProcess(new_assistant)
-        results = await self.agent.run(
-            task_id="gate",
-            emitter=TaskUpdateEmitter(_ignore),
-            scenario=self.scenario.config,
-            evaluators=self.scenario.evaluators,
-            purple_client=client,
-            assessment_config={"seed": self.seed},
-        )
-        return results, client.errors
+        return await _assessed(self.agent, self.scenario, self.seed, new_assistant)
 
     async def run_oracle(self, oracle: Oracle) -> tuple[AssessmentResults, list[str]]:
         """Assesses an oracle."""
@@ -132,7 +168,7 @@ async def _measure(runs: _Runs, found: Measured, killers: dict[str, None]) -> No
         for each in results.criteria_results
         if each.error is not None and each.method == "programmatic"
     ]
-    left = await _unfailed(runs, results, found, killers)
+    left = await _unfailed(runs, results, found, killers) if runs.seed < THOROUGH_SEEDS else []
     found.faults += [f"seed {runs.seed}: no mutant of the oracle fails criterion {name}" for name in left]
 
 

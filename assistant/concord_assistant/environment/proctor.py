@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from concord_environment_client import APIError, AsyncUESClient
 from concord_environment_client.responses import Advanced, Event, NewKey
+from pydantic import BaseModel, ConfigDict
 
 from concord.trust.redaction import learn_secret
 from concord_assistant.characters.models import ScheduledResponse
@@ -25,6 +26,18 @@ _PAGE: Final = 1000
 
 _REPLIES: Final = {"email": "receive", "sms": "receive_message", "calendar": "respond"}
 """The operations by which characters reply."""
+
+
+class RefusedCall(BaseModel):
+    """A call that the environment refused. `timestamp` is wall-clock time."""
+
+    model_config = ConfigDict(frozen=True)
+
+    timestamp: datetime
+    key_id: str | None
+    method: str
+    path: str
+    status_code: int
 
 
 class ScenarioRefusedError(Exception):
@@ -45,6 +58,8 @@ class Proctor:
         if (await self.client.simulation.status()).is_running:
             await self.client.simulation.stop()
         await self.client.simulation.clear()
+        # Key ids repeat after `clear`, so refused calls of the last assistant would seem to be of the next one.
+        await self.client.access_logs.clear()
         try:
             await self.client.scenario.import_full(**scenario.initial_state)
         except APIError as error:
@@ -90,6 +105,15 @@ class Proctor:
             if len(page.events) < _PAGE or len(found) >= MAX_EVENTS:
                 break
         return found, page.total - len(found)
+
+    async def refusals(self, key_id: str, after: datetime | None) -> list[RefusedCall]:
+        """The calls of a key, and those without a valid key, that the environment refused, in their order.
+
+        `after`: only calls that were answered later than this wall-clock time. Reads at most the latest `_PAGE`.
+        """
+        found = await self.client.access_logs.list_entries(errors_only=True, since=after, limit=_PAGE)
+        calls = [RefusedCall.model_validate(each) for each in reversed(found["entries"])]
+        return [each for each in calls if each.key_id in (key_id, None) and (after is None or each.timestamp > after)]
 
     async def pending(self) -> int:
         """The number of scheduled events."""

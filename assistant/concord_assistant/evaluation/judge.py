@@ -3,16 +3,18 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Protocol
+from typing import Any, Final
 
-from concord.judging import NO_CACHE, CachedAnswers, NotJudgedError
+from concord.judging import NO_CACHE, CachedAnswers, NotJudgedError, question_id
+from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.evaluation.built_in import allowed_by, evaluate_built_in, is_built_in
 from concord_assistant.evaluation.model_criteria import Model, ModelJudge, ModelVerdict
 from concord_assistant.evaluation.sandbox import EvaluatorError, Limits, Sandbox
 from concord_assistant.evaluation.scores import aggregate_scores, unjudged
-from concord_assistant.results import DIMENSIONS, CriterionResult, Dimension, Scores
+from concord_assistant.results import DIMENSIONS, CriterionResult, Scores
 from concord_assistant.scenario.evaluators import AgentBeatsEvalContext, EvalResult, EvaluatorRegistry
 from concord_assistant.scenario.schema import AllowedChange, EvaluationCriterion, ScenarioConfig
+from concord_assistant.updates import CriterionEvaluated, EvaluationStarted
 
 MODEL_DEADLINE_S: Final = 180.0
 """How long the model may take for one criterion, with all retries."""
@@ -25,25 +27,6 @@ _FAULTS: Final = (ValueError, TypeError, KeyError, AttributeError)
 """What reading a state of unexpected form raises."""
 
 NO_MODEL: Final = "no language model is configured"
-
-
-class Emitter(Protocol):
-    """Receives the progress of the evaluation."""
-
-    async def evaluation_started(self, *, criteria_count: int, dimensions: list[Dimension]) -> None:
-        """The evaluation began."""
-
-    async def criterion_evaluated(
-        self,
-        *,
-        criterion_id: str,
-        criterion_name: str,
-        dimension: Dimension,
-        score: float | None,
-        max_score: float,
-        evaluation_method: Literal["programmatic", "llm"],
-    ) -> None:
-        """A criterion was evaluated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +45,7 @@ async def evaluate_assistant(
     llm: Model | None,
     *,
     cache: CachedAnswers = NO_CACHE,
-    emitter: Emitter | None = None,
+    emitter: TaskUpdateEmitter | None = None,
     limits: Limits | None = None,
 ) -> Evaluation:
     """Evaluates an assessment from its record alone, so a stored one can be judged again. Never raises for a criterion.
@@ -94,7 +77,7 @@ class CriteriaJudge:
         llm: Model | None,
         criteria: Sequence[EvaluationCriterion],
         evaluators: EvaluatorRegistry,
-        emitter: Emitter | None = None,
+        emitter: TaskUpdateEmitter | None = None,
         scenario: ScenarioConfig | None = None,
         cache: CachedAnswers = NO_CACHE,
         limits: Limits | None = None,
@@ -112,7 +95,7 @@ class CriteriaJudge:
         """The results of all criteria, in their order."""
         if self._emitter is not None:
             dimensions = [each for each in DIMENSIONS if any(each == c.dimension for c in self._criteria)]
-            await self._emitter.evaluation_started(criteria_count=len(self._criteria), dimensions=dimensions)
+            await self._emitter.send(EvaluationStarted(criteria_count=len(self._criteria), dimensions=dimensions))
         found: dict[str, CriterionResult] = {}
         by_code = await self._by_code(context, found)
         await self._by_model(context, by_code, found)
@@ -192,10 +175,15 @@ class CriteriaJudge:
                 group.create_task(evaluate(criterion))
 
     async def _ask_for_evaluator(self, system: str, user: str) -> str:
-        if self._llm is None:
+        llm = self._llm
+        if llm is None:
             raise NotJudgedError(NO_MODEL)
+
+        async def ask() -> str:
+            return (await llm.complete(system, user, max_tokens=EVALUATORS_MAX_TOKENS)).text
+
         async with asyncio.timeout(MODEL_DEADLINE_S):
-            return (await self._llm.complete(system, user, max_tokens=EVALUATORS_MAX_TOKENS)).text
+            return await self._cache.transcript.reply(question_id(system, user), ask)
 
     async def _found(
         self, result: CriterionResult, criterion: EvaluationCriterion, found: dict[str, CriterionResult]
@@ -206,13 +194,15 @@ class CriteriaJudge:
 
     async def _tell(self, result: CriterionResult) -> None:
         if self._emitter is not None:
-            await self._emitter.criterion_evaluated(
-                criterion_id=result.criterion_id,
-                criterion_name=result.name,
-                dimension=result.dimension,
-                score=result.score,
-                max_score=result.max_score,
-                evaluation_method="programmatic" if result.method == "programmatic" else "llm",
+            await self._emitter.send(
+                CriterionEvaluated(
+                    criterion_id=result.criterion_id,
+                    criterion_name=result.name,
+                    dimension=result.dimension,
+                    score=result.score,
+                    max_score=result.max_score,
+                    evaluation_method="programmatic" if result.method == "programmatic" else "llm",
+                )
             )
 
 

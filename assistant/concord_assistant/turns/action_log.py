@@ -1,15 +1,21 @@
-"""The action log: the assistant's actions, from the environment's events."""
+"""The action log: the assistant's actions from the environment's events, and its calls that the environment refused."""
 
+import re
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from typing import Any, Final
 
 from concord_environment_client.responses import Event
 
+from concord_assistant.environment.proctor import RefusedCall
 from concord_assistant.results import ActionLogEntry, OtherEvent
 from concord_assistant.turns.other_events import MAX_LISTED, listed
 
 MAX_ACTIONS: Final = 2000
 """Actions of one assessment that are logged. Further ones are counted."""
+
+MAX_REFUSALS: Final = 100
+"""Refused calls of one turn that are logged. Further ones are counted."""
 
 MAX_OTHER_EVENTS: Final = 5000
 """Executed events of everybody else that are kept."""
@@ -23,6 +29,15 @@ _ENVELOPE: Final = frozenset({"operation", "modality_type", "timestamp", "input_
 _NESTED: Final = "_data"
 """How the names of nested objects end, such as `message_data`."""
 
+_FORBIDDEN: Final = frozenset({401, 403})
+_REASONS: Final = {
+    401: "the call had no valid key",
+    403: "the assistant's key does not permit this",
+    404: "there is no such call or item",
+    422: "the call was invalid",
+}
+_READING: Final = re.compile(r"^/[^/]+/(?:state|query)\b|^/mcp/\w+_(?:state|query)$")
+
 _ENDED: Final = frozenset({"executed", "failed"})
 
 
@@ -31,13 +46,15 @@ class ActionLogBuilder:
 
     def __init__(self, purple_agent_id: str) -> None:
         """`purple_agent_id`: the id of the assistant's key."""
-        self._agent_id = purple_agent_id
+        self.agent_id = purple_agent_id
         self._turn: int | None = None
         self._seen: set[str] = set()
         self._entries: list[ActionLogEntry] = []
         self._others: list[Event] = []
         self._listed: list[OtherEvent] = []
         self._unread = 0
+        self.refused_until: datetime | None = None
+        """The wall-clock time of the latest refused call that was added."""
         self.omitted = 0
         """Actions beyond `MAX_ACTIONS`, and events that nobody read."""
 
@@ -59,7 +76,7 @@ class ActionLogBuilder:
             if event.status not in _ENDED or event.event_id in self._seen:
                 continue
             self._seen.add(event.event_id)
-            if event.agent_id == self._agent_id:
+            if event.agent_id == self.agent_id:
                 entries.append(_entry(self._turn, event))
             else:
                 others.append(event)
@@ -72,6 +89,21 @@ class ActionLogBuilder:
             listed(self._turn, event, _flat(event.data or {})) for event in executed[: MAX_LISTED - len(self._listed)]
         ]
         return entries, others
+
+    def add_refusals(self, calls: Iterable[RefusedCall], now: datetime) -> list[ActionLogEntry]:
+        """Adds the calls of the turn that the environment refused, as failed actions at a simulated time.
+
+        Calls that only read count if they were forbidden. Raises ValueError outside a turn. Returns the entries.
+        """
+        if self._turn is None:
+            raise ValueError("no turn has begun")
+        tried = [each for each in calls if each.status_code in _FORBIDDEN or not _reads(each)]
+        self.refused_until = max((each.timestamp for each in tried), default=self.refused_until)
+        entries = [_refused(self._turn, each, now) for each in tried]
+        logged = entries[: max(0, min(MAX_REFUSALS, MAX_ACTIONS - len(self._entries)))]
+        self.omitted += len(entries) - len(logged)
+        self._entries += logged
+        return entries
 
     def leave_out(self, events: int) -> None:
         """Counts events of the turn that are too many to read. Most of so many are the assistant's actions."""
@@ -114,6 +146,24 @@ def _entry(turn: int, event: Event) -> ActionLogEntry:
         parameters=shortened(parameters, MAX_TEXT),
         success=event.status == "executed",
         error_message=event.error_message,
+    )
+
+
+def _reads(call: RefusedCall) -> bool:
+    return call.method == "GET" or _READING.match(call.path) is not None
+
+
+def _refused(turn: int, call: RefusedCall, now: datetime) -> ActionLogEntry:
+    """A refused call. Its name is made of its path: `time.advance` for `/time/advance`."""
+    modality, *rest = [re.sub(r"\W", "_", part)[:40] for part in call.path.split("/") if part] or ["root"]
+    why = _REASONS.get(call.status_code, "the environment refused the call")
+    return ActionLogEntry(
+        turn=turn,
+        timestamp=now,
+        action=f"{modality}.{rest[0] if rest else call.method.lower()}",
+        parameters={"call": f"{call.method} {call.path[:200]}"},
+        success=False,
+        error_message=f"{why} ({call.status_code})",
     )
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
@@ -17,9 +18,17 @@ from concord_assistant.characters.models import ScheduledResponse
 from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.environment.proctor import Proctor
 from concord_assistant.messages import EarlyCompletionMessage, Reply, TurnStartMessage
-from concord_assistant.results import TurnResult, UserFault
+from concord_assistant.results import ActionLogEntry, TurnResult, UserFault
 from concord_assistant.turns.action_log import ActionLogBuilder, shortened
 from concord_assistant.turns.new_messages import NewMessageCollector
+from concord_assistant.updates import (
+    ActionObserved,
+    ErrorOccurred,
+    ResponsesGenerated,
+    SimulationAdvanced,
+    TurnCompleted,
+    TurnStarted,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -66,32 +75,37 @@ class TurnRunner:
         Raises UESClientError.
         """
         pending = await self.proctor.pending()
-        await self.emitter.turn_started(turn_number=number, current_time=now, events_pending=pending)
+        await self.emitter.send(TurnStarted(turn_number=number, current_time=now, events_pending=pending))
         self.log.start_turn(number)
         message = TurnStartMessage(turn_number=number, current_time=now, events_processed=events_processed)
         reply, error = await self._ask(message, timeout_s)
         if error is not None:
-            await self.emitter.error_occurred(
-                error_type=error[0], error_message=error[1], recoverable=True, context={"turn_number": number}
+            await self.emitter.send(
+                ErrorOccurred(
+                    error_type=error[0], error_message=error[1], recoverable=True, context={"turn_number": number}
+                )
             )
         ended = await self._end(number, now, reply)
+        refused = await self._add_refusals(number, now)
         self.log.end_turn()
         result = TurnResult(
             turn=number,
             started_at=now,
             ended_at=ended.now,
             notes=_notes(reply),
-            actions=ended.actions,
+            actions=ended.actions + refused,
             responses=ended.responses,
             error=None if error is None else error[1],
             error_type=None if error is None else error[0],
         )
         finished = isinstance(reply, EarlyCompletionMessage)
-        await self.emitter.turn_completed(
-            turn_number=number,
-            actions_taken=ended.actions,
-            time_advanced=ended.now - now,
-            early_completion_requested=finished,
+        await self.emitter.send(
+            TurnCompleted(
+                turn_number=number,
+                actions_taken=ended.actions + refused,
+                time_advanced=ended.now - now,
+                early_completion_requested=finished,
+            )
         )
         return TurnOutcome(result, ended.now, ended.events, finished)
 
@@ -127,10 +141,12 @@ class TurnRunner:
             await self._character_failed(number, "all", f"{type(error).__name__}: {error}")
         scheduled = [each for each in responses if await self._schedule(number, each, end.now, now + step)]
         end.responses = len(scheduled)
-        await self.emitter.responses_generated(
-            turn_number=number,
-            responses_count=len(scheduled),
-            characters_involved=sorted({each.character_id for each in scheduled}),
+        await self.emitter.send(
+            ResponsesGenerated(
+                turn_number=number,
+                responses_count=len(scheduled),
+                characters_involved=sorted({each.character_id for each in scheduled}),
+            )
         )
         await self._advance(number, end, step - APPLY)
         return end
@@ -143,27 +159,41 @@ class TurnRunner:
     async def _advance(self, number: int, end: "_End", duration: timedelta) -> None:
         """Moves time, and logs the assistant's actions that executed, late ones too."""
         advanced: Advanced = await self.proctor.advance(duration)
-        await self.emitter.simulation_advanced(
-            previous_time=end.now,
-            new_time=advanced.current_time,
-            duration=advanced.current_time - end.now,
-            events_processed=advanced.events_executed,
+        await self.emitter.send(
+            SimulationAdvanced(
+                previous_time=end.now,
+                new_time=advanced.current_time,
+                duration=advanced.current_time - end.now,
+                events_processed=advanced.events_executed,
+            )
         )
         executed, further = await self.proctor.events(end.now, advanced.current_time)
         entries, _ = self.log.add_events_from_turn(executed)
         self.log.leave_out(further)
-        for entry in entries[: max(0, MAX_SHOWN - end.actions)]:
-            await self.emitter.action_observed(
-                turn_number=number,
-                timestamp=entry.timestamp,
-                action=entry.action,
-                parameters=shortened(entry.parameters, MAX_SHOWN_TEXT),
-                success=entry.success,
-                error_message=entry.error_message,
-            )
+        await self._show(number, entries[: max(0, MAX_SHOWN - end.actions)])
         end.now = advanced.current_time
         end.events += advanced.events_executed
         end.actions += len(entries)
+
+    async def _add_refusals(self, number: int, now: datetime) -> int:
+        """Logs the assistant's calls that the environment refused. Returns their number."""
+        calls = await self.proctor.refusals(self.log.agent_id, self.log.refused_until)
+        entries = self.log.add_refusals(calls, now)
+        await self._show(number, entries[:MAX_SHOWN])
+        return len(entries)
+
+    async def _show(self, number: int, entries: Iterable[ActionLogEntry]) -> None:
+        for entry in entries:
+            await self.emitter.send(
+                ActionObserved(
+                    turn_number=number,
+                    timestamp=entry.timestamp,
+                    action=entry.action,
+                    parameters=shortened(entry.parameters, MAX_SHOWN_TEXT),
+                    success=entry.success,
+                    error_message=entry.error_message,
+                )
+            )
 
     async def _schedule(self, number: int, response: ScheduledResponse, after: datetime, until: datetime) -> bool:
         """Schedules a reply. A reply that cannot be delivered is a fault of the simulated user."""
@@ -180,11 +210,13 @@ class TurnRunner:
 
     async def _character_failed(self, number: int, character: str, fault: str) -> None:
         self.faults.append(UserFault(turn=number, character=character, fault=_short(fault)))
-        await self.emitter.error_occurred(
-            error_type="ues_error" if character != "all" else "internal_error",
-            error_message=_short(fault),
-            recoverable=True,
-            context={"turn_number": number, "character": character},
+        await self.emitter.send(
+            ErrorOccurred(
+                error_type="ues_error" if character != "all" else "internal_error",
+                error_message=_short(fault),
+                recoverable=True,
+                context={"turn_number": number, "character": character},
+            )
         )
 
 

@@ -6,6 +6,7 @@ Each operation, each state and each query of a modality is a tool. A caller sees
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from inspect import getdoc
 from typing import Annotated, Any, Final
 
@@ -20,6 +21,8 @@ from starlette.types import Receive, Scope, Send
 
 from concord_environment import __version__
 from concord_environment.access.keys import Key
+from concord_environment.access.log import Access
+from concord_environment.api.errors import status_of
 from concord_environment.api.responses import action_response
 from concord_environment.core.faults import Fault, Invalid
 from concord_environment.environment import Environment
@@ -197,9 +200,12 @@ def _server(environment: Environment) -> Server[Any]:
         tool = tools.get(params.name)
         if tool is None:
             return _result(f"there is no tool {params.name}", is_error=True)
+        key = _caller(environment, context)
         try:
-            answer = tool.call(environment, _caller(environment, context), params.arguments or {})
+            answer = tool.call(environment, key, params.arguments or {})
         except Fault as fault:
+            # The HTTP response of a refused tool is 200, so the log of calls would not show the refusal.
+            environment.access_log.add(_refusal(key, params.name, fault))
             return _result(str(fault), is_error=True)
         return _result(answer.model_dump_json(), is_error=False)
 
@@ -210,6 +216,10 @@ def _server(environment: Environment) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+def _refusal(key: Key, tool: str, fault: Fault) -> Access:
+    return Access(datetime.now(UTC), key.key_id, key.name, "POST", f"/mcp/{tool[:100]}", status_of(fault), 0.0)
 
 
 def _caller(environment: Environment, context: Context) -> Key:

@@ -149,6 +149,8 @@ class Detail(Record):
     controls: tuple[ControlRecord, ...] = ()
     task_secret_sha256: str | None = None
     """The commitment to the secret that families generated the tasks from; null without such tasks."""
+    bundle_sha256: str | None = None
+    """The SHA-256 of the bundle that the row can be computed from again; null without one."""
     assessment_results: JsonValue = None
     """Of scenarios, a list with an object for each trial (`data/schemas/assessment_results.schema.json`); else null."""
     warnings: list[str]

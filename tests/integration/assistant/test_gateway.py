@@ -15,6 +15,8 @@ import pytest
 
 from concord.a2a import A2AClient, Answer, IncomingMessage, TaskHandle, TaskUpdate
 from concord_assistant.schema import assessment_results_schema
+from concord_purple.assistant.agent import AssistantAgent
+from concord_purple.assistant.rules.planner import RuleAssistant
 from tests.integration.assistant.conftest import assistant_of
 from tests.integration.assistant.scripted import first_day
 from tests.integration.workers import alive, children, gone
@@ -23,6 +25,7 @@ from tests.security.gateways import Gateway, gateways, row_of, wait_for_end
 from tests.serving import served_agent
 
 CONFIG: dict[str, Any] = {"quiet_s": 0.1, "closing_cap_s": 0.3, "scenario": "first_day"}
+UES_AGENTBEATS = Path("tests/integration/assistant/ues_agentbeats").resolve()
 WAIT: dict[str, Any] = {"message_type": "turn_complete"}
 
 
@@ -38,6 +41,13 @@ async def gateway_of(redis_url: str, folder: Path, **settings: str) -> AsyncIter
     """A gateway process that carries calls."""
     async with gateways(redis_url, folder, 1, CONCORD_OBSERVE="true", **settings) as (gateway,):
         yield gateway
+
+
+@pytest.fixture(scope="module", name="gateway")
+async def shared_gateway(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gateway]:
+    """A gateway for all tests that neither kill nor count its environments. They come before those that empty Redis."""
+    async with gateway_of(redis_server, tmp_path_factory.mktemp("gateway")) as found:
+        yield found
 
 
 async def assess(
@@ -109,19 +119,43 @@ async def test_two_runs_of_a_scenario_make_a_row_with_their_results(redis_url: s
     await gone(found)
 
 
-async def test_a_seed_other_than_0_gives_each_run_a_variant_of_its_own(redis_url: str, tmp_path: Path) -> None:
+async def test_a_scenario_in_the_layout_of_ues_agentbeats_makes_a_row_unedited(redis_url: str, tmp_path: Path) -> None:
+    """The state as UES dumps it, evaluators that import the other project's modules, and Concord's own assistant."""
+    rules = AssistantAgent(RuleAssistant)
+    async with (
+        gateway_of(redis_url, tmp_path, CONCORD_SCENARIO_FOLDERS=str(UES_AGENTBEATS)) as gateway,
+        served_agent(rules, "rules") as url,
+    ):
+        answer, _ = await assess(gateway, {"assistant": url}, scenario="boat_shed_key")
+    await rules.close()
+    row = row_in(answer)
+    [results] = row["detail"]["assessment_results"]
+    jsonschema.validate([results], json.loads(assessment_results_schema()))
+    found = {each["criterion_id"]: (each["score"], each["method"]) for each in results["criteria_results"]}
+    assert found == {
+        "olek_informed": (40, "programmatic"),
+        "nina_informed": (30, "programmatic"),
+        "no_text_messages": (25, "programmatic"),
+        "friendly": (None, "model"),
+    }
+    assert results["criteria_results"][0]["details"] == {"facts": ["key", "time"], "weights": ["high", "low"]}
+    assert [entry["action"] for entry in results["action_log"]] == ["email.send", "chat.send_message"]
+    assert (row["domain"], row["score"], results["unjudged"]) == ("assistant-assessment", 100, False)
+
+
+async def test_a_seed_other_than_0_gives_each_run_a_variant_of_its_own(gateway: Gateway) -> None:
     tasks: list[str] = []
 
     async def read_task(environment: httpx.AsyncClient, _: int) -> dict[str, Any]:
         tasks.append((await environment.get("chat/state")).json()["messages"][-1]["content"])
         return {"message_type": "early_completion"}
 
-    async with gateway_of(redis_url, tmp_path) as gateway, assistant_of(read_task) as (_, url):
+    async with assistant_of(read_task) as (_, url):
         await assess(gateway, {"helper": url}, num_runs=2, seed=4)
     assert {" ".join(task.split()[:2]) for task in tasks} == {"Ines Duarte", "Aki Mori"}, "the task as written has Tom"
 
 
-async def test_an_environment_behind_the_gateway_checks_keys_itself(redis_url: str, tmp_path: Path) -> None:
+async def test_an_environment_behind_the_gateway_checks_keys_itself(gateway: Gateway) -> None:
     seen: dict[str, int] = {}
 
     async def probe(environment: httpx.AsyncClient, _: int) -> dict[str, Any]:
@@ -140,7 +174,7 @@ async def test_an_environment_behind_the_gateway_checks_keys_itself(redis_url: s
         assert {response.status_code for response in many} <= {200, 429}
         return {"message_type": "early_completion"}
 
-    async with gateway_of(redis_url, tmp_path) as gateway, assistant_of(probe) as (assistant, url):
+    async with assistant_of(probe) as (assistant, url):
         row = row_in((await assess(gateway, {"helper": url}))[0])
         async with assistant.environment() as environment:
             seen["after the end"] = (await environment.get("chat/state")).status_code
@@ -158,16 +192,42 @@ async def test_an_environment_behind_the_gateway_checks_keys_itself(redis_url: s
     assert row["detail"]["assessment_results"][0]["turns_taken"] == 1
 
 
-async def test_each_context_keeps_an_environment_of_its_own(redis_url: str, tmp_path: Path) -> None:
+async def test_each_context_keeps_an_environment_of_its_own(gateway: Gateway) -> None:
     async def done(_: httpx.AsyncClient, __: int) -> dict[str, Any]:
         return {"message_type": "early_completion"}
 
-    async with gateway_of(redis_url, tmp_path) as gateway, assistant_of(done) as (assistant, url):
+    async with assistant_of(done) as (assistant, url):
         places = []
         for context_id in ("one", "one", "two"):
             await assess(gateway, {"helper": url}, context_id=context_id)
             places.append(assistant.start["ues_url"])
         assert places[0] == places[1] != places[2]
+
+
+async def test_an_assistant_that_is_a_team_is_traced_as_one(gateway: Gateway) -> None:
+    async def colleague(_: IncomingMessage, task: TaskHandle) -> None:
+        await task.complete("15:00 is free: I looked into the calendar.")
+
+    async with (
+        served_agent(colleague) as other,
+        assistant_of(first_day) as (_, url),
+    ):
+        refused, _ = await assess(gateway, {"helper": url, "colleague": other})
+        row = row_in((await assess(gateway, {"helper": url, "colleague": other}, start="helper"))[0])
+    assert "a scenario has one assistant" in refused.status_text
+    [trial] = row["detail"]["trials"]
+    assert trial["grading"]["value"] == 1
+    conduct = next(part for part in trial["sub_scores"] if part["id"] == "conduct")
+    assert conduct["value"] == 0.5, "nobody saw the team work together"
+    assert {agent["id"] for agent in row["detail"]["agents"]} == {"helper", "colleague"}
+
+
+@pytest.mark.parametrize("name", ["nowhere", "../first_day"])
+async def test_a_scenario_that_the_gateway_does_not_have_is_refused(gateway: Gateway, name: str) -> None:
+    answer, _ = await assess(gateway, {"helper": "http://127.0.0.1:1/"}, scenario=name)
+    assert answer.state == "rejected"
+    assert f"no scenario '{name}'; there are: " in answer.status_text
+    assert "first_day" in answer.status_text
 
 
 async def test_a_killed_environment_fails_the_assessment_which_says_so(redis_url: str, tmp_path: Path) -> None:
@@ -215,31 +275,3 @@ async def test_a_killed_gateway_leaves_no_environment_and_its_successor_starts_t
     keys = [each["api_key"] for each in assistant.received if each["message_type"] == "assessment_start"]
     assert len(set(keys)) == 2
     assert len(row["detail"]["assessment_results"]) == 1
-
-
-async def test_an_assistant_that_is_a_team_is_traced_as_one(redis_url: str, tmp_path: Path) -> None:
-    async def colleague(_: IncomingMessage, task: TaskHandle) -> None:
-        await task.complete("15:00 is free: I looked into the calendar.")
-
-    async with (
-        gateway_of(redis_url, tmp_path) as gateway,
-        served_agent(colleague) as other,
-        assistant_of(first_day) as (_, url),
-    ):
-        refused, _ = await assess(gateway, {"helper": url, "colleague": other})
-        row = row_in((await assess(gateway, {"helper": url, "colleague": other}, start="helper"))[0])
-    assert "a scenario has one assistant" in refused.status_text
-    [trial] = row["detail"]["trials"]
-    assert trial["grading"]["value"] == 1
-    conduct = next(part for part in trial["sub_scores"] if part["id"] == "conduct")
-    assert conduct["value"] == 0.5, "nobody saw the team work together"
-    assert {agent["id"] for agent in row["detail"]["agents"]} == {"helper", "colleague"}
-
-
-@pytest.mark.parametrize("name", ["nowhere", "../first_day"])
-async def test_a_scenario_that_the_gateway_does_not_have_is_refused(redis_url: str, tmp_path: Path, name: str) -> None:
-    async with gateway_of(redis_url, tmp_path) as gateway:
-        answer, _ = await assess(gateway, {"helper": "http://127.0.0.1:1/"}, scenario=name)
-    assert answer.state == "rejected"
-    assert f"no scenario '{name}'; there are: " in answer.status_text
-    assert "first_day" in answer.status_text

@@ -259,7 +259,33 @@ class TestHostileAssistants:
             results = await assessor.run(url)
         assert statuses == dict.fromkeys(statuses, 403)
         assert len(statuses) == len(FORBIDDEN)
-        assert results.action_log == []
+        # What an assistant tries in vain is seen.
+        assert len(results.action_log) == len(FORBIDDEN)
+        assert {(entry.success, entry.error_message) for entry in results.action_log} == {
+            (False, "the assistant's key does not permit this (403)")
+        }
+
+    async def test_calls_in_vain_are_in_the_action_log(self, assessor: Assessor) -> None:
+        async def fumble(environment: httpx.AsyncClient, _: int) -> dict[str, Any]:
+            await environment.get("/contacts/state")
+            await environment.post("/email/send", json={"to_addresses": []})
+            await environment.post("/email/query", json={"limit": -1})
+            call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "email_delete"}}
+            await environment.post("/mcp", json=call, headers={"accept": "application/json, text/event-stream"})
+            await environment.post("/email/read", json={"message_ids": ["unknown"]})
+            return DONE
+
+        async with assistant_of(fumble) as (_, url):
+            results = await assessor.run(url)
+        # A query with a wrong field is no action. A change without an effect is one.
+        assert [(entry.action, entry.error_message) for entry in results.action_log] == [
+            ("email.mark_read", None),
+            ("contacts.state", "the assistant's key does not permit this (403)"),
+            ("email.send", "the call was invalid (422)"),
+            ("mcp.email_delete", "the call was invalid (422)"),
+        ]
+        assert results.actions_taken == results.turns[0].actions == 4
+        assert results.scores.overall.score == 0
 
     @pytest.mark.parametrize("ending", [DONE, {"message_type": "nonsense"}], ids=["early completion", "error"])
     async def test_a_key_is_of_no_use_after_the_end(self, assessor: Assessor, ending: dict[str, Any]) -> None:

@@ -1,6 +1,5 @@
 """Updates: the emitter sends one of each type, and each has a short line for people."""
 
-from collections.abc import Awaitable, Callable
 from datetime import UTC, datetime, timedelta
 from typing import get_args
 
@@ -13,43 +12,41 @@ from concord_assistant.updates import Update
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 
-EMITTED: dict[str, tuple[Callable[[TaskUpdateEmitter], Awaitable[None]], str]] = {
+EMITTED: dict[str, tuple[Update, str]] = {
     "assessment_started": (
-        lambda e: e.assessment_started(
-            assessment_id="a", scenario_id="s", participant_url="http://p/", start_time=NOON
-        ),
+        updates.AssessmentStarted(assessment_id="a", scenario_id="s", participant_url="http://p/", start_time=NOON),
         "scenario s: starts at 2026-05-04 12:00",
     ),
     "scenario_loaded": (
-        lambda e: e.scenario_loaded(scenario_id="s", scenario_name="S", criteria_count=1, character_count=2),
+        updates.ScenarioLoaded(scenario_id="s", scenario_name="S", criteria_count=1, character_count=2),
         "loaded “S”: 1 criterion, 2 people",
     ),
     "turn_started": (
-        lambda e: e.turn_started(turn_number=1, current_time=NOON, events_pending=3),
+        updates.TurnStarted(turn_number=1, current_time=NOON, events_pending=3),
         "turn 1: 2026-05-04 12:00, 3 events to come",
     ),
     "turn_completed": (
-        lambda e: e.turn_completed(
+        updates.TurnCompleted(
             turn_number=1, actions_taken=2, time_advanced=timedelta(minutes=90), early_completion_requested=True
         ),
         "turn 1: 2 actions, 1 h 30 min, the assistant is done",
     ),
     "responses_generated": (
-        lambda e: e.responses_generated(turn_number=1, responses_count=1, characters_involved=["tom"]),
+        updates.ResponsesGenerated(turn_number=1, responses_count=1, characters_involved=["tom"]),
         "turn 1: 1 reply from tom",
     ),
     "simulation_advanced": (
-        lambda e: e.simulation_advanced(
+        updates.SimulationAdvanced(
             previous_time=NOON, new_time=NOON, duration=timedelta(seconds=1), events_processed=1
         ),
         "time advanced by 1 s to 2026-05-04 12:00, 1 event",
     ),
     "evaluation_started": (
-        lambda e: e.evaluation_started(criteria_count=3, dimensions=["accuracy"]),
+        updates.EvaluationStarted(criteria_count=3, dimensions=["accuracy"]),
         "evaluating 3 criteria",
     ),
     "criterion_evaluated": (
-        lambda e: e.criterion_evaluated(
+        updates.CriterionEvaluated(
             criterion_id="c",
             criterion_name="C",
             dimension="safety",
@@ -60,17 +57,17 @@ EMITTED: dict[str, tuple[Callable[[TaskUpdateEmitter], Awaitable[None]], str]] =
         "C: not evaluated",
     ),
     "assessment_completed": (
-        lambda e: e.assessment_completed(
+        updates.AssessmentCompleted(
             reason="timeout", total_turns=1, total_actions=0, duration_seconds=1, overall_score=2.5, max_score=5
         ),
         "timeout after 1 turn and 0 actions: 2.5 of 5 points",
     ),
     "error_occurred": (
-        lambda e: e.error_occurred(error_type="timeout", error_message="no reply", recoverable=True),
+        updates.ErrorOccurred(error_type="timeout", error_message="no reply", recoverable=True),
         "timeout: no reply",
     ),
     "action_observed": (
-        lambda e: e.action_observed(
+        updates.ActionObserved(
             turn_number=1,
             timestamp=NOON,
             action="email.send",
@@ -84,14 +81,14 @@ EMITTED: dict[str, tuple[Callable[[TaskUpdateEmitter], Awaitable[None]], str]] =
 
 
 @pytest.mark.parametrize("name", EMITTED)
-async def test_each_method_sends_its_update_which_has_a_line(name: str) -> None:
+async def test_each_update_is_sent_and_has_a_line(name: str) -> None:
     sent: list[Update] = []
 
     async def send(update: Update) -> None:
         sent.append(update)
 
-    emit, line = EMITTED[name]
-    await emit(TaskUpdateEmitter(send))
+    emitted, line = EMITTED[name]
+    await TaskUpdateEmitter(send).send(emitted)
     [update] = sent
     assert update.data()["message_type"] == f"update_{name}"
     assert line_of(update) == line

@@ -35,13 +35,14 @@ def test_a_folder_is_the_assessment_of_the_assistant_at_the_endpoint() -> None:
     assert scenario.config == {"scenario": "first_day"}
 
 
-@pytest.mark.parametrize(
-    ("endpoint", "reason"),
-    [(None, "which assistant"), ("nowhere", "--endpoint: nowhere is not the URL")],
-)
-def test_a_folder_without_an_assistant_is_refused(endpoint: str | None, reason: str) -> None:
-    with pytest.raises(UsageError, match=reason):
-        assistant_scenario(FIRST_DAY, endpoint)
+def test_without_an_endpoint_the_rule_based_assistant_is_started() -> None:
+    [assistant] = assistant_scenario(FIRST_DAY, None).local
+    assert (assistant.role, assistant.cmd) == ("assistant", "python -m concord_purple --assistant rules")
+
+
+def test_an_endpoint_that_is_no_url_is_refused() -> None:
+    with pytest.raises(UsageError, match="--endpoint: nowhere is not the URL"):
+        assistant_scenario(FIRST_DAY, "nowhere")
 
 
 def test_run_refuses_a_broken_folder_and_an_endpoint_beside_a_toml_file(tmp_path: Path) -> None:

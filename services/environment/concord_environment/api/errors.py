@@ -21,6 +21,11 @@ _STATUS: Final = (
 )
 
 
+def status_of(fault: Fault) -> int:
+    """The HTTP status of a fault."""
+    return next((status for kind, status in _STATUS if isinstance(fault, kind)), 400)
+
+
 class Problem(BaseModel):
     """An error. `detail` is a message for the caller."""
 
@@ -86,7 +91,7 @@ def add_error_handlers(app: FastAPI) -> None:
             return JSONResponse({"detail": _held(fault).model_dump()}, 409)
         if isinstance(fault, Invalid):
             return _bad_fields([{"loc": ["body"], "msg": str(fault), "type": "invalid"}])
-        status = next((status for kind, status in _STATUS if isinstance(fault, kind)), 400)
+        status = status_of(fault)
         return JSONResponse({"detail": str(fault)}, status)
 
     @app.exception_handler(RequestValidationError)

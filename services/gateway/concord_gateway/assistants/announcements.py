@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.results import AssessmentResults
+from concord_assistant.updates import AssessmentCompleted, CriterionEvaluated, EvaluationStarted
 from concord_gateway.assistants.scenarios import Scenarios
 from concord_gateway.progress import Progress
 
@@ -17,28 +18,32 @@ async def announce_evaluation(progress: Progress, scenarios: Scenarios, name: st
     criteria = (await asyncio.to_thread(scenarios.load, name)).config.criteria
     dimensions = list(dict.fromkeys(criterion.dimension for criterion in criteria))
     emitter = _emitter(progress, trial_id)
-    await emitter.evaluation_started(criteria_count=len(criteria), dimensions=dimensions)
+    await emitter.send(EvaluationStarted(criteria_count=len(criteria), dimensions=dimensions))
 
 
 async def announce_results(progress: Progress, document: Mapping[str, JsonValue], trial_id: str) -> None:
     """Sends an update for each criterion of a trial, and the one that its assessment is complete."""
     results, emitter = AssessmentResults.model_validate(document), _emitter(progress, trial_id)
     for criterion in results.criteria_results:
-        await emitter.criterion_evaluated(
-            criterion_id=criterion.criterion_id,
-            criterion_name=criterion.name,
-            dimension=criterion.dimension,
-            score=criterion.score,
-            max_score=criterion.max_score,
-            evaluation_method="llm" if criterion.method == "model" else "programmatic",
+        await emitter.send(
+            CriterionEvaluated(
+                criterion_id=criterion.criterion_id,
+                criterion_name=criterion.name,
+                dimension=criterion.dimension,
+                score=criterion.score,
+                max_score=criterion.max_score,
+                evaluation_method="llm" if criterion.method == "model" else "programmatic",
+            )
         )
-    await emitter.assessment_completed(
-        reason=results.reason,
-        total_turns=results.turns_taken,
-        total_actions=results.actions_taken,
-        duration_seconds=results.duration_seconds,
-        overall_score=results.scores.overall.score,
-        max_score=results.scores.overall.max_score,
+    await emitter.send(
+        AssessmentCompleted(
+            reason=results.reason,
+            total_turns=results.turns_taken,
+            total_actions=results.actions_taken,
+            duration_seconds=results.duration_seconds,
+            overall_score=results.scores.overall.score,
+            max_score=results.scores.overall.max_score,
+        )
     )
 
 

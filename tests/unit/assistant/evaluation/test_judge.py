@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.judging import CachedAnswers
+from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.evaluation.judge import CriteriaJudge, evaluate_assistant
 from concord_assistant.evaluation.scores import aggregate_scores, unjudged
 from concord_assistant.results import DIMENSIONS, CriterionResult
 from concord_assistant.scenario.evaluators import NO_EVALUATORS, EvaluatorRegistry
 from concord_assistant.scenario.schema import EvaluationCriterion
-from concord_assistant.updates import CriterionEvaluated, EvaluationStarted
+from concord_assistant.updates import CriterionEvaluated, EvaluationStarted, Update
 from tests.unit.assistant.evaluation.days import BOB, SPAM, Day, criterion, scenario
 from tests.unit.assistant.evaluation.models import FakeModel, honest
 
@@ -44,21 +45,12 @@ def evaluate(
     return {result.criterion_id: result for result in evaluation.criteria_results}
 
 
-class Emitted:
-    """Collects the progress, as updates of the contract."""
-
-    def __init__(self) -> None:
-        self.updates: list[EvaluationStarted | CriterionEvaluated] = []
-
-    async def evaluation_started(self, **fields: object) -> None:
-        self.updates.append(EvaluationStarted.model_validate(fields))
-
-    async def criterion_evaluated(self, **fields: object) -> None:
-        self.updates.append(CriterionEvaluated.model_validate(fields))
-
-
 async def test_a_judge_evaluates_all_criteria_and_aggregates_their_scores() -> None:
-    emitter = Emitted()
+    sent: list[Update] = []
+
+    async def send(update: Update) -> None:
+        sent.append(update)
+
     judge = CriteriaJudge(
         llm=FakeModel(honest("partly")),
         criteria=[
@@ -68,7 +60,7 @@ async def test_a_judge_evaluates_all_criteria_and_aggregates_their_scores() -> N
             criterion("wrong", 20, dimension="safety", evaluator_id="broken"),
         ],
         evaluators=EVALUATORS,
-        emitter=emitter,
+        emitter=TaskUpdateEmitter(send),
     )
     results = await judge.evaluate_all(busy_day().context())
     scores = judge.aggregate_scores(results)
@@ -87,7 +79,7 @@ async def test_a_judge_evaluates_all_criteria_and_aggregates_their_scores() -> N
     }
     assert (scores.overall.score, scores.overall.max_score) == (14, 23)
     assert judge.unjudged(results)
-    started, *evaluated = emitter.updates
+    started, *evaluated = sent
     assert isinstance(started, EvaluationStarted)
     assert (started.criteria_count, started.dimensions) == (4, ["accuracy", "safety", "politeness"])
     assert [each.criterion_id for each in evaluated if isinstance(each, CriterionEvaluated)] == [

@@ -105,3 +105,19 @@ def test_newsletters_are_filed_until_the_stated_time() -> None:
 
 def test_moving_a_meeting_files_no_emails() -> None:
     assert read("Move the meeting with Tom, and write no emails.").tasks == ()
+
+
+def test_nothing_is_done_that_depends_on_answers_which_no_rule_reads() -> None:
+    reading = read('Wait until all have answered. Then put "Talk" into my calendar tomorrow at 10:00.')
+    assert reading.tasks == ()
+    assert len(reading.unread) == 2
+
+
+def test_a_statement_with_a_verb_of_writing_is_no_order() -> None:
+    assert read("Tom: he wrote in an email that he is late.").tasks == ()
+
+
+def test_wishes_about_emails_are_orders() -> None:
+    archive, star = read("Newsletters go to the archive, and emails that need an answer get a star.").tasks
+    assert (archive.action, archive.category) == ("email_archive", "bulk")
+    assert (star.action, star.category) == ("email_star", "asking")

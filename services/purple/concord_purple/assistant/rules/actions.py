@@ -6,27 +6,15 @@ from datetime import timedelta
 from typing import Any
 
 from concord_purple.assistant.items import Item
-from concord_purple.assistant.rules.desk import Desk, asks, is_bulk, moment, rfc3339
+from concord_purple.assistant.rules import sending
+from concord_purple.assistant.rules.desk import Desk, asks, is_bulk, rfc3339
 from concord_purple.assistant.rules.invitations import Invitation, InvitationRules, decide
-from concord_purple.assistant.rules.people import Person, people_in
+from concord_purple.assistant.rules.letters import moment
+from concord_purple.assistant.rules.people import people_in
 from concord_purple.assistant.rules.tasks import Task
 from concord_purple.assistant.rules.times import Interval
 from concord_purple.assistant.rules.wording import content_words
 from concord_purple.assistant.tools import TOOLS
-
-
-async def send_email(desk: Desk, person: Person, text: str, answered: Item | None = None) -> None:
-    """Sends an email, in reply to the person's latest one if there is one."""
-    answered = answered or desk.latest_of(person)
-    subject = "" if answered is None else re.sub(r"^(re: *)+", "", str(answered["subject"]), flags=re.I)
-    arguments: dict[str, Any] = {
-        "to_addresses": [person.email],
-        "subject": f"Re: {subject}" if answered is not None else text.split(".")[0][:80],
-        "body_text": f"Hello {person.first_name},\n\n{text}\n\nBest regards\n{desk.user_name}",
-    }
-    if answered is not None:
-        arguments["in_reply_to"] = answered["message_id"]
-    await TOOLS["email_send"](desk.ues, arguments)
 
 
 async def write(task: Task, desk: Desk) -> list[str]:
@@ -36,7 +24,7 @@ async def write(task: Task, desk: Desk) -> list[str]:
         if (task.channel == "sms" or person.email is None) and person.phone is not None:
             await TOOLS["sms_send"](desk.ues, {"to_numbers": [person.phone], "body": task.text})
         elif person.email is not None:
-            await send_email(desk, person, task.text)
+            await sending.reply(desk, person, task.text)
         else:
             continue
         done.append(f"I wrote to {person.name}")
@@ -47,14 +35,17 @@ async def answer(task: Task, desk: Desk, facts: Sequence[str]) -> list[str]:
     """Answers the questions in unread emails with the facts that the user states."""
     senders = {(person.email or "").casefold() for person in task.senders}
     done = []
+    suspects = {each.item["message_id"] for each in desk.suspects}
     for email in desk.inbox:
+        if email["message_id"] in suspects:
+            continue
         sender = str(email["from_address"]).casefold()
         if email["is_read"] or not asks(email) or (senders and sender not in senders):
             continue
         asked = content_words(f"{email['subject']} {email['body_text']}")
         if fitting := [fact for fact in facts if content_words(fact) & asked]:
             [person] = [each for each in people_in([email], (), (), "") if each.email == sender]
-            await send_email(desk, person, " ".join(fitting), email)
+            await sending.reply(desk, person, " ".join(fitting), email)
             done.append(f"I answered {person.name}")
     return done
 

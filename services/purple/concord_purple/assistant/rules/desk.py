@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from concord_environment_client import AsyncUESClient
 
 from concord_purple.assistant.items import Item, read_items
+from concord_purple.assistant.rules.letters import Letter, letters_of, misuses, moment
 from concord_purple.assistant.rules.people import Person, people_in
 from concord_purple.assistant.rules.times import Interval
 from concord_purple.assistant.tools import CONVERSATION, TOOLS
@@ -18,6 +19,8 @@ _BULK_TEXT: Final = re.compile(
     r"unsubscribe|you receive this (?:email|newsletter)|\d+ ?% off|newsletter|weekly|read on",
     re.I,
 )
+_ISSUE: Final = re.compile(r"^[A-Z][\w&' ]* \d+(?::|$)")
+"""The subject of a periodical: its name and the number of the issue."""
 _RECEIPT: Final = re.compile(r"\b(receipt|invoice|order \d|your order|booking|confirmation)\b", re.I)
 
 
@@ -42,11 +45,27 @@ class Desk:
     messages: list[Item]
     events: list[Item]
     chat: list[Item]
+    silent: bool = False
+    """Whether the user wants no message to be sent."""
 
     @property
     def inbox(self) -> list[Item]:
         """The emails of others that are neither filed nor deleted."""
         return [each for each in self.emails if each["folder"] == "inbox" and not self.is_user(each["from_address"])]
+
+    @property
+    def letters(self) -> list[Letter]:
+        """The messages of others, without those that try to misuse the assistant."""
+        return [each for each in letters_of(self.emails, self.messages, self.address) if not misuses(each)]
+
+    @property
+    def suspects(self) -> list[Letter]:
+        """The messages that try to misuse the assistant."""
+        return [each for each in letters_of(self.emails, self.messages, self.address) if misuses(each)]
+
+    def letters_from(self, person: Person, after: datetime | None = None) -> list[Letter]:
+        """The messages of a person, later than a time."""
+        return [each for each in self.letters if each.is_from(person) and (after is None or each.at > after)]
 
     @property
     def user_name(self) -> str:
@@ -119,19 +138,14 @@ async def open_desk(ues: AsyncUESClient, now: datetime) -> Desk:
 def is_bulk(email: Item) -> bool:
     """Whether an email is a newsletter or an advertisement, and no receipt."""
     text = f"{email['subject']} {email['body_text']}"
-    bulk = _BULK_SENDER.search(str(email["from_address"])) or _BULK_TEXT.search(text)
+    sender, subject = str(email["from_address"]), str(email["subject"])
+    bulk = _BULK_SENDER.search(sender) or _BULK_TEXT.search(text) or _ISSUE.search(subject)
     return bool(bulk) and not _RECEIPT.search(text)
 
 
 def asks(email: Item) -> bool:
     """Whether an email asks the user something."""
     return "?" in f"{email['subject']} {email['body_text']}" and not is_bulk(email)
-
-
-def moment(value: object) -> datetime:
-    """The time of an RFC 3339 text."""
-    found = datetime.fromisoformat(str(value))
-    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
 def rfc3339(time: datetime) -> str:

@@ -11,15 +11,15 @@ from concord_purple.assistant.rules.times import Interval, clock_times_in, part_
 
 _INVITATIONS: Final = re.compile(r"\binvitations\b", re.I)
 _RULE: Final = re.compile(
-    r"\boverlap|\b(?:no|none|not any)\b[^.]*\b(?:before|after|on)\b|\bif i am free\b|\beverything else\b|"
-    r"\bcomes? first\b|"
+    r"\boverlap|\b(?:no|none|nothing|not any)\b[^.]*\b(?:before|after|on)\b|\bif i am free\b|\beverything else\b|"
+    r"\bcomes? first\b|\bwins\b|\bhas priority\b|\btakes precedence\b|"
     r"\b(?:answer|respond to|accept|decline)\b[^.]*\b(?:invitations|all)\b|\breason as the comment\b",
     re.I,
 )
-_BEFORE: Final = re.compile(r"\b(?:no|none|not any)\b[^.;]*?\bbefore ([^.;,]{1,12})", re.I)
-_ON: Final = re.compile(r"\b(?:no|none|not any)\b(?: meetings?)? on ([^.;,]{1,40})", re.I)
-_FIRST: Final = re.compile(r"([^.;]*)\bcomes? first\b", re.I)
-_COUNT: Final = re.compile(r"\ball (two|three|four|five|six|seven|eight|nine|ten|\d+)\b", re.I)
+_BEFORE: Final = re.compile(r"\b(?:no|none|nothing|not any)\b[^.;]*?\bbefore ([^.;,]{1,12})", re.I)
+_ON: Final = re.compile(r"\b(?:no|none|nothing|not any)\b(?: meetings?)? on ([^.;,]{1,40})", re.I)
+_FIRST: Final = re.compile(r"([^.;]*)\b(?:comes? first|wins|has priority|takes precedence)\b", re.I)
+_COUNT: Final = re.compile(r"\b(?:all|my|the) (two|three|four|five|six|seven|eight|nine|ten|\d+)\b", re.I)
 _COUNTS: Final = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 

@@ -10,6 +10,7 @@ from concord_purple.assistant.items import Item
 ADDRESS: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 NUMBER: Final = re.compile(r"\+\d[\d ]{6,}\d")
 _SIGNATURE: Final = re.compile(r"^[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,3}$")
+_TWO_WORDS: Final = re.compile(r"\b([A-Z]\w+) ([A-Z]\w+)")
 _NAME: Final = r"\b(?!(?:Call|Text|Ask|Tell|Write|Message|Email|Send)\b)([A-Z][\w'-]+(?: [A-Z][\w'-]+)?)"
 """A name, without the verb at the beginning of a sentence."""
 
@@ -30,17 +31,21 @@ class Person:
 
     @property
     def first_name(self) -> str:
-        """The first word of the name."""
-        return self.name.split()[0]
+        """How to address the person: an organisation by its whole name."""
+        return self.name if _is_impersonal(self.email or "") else self.name.split()[0]
 
     def is_in(self, text: str) -> int:
         """Where a text names the person, by the name, the first or the last name, or the address. -1: nowhere."""
         words = self.name.split()
         names = [re.escape(name) for name in (self.name, self.email or "", words[0], words[-1]) if len(name) > 1]
-        local, _, domain = (self.email or "").partition("@")
-        if _IMPERSONAL.fullmatch(local.casefold()):
+        domain = (self.email or "").rpartition("@")[2]
+        if _is_impersonal(self.email or ""):
             # An organisation: `Green Fork` is orders@greenfork.example.
-            names.append(r"[ '&-]*".join(map(re.escape, domain.split(".")[0])))
+            letters = _letters(domain)
+            names.append(r"[ '&-]*".join(map(re.escape, letters)))
+            names += [
+                re.escape(each[0]) for each in _TWO_WORDS.finditer(text) if _abbreviates(letters, each[1], each[2])
+            ]
         places = [found.start() for name in names if (found := re.search(rf"(?<!\w)(?:{name})(?!\w)", text, re.I))]
         return places[0] if places else -1
 
@@ -62,6 +67,7 @@ def people_in(emails: Iterable[Item], events: Iterable[Item], messages: Iterable
                 )
     for address in ADDRESS.findall(task):
         names.setdefault(address.casefold(), _of_address(address))
+    names.update((address, name) for address in names if (name := _organisation(address, task)) is not None)
     for message in messages:
         incoming = message.get("direction") == "incoming"
         for number in [message["from_number"]] if incoming else message["to_numbers"][:1]:
@@ -84,6 +90,34 @@ def named_in(text: str, people: Iterable[Person]) -> list[Person]:
             if other is None or (full and other.name.casefold() not in text.casefold()):
                 places[place] = person
     return [places[place] for place in sorted(places)]
+
+
+def _organisation(address: str, text: str) -> str | None:
+    """The name by which a text calls the organisation of an address: `Green Fork` for orders@greenfork.example."""
+    letters = _letters(address.rpartition("@")[2])
+    if not _is_impersonal(address):
+        return None
+    for match in _TWO_WORDS.finditer(text):
+        if letters == f"{match[1]}{match[2]}".casefold() or _abbreviates(letters, match[1], match[2]):
+            return match[0]
+    return None
+
+
+def _is_impersonal(address: str) -> bool:
+    """Whether an address belongs to an organisation, by its local part."""
+    return _IMPERSONAL.fullmatch(address.partition("@")[0].casefold()) is not None
+
+
+def _letters(domain: str) -> str:
+    """The letters of the first label of a domain."""
+    return re.sub(r"\W", "", domain.split(".")[0]).casefold()
+
+
+def _abbreviates(domain: str, first: str, second: str) -> bool:
+    """Whether a domain is the first word with an abbreviation of the second: `bentobros` of Bento Brothers."""
+    rest = domain.casefold().removeprefix(first.casefold())
+    left = iter(second.casefold())
+    return rest != domain.casefold() and rest[:1] == second[:1].casefold() and all(each in left for each in rest)
 
 
 def _joined(names: dict[str, str], phones: dict[str, str]) -> Iterator[Person]:

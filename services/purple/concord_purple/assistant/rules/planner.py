@@ -1,25 +1,32 @@
 """The rule-based assistant's plan: performs tasks as soon as they can be performed, waits for answers, and reports."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, Final
 
-from concord_environment_client import AsyncUESClient
+from concord_environment_client import AsyncUESClient, UESClientError
 
-from concord_purple.assistant.messages import EarlyCompletion, Reply, TurnComplete, TurnStart
-from concord_purple.assistant.rules import actions
-from concord_purple.assistant.rules.desk import Desk, moment, open_desk, rfc3339
+from concord_purple.assistant.messages import MAX_NOTES, EarlyCompletion, Reply, TurnComplete, TurnStart
+from concord_purple.assistant.rules import actions, sending, wording
+from concord_purple.assistant.rules.desk import Desk, open_desk, rfc3339
+from concord_purple.assistant.rules.letters import moment
 from concord_purple.assistant.rules.people import Person
-from concord_purple.assistant.rules.tasks import Reading, Task, read_task
+from concord_purple.assistant.rules.reading import plan
+from concord_purple.assistant.rules.sending import SilenceError
+from concord_purple.assistant.rules.skills import Skill
+from concord_purple.assistant.rules.tasks import Task
 from concord_purple.assistant.rules.times import Interval, free_starts
 from concord_purple.assistant.tools import TOOLS
 
 MAX_WAIT_TURNS: Final = 12
 """Turns without progress after which the assistant gives up."""
 
-MAX_REPORT: Final = 600
-"""Characters of the report to the user."""
+MAX_REPORT: Final = 450
+"""Characters of the report to the user, with what was done."""
+
+MAX_LONGEST: Final = 900
+"""Characters of the report in any case."""
 
 _REFUSAL: Final = re.compile(
     r"\b(cannot|can't|can not|unfortunately|not possible|not available|another time|doesn't|does not|won't|busy|"
@@ -38,46 +45,70 @@ class Proposal:
 
 @dataclass(slots=True)
 class RuleAssistant:
-    """Performs the tasks that rules can read in the chat."""
+    """Performs what rules can read in the chat, and says in the chat what they cannot."""
 
+    _skills: list[Skill] = field(default_factory=list)
     _waiting: list[Task] = field(default_factory=list)
-    _readings: list[Reading] = field(default_factory=list)
+    _facts: list[str] = field(default_factory=list)
+    _unread: list[str] = field(default_factory=list)
     _read: set[str] = field(default_factory=set)
     _done: list[str] = field(default_factory=list)
+    _told: list[str] = field(default_factory=list)
+    """What the user wants to know."""
     _proposals: dict[str, Proposal] = field(default_factory=dict)
     """The latest proposal by the person's address."""
+    _silent: bool = False
+    _stays_until: datetime | None = None
     _idle_turns: int = 0
 
     async def take_turn(self, ues: AsyncUESClient, turn: TurnStart) -> Reply:
         """Performs what can be performed now. Raises UESClientError."""
         desk = await open_desk(ues, turn.current_time)
         self._read_chat(desk)
-        waiting: list[Task] = []
-        done = len(self._done)
-        for task in self._waiting:
-            # The report is about the other tasks.
-            blocked = task.kind == "report" and any(each.kind != "report" for each in waiting)
-            if blocked or not await self._perform(task, desk):
-                waiting.append(task)
-        self._waiting = waiting
-        self._idle_turns = 0 if len(self._done) > done else self._idle_turns + 1
-        if not waiting:
-            if not any(task.kind == "report" for reading in self._readings for task in reading.tasks):
-                await self._report(desk)
-            return EarlyCompletion(reason="; ".join(self._done) or "There is nothing that I can do.")
-        if self._idle_turns > MAX_WAIT_TURNS:
-            await self._report(desk)
-            return EarlyCompletion(reason="I waited too long for an answer.")
-        return TurnComplete(notes=f"Waiting for: {'; '.join(task.sentence for task in waiting)}")
+        desk = replace(desk, silent=self._silent)
+        before = len(self._done)
+        self._skills = [each for each in self._skills if not await self._advance(each, desk)]
+        self._waiting = [each for each in self._waiting if not await self._attempt(each, desk)]
+        left = [*(each.sentence for each in self._skills), *(each.sentence for each in self._waiting)]
+        stays = self._stays_until is not None and desk.now < self._stays_until
+        self._idle_turns = 0 if stays or len(self._done) > before else self._idle_turns + 1
+        if stays or (left and self._idle_turns <= MAX_WAIT_TURNS):
+            return TurnComplete(notes=f"Waiting for: {'; '.join(left)}"[:MAX_NOTES])
+        self._told += [f"I had no answer about this: {each}" for each in left]
+        await self._report(desk)
+        return EarlyCompletion(reason="; ".join(self._done)[:MAX_NOTES] or "There is nothing that I can do.")
 
     def _read_chat(self, desk: Desk) -> None:
         for message in desk.chat:
             text = message["content"]
             if message["role"] == "user" and message["message_id"] not in self._read and isinstance(text, str):
                 self._read.add(message["message_id"])
-                reading = read_task(text, desk.people(text), desk.now, desk.zone)
-                self._readings.append(reading)
-                self._waiting += reading.tasks
+                self._silent = wording.SILENCE.search(text) is not None
+                found = plan(text, desk)
+                self._skills += found.skills
+                self._waiting += [each for each in found.reading.tasks if each.kind != "report"]
+                self._facts += found.reading.facts
+                self._unread += found.reading.unread
+                self._stays_until = found.stays_until or self._stays_until
+
+    async def _advance(self, skill: Skill, desk: Desk) -> bool:
+        """Advances a skill. Returns whether it is finished, also by a refusal of the environment."""
+        try:
+            step = await skill.step(desk)
+        except (UESClientError, SilenceError) as error:
+            self._told.append(f"I could not do this ({error}): {skill.sentence}")
+            return True
+        self._done += step.done
+        self._told += step.told
+        return step.finished
+
+    async def _attempt(self, task: Task, desk: Desk) -> bool:
+        """Performs a task. Returns whether it is over, also by a refusal."""
+        try:
+            return await self._perform(task, desk)
+        except (UESClientError, SilenceError) as error:
+            self._told.append(f"I could not do this ({error}): {task.sentence}")
+            return True
 
     async def _perform(self, task: Task, desk: Desk) -> bool:
         """Performs a task. Returns False if it has to wait, or to be repeated."""
@@ -91,8 +122,7 @@ class RuleAssistant:
             case "write":
                 self._done += await actions.write(task, desk)
             case "answer":
-                facts = [fact for reading in self._readings for fact in reading.facts]
-                self._done += await actions.answer(task, desk, facts)
+                self._done += await actions.answer(task, desk, self._facts)
             case "respond":
                 self._done += await actions.respond(task, desk)
             case "invitations" if task.rules is not None:
@@ -105,10 +135,8 @@ class RuleAssistant:
             case "file":
                 self._done += await actions.file(task, desk)
                 return task.until is None or desk.now >= task.until
-            case "remind":
-                self._done += await actions.remind(task, desk)
             case _:
-                await self._report(desk)
+                self._done += await actions.remind(task, desk)
         return True
 
     async def _agreed(self, person: Person, desk: Desk) -> bool:
@@ -139,7 +167,7 @@ class RuleAssistant:
     async def _send_proposal(self, person: Person, span: Interval, desk: Desk) -> str:
         zone = span.start.tzname() or ""
         text = f"{span.start:%A, %d %B} at {span.start:%H:%M} {zone} suits me. Does that time suit you, too?"
-        await actions.send_email(desk, person, text)
+        await sending.reply(desk, person, text)
         self._proposals[_key(person)] = Proposal(span, desk.now)
         return f"I proposed {span.start:%A %H:%M} to {person.name}"
 
@@ -158,11 +186,17 @@ class RuleAssistant:
         return [f"“{title}” is in the calendar, {span.start:%A %H:%M}"]
 
     async def _report(self, desk: Desk) -> None:
-        """Tells the user what was done, and which sentences no rule could read."""
-        unread = [sentence for reading in self._readings for sentence in reading.unread]
-        lines = [*(f"{each}." for each in self._done), *(f"I could not do this: {sentence}" for sentence in unread)]
-        text = "\n".join(lines) or "There is nothing that I can do."
-        await TOOLS["chat_send"](desk.ues, {"content": text[:MAX_REPORT]})
+        """Tells the user what was asked, who tried to misuse the assistant, what no rule could read, and what was done.
+
+        What was done is left out where the report would be too long.
+        """
+        lines = [*self._told, *(f"I did nothing that this message asks for: {each.sender}" for each in desk.suspects)]
+        lines += [f"I could not do this: {sentence}" for sentence in self._unread]
+        for each in self._done:
+            if sum(map(len, lines)) + len(each) < MAX_REPORT:
+                lines.append(each)
+        text = "\n".join(line if line.endswith((".", "!", "?")) else f"{line}." for line in lines)
+        await TOOLS["chat_send"](desk.ues, {"content": text[:MAX_LONGEST] or "There is nothing that I can do."})
 
 
 async def _free_span(window: Interval, wanted: Interval, desk: Desk) -> Interval | None:

@@ -7,6 +7,9 @@ from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from typing import Final
 
 _DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+WEEKDAYS: Final = tuple(day.title() for day in _DAYS)
+"""The names of the weekdays, from Monday."""
+
 _MONTHS: Final = (
     "january", "february", "march", "april", "may", "june",
     "july", "august", "september", "october", "november", "december",
@@ -17,6 +20,9 @@ _NUMBERS: Final = {"a": 1, "an": 1, "one": 1, "two": 2, "three": 3, "four": 4, "
 _ISO_DAY: Final = re.compile(r"\b(\d{4})-(\d{2})-(\d{2})\b")
 _DAY_MONTH: Final = re.compile(rf"\b(\d{{1,2}})(?:st|nd|rd|th)?(?: of)? ({_MONTH})\b", re.I)
 _MONTH_DAY: Final = re.compile(rf"\b({_MONTH}) (\d{{1,2}})(?:st|nd|rd|th)?\b", re.I)
+_RANGE: Final = re.compile(
+    rf"\b(\d{{1,2}})(?: ({_MONTH}))? ?(?:to|until|till|-|\u2013) ?(\d{{1,2}}) ({_MONTH})\b", re.I
+)
 _WEEKDAY: Final = re.compile(rf"\b(next )?({'|'.join(_DAYS)})\b", re.I)
 _CLOCK: Final = re.compile(r"\b(\d{1,2})(?:[:.](\d{2}))?\s*(a\.?m\b\.?|p\.?m\b\.?|o'clock)|\b(\d{1,2}):(\d{2})\b", re.I)
 _DURATION: Final = re.compile(r"\b(half an|\d+|an?|one|two|three|four|five|six)[ -](hour|minute)s?\b", re.I)
@@ -56,6 +62,38 @@ def day_in(text: str, today: date) -> date | None:
         ahead = (_DAYS.index(found[2].casefold()) - today.weekday()) % 7
         return today + timedelta(days=ahead + (7 if found[1] and ahead == 0 else 0))
     return None
+
+
+def month_in(text: str, today: date) -> date | None:
+    """The first day of the month that a text names: this month or a later one."""
+    found = re.search(rf"\b({_MONTH})\b", text, re.I)
+    if found is None:
+        return None
+    number = _MONTHS.index(found[1].casefold()) + 1
+    return date(today.year if number >= today.month else today.year + 1, number, 1)
+
+
+def days_in(text: str, earliest: date) -> list[date]:
+    """The days that a text names by day and month, not before the earliest one."""
+    found = [_in_year(earliest, match[2], int(match[1])) for match in _DAY_MONTH.finditer(text)]
+    found += [_in_year(earliest, match[1], int(match[2])) for match in _MONTH_DAY.finditer(text)]
+    if (span := range_in(text, earliest)) is not None:
+        found.append(span[0])
+    return [each for each in found if each is not None]
+
+
+def range_in(text: str, earliest: date) -> tuple[date, date] | None:
+    """The first and the last day of `18 to 20 February`, not before the earliest one."""
+    if (found := _RANGE.search(text)) is None:
+        return None
+    first = _in_year(earliest, found[2] or found[4], int(found[1]))
+    last = _in_year(earliest, found[4], int(found[3]))
+    return None if first is None or last is None or last < first else (first, last)
+
+
+def weekdays_in(text: str) -> list[int]:
+    """The weekdays of a text, from 0 for Monday, in their order."""
+    return list(dict.fromkeys(_DAYS.index(found[2].casefold()) for found in _WEEKDAY.finditer(text)))
 
 
 def weekday_in(text: str) -> int | None:

@@ -4,17 +4,42 @@ import re
 from typing import Final
 
 SENTENCE: Final = re.compile(r"(?<=[.!?])[\"”']?\s+(?=[A-Z0-9\"“-])|\n+\s*(?:[-*•]|\d+[.)])?\s*")
+STATED: Final = (
+    (re.compile(r"([^,;:]+?) (?:should )?(?:go|belong)(?:es|s)? (?:in)?to the archive", re.I), r"archive \1"),
+    (re.compile(r",? (?:and )?([^,;:]+?) (?:should )?gets? a star\b", re.I), r", and star \1"),
+    (re.compile(r"^(.+?) should be (?:in|on) (?:my|the) calendar", re.I), r"put \1 into my calendar"),
+)
+"""Wishes about emails that are stated and not ordered, and the orders that they mean."""
 QUOTED: Final = re.compile(r"[\"“]([^\"”]{1,300})[\"”]")
-NEGATED: Final = re.compile(r"^(please )?(do not|don't|never|nothing|no need|leave)\b|^\w+ (?:nothing|nobody)\b", re.I)
+NEGATED: Final = re.compile(
+    r"^(please )?(do not|don't|never|nothing|no need|leave|keep)\b|^\w+ (?:nothing|nobody)\b", re.I
+)
 CONDITION: Final = re.compile(r"^(?:please )?(?:when|once|after|as soon as|if) ([^,]{1,120}),\s*", re.I)
-CONSENT: Final = re.compile(r"\b(agree|confirm|accept|answer|repl|say yes|said yes|ok)", re.I)
-SPLIT: Final = re.compile(
-    r",? and (?:then )?(?=(?:please )?"
-    r"(?:forward|archive|delete|accept|decline|put|tell|let|write|reply|remind|text|send|add|star|"
-    r"label|move|ask|book)\b)|; ",
+WAIT: Final = re.compile(
+    r"\bwait\b.*\b(?:answer|repl|respon|heard)|"
+    r"\b(?:before|until) (?:all|both|every\w+|they)\b[^,]*\b(?:answer|repl|respond)|"
+    r"\b(?:when|once|after|as soon as)\b[^,]*\b(?:all|both|everybody|everyone|they|three|two|four)\b[^,]*"
+    r"\b(?:answer|repl|respond)",
     re.I,
 )
-ME: Final = re.compile(r"\b(tell|let|inform|report to|write|message|confirm to) me\b|\breport\b|\bsum up\b", re.I)
+"""What follows depends on the answers of several people."""
+CONSENT: Final = re.compile(r"\b(agree|confirm|accept|answer|repl|says? yes|said yes|ok)", re.I)
+_VERBS: Final = (
+    "accept|add|answer|archive|ask|block|book|cancel|check|confirm|create|decline|delete|email|enter|file|find|forward|"
+    "give|go|inform|invite|label|let|look|mark|move|order|pass|plan|propose|put|read|remind|remove|reply|reschedule|"
+    "respond|schedule|see|send|set|star|suggest|tag|tell|text|thank|trash|turn|write"
+)
+_LEAD: Final = (
+    r"(?:please |then |also |finally |next |now |and |briefly |immediately |afterwards,? |after that,? |"
+    r"(?:could|can|would|will) you (?:please )?|i (?:want|need|would like|'d like) you to )*"
+)
+COMMAND: Final = re.compile(rf"^{_LEAD}(?:{_VERBS})\b", re.I)
+"""An order: a verb at the beginning, perhaps after polite words."""
+SPLIT: Final = re.compile(rf"(?:,? and|,) (?={_LEAD}(?:{_VERBS})\b(?! (?:and|or|of|from)\b))|; ", re.I)
+ME: Final = re.compile(
+    r"\b(?:tell|let|inform|report to|write|message|confirm to|send|give) me\b|\breport\b|\bsum up\b|\bmessage to me\b",
+    re.I,
+)
 FREE: Final = re.compile(r"\b(free|available)\b|\b(find|propose|suggest|offer)\b.*\b(time|slot)", re.I)
 SAY: Final = re.compile(
     r"\b(write|reply|answer|respond|tell|email|e-mail|text|let|inform|ask|thank|send|propose|suggest|offer|find|sms)\b",
@@ -28,17 +53,22 @@ RESPOND: Final = re.compile(r"\b(accept|decline)\b", re.I)
 FILE: Final = re.compile(r"\b(archive|delete|trash|star|label|tag|mark|move)\b", re.I)
 FILES_MAIL: Final = re.compile(
     r"\b(?:archive|delete|trash|star|label|tag|mark|move)\b(?:[ ,]+[\w'-]+){0,4}?[ ,]+"
-    r"(?:e-?mails?|mails?|newsletters?|messages?|spam|adverts?|advertisements?|invoices?|receipts?)\b",
+    r"(?:whatever|e-?mails?|mails?|newsletters?|messages?|spam|adverts?|advertisements?|invoices?|receipts?)\b",
     re.I,
 )
 """Filing whose object is emails, and no event."""
 SMS: Final = re.compile(r"\b(text|sms|text message)\b", re.I)
-COMMAND: Final = re.compile(
-    r"^(?:please |then |also |finally |and )*"
-    r"(?:look|check|read|go|see|write|reply|answer|respond|tell|email|text|let|inform|ask|thank|send|put|add|enter|"
-    r"schedule|book|create|set|block|plan|accept|decline|archive|delete|trash|star|label|tag|mark|move|forward|remind|find|propose|invite)\b",
+SILENCE: Final = re.compile(
+    r"\b(?:write|send) (?:to )?(?:nobody|no one|nothing)\b(?! else)|\bno (?:e-?mails?|messages?)\b|"
+    r"\b(?:do not|don't|never) (?:write|send)(?: any)? (?:to (?:anybody|anyone|nobody)|e-?mails?|messages?)\b(?! else)|"
+    r"\bnobody (?:gets|should get) (?:a|any) messages?\b",
     re.I,
 )
+"""The user wants no message to be sent, also none that a task would need."""
+FORMAT: Final = re.compile(
+    r"^(?:please )?(?:(?:write|give|use) (?:all |the )?(?:times|dates|days|amounts|numbers)|use the form)\b", re.I
+)
+"""How the user wants something to be written."""
 PRONOUN: Final = re.compile(r"\b(him|her|them|he|she|they)\b", re.I)
 TITLE: Final = re.compile(
     r"\b(?:put|add|enter|schedule|book|block|plan) (?:the |an? )?([\w' -]{3,80}?) "
@@ -48,7 +78,7 @@ TITLE: Final = re.compile(
 CALENDAR: Final = re.compile(r" (?:in|into|to|on) (?:my|the) calendar\b", re.I)
 UNTITLED: Final = frozenset({"meeting", "appointment", "event", "call", "it", "time"})
 BULK: Final = re.compile(r"\b(newsletters?|advertisements?|adverts?|ads|promotions?|marketing)\b", re.I)
-ASKING: Final = re.compile(r"\b(i have to|need an?|that need|i must|to) (answer|reply)|\bquestions?\b", re.I)
+ASKING: Final = re.compile(r"\b(i (?:have|need) to|need an?|that need|i must|to) (answer|reply)|\bquestions?\b", re.I)
 UNTIL: Final = re.compile(r"\b(?:arrive|come|coming|new ones)\b[^.;]*?\b(?:until|by|before) ([^.;,]{1,12})", re.I)
 CONTENT: Final = re.compile(r"\b(?:that|saying|:)\s+(.+)$", re.I | re.S)
 QUESTION: Final = re.compile(r"\bask\b.*?\b(whether|if|for|about|when|where|what|which|who|how)\b\s*(.+)$", re.I | re.S)
@@ -81,6 +111,15 @@ _STOP: Final = frozenset(
     )
 )
 """Words that do not say what a text is about."""
+
+
+def ordered(sentence: str) -> str:
+    """The sentence with its stated wishes as orders, and without a heading such as `tidy my inbox:`."""
+    for pattern, order in STATED:
+        sentence = pattern.sub(order, sentence)
+    heading, _, rest = sentence.partition(":")
+    order = rest.strip()
+    return order if COMMAND.match(order) and not SAY.search(heading) else sentence
 
 
 def content_words(text: str) -> set[str]:
