@@ -44,7 +44,7 @@ async def fetch_images(images: Mapping[str, str]) -> None:
     """Pulls the images that this machine does not have; `images` are by participant. Raises UsageError."""
     if images and shutil.which("docker") is None:
         role = next(iter(images))
-        raise UsageError(f"{role} has only an `image`, and there is no docker here: install docker, or give its `cmd`")
+        raise UsageError(f"{role} has only an `image`, and docker is not installed: install docker, or give its `cmd`")
     for role, image in images.items():
         if (await _docker("image", "inspect", image))[0] != 0:
             code, error = await _docker("pull", "--quiet", image)

@@ -54,7 +54,7 @@ class OpenCollector:
         try:
             answer = self._http.get("/open/traces", params={"since": since_s})
             if answer.status_code == httpx.codes.NOT_FOUND:
-                raise AssessmentError(f"{self.url} is no open collector: start the collector with CONCORD_OPEN=1")
+                raise AssessmentError(f"{self.url} is not an open collector: start the collector with CONCORD_OPEN=1")
             return KeptTraces.model_validate_json(answer.raise_for_status().content)
         except (httpx.HTTPError, ValidationError) as error:
             raise _failed(self.url, error) from error

@@ -1,4 +1,4 @@
-"""Whether the rows of one results file are the shards of one assessment: each one once, and none left out."""
+"""Checks that the rows of a results file are the shards of one assessment: each shard once, and none missing."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -10,12 +10,12 @@ _OWN = {"shard_index"}
 
 
 def shard_faults(plans: Sequence[AssessmentPlan]) -> Iterator[str]:
-    """What keeps rows with these plans from being the shards of one assessment, as lines."""
+    """The reasons why rows with these plans cannot be the shards of one assessment, one line each."""
     if len(plans) < 2:
         return
     first = plans[0]
     times = Counter(plan.config.shard_index for plan in plans)
-    yield from (f"shard {index} is there {n} times" for index, n in sorted(times.items()) if n > 1)
+    yield from (f"shard {index} occurs {n} times" for index, n in sorted(times.items()) if n > 1)
     for plan in plans[1:]:
         name = f"shard {plan.config.shard_index}"
         if plan.config.model_dump(exclude=_OWN) != first.config.model_dump(exclude=_OWN):
@@ -27,7 +27,7 @@ def shard_faults(plans: Sequence[AssessmentPlan]) -> Iterator[str]:
 
 
 def missing_shards(plans: Sequence[AssessmentPlan]) -> list[int]:
-    """The shards that no plan is of."""
+    """The indices of the shards without a plan, in order."""
     if not plans:
         return []
     return sorted(set(range(plans[0].config.num_shards)) - {plan.config.shard_index for plan in plans})

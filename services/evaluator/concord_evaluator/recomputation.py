@@ -119,7 +119,7 @@ def _conducted(stored: TrialContents, trial_id: str) -> ConductedAssessment:
     try:
         record = ConductedAssessment.model_validate_json(stored.conducted)
     except ValidationError as error:
-        raise BundleError([f"{name}: is no record of an assistant's turns"]) from error
+        raise BundleError([f"{name}: is not a record of an assistant's turns"]) from error
     if record.assessment_id.rpartition("/")[2] != trial_id:
         raise BundleError([f"{name}: is of {record.assessment_id}"])
     return record

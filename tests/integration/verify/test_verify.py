@@ -85,7 +85,7 @@ ROW_CHANGES: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
     ("$.results[0].time_used", lambda row: row.update(time_used=7)),
     ("$.results[0].detail.trials[1].seed", lambda row: row["detail"]["trials"][1].update(seed=1)),
     ("$.results[0].detail.trials[2]", lambda row: row["detail"]["trials"].pop()),
-    ("$.results[0].detail.bonus: the row has 1, the bundle gives nothing", lambda row: row["detail"].update(bonus=1)),
+    ("$.results[0].detail.bonus: the row has 1, the bundle yields nothing", lambda row: row["detail"].update(bonus=1)),
     ("$.results[0].detail.warnings: the row has nothing", lambda row: row["detail"].pop("warnings")),
     ("$.results[0].detail.agents[0].id", lambda row: row["detail"]["agents"][0].update(id="Z")),
     ("$.results[0].detail.bundle_sha256: the row has null", lambda row: row["detail"].update(bundle_sha256=None)),
@@ -157,10 +157,10 @@ MEMBER_CHANGES: list[tuple[str, str, Callable[[Members], object]]] = [
     ("pattern", "trials/trial-9/outcome.json: belongs to no trial", lambda each: each.update(FOREIGN)),
     (
         "pattern",
-        "plan.json: its trials are not those",
+        "plan.json: its trials differ from the trials that the request asks for",
         lambda each: edited(each, "plan.json", SEED, 1),
     ),
-    ("pattern", "plan.json: its config is not", lambda each: edited(each, "plan.json", QUIET, 9)),
+    ("pattern", "plan.json: its config differs from the request's", lambda each: edited(each, "plan.json", QUIET, 9)),
     ("rounds", "plan.json: its task maximum", lambda each: edited(each, "plan.json", DIFFICULTY, 1)),
     ("rounds", "plan.json: its roster", lambda each: edited(each, "plan.json", URL, "http://b/")),
     ("judge", "trials/trial-1/inputs.json: the record has no answer of the model", lambda each: asked_nothing(each)),
@@ -223,7 +223,7 @@ def test_the_code_of_a_bundles_scenario_is_not_executed_unless_it_is_the_checker
 
     code, output = verified(copied("assistant").with_members(with_code).results)
     assert code == 1
-    assert "its scenario or its evaluators are not those of 'first_day' in --scenarios" in output
+    assert "its scenario or its evaluators differ from those of 'first_day' in --scenarios" in output
     assert not (tmp_path / "ran").exists()
 
 
@@ -256,7 +256,7 @@ def test_a_better_answer_in_the_bundle_alone_is_found_in_the_row(copied: Callabl
 
 @pytest.mark.parametrize(
     ("name", "line"),
-    [("plan.json", "is no bundle"), (MANIFEST, "is no bundle")],
+    [("plan.json", "is not a bundle"), (MANIFEST, "is not a bundle")],
 )
 def test_a_cut_bundle_is_no_bundle(name: str, line: str, copied: Callable[[str], Run]) -> None:
     run = copied("pattern")
@@ -313,7 +313,8 @@ def test_what_the_host_recorded_is_all_that_nothing_else_in_the_bundle_contradic
         assert code == 1
         found |= paths_in(output)
     assert found == set(RECORDED) - {"$.participants"}
-    assert "Only a signature covers what the host recorded: $.participants, " in verified(copied("pattern").results)[1]
+    output = verified(copied("pattern").results)[1]
+    assert "Only a signature covers the values that the host recorded: $.participants, " in output
 
 
 FIGURES = [
@@ -353,7 +354,7 @@ class TestShards:
     def test_a_shard_counts_only_once(self, runs: Mapping[str, Run], tmp_path: Path) -> None:
         code, output = verified(merged(tmp_path / "merged", *[runs["part 1"]] * 2))
         assert code == 1
-        assert "shard 1 is there 2 times" in output
+        assert "shard 1 occurs 2 times" in output
 
     def test_a_run_of_other_tasks_is_no_shard(self, runs: Mapping[str, Run], tmp_path: Path) -> None:
         code, output = verified(merged(tmp_path / "merged", runs["part 1"], runs["pattern"]))

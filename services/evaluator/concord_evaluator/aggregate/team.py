@@ -152,4 +152,5 @@ def past_the_gateway(plan: AssessmentPlan, records: Iterable[TrialRecord]) -> li
     if not pairs:
         return []
     more = f" and {len(pairs) - MAX_PAIRS} more pairs" if len(pairs) > MAX_PAIRS else ""
-    return [f"calls past the gateway, told by participants alone: {', '.join(pairs[:MAX_PAIRS])}{more}", TO_BE_OBSERVED]
+    shown = ", ".join(pairs[:MAX_PAIRS])
+    return [f"calls past the gateway, reported by participants alone: {shown}{more}", TO_BE_OBSERVED]
