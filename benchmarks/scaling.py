@@ -1,4 +1,4 @@
-"""The cost of assessments, trials and steps, by service: the measured half of the model in docs/scaling.md."""
+"""The cost of assessments, trials and steps, by service: the measured input of the model in docs/scaling.md."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ from concord.storage.redis import Storage, connect
 from concord.storage.tasks import TaskDraft
 
 KEEP_S: Final = 3600
-"""As long as Redis keeps ended assessments by default."""
+"""The default time for which Redis keeps ended assessments."""
 
 TRIALS: Final = 11
 STEPS: Final = 1003
@@ -74,7 +74,7 @@ async def _measured(agent: GreenAgent, count: int) -> ResultTable:
 
 
 async def _cost_of(http: httpx.AsyncClient, agent: GreenAgent, config: dict[str, Any], count: int, idle: Cost) -> Cost:
-    """The mean cost of `count` such assessments, without that of the time that they take."""
+    """The mean cost of `count` assessments, without the idle cost of their duration."""
     before = _used(agent)
     await _run(http, agent, config, count)
     used = _used(agent).less(before)
@@ -123,7 +123,7 @@ async def _redis_cpu_s(storage: Storage) -> float:
 
 
 def _with_children(pid: int) -> list[int]:
-    """A process and all that it started, such as those of a worker's pool."""
+    """The process and all processes that it started, such as those of a worker's pool."""
     found = [pid]
     for parent in found:
         for task in Path(f"/proc/{parent}/task").iterdir():
@@ -154,5 +154,5 @@ def _table(count: int, idle: Cost, assessment: Cost, trial: Cost, step: Cost) ->
 
 
 def _figure(value: float) -> str:
-    """Two significant digits; noise below zero is 0."""
+    """The value with two significant digits; noise below zero is 0."""
     return f"{max(0.0, value):.2g}"

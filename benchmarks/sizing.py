@@ -46,7 +46,7 @@ USABLE: Final = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Measured: milliseconds of CPU by part, and bytes in Redis."""
+    """The measured costs: milliseconds of CPU by part, and bytes in Redis."""
 
     assessment: Mapping[str, float]
     trial: Mapping[str, float]
@@ -67,7 +67,7 @@ class Assessment:
 
     @property
     def seconds(self) -> float:
-        """How long it runs: its trials run one after the other."""
+        """The duration: the trials run one after the other."""
         return self.trials * self.team_s
 
 
@@ -98,7 +98,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What one assessment uses: milliseconds of CPU by part, seconds of a worker's job, and bytes in Redis."""
+    """The use by one assessment: milliseconds of CPU by part, seconds of a worker's job, and bytes in Redis."""
 
     cpu_ms: Mapping[str, Sum]
     judging_s: float
@@ -119,7 +119,7 @@ def read_costs(document: str) -> Costs:
 
 
 def needs_of(costs: Costs, kind: Assessment) -> Needs:
-    """What one assessment uses."""
+    """The use by one assessment."""
 
     def total(name: str, count: int, each: float) -> Sum:
         return Sum(costs.assessment[name], kind.trials, costs.trial[name], count, each)

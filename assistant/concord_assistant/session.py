@@ -79,7 +79,7 @@ class AssessmentSession:
     _faults: list[UserFault] = field(default_factory=list)
 
     async def run(self) -> ConductedAssessment:
-        """Conducts the assessment. In every ending, the assistant is told, and its key is revoked.
+        """Conducts the assessment. At its end, also after an error, notifies the assistant and revokes its key.
 
         The phases are those of the protocol; the criteria are evaluated from the record. Raises UESClientError,
         ScenarioRefusedError.

@@ -1,4 +1,4 @@
-"""The bundles of assessments on a stack that ends: kept beside the results file."""
+"""Keeps the bundles of a finished stack's assessments beside the results file."""
 
 import shutil
 from collections.abc import Sequence

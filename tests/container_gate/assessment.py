@@ -34,7 +34,7 @@ class Outcome:
 
     @property
     def text(self) -> str:
-        """What a person needs to know of it, on one line."""
+        """A summary on one line."""
         if self.row is None:
             return f"failed: {self.failure}"
         score = "none" if self.row.score is None else f"{self.row.score:.0f}"

@@ -74,8 +74,8 @@ class Exchange:
     async def reply(self, status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
         """Answers with a text of our own."""
         body = f"concord adapt: {text}\n".encode()
-        told = {"content-type": "text/plain; charset=utf-8", "content-length": str(len(body))} | dict(headers or {})
-        await self._head(status, [(name.encode(), value.encode()) for name, value in told.items()])
+        fields = {"content-type": "text/plain; charset=utf-8", "content-length": str(len(body))} | dict(headers or {})
+        await self._head(status, [(name.encode(), value.encode()) for name, value in fields.items()])
         await self._send(h11.Data(data=body))
         await self._send(h11.EndOfMessage())
 

@@ -64,7 +64,7 @@ class Trials:
                     self._trials.popitem(last=False)
 
     async def place_of(self, url: str, traceparent: str) -> str:
-        """The gateway's URL for a call to `url`; "" if it is no call to a participant of an open trial."""
+        """The gateway's URL for a call to `url`; "" if it is not a call to a participant of an open trial."""
         named = _TRACEPARENT.fullmatch(traceparent)
         trace_id = named[1] if named is not None and named[1] in self._trials else next(reversed(self._trials), "")
         trial = self._trials.get(trace_id)

@@ -15,9 +15,10 @@ _REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::?-([^}]*))?\}")
 
 
 def container_command(image: str, names: Iterable[str], run_id: str, *arguments: str) -> tuple[str, ...]:
-    """Runs an image with the network of this machine, and with the variables `names` of docker's own environment.
+    """The command line that runs an image with the network of this machine, and with the variables `names` of docker's
+    own environment.
 
-    The variables' values are not on the command line, which every user of the machine can read.
+    The values of the variables are not on the command line, which every user of the machine can read.
     """
     passed = [word for name in names for word in ("--env", name)]
     options = ("--rm", "--init", "--network", "host", "--label", f"{LABEL}={run_id}", *passed)

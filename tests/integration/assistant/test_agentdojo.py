@@ -95,7 +95,7 @@ def test_with_an_attack_the_payload_is_where_the_user_task_reads(tmp_path: Path,
         (Path("/bin/true"), ["--attack", "tool_knowledge"], "--attack: tool_knowledge is none of"),
     ],
 )
-def test_an_import_that_is_impossible_says_why(tmp_path: Path, program: Path, options: list[str], reason: str) -> None:
+def test_an_impossible_import_says_why(tmp_path: Path, program: Path, options: list[str], reason: str) -> None:
     code, output = imported(tmp_path / "new", program, *options)
     assert (code, reason in output) == (2, True)
     assert not (tmp_path / "new").exists()

@@ -106,7 +106,7 @@ def test_any_changed_byte_is_found(name: str, data: st.DataObject, original: Sig
     assert code in {1, 2}, output
 
 
-def test_who_edits_row_and_bundle_together_needs_the_key(signed: Signed) -> None:
+def test_a_forger_of_row_and_bundle_needs_the_key(signed: Signed) -> None:
     excuse = {"trial_id": None, "stage": "trial", "message": "Our network was slow."}
 
     def excused(members: Members) -> None:

@@ -73,7 +73,7 @@ def test_only_the_owner_may_read_a_bundle_since_all_tasks_follow_from_it(runs: M
     assert run.bundle.stat().st_mode & 0o777 == 0o600
 
 
-def test_equal_members_give_equal_bytes(runs: Mapping[str, Run], tmp_path: Path) -> None:
+def test_equal_members_result_in_equal_bytes(runs: Mapping[str, Run], tmp_path: Path) -> None:
     run = runs["rounds"]
     again = run.copy(tmp_path).with_members(lambda _: None)
     assert again.bundle.read_bytes() == run.bundle.read_bytes()
@@ -197,7 +197,7 @@ def places(value: object, place: tuple[str | int, ...] = ()) -> Iterator[tuple[s
 @given(data=st.data())
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.mark.parametrize("kind", ["rounds", "judge", "assistant"])
-def test_no_value_in_a_bundle_makes_the_command_fail_otherwise_than_by_naming_a_fault(
+def test_any_damaged_value_in_a_bundle_is_reported_as_a_fault(
     kind: str, data: st.DataObject, runs: Mapping[str, Run], tmp_path: Path
 ) -> None:
     def change(members: Members) -> None:
@@ -258,7 +258,7 @@ def test_a_better_answer_in_the_bundle_alone_is_found_in_the_row(copied: Callabl
     ("name", "line"),
     [("plan.json", "is not a bundle"), (MANIFEST, "is not a bundle")],
 )
-def test_a_cut_bundle_is_no_bundle(name: str, line: str, copied: Callable[[str], Run]) -> None:
+def test_a_truncated_file_is_not_a_bundle(name: str, line: str, copied: Callable[[str], Run]) -> None:
     run = copied("pattern")
     content = run.bundle.read_bytes()
     run.bundle.write_bytes(content[: content.index(name.encode()) + 40])
@@ -283,7 +283,7 @@ def test_a_row_without_a_bundle_is_named_as_one(copied: Callable[[str], Run]) ->
     assert "$.results[0]: its assessment left no bundle (`detail.bundle_sha256` is null)" in output
 
 
-def test_a_file_without_rows_is_an_error_of_use(tmp_path: Path) -> None:
+def test_a_file_without_rows_is_a_usage_error(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_text('{"participants": {}, "results": []}')
     code, output = verified(path)
@@ -303,7 +303,7 @@ RECORDINGS: list[tuple[str, str, tuple[str | int, ...], object]] = [
 ]
 
 
-def test_what_the_host_recorded_is_all_that_nothing_else_in_the_bundle_contradicts(
+def test_only_values_that_the_host_recorded_can_change_without_a_contradiction(
     copied: Callable[[str], Run],
 ) -> None:
     found = set()
@@ -356,7 +356,7 @@ class TestShards:
         assert code == 1
         assert "shard 1 occurs 2 times" in output
 
-    def test_a_run_of_other_tasks_is_no_shard(self, runs: Mapping[str, Run], tmp_path: Path) -> None:
+    def test_a_run_of_other_tasks_is_not_a_shard(self, runs: Mapping[str, Run], tmp_path: Path) -> None:
         code, output = verified(merged(tmp_path / "merged", runs["part 1"], runs["pattern"]))
         assert code == 1
         assert "shard 0 has another config than shard 1" in output

@@ -40,7 +40,7 @@ def test_without_an_endpoint_the_rule_based_assistant_is_started() -> None:
     assert (assistant.role, assistant.cmd) == ("assistant", "python -m concord_purple --assistant rules")
 
 
-def test_an_endpoint_that_is_no_url_is_refused() -> None:
+def test_an_endpoint_that_is_not_a_url_is_refused() -> None:
     with pytest.raises(UsageError, match="--endpoint: nowhere is not the URL"):
         assistant_scenario(FIRST_DAY, "nowhere")
 

@@ -143,7 +143,7 @@ class Outbound:
         if call is not None and call.caller == self._participant:
             return [Target(call.callee, call.url, call.step_id)]
         if call is not None or (span.client and not span.address):
-            return []  # A client's span without an address is no call: it fetches a card, for example.
+            return []  # A client's span without an address is not a call, but fetches a card, for example.
         members = self._calls.members
         callees = set(self._calls.continued.get(span.span_id, ()))
         if not span.calls_agent:

@@ -1,4 +1,4 @@
-"""The steps of spans: work of agents, calls of agents to each other, and what the members of a conversation hear."""
+"""The steps of spans: work of agents, calls between agents, and messages that the members of a conversation hear."""
 
 from collections.abc import Iterator
 from dataclasses import replace

@@ -33,7 +33,7 @@ def claimed(planned: AssessmentPlan, number: int, caller: str, callee: str) -> J
 
 
 class TestCallsPastTheGateway:
-    def test_they_are_named_once_for_all_trials_with_what_to_do(self) -> None:
+    def test_they_are_named_once_for_all_trials_with_a_remedy(self) -> None:
         planned = plan(agents(3), trials=2).model_copy(update={"observed": True})
         first, second, _ = agents(3)
         warnings = make_row(planned, [claimed(planned, n, first, second) for n in (1, 2)], []).detail.warnings

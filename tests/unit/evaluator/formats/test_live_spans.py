@@ -100,7 +100,7 @@ def test_an_observed_call_belongs_to_the_agent_whose_span_has_its_id() -> None:
     assert ("lead", "critic", "observed") not in calls(trial)
 
 
-def test_the_same_call_told_by_an_agents_span_and_a_clients_span_counts_once() -> None:
+def test_a_call_with_an_agents_span_and_a_clients_span_counts_once() -> None:
     spans = exported(
         *("lead", span("work", "root"), span("ask", "critic", "work"), span("call", parent="ask", client=True))
     )
