@@ -14,7 +14,7 @@ from concord_cli.scenario import Participant, Scenario
 ROLE: Final = "assistant"
 
 RULE_BASED: Final = "python -m concord_purple --assistant rules"
-"""The assistant that runs if the user names none: it needs no model."""
+"""The default assistant, which needs no model."""
 
 
 def assistant_scenario(folder: Path, endpoint: str | None) -> Scenario:
@@ -60,7 +60,7 @@ def import_agentdojo(folder: Path, python: Path, attack: str | None) -> None:
     from concord_assistant.agentdojo.suite import ATTACKS, SuiteError, export_suite, parse_suite
 
     if attack is not None and attack not in ATTACKS:
-        raise UsageError(f"--attack: {attack} is none of {', '.join(ATTACKS)}")
+        raise UsageError(f"--attack: {attack} is not one of {', '.join(ATTACKS)}")
     try:
         suite = parse_suite(asyncio.run(export_suite(python, attack or ATTACKS[0])))
     except SuiteError as error:

@@ -93,7 +93,7 @@ def run(
         str | None,
         typer.Option(
             metavar="URL",
-            help="The running assistant, for a folder with an assistant's scenario. Without it: the rule-based one.",
+            help="The running assistant, for a folder with an assistant's scenario; by default, a rule-based one.",
         ),
     ] = None,
     output: OutputFile = RESULTS_FILE,
@@ -244,7 +244,7 @@ def evaluate_traces(
         elif paths and since is None:
             evaluate(arguments, reraise)
         else:
-            raise UsageError("--since is for --collector" if paths else "give files or folders, or --collector URL")
+            raise UsageError("--since needs --collector" if paths else "give files or folders, or --collector URL")
 
 
 @app.command("watch")
@@ -303,7 +303,7 @@ def view_runs(
 
 
 def _say_where(what: str, page: Path, *, open_page: bool) -> None:
-    """Prints where a page is, and opens it if wanted."""
+    """Prints the path of a page, and opens the page with `open_page`."""
     typer.echo(f"The {what} is in {printable(str(page))}")
     if open_page and not webbrowser.open(page.resolve().as_uri()):
         typer.echo("No browser was found: open this file yourself.", err=True)
@@ -336,7 +336,7 @@ ScenarioFolders = Annotated[
     typer.Option(
         "--scenarios",
         metavar="FOLDER",
-        help="Folder with the scenarios of assistants. Only their code is executed, never a bundle's.",
+        help="Folder with the scenarios of assistants. Only code that equals theirs is executed.",
     ),
 ]
 SignaturePath = Annotated[
@@ -387,7 +387,7 @@ def sign_results(
     provenance: Provenance = None,
     scenarios: ScenarioFolders = SHIPPED_SCENARIOS,
 ) -> None:
-    """Verify results, and sign them: rows, bundles, manifests and the images' digests. Exit codes as of `verify`."""
+    """Verify results, and sign rows, bundles, manifests and the images' digests. Exit codes as for `verify`."""
     with exit_codes():
         try:
             from concord_cli.verify.command import VerifyArguments, sign_results

@@ -1,4 +1,4 @@
-"""Why Concord's verdict on a run differs from AgentDojo's, where it does on purpose or cannot be the same."""
+"""The known reasons why Concord's verdict on a run differs from AgentDojo's."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -29,7 +29,7 @@ class Compared:
 
     @property
     def reason(self) -> Difference | None:
-        """Why they differ, if there is a reason for exactly this difference."""
+        """The reason for exactly this difference, if one is known."""
         if self.ours is None or self.agree:
             return None
         for each in DIFFERENCES:

@@ -32,7 +32,7 @@ class Judged:
     """The verdicts on runs of a suite's tasks, in one environment process."""
 
     def __init__(self, suite: Suite, agent: GreenAgent, folder: Path) -> None:
-        """`folder`: where the imported scenarios are written, to be loaded as everybody loads them."""
+        """`folder`: for the imported scenarios, which are written there and loaded as usual."""
         self._suite = suite
         self._agent = agent
         self._folder = folder
@@ -89,4 +89,4 @@ async def verdicts(suite: Suite, runs: Sequence[Run]) -> list[Verdict]:
 
 
 async def _ignore(_: Update) -> None:
-    """Sends an update to nobody."""
+    """Discards an update."""

@@ -1,4 +1,4 @@
-"""A collector without an assessment: it keeps the spans of no trial within limits, and the command line reads them."""
+"""An open collector: it keeps spans that belong to no trial within limits, and the command line reads them."""
 
 import asyncio
 import json

@@ -112,7 +112,7 @@ def grade_answers(task_file: Path, answers_file: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a trial costs: calls, tokens, and turns one after the other. `rounds`: None by calls."""
+    """The cost of a trial: calls, tokens, and consecutive turns. `rounds`: None for an exchange by calls."""
 
     rounds: int | None
     calls: int

@@ -1,4 +1,4 @@
-"""The gateway's bundles: an assessment does not fail for want of one, and old ones give way."""
+"""The gateway's bundles: an assessment without a bundle completes, and old bundles are deleted."""
 
 from pathlib import Path
 from typing import Any

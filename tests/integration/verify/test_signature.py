@@ -1,4 +1,4 @@
-"""`concord sign`, and `concord verify` with a key: every changed byte is found, and nobody else's signature counts."""
+"""`concord sign`, and `concord verify` with a key: every changed byte and every signature by another key is found."""
 
 import json
 import shutil

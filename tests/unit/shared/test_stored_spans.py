@@ -1,4 +1,4 @@
-"""Spans beside their steps and in OTLP/JSON: both forms give the same span back."""
+"""Spans beside their steps and in OTLP/JSON: both forms return the same span."""
 
 from typing import Any
 

@@ -64,7 +64,7 @@ class Storage:
     secrets: SecretStore
     jobs: ArqJobQueue
     redis: Redis
-    """Of everything but the jobs; a `TimedCluster` behaves as one."""
+    """The client for all data except the jobs; a `TimedCluster` has the same interface."""
 
     def tasks(self, *, lease_s: int, keep_s: int) -> TaskRecords:
         """The A2A tasks of this process's agent: see `RedisTaskRecords`."""

@@ -26,7 +26,7 @@ def row(*teams: Team, tasks: int = 1, reports: bool = False, **config: object) -
 
 
 def claimed(planned: AssessmentPlan, number: int, caller: str, callee: str) -> JudgedTrial:
-    """The verdict on a trial in which the caller tells of a call at the callee's own address."""
+    """The verdict on a trial in which the caller reports a call to the callee's own address."""
     reports = reported_by(caller, call(f"{number:04}", callee))
     evaluation = evaluated(planned, [batch(number, reports)], outcome(f"trial-{number}"))
     return verdict_on(planned, evaluation, judge_by_rules(evaluation, planned.mode, "no model here"))

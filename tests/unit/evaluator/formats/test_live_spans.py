@@ -25,7 +25,7 @@ def id_of(name: str) -> str:
 
 
 def span(name: str, agent: str = "", parent: str = "", *, address: str = "", at: int = 1, client: bool = False) -> Span:
-    """A span, named as in the test. `agent`: which it is the work of."""
+    """A span, named as in the test. `agent`: the agent whose work it is."""
     attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": agent} if agent else {}
     return Span(
         trace_id=TRACE, span_id=id_of(name), parent_id=id_of(parent) if parent else "", name=name, scope="s",
