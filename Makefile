@@ -5,7 +5,11 @@ SHELL := /bin/sh
 
 VENV := .venv
 A2A_V03 := .venv-a2a-v03
+SBOM := .venv-sbom
+AGENTDOJO := .venv-agentdojo
+AGENTDOJO_VERSION := 0.1.35
 BIN := $(VENV)/bin
+IMAGES := client collector environment evaluator gateway green purple sample
 MEMBERS := shared services/collector services/environment services/environment/client services/evaluator services/gateway services/purple suites assistant cli
 # Longest suite first, so that parallel test processes finish at about the same time.
 TESTS := tests/e2e tests/integration tests/security tests/conformance tests/frameworks tests/unit
@@ -31,6 +35,15 @@ $(VENV)/ready: locks/dev.txt locks/build.txt locks/members.txt $(MEMBERS:%=%/pyp
 $(A2A_V03)/ready: locks/a2a-v03.txt locks/build.txt $(call stale,$(A2A_V03))
 	@locks/install $(A2A_V03) locks/a2a-v03.txt
 
+$(SBOM)/ready: locks/sbom.txt locks/build.txt $(call stale,$(SBOM))
+	@locks/install $(SBOM) locks/sbom.txt
+
+# Its dependencies are not locked, because no part of Concord runs in this environment.
+$(AGENTDOJO)/ready: $(call stale,$(AGENTDOJO))
+	$(BIN)/python -m venv --clear $(AGENTDOJO)
+	$(AGENTDOJO)/bin/pip --disable-pip-version-check install --quiet agentdojo==$(AGENTDOJO_VERSION)
+	echo "$(CURDIR)/$(AGENTDOJO)" >$@
+
 .PHONY: FORCE
 FORCE:
 
@@ -54,6 +67,10 @@ test: setup $(A2A_V03)/ready ## run the tests that need neither Docker nor a net
 frameworks: setup ## install each agent framework in an environment of its own, record its traces anew and test them (SETUPS: some)
 	$(BIN)/python examples/frameworks/record.py $(SETUPS)
 	$(PYTEST) tests/frameworks -p no:schemathesis
+
+.PHONY: interop
+interop: setup ## assess agents on other A2A libraries, each in an environment of its own, and write docs/interoperability.md (PEERS: some)
+	$(BIN)/python examples/interop/run.py $(PEERS)
 
 .PHONY: fuzz
 fuzz: setup ## test the services against their OpenAPI documents, with valid and invalid requests
@@ -117,6 +134,10 @@ suites-gate: setup ## measure every family of tasks with scripted teams, and fai
 scenarios-gate: setup ## measure every scenario with Concord's assistants, and fail if one is unfit (ARGUMENTS=--write)
 	@$(BIN)/python -m tests.scenarios_gate $(ARGUMENTS)
 
+.PHONY: agentdojo
+agentdojo: setup $(AGENTDOJO)/ready ## compare verdicts on AgentDojo's tasks with its own grader's; write docs/agentdojo.md
+	@$(BIN)/python -m tests.agentdojo_parity $(AGENTDOJO)/bin/python --write
+
 .PHONY: score-table
 score-table: setup ## assess the teams of examples/teams and write their scores into docs/scoring.md
 	@$(BIN)/python -m benchmarks.score_table
@@ -130,7 +151,24 @@ stack: ## build the images and run one assessment through them; write output/res
 locks: setup ## resolve every lock file again
 	locks/compile
 
+.PHONY: licences
+licences: setup $(A2A_V03)/ready $(SBOM)/ready ## list the licences of all locked packages in docs/licences.md
+	@$(BIN)/python -m locks.licences $(VENV) $(A2A_V03) $(SBOM)
+
+.PHONY: sbom
+sbom: $(SBOM)/ready ## write a CycloneDX bill of materials for each image into output/sbom/
+	@mkdir -p output/sbom
+	@for image in $(IMAGES); do \
+		$(SBOM)/bin/cyclonedx-py requirements --output-reproducible --output-file output/sbom/$$image.cdx.json \
+			locks/$$image.txt || exit 1; \
+		echo output/sbom/$$image.cdx.json; \
+	done
+
+.PHONY: pin-images
+pin-images: ## pin the base images by the digests that their tags have in the registry now
+	deploy/pin-images
+
 .PHONY: clean
 clean: ## remove environments, caches and output
-	rm -rf $(VENV) $(A2A_V03) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .schemathesis output
+	rm -rf $(VENV) $(A2A_V03) $(SBOM) $(AGENTDOJO) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .schemathesis output
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

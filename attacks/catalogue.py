@@ -20,6 +20,7 @@ _FUNCTIONS: Final = (
     ("registered hosts", hosts.registered),
     ("redirects", hosts.redirected),
     ("named callees", hosts.named_callees),
+    ("webhooks", hosts.webhooks),
     ("rebinding", hosts.rebound),
     ("token in row", token_leaks.in_row),
     ("token in storage", token_leaks.in_storage),

@@ -9,6 +9,7 @@ from attacks.attack import NotTriedError, expect
 from attacks.client import Client, assessment_with_spy, client_of
 from attacks.target import Target
 from tests.security.hostile import LINK_LOCAL, fixed_answer, internal_server
+from tests.security.stack import message
 from tests.serving import listening
 
 
@@ -102,6 +103,18 @@ async def named_callees(target: Target) -> str:
             expect(answer.status_code in {403, 404, 405}, f"below a participant, {rest!r}: {answer.status_code}")
         expect(not paths, f"the internal server got requests for {paths}")
     return f"{len(callees)} names and 5 paths: 404"
+
+
+async def webhooks(target: Target) -> str:
+    """Has notifications of its task posted to metadata services and to the assessor's own ports."""
+    ports = {urlsplit(url).port for url in (target.gateway, target.collector)}
+    urls = [*LINK_LOCAL, *(f"http://{host}:{port}/" for host in ("127.0.0.1", "[::ffff:127.0.0.1]") for port in ports)]
+    async with client_of(target) as client:
+        for url in urls:
+            configuration = {"pushNotificationConfig": {"url": url}}
+            answer = await client.called("message/send", **message("Hello"), configuration=configuration)
+            expect("error" in answer, f"a webhook at {url} was accepted")
+    return f"{len(urls)} addresses, each refused"
 
 
 async def rebound(_: Target) -> str:

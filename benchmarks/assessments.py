@@ -58,34 +58,34 @@ class ResourceUsage:
 
 def measure(soak_s: float) -> list[ResultTable]:
     """All figures of assessments: in a row for `soak_s`, then many at once, then a large one."""
-    with tempfile.TemporaryDirectory() as folder, _green_agent(Path(folder)) as green_agent:
-        return asyncio.run(_measured(green_agent, soak_s))
+    with tempfile.TemporaryDirectory() as folder, green_agent(Path(folder), KEEP_S) as agent:
+        return asyncio.run(_measured(agent, soak_s))
 
 
-async def _measured(green_agent: GreenAgent, soak_s: float) -> list[ResultTable]:
+async def _measured(agent: GreenAgent, soak_s: float) -> list[ResultTable]:
     async with httpx.AsyncClient(timeout=600) as http:
-        await _side_by_side(green_agent, lambda each: _assess(http, green_agent, *each), count=WARM_UP)
+        await _side_by_side(agent, lambda each: assess(http, agent, *each), count=WARM_UP)
         await asyncio.sleep(2 * KEEP_S)
-        before = _resource_usage(green_agent)
+        before = _resource_usage(agent)
         began = time.monotonic()
-        n_row = await _side_by_side(green_agent, lambda each: _assess(http, green_agent, *each), until=began + soak_s)
+        n_row = await _side_by_side(agent, lambda each: assess(http, agent, *each), until=began + soak_s)
         took_s = time.monotonic() - began
         await asyncio.sleep(2 * KEEP_S)
-        in_a_row = _grown(before, _resource_usage(green_agent), n_row, took_s)
-        return [in_a_row, await _at_once(green_agent), await _large(http, green_agent)]
+        in_a_row = _grown(before, _resource_usage(agent), n_row, took_s)
+        return [in_a_row, await _at_once(agent), await _large(http, agent)]
 
 
-async def _at_once(green_agent: GreenAgent) -> ResultTable:
-    before, began = _resource_usage(green_agent), time.monotonic()
+async def _at_once(agent: GreenAgent) -> ResultTable:
+    before, began = _resource_usage(agent), time.monotonic()
 
     async def timed(http: httpx.AsyncClient) -> float:
-        await _assess(http, green_agent, _pattern(), {})
+        await assess(http, agent, _pattern(), {})
         return time.monotonic() - began
 
     async with httpx.AsyncClient(timeout=600, limits=httpx.Limits(max_connections=AT_ONCE)) as http:
         ended = sorted(await asyncio.gather(*(timed(http) for _ in range(AT_ONCE))))
     await asyncio.sleep(1)  # until the server has closed its ends
-    after = _resource_usage(green_agent)
+    after = _resource_usage(agent)
     return ResultTable(
         f"{AT_ONCE} assessments at once",
         "Patterns of one trial. Assessments beyond CONCORD_MAX_ASSESSMENTS wait for their turn, and all complete.",
@@ -99,14 +99,14 @@ async def _at_once(green_agent: GreenAgent) -> ResultTable:
     )
 
 
-async def _large(http: httpx.AsyncClient, green_agent: GreenAgent) -> ResultTable:
+async def _large(http: httpx.AsyncClient, agent: GreenAgent) -> ResultTable:
     config = {"tasks": [{"id": f"p{number}", "interaction_pattern": _EDGES} for number in range(PATTERNS)]}
     size = len(json.dumps({"config": config}))
-    await http.get(f"{green_agent.url}longest")
-    before, began = _resource_usage(green_agent), time.monotonic()
-    await _assess(http, green_agent, config, {})
-    longest = (await http.get(f"{green_agent.url}longest")).json()
-    after = _resource_usage(green_agent)
+    await http.get(f"{agent.url}longest")
+    before, began = _resource_usage(agent), time.monotonic()
+    await assess(http, agent, config, {})
+    longest = (await http.get(f"{agent.url}longest")).json()
+    after = _resource_usage(agent)
     return ResultTable(
         "One message with the largest allowed request",
         f"{PATTERNS} patterns in {size // 1000} kB, each a trial. Meanwhile the gateway's loop, asked every 5 ms.",
@@ -116,7 +116,7 @@ async def _large(http: httpx.AsyncClient, green_agent: GreenAgent) -> ResultTabl
             ("until the row is there", f"{time.monotonic() - began:.1f} s"),
             *(
                 (f"resident memory of the {name}, before and after", _both(before, after, name, "resident"))
-                for name in green_agent.processes
+                for name in agent.processes
             ),
         ],
     )
@@ -133,7 +133,7 @@ def _pattern() -> dict[str, Any]:
 
 
 async def _side_by_side(
-    green_agent: GreenAgent,
+    agent: GreenAgent,
     assess: Callable[[tuple[dict[str, Any], dict[str, str]]], Awaitable[None]],
     *,
     count: int | None = None,
@@ -147,23 +147,21 @@ async def _side_by_side(
         while done < count if count is not None else time.monotonic() < (until or 0):
             done += 1
             live = done % 4 == 0
-            team = {"one": green_agent.agent, "two": green_agent.agent}
+            team = {"one": agent.agent, "two": agent.agent}
             await assess(({"task": "echo", "quiet_s": 0, "closing_cap_s": 0.2}, team) if live else (_pattern(), {}))
 
     await asyncio.gather(*(run_in_a_row() for _ in range(SIDE_BY_SIDE)))
     return done
 
 
-async def _assess(
-    http: httpx.AsyncClient, green_agent: GreenAgent, config: dict[str, Any], participants: dict[str, str]
+async def assess(
+    http: httpx.AsyncClient, agent: GreenAgent, config: dict[str, Any], participants: dict[str, str]
 ) -> None:
     """Runs one assessment. Raises AssertionError if it does not complete."""
     parts = [{"kind": "text", "text": json.dumps({"participants": participants, "config": config})}]
     message = {"kind": "message", "role": "user", "messageId": os.urandom(8).hex(), "parts": parts}
     params = {"message": message, "configuration": {"blocking": True}}
-    answer = await http.post(
-        green_agent.url, json={"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": params}
-    )
+    answer = await http.post(agent.url, json={"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": params})
     task = answer.json().get("result", {})
     assert task.get("status", {}).get("state") == "completed", str(task.get("status", answer.text))[:500]  # noqa: S101 - as `load_generator.send_all`
 
@@ -199,15 +197,15 @@ def _mib(size: int) -> str:
     return f"{size / MIB:.0f} MiB"
 
 
-def _resource_usage(green_agent: GreenAgent) -> ResourceUsage:
-    with redis.Redis.from_url(green_agent.redis_url) as client:
+def _resource_usage(agent: GreenAgent) -> ResourceUsage:
+    with redis.Redis.from_url(agent.redis_url) as client:
         keys, used = client.dbsize(), client.info("memory")["used_memory"]
     return ResourceUsage(
-        resident={name: _resident(pid) for name, pid in green_agent.processes.items()},
-        descriptors={name: len(list(Path(f"/proc/{pid}/fd").iterdir())) for name, pid in green_agent.processes.items()},
+        resident={name: _resident(pid) for name, pid in agent.processes.items()},
+        descriptors={name: len(list(Path(f"/proc/{pid}/fd").iterdir())) for name, pid in agent.processes.items()},
         redis_keys=keys,
         redis_bytes=used,
-        files=len(list((green_agent.output / "assessments").glob("*.json"))),
+        files=len(list((agent.output / "assessments").glob("*.json"))),
     )
 
 
@@ -220,13 +218,14 @@ def _answers(url: str) -> bool:
 
 
 @contextmanager
-def _green_agent(folder: Path) -> Iterator[GreenAgent]:
+def green_agent(folder: Path, keep_s: int) -> Iterator[GreenAgent]:
+    """Starts a green agent and an agent that echoes. Redis keeps ended assessments for `keep_s` seconds."""
     output = folder / "output"
     with redis_server(folder / "redis") as redis_url, ExitStack() as running:
         environment = os.environ | {"REDIS_URL": redis_url, "CONCORD_OUTPUT_DIR": str(output)}
         environment |= {
             "CONCORD_LOG_LEVEL": "ERROR",
-            "CONCORD_KEEP_S": str(KEEP_S),
+            "CONCORD_KEEP_S": str(keep_s),
             "CONCORD_MAX_WAITING": str(AT_ONCE),
         }
         ports = {name: free_port() for name in ("gateway", "agent")}

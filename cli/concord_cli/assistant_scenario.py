@@ -1,5 +1,6 @@
-"""Scenarios of assistants, as folders: what `concord run` makes of one, and what `concord scenario lint` says of it."""
+"""Scenarios of assistants, as folders: to run one, to check them, and to import those of AgentDojo."""
 
+import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
@@ -51,3 +52,27 @@ def lint_folders(folders: Sequence[Path]) -> None:
             typer.echo(printable(line))
     if faults:
         raise AssessmentError(f"{faults} faults in {len(folders)} scenarios")
+
+
+def import_agentdojo(folder: Path, python: Path, attack: str | None) -> None:
+    """Writes AgentDojo's tasks as scenarios, and prints those that are left out. Raises UsageError, AssessmentError."""
+    from concord_assistant.agentdojo.scenarios import LICENCE_FILE, chosen, imported, left_out, write_scenarios
+    from concord_assistant.agentdojo.suite import ATTACKS, SuiteError, export_suite, parse_suite
+
+    if attack is not None and attack not in ATTACKS:
+        raise UsageError(f"--attack: {attack} is none of {', '.join(ATTACKS)}")
+    try:
+        suite = parse_suite(asyncio.run(export_suite(python, attack or ATTACKS[0])))
+    except SuiteError as error:
+        raise UsageError(str(error)) from error
+    scenarios = [imported(suite, *tasks) for tasks in chosen(suite, attacked=attack is not None)]
+    try:
+        write_scenarios(folder, suite, scenarios)
+    except OSError as error:
+        raise AssessmentError(f"{error.filename}: {error.strerror}") from error
+    for task, reason in left_out(suite).items():
+        typer.echo(f"{task} is left out, because the environment has no files: it {reason}")
+    typer.echo(
+        f"{len(scenarios)} scenarios of AgentDojo {suite.package_version}, benchmark {suite.benchmark_version}, are in "
+        f"{printable(str(folder))}, each with AgentDojo's licence in {LICENCE_FILE}"
+    )

@@ -7,13 +7,14 @@ from pathlib import Path
 from pydantic import JsonValue, ValidationError
 from rich.table import Table
 
-from concord.assessment import AssessmentRequest
 from concord.assessment.result_row import ResultRow
 from concord_cli.assistant_scenario import assistant_scenario
+from concord_cli.brief import Brief
 from concord_cli.errors import AssessmentError, UsageError
+from concord_cli.kept_bundles import keep_bundles
 from concord_cli.output_files import prepare_folder
 from concord_cli.results_file import write_results
-from concord_cli.scenario import Scenario, read_scenario, reasons
+from concord_cli.scenario import Scenario, check_config, check_spelling, read_scenario
 from concord_cli.stack.local import LocalStack, fixed_stack_ports, free_stack_ports, local_stack
 from concord_cli.stack.plan import Listening, StackPlan
 from concord_cli.summary import summary
@@ -22,11 +23,17 @@ from concord_cli.terminal import ProgressLog
 
 
 async def run(
-    path: Path, output: Path, traces: Path | None, progress: ProgressLog, endpoint: str | None = None
+    path: Path,
+    output: Path,
+    traces: Path | None,
+    progress: ProgressLog,
+    endpoint: str | None = None,
+    verbose: bool = False,
 ) -> None:
     """Assesses a scenario's team on a stack that lives as long as that takes. `traces`: where to save the traces.
 
-    `path` may be the folder of an assistant's scenario; `endpoint` is then the assistant's address.
+    `path` may be the folder of an assistant's scenario; `endpoint` is then the assistant's address. `verbose`: show the
+    long tables as well.
     """
     scenario, env = _scenario_and_settings(path, endpoint)
     prepare_folder(output)
@@ -37,8 +44,9 @@ async def run(
         if traces is not None:
             await _save_traces(stack, results, traces, progress)
         keep_secrets(stack.folder.path / "output", results, output)
+        keep_bundles(stack.folder.path / "output", results, output)
     write_results(output, scenario.agentbeats_ids, results)
-    _show_result(results, output, progress)
+    _show_result(results, output, progress, _name_of(path), verbose=verbose)
 
 
 async def up(
@@ -57,10 +65,10 @@ async def up(
         await stack.supervisor.guard(asyncio.Event().wait())
 
 
-async def ask(path: Path, output: Path, progress: ProgressLog) -> None:
+async def ask(path: Path, output: Path, progress: ProgressLog, *, verbose: bool = False) -> None:
     """Has a running green agent assess running agents, as the platform's client does."""
     scenario = read_scenario(path)
-    if scenario.green_agent is None:
+    if scenario.green_agent is None or scenario.green_agent.endpoint is None:
         raise UsageError(
             f"{path}: green_agent.endpoint is missing: add the address of the green agent, or use `concord run`"
         )
@@ -68,6 +76,7 @@ async def ask(path: Path, output: Path, progress: ProgressLog) -> None:
         raise UsageError(
             f"{path}: {scenario.local[0].role} has no endpoint: add its address, or start it with `concord run`"
         )
+    check_spelling(path, scenario)
     prepare_folder(output)
     from concord_cli.assessment_client import assess, wait_for_cards
 
@@ -77,7 +86,12 @@ async def ask(path: Path, output: Path, progress: ProgressLog) -> None:
     progress.status("Assessing")
     results = await assess(green_agent, scenario.endpoints, scenario.config, progress.log)
     write_results(output, scenario.agentbeats_ids, results)
-    _show_result(results, output, progress)
+    _show_result(results, output, progress, _name_of(path), verbose=verbose)
+
+
+def _name_of(path: Path) -> str:
+    """The name of a scenario's file without its suffix, or of its folder."""
+    return path.resolve().stem
 
 
 def _scenario_and_settings(path: Path, endpoint: str | None) -> tuple[Scenario, dict[str, str]]:
@@ -109,36 +123,36 @@ async def _save_traces(stack: LocalStack, results: Sequence[JsonValue], folder: 
 def _local_scenario(path: Path) -> Scenario:
     """Reads a scenario for a local stack and checks its config. Raises UsageError."""
     scenario = read_scenario(path)
-    if scenario.green_agent is not None:
+    if scenario.green_agent is not None and scenario.green_agent.endpoint is not None:
         raise UsageError(f"{path}: names a running green agent: use `concord assess`, or remove green_agent")
     _check_team(path, scenario)
-    placeholder = {each.role: "http://127.0.0.1/" for each in scenario.participants}
-    try:
-        AssessmentRequest.model_validate({"participants": placeholder, "config": scenario.config})
-    except ValidationError as error:
-        raise UsageError(f"{path}: {reasons(error)}") from error
+    check_config(path, scenario)
     return scenario
 
 
 def _check_team(path: Path, scenario: Scenario) -> None:
     from concord_purple.teams import Function, TeamName
 
-    unknown = {each.function for each in scenario.local if each.cmd is None} - set(Function)
+    unknown = {each.function for each in scenario.local if each.function is not None} - set(Function)
     if unknown:
         raise UsageError(f"{path}: unknown function {', '.join(map(str, unknown))}: one of {', '.join(Function)}")
     if scenario.team.wiring not in set(TeamName):
         raise UsageError(f"{path}: team.wiring: unknown wiring {scenario.team.wiring}: one of {', '.join(TeamName)}")
 
 
-def _show_result(results: Sequence[JsonValue], output: Path, progress: ProgressLog) -> None:
+def _show_result(
+    results: Sequence[JsonValue], output: Path, progress: ProgressLog, name: str, *, verbose: bool
+) -> None:
     progress.clear_status()
     try:
         row = ResultRow.model_validate(results[0])
     except ValidationError:
         progress.log(f"{len(results)} results are in {output}. They are not in Concord's format.")
         return
-    progress.print(summary(row))
-    progress.log(f"The result is in {output}. To write it as a page, run `concord report {output}`")
+    if verbose:
+        progress.print(summary(row))
+    progress.print(Brief(row, name))
+    progress.log(f"The result is in {output}. To see all of it as a page, run `concord report {output}`")
 
 
 def _addresses(plan: StackPlan) -> Table:

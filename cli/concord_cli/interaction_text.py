@@ -10,7 +10,8 @@ MAX_NAMES: Final = 10
 """Limit of the participants named; the others are counted."""
 
 REMEDY: Final = (
-    "To let the gateway observe a participant's calls, take its peers' addresses from /peers.",
+    "To let the gateway observe a participant's calls, take its peers' addresses from /peers, or start it with "
+    "`concord adapt`.",
     "Alternatively, report the calls to the collector: see docs/reporting.md.",
 )
 

@@ -1,5 +1,8 @@
-"""The command line: `concord run`, `up`, `green`, `assess`, `evaluate`, `report`, `compare`, and groups of commands."""
+"""The command line: `concord run`, `up`, `green`, `assess`, `evaluate`, `report`, `view`, `compare`, and groups."""
 
+import webbrowser
+from collections.abc import Coroutine
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +15,8 @@ from concord_cli.judge.app import app as judge_app
 from concord_cli.scenario_app import app as scenario_app
 from concord_cli.tasks.app import app as tasks_app
 from concord_cli.terminal import ProgressLog
+from concord_cli.traces.app import DEFAULT_COLLECTOR, CollectorUrl, Since
+from concord_cli.traces.app import app as traces_app
 
 SHIPPED_SCENARIO = Path("scenarios/quick.toml")
 RESULTS_FILE = Path("output/results.json")
@@ -27,11 +32,13 @@ app = typer.Typer(
 app.add_typer(judge_app, name="judge")
 app.add_typer(tasks_app, name="tasks")
 app.add_typer(scenario_app, name="scenario")
+app.add_typer(traces_app, name="traces")
 
 ScenarioFile = Annotated[
     Path, typer.Argument(metavar="SCENARIO", help="Scenario file (TOML) with the agents and the assessment's config.")
 ]
 OutputFile = Annotated[Path, typer.Option("--output", "-o", help="Results file to write.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the long tables as well.")]
 Port = Annotated[int, typer.Option(min=1, max=65535)]
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for every interface.")]
 LOOPBACK = "127.0.0.1"
@@ -58,6 +65,21 @@ CardUrl = Annotated[
 ]
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"concord {version('concord-cli')}")
+        raise typer.Exit
+
+
+@app.callback()
+def concord(
+    _: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None:
+    """Measure how well a team of A2A agents works together."""
+
+
 @app.command()
 def run(
     scenario: Annotated[
@@ -78,6 +100,7 @@ def run(
     traces: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Folder to save each trial's trace in, as Concord JSONL.")
     ] = None,
+    verbose: Verbose = False,
 ) -> None:
     """Assess a team on this machine: start all services, run one assessment, show the result, stop the services."""
     with exit_codes(), ProgressLog() as progress:
@@ -85,7 +108,7 @@ def run(
         # Imported after the first line of output, since A2A and HTTP take a while to load.
         from concord_cli import commands
 
-        execute(commands.run(scenario, output, traces, progress, endpoint))
+        execute(commands.run(scenario, output, traces, progress, endpoint, verbose))
 
 
 @app.command()
@@ -134,20 +157,60 @@ def green_agent(
 
 
 @app.command()
-def assess(scenario: ScenarioFile, output: OutputFile = RESULTS_FILE) -> None:
+def assess(scenario: ScenarioFile, output: OutputFile = RESULTS_FILE, verbose: Verbose = False) -> None:
     """Request an assessment of running agents from a running green agent, as the AgentBeats client does."""
     with exit_codes(), ProgressLog() as progress:
         progress.log(f"Requesting an assessment of the agents in {scenario}")
         from concord_cli import commands
 
-        execute(commands.ask(scenario, output, progress))
+        execute(commands.ask(scenario, output, progress, verbose=verbose))
+
+
+@app.command("adapt")
+def adapt_agent(
+    role: Annotated[str, typer.Argument(metavar="ROLE", help="The agent's role in the assessment.")],
+    command: Annotated[list[str], typer.Argument(metavar="COMMAND", help="The command that starts the agent.")],
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port where the gateway reaches the agent.")],
+    host: Host = LOOPBACK,
+    card_url: Annotated[
+        str | None, typer.Option(metavar="URL", callback=_checked_url, help="URL of that port, for the agent's card.")
+    ] = None,
+    agent: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URL",
+            callback=_checked_url,
+            help="Where COMMAND listens; by default, it gets --host, --port and --card-url.",
+        ),
+    ] = None,
+) -> None:
+    """Start an agent that has its peers' addresses in its own configuration, and let the gateway observe its calls."""
+    with exit_codes():
+        try:
+            from concord_cli.adapt.command import AdaptArguments, adapt
+        except ModuleNotFoundError as error:
+            raise UsageError(f"`concord adapt` needs the module {error.name}: install concord-cli[local]") from error
+
+        codes: list[int] = []
+        execute(_noted(adapt(AdaptArguments(role, command, host, port, card_url, agent)), codes))
+        raise typer.Exit(codes[0])
+
+
+async def _noted(work: Coroutine[None, None, int], codes: list[int]) -> None:
+    codes.append(await work)
 
 
 @app.command("evaluate")
 def evaluate_traces(
     paths: Annotated[
-        list[Path], typer.Argument(metavar="PATHS", help="Files or folders to evaluate, or - for standard input.")
-    ],
+        list[Path] | None,
+        typer.Argument(metavar="PATHS", help="Files or folders to evaluate, or - for standard input."),
+    ] = None,
+    collector: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="Evaluate the traces of this collector (CONCORD_OPEN=1) instead of files."),
+    ] = None,
+    since: Since = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -171,11 +234,32 @@ def evaluate_traces(
     with exit_codes(), terminable() as reraise:
         # Imported here, since the graph library takes a while to load and is part of a full installation only.
         try:
-            from concord_cli.evaluate.command import EvaluateArguments, evaluate
+            from concord_cli.evaluate.command import EvaluateArguments, evaluate, evaluate_collector
         except ModuleNotFoundError as error:
             raise UsageError(f"`concord evaluate` needs the module {error.name}: install concord-cli[local]") from error
 
-        evaluate(EvaluateArguments(paths, format_name, config, output, graphml, keep_going, quiet), reraise)
+        arguments = EvaluateArguments(paths or [], format_name, config, output, graphml, keep_going, quiet)
+        if collector is not None:
+            evaluate_collector(collector, since, arguments, reraise)
+        elif paths and since is None:
+            evaluate(arguments, reraise)
+        else:
+            raise UsageError("--since is for --collector" if paths else "give files or folders, or --collector URL")
+
+
+@app.command("watch")
+def watch_collector(
+    collector: CollectorUrl = DEFAULT_COLLECTOR,
+    every: Annotated[float, typer.Option(min=1, metavar="SECONDS", help="The time between two lines.")] = 60,
+) -> None:
+    """Print a line per minute about the traces that an open collector gets, until Ctrl-C."""
+    with exit_codes(), terminable():
+        try:
+            from concord_cli.traces.watch import watch
+        except ModuleNotFoundError as error:
+            raise UsageError(f"`concord watch` needs the module {error.name}: install concord-cli[local]") from error
+
+        watch(collector, every)
 
 
 @app.command("report")
@@ -191,12 +275,38 @@ def report_results(
     assessment: Annotated[
         str | None, typer.Option(metavar="ID", help="Assessment or trace to report on, if the file has several.")
     ] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
     """Write a result as one self-contained HTML page."""
     with exit_codes():
         from concord_cli.report.command import report
 
-        typer.echo(f"The report is in {printable(str(report(results, output, trial, assessment)))}")
+        _say_where("report", report(results, output, trial, assessment), open_page=open_page)
+
+
+@app.command("view")
+def view_runs(
+    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Folder with results files.")] = RESULTS_FILE.parent,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="HTML file to write; by default, index.html in the folder.")
+    ] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
+) -> None:
+    """Write an index of all runs in a folder of results, in which two runs can be compared, as one HTML page."""
+    with exit_codes():
+        from concord_cli.view.command import view
+
+        page, unreadable = view(folder, output)
+        for line in unreadable:
+            typer.echo(f"concord: left out: {printable(line)}", err=True)
+        _say_where("index", page, open_page=open_page)
+
+
+def _say_where(what: str, page: Path, *, open_page: bool) -> None:
+    """Prints where a page is, and opens it if wanted."""
+    typer.echo(f"The {what} is in {printable(str(page))}")
+    if open_page and not webbrowser.open(page.resolve().as_uri()):
+        typer.echo("No browser was found: open this file yourself.", err=True)
 
 
 @app.command("compare")
@@ -212,3 +322,76 @@ def compare_results(
             raise UsageError(f"`concord compare` needs the module {error.name}: install concord-cli[local]") from error
 
         compare(results, output)
+
+
+BundlePath = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="PATH",
+        help="The bundle, or a folder with <assessment id>.zip for each row; by default, bundles/ beside the results.",
+    ),
+]
+ScenarioFolders = Annotated[
+    list[Path],
+    typer.Option(
+        "--scenarios",
+        metavar="FOLDER",
+        help="Folder with the scenarios of assistants. Only their code is executed, never a bundle's.",
+    ),
+]
+SignaturePath = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="The signature; by default, the results file's name with .sig.")
+]
+Provenance = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="provenance.json with the digests of the images that ran.")
+]
+VerifiedResults = Annotated[Path, typer.Argument(metavar="RESULTS", help="Results file (.json) to verify.")]
+SHIPPED_SCENARIOS = [Path("scenarios/assistant")]
+
+
+@app.command("verify")
+def verify_results(
+    results: VerifiedResults,
+    bundle: BundlePath = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Public key (PEM, ed25519) to check the signature."),
+    ] = None,
+    signature: SignaturePath = None,
+    provenance: Provenance = None,
+    scenarios: ScenarioFolders = SHIPPED_SCENARIOS,
+) -> None:
+    """Compute every value of results again from their bundles, and check a signature.
+
+    Exit codes: 0 verified; 1 a difference, a damaged bundle or a wrong signature; 2 an invalid command line or file;
+    3 verified, but shards are missing.
+    """
+    with exit_codes():
+        try:
+            from concord_cli.verify.command import VerifyArguments, verify
+        except ModuleNotFoundError as error:
+            raise UsageError(f"`concord verify` needs the module {error.name}: install concord-cli[local]") from error
+
+        execute(verify(VerifyArguments(results, bundle, scenarios, key, signature, provenance)))
+
+
+@app.command("sign")
+def sign_results(
+    results: VerifiedResults,
+    bundle: BundlePath = None,
+    key: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Private key (PEM, ed25519); by default, in CONCORD_SIGNING_KEY."),
+    ] = None,
+    signature: SignaturePath = None,
+    provenance: Provenance = None,
+    scenarios: ScenarioFolders = SHIPPED_SCENARIOS,
+) -> None:
+    """Verify results, and sign them: rows, bundles, manifests and the images' digests. Exit codes as of `verify`."""
+    with exit_codes():
+        try:
+            from concord_cli.verify.command import VerifyArguments, sign_results
+        except ModuleNotFoundError as error:
+            raise UsageError(f"`concord sign` needs the module {error.name}: install concord-cli[local]") from error
+
+        execute(sign_results(VerifyArguments(results, bundle, scenarios, key, signature, provenance)))

@@ -1,7 +1,8 @@
 """Scenarios: the participants and the config of an assessment, read from TOML.
 
-There are two forms: the platform's (`role` and `endpoint` of running agents) and the local one (`name` and `function`
-of agents that the local stack starts, wired as a `[team]`).
+There are two forms: the platform's (`role` and `endpoint` of running agents) and the local one (`name` and `function`,
+`cmd` or `image` of agents that the local stack starts, wired as a `[team]`). The leaderboard's generator reads the
+second form, too: it starts each agent's `image`.
 """
 
 import tomllib
@@ -9,40 +10,80 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Self
 
-from pydantic import AliasChoices, BaseModel, ConfigDict, Field, HttpUrl, JsonValue, ValidationError, model_validator
+from pydantic import (
+    AliasChoices,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    HttpUrl,
+    JsonValue,
+    ValidationError,
+    model_validator,
+)
 from pydantic_core import ErrorDetails
 
-from concord.assessment import MAX_PARTICIPANTS
+from concord.assessment import MAX_PARTICIPANTS, AssessmentConfig, AssessmentRequest
 from concord.assessment.roster import RESERVED_IDS, ParticipantId
 from concord_cli.errors import UsageError
+from concord_cli.known_keys import known_keys, models_at, nearest_key, unknown_key
 
 Word = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
+
+
+def _as_text(env: object) -> object:
+    """Numbers and truth values as text, in TOML's form."""
+    if not isinstance(env, dict):
+        return env
+    texts = {True: "true", False: "false"}
+    return {
+        name: texts[value] if isinstance(value, bool) else str(value) if isinstance(value, int | float) else value
+        for name, value in env.items()
+    }
 
 
 class _Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", validate_by_name=True, validate_by_alias=True)
 
 
-class GreenAgent(_Table):
-    """The green agent to ask: its base URL."""
-
-    endpoint: HttpUrl
+Variables = Annotated[dict[str, str], BeforeValidator(_as_text)]
 
 
-class Participant(_Table):
-    """An agent of the team: one that runs at `endpoint`, or one that the local stack starts with a `function`."""
+class _Agent(_Table):
+    """An agent: the base URL where it runs, or its image, or its id on the platform; and its environment variables."""
 
-    role: ParticipantId = Field(validation_alias=AliasChoices("role", "name"))
     endpoint: HttpUrl | None = None
     agentbeats_id: str | None = None
+    image: Annotated[str, Field(max_length=512)] | None = None
+    env: Variables = {}
+
+
+class GreenAgent(_Agent):
+    """The green agent. `concord` asks the one at `endpoint`; the others are for the leaderboard's generator."""
+
+
+class Participant(_Agent):
+    """An agent of the team: one that runs at `endpoint`, or one that the local stack starts.
+
+    With `function` or `cmd`, the local stack needs no `image`.
+    """
+
+    role: ParticipantId = Field(validation_alias=AliasChoices("role", "name"))
     function: Word | None = None
     cmd: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
     """A command line, to which `--host`, `--port` and `--card-url` are added; `python` is Concord's own."""
+    adapt: bool = False
+    """Whether to start `cmd` behind a proxy that lets the gateway observe its calls. `{ROLE}` in it is an address."""
 
     @model_validator(mode="after")
     def _runs_or_is_started(self) -> Self:
-        if [self.endpoint, self.function, self.cmd].count(None) != 2:
-            raise ValueError("give one of `endpoint` (it runs already), `function` and `cmd` (it is started here)")
+        if self.adapt and self.cmd is None:
+            raise ValueError("`adapt` is for an agent with `cmd`; start others with `concord adapt`")
+        given = 3 - [self.endpoint, self.function, self.cmd].count(None)
+        if given > 1 or not (given or self.image):
+            raise ValueError(
+                "give one of `endpoint` (it runs already), `function` and `cmd` (it is started here), or an `image`"
+            )
         return self
 
 
@@ -100,16 +141,43 @@ def _parse(path: Path, document: dict[str, Any]) -> Scenario:
     try:
         return Scenario.model_validate(document)
     except ValidationError as error:
-        raise UsageError(f"{path}: {reasons(error)}") from error
+        raise UsageError(f"{path}: {reasons(error, Scenario)}") from error
 
 
-def reasons(error: ValidationError) -> str:
-    """The errors on one line: `participants[1].port: unknown key; …`."""
-    return "; ".join(_reason(detail) for detail in error.errors(include_url=False, include_input=False))
+def check_config(path: Path, scenario: Scenario) -> None:
+    """Checks the config of a scenario against Concord's request. Raises UsageError, also for unknown keys."""
+    addresses = {each.role: str(each.endpoint or "http://127.0.0.1/") for each in scenario.participants}
+    try:
+        request = AssessmentRequest.model_validate({"participants": addresses, "config": scenario.config})
+    except ValidationError as error:
+        raise UsageError(f"{path}: {reasons(error, AssessmentRequest)}") from error
+    if unknown := request.config.unknown_keys:
+        messages = (f"config.{key}: {unknown_key(key, [AssessmentConfig])}" for key in unknown)
+        raise UsageError(f"{path}: {'; '.join(messages)}")
 
 
-def _reason(detail: ErrorDetails) -> str:
-    message = "unknown key" if detail["type"] == "extra_forbidden" else detail["msg"].removeprefix("Value error, ")
+def check_spelling(path: Path, scenario: Scenario) -> None:
+    """Refuses config keys that are similar to one of Concord's. A green agent of others may have keys of its own.
+
+    Raises UsageError.
+    """
+    known = known_keys([AssessmentConfig])
+    unknown = [key for key in scenario.config if key not in known and nearest_key(key, known)]
+    if unknown:
+        messages = (f"config.{key}: {unknown_key(key, [AssessmentConfig])}" for key in unknown)
+        raise UsageError(f"{path}: {'; '.join(messages)}")
+
+
+def reasons(error: ValidationError, model: type[BaseModel] | None = None) -> str:
+    """The errors on one line: `participants[1].port: unknown key; …`. `model`: suggests keys of it for unknown ones."""
+    return "; ".join(_reason(detail, model) for detail in error.errors(include_url=False, include_input=False))
+
+
+def _reason(detail: ErrorDetails, model: type[BaseModel] | None) -> str:
+    message = detail["msg"].removeprefix("Value error, ")
+    if detail["type"] == "extra_forbidden":
+        *above, key = detail["loc"]
+        message = "unknown key" if model is None else unknown_key(str(key), models_at(model, above))
     where = "".join(_steps(detail["loc"]))
     return f"{where}: {message}" if where else message
 

@@ -22,6 +22,7 @@ from concord_cli.interaction_text import (
     no_calls_text,
     unobserved_text,
 )
+from concord_cli.report.number_text import duration
 from concord_cli.score_text import FACTORS, Rating, factor_notes, pass_count_text, rating_of
 from concord_cli.team_tasks_text import causes, controls_table, redundant_messages, tasks_table
 from concord_cli.terminal import plain_table, plain_text
@@ -91,7 +92,7 @@ def _of_assistant(row: ResultRow, results: Sequence[ScenarioResults]) -> Rendera
         ("Checks that failed", cut_short(failed_checks(results))),
         ("Faults of the simulated people", cut_short(people_faults(results))),
         ("Findings", cut_short([one_line(each.advice) for each in detail.findings])),
-        ("Warnings", cut_short([one_line(line) for line in _warning_lines(detail)])),
+        ("Warnings", cut_short([one_line(line) for line in warning_lines(detail)])),
     ]
     below = [(title, lines) for title, lines in below if lines]
     used = 5 + len(head) + len(points.rows) + sum(1 + len(lines) for _, lines in below)
@@ -172,10 +173,11 @@ def _headline(row: ResultRow) -> Text:
 
 
 def _score(row: ResultRow, rating: Rating) -> str:
-    return "No score" if rating.number is None else f"Score {rating.number} of {row.max_score:.0f}{_interval(row)}"
+    return "No score" if rating.number is None else f"Score {rating.number} of {row.max_score:.0f}{interval_text(row)}"
 
 
-def _interval(row: ResultRow) -> str:
+def interval_text(row: ResultRow) -> str:
+    """The interval of the score, in brackets; empty if unknown."""
     found = row.detail.statistics
     if found.score_low is None or found.score_high is None:
         return ""
@@ -276,7 +278,7 @@ def _latency(latency: LatencySummary) -> RenderableType | None:
     if latency.avg is None:
         return None
     figures = {"avg": latency.avg, "p50": latency.p50, "p95": latency.p95, "p99": latency.p99}
-    line = " · ".join(f"{name} {value:.0f} ms" for name, value in figures.items() if value is not None)
+    line = " · ".join(f"{name} {duration(value)}" for name, value in figures.items() if value is not None)
     line += f" · over {_count(latency.n, 'call')}"
     if latency.slowest_agent is not None:
         line += f" · slowest: {latency.slowest_agent}"
@@ -298,11 +300,12 @@ def _judgment(detail: Detail) -> RenderableType | None:
 
 
 def _warnings(detail: Detail) -> RenderableType | None:
-    lines = list(_warning_lines(detail))
+    lines = list(warning_lines(detail))
     return Group(*(plain_text(line) for line in lines)) if lines else None
 
 
-def _warning_lines(detail: Detail) -> Iterator[str]:
+def warning_lines(detail: Detail) -> Iterator[str]:
+    """Failures of the infrastructure and of trials, doubtful steps, and the row's warnings."""
     for failure in detail.infrastructure:
         yield f"{failure.trial_id or 'assessment'}: {failure.stage} failed: {failure.message}"
     for trial in detail.trials:

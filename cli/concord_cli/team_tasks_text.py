@@ -42,14 +42,19 @@ WITHOUT_FACTS: Final = frozenset({"not_used", "unreadable", "no_answer", "agent_
 
 
 def tasks_table(trials: Sequence[TrialRecord]) -> Table | None:
-    """One line per task: outcome, rounds, and messages against the fewest. None without such tasks."""
+    """One line per task: outcome, rounds if any task was played in rounds, and messages against the fewest.
+
+    None without such tasks.
+    """
     by_task: defaultdict[str, list[tuple[TrialRecord, TeamTaskRecord]]] = defaultdict(list)
     for trial in trials:
         if trial.team_task is not None and trial.team_task.control is None:
             by_task[trial.task_id].append((trial, trial.team_task))
     if not by_task:
         return None
-    table = plain_table("task", "outcome", "chance", "rounds", "messages", "fewest", "redundant")
+    in_rounds = any(record.rounds is not None for played in by_task.values() for _, record in played)
+    shown_rounds = ["rounds"] if in_rounds else []
+    table = plain_table("task", "outcome", "chance", *shown_rounds, "messages", "fewest", "redundant")
     for task_id, played in by_task.items():
         records = [record for _, record in played]
         fewest = records[0].fewest_messages
@@ -57,7 +62,7 @@ def tasks_table(trials: Sequence[TrialRecord]) -> Table | None:
             plain_text(task_id),
             f"{fmean(outcome_of(trial) for trial, _ in played):.2f}",
             f"{fmean(record.chance for record in records):.2f}",
-            _mean([record.rounds for record in records if record.rounds is not None]),
+            *([_mean([record.rounds for record in records if record.rounds is not None])] if in_rounds else []),
             _mean([record.messages for record in records]),
             f"{fewest}" if records[0].fewest_is_exact else f"≥ {fewest}",
             _mean([record.redundant for record in records]),
@@ -75,21 +80,53 @@ def causes(trials: Sequence[TrialRecord]) -> RenderableType | None:
     played = [trial.team_task for trial in trials if trial.team_task is not None and trial.team_task.control is None]
     if not played:
         return None
-    found: defaultdict[tuple[str, str, str], list[tuple[str, PartFailure]]] = defaultdict(list)
+    found = causes_found(trials)
+    if not found:
+        return Text("None is wrong.", "green")
+    lines = [_line(cause) for cause in found[:MAX_CAUSES]]
+    if len(found) > MAX_CAUSES:
+        lines.append(Text(f"and {_counted(len(found) - MAX_CAUSES, 'more cause')}, in the row and the report", "dim"))
+    if omitted := sum(record.failures_omitted for record in played):
+        lines.append(Text(f"and {_counted(omitted, 'more failure')}, counted in the row and not listed", "dim"))
+    return Group(*lines)
+
+
+@dataclass(frozen=True, slots=True)
+class CauseFound:
+    """A cause of wrong parts: `agent/2`, `told nobody`, `crate of 20 grams`, `sort, 4 wrong parts`."""
+
+    seats: str
+    cause: str
+    facts: str
+    where: str
+
+    @property
+    def text(self) -> str:
+        """The cause with the lost facts, if they matter."""
+        return f"{self.cause}: {self.facts}" if self.facts else self.cause
+
+
+def causes_found(trials: Iterable[TrialRecord], *, over_tasks: bool = False) -> list[CauseFound]:
+    """The causes, those with the most wrong parts first, without controls.
+
+    `over_tasks`: the causes of all tasks together instead of those of each task.
+    """
+    found: defaultdict[tuple[str, str, str], list[tuple[TrialRecord, PartFailure]]] = defaultdict(list)
     for trial in trials:
         if trial.team_task is not None and trial.team_task.control is None:
             for failure in trial.team_task.failures:
                 seats = " or ".join(_shortened(failure.seats, 3))
-                found[trial.task_id, seats, failure.cause].append((trial.trial_id, failure))
-    if not found:
-        return Text("None is wrong.", "green")
+                found["" if over_tasks else trial.task_id, seats, failure.cause].append((trial, failure))
     ranked = sorted(found.items(), key=lambda each: (-_wrong_parts(each[1]), each[0]))
-    lines = [_line(*key, failures) for key, failures in ranked[:MAX_CAUSES]]
-    if len(ranked) > MAX_CAUSES:
-        lines.append(Text(f"and {_counted(len(ranked) - MAX_CAUSES, 'more cause')}, in the row and the report", "dim"))
-    if omitted := sum(record.failures_omitted for record in played):
-        lines.append(Text(f"and {_counted(omitted, 'more failure')}, counted in the row and not listed", "dim"))
-    return Group(*lines)
+    return [_cause_found(seats, cause, failures) for (_, seats, cause), failures in ranked]
+
+
+def _cause_found(seats: str, cause: str, failures: Sequence[tuple[TrialRecord, PartFailure]]) -> CauseFound:
+    facts = list(dict.fromkeys(fact for _, failure in failures for fact in failure.facts))
+    about = "" if cause in WITHOUT_FACTS else ", ".join(_shortened(facts))
+    tasks = list(dict.fromkeys(trial.task_id for trial, _ in failures))
+    where = tasks[0] if len(tasks) == 1 else _counted(len(tasks), "task")
+    return CauseFound(seats, CAUSES[cause], about, f"{where}, {_counted(_wrong_parts(failures), 'wrong part')}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,18 +198,15 @@ def _repeating(seat: RepeatingSeat) -> Text:
     )
 
 
-def _wrong_parts(failures: Iterable[tuple[str, PartFailure]]) -> int:
-    return len({(trial_id, failure.part) for trial_id, failure in failures})
+def _wrong_parts(failures: Iterable[tuple[TrialRecord, PartFailure]]) -> int:
+    return len({(trial.trial_id, failure.part) for trial, failure in failures})
 
 
-def _line(task_id: str, seat: str, cause: str, failures: Sequence[tuple[str, PartFailure]]) -> Text:
-    facts = list(dict.fromkeys(fact for _, failure in failures for fact in failure.facts))
-    about = "" if cause in WITHOUT_FACTS or not facts else f": {', '.join(_shortened(facts))}"
-    parts = _counted(_wrong_parts(failures), "wrong part")
+def _line(cause: CauseFound) -> Text:
     return Text.assemble(
-        (printable(seat), "bold red"),
-        printable(f" {CAUSES[cause]}{about}"),
-        (f" ({printable(task_id)}, {parts})", "dim"),
+        (printable(cause.seats), "bold red"),
+        printable(f" {cause.text}"),
+        (f" ({printable(cause.where)})", "dim"),
     )
 
 

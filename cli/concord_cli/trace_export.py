@@ -1,5 +1,6 @@
 """Saves the traces of an assessment, one file of Concord JSONL for each trial, to evaluate or judge again."""
 
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ async def save_traces(redis_url: str, row: ResultRow, folder: Path) -> list[Path
 
     Raises StorageUnavailableError, UsageError and AssessmentError.
     """
-    async with connect(redis_url) as storage:
+    async with connect(redis_url, os.environ.get("CONCORD_QUEUE_REDIS_URL")) as storage:
         return [path async for path in _written(storage, row, folder)]
 
 

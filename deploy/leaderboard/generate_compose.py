@@ -3,6 +3,9 @@
 `python generate_compose.py --scenario scenario.toml [--output-dir .]`. An agent's `agentbeats_id` is resolved to its
 image by the platform; `image` names an image directly, for a local run. Exit code 1, with one line on standard error,
 for a scenario that cannot be run.
+
+The scenarios that `concord run` reads are accepted, too, if their agents have an `image`. A participant's `cmd` is left
+out; `function` and the team's `wiring` become variables of Concord's participants.
 """
 
 import argparse
@@ -14,7 +17,7 @@ import tomllib
 import urllib.error
 import urllib.request
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any, Final
@@ -78,14 +81,15 @@ def read_scenario(path: Path) -> Scenario:
 
 def parse_scenario(document: Mapping[str, Any]) -> Scenario:
     """Checks the parsed document. Raises ScenarioError."""
-    _check_keys("the scenario", document, {"green_agent", "participants", "config"})
+    _check_keys("the scenario", document, {"green_agent", "participants", "team", "config"})
     if "green_agent" not in document:
         raise ScenarioError("green_agent is missing: add a [green_agent] table with `agentbeats_id` or `image`")
     green = _agent("green_agent", document["green_agent"], GREEN)
     listed = document.get("participants", [])
     if not isinstance(listed, list):
         raise ScenarioError("participants is not a list: write each participant as [[participants]]")
-    participants = tuple(_agent(f"participants[{i}]", each) for i, each in enumerate(listed))
+    team = _wiring(document.get("team", {}))
+    participants = tuple(_participant(f"participants[{i}]", each, team) for i, each in enumerate(listed))
     names = [each.name for each in participants]
     if repeated := sorted({name for name in names if names.count(name) > 1}):
         raise ScenarioError(f"participants: the name {repeated[0]!r} is used twice: names are host names and roles")
@@ -97,10 +101,31 @@ def parse_scenario(document: Mapping[str, Any]) -> Scenario:
     return Scenario(green, participants, config)
 
 
+def _wiring(table: object) -> dict[str, str]:
+    if not isinstance(table, dict):
+        raise ScenarioError("team is not a table: write it as [team]")
+    _check_keys("team", table, {"wiring"})
+    return {"PURPLE_TEAM": _text("team.wiring", table["wiring"])} if "wiring" in table else {}
+
+
+def _participant(place: str, table: object, team: Mapping[str, str]) -> Agent:
+    agent = _agent(place, table)
+    if not isinstance(table, dict) or "function" not in table:
+        return agent
+    given = {"PURPLE_FUNCTION": _text(f"{place}.function", table["function"]), "PURPLE_AGENT_ID": agent.name}
+    return replace(agent, env={**given, **team, **agent.env})
+
+
+def _text(place: str, value: object) -> str:
+    if not isinstance(value, str):
+        raise ScenarioError(f"{place} is no text: {value!r}")
+    return value
+
+
 def _agent(place: str, table: object, name: str | None = None) -> Agent:
     if not isinstance(table, dict):
         raise ScenarioError(f"{place} is not a table")
-    _check_keys(place, table, {"agentbeats_id", "image", "env"} | (set() if name else {"name"}))
+    _check_keys(place, table, {"agentbeats_id", "image", "env"} | (set() if name else {"name", "function", "cmd"}))
     name = name or _name(place, table)
     given = {key: table[key] for key in ("agentbeats_id", "image") if table.get(key, "") != ""}
     if len(given) != 1:

@@ -1,7 +1,8 @@
-"""Writes provenance.json: the digests of the images that a run used, its time, and the workflow run.
+"""Writes provenance.json: the digests of a run's images and bundles, its time, and the workflow run.
 
-`python record_provenance.py --compose docker-compose.yml --output output/provenance.json`, after the run. Exit code 1,
-with one line on standard error, if an image is not on this machine.
+`python record_provenance.py --compose docker-compose.yml --bundles output/bundles --output output/provenance.json`,
+after the run. Exit code 1, with one line on standard error, if an image is not on this machine or a bundle cannot be
+read.
 """
 
 import argparse
@@ -11,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
@@ -52,6 +54,14 @@ def images_of(path: Path) -> dict[str, str]:
         raise ProvenanceError(f"{path}: not a Compose file whose services all have an image") from error
 
 
+def bundles_in(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each bundle in a folder, by assessment id. Raises ProvenanceError."""
+    try:
+        return {path.stem: sha256(path.read_bytes()).hexdigest() for path in sorted(folder.glob("*.zip"))}
+    except OSError as error:
+        raise ProvenanceError(f"{error.filename}: {error.strerror}") from error
+
+
 def workflow_run(environment: Mapping[str, str]) -> dict[str, str] | None:
     """The run of a GitHub workflow; None outside of one."""
     if "GITHUB_RUN_ID" not in environment:
@@ -68,15 +78,18 @@ def main() -> int:
     """Writes the file. Returns the exit code."""
     parser = argparse.ArgumentParser(description="Record the digests of the images that a run used.")
     parser.add_argument("--compose", type=Path, default=Path("docker-compose.yml"))
+    parser.add_argument("--bundles", type=Path, default=Path("output/bundles"))
     parser.add_argument("--output", type=Path, required=True)
     arguments = parser.parse_args()
     try:
         digests = {name: digest_of(image) for name, image in images_of(arguments.compose).items()}
+        bundles = bundles_in(arguments.bundles)
     except ProvenanceError as error:
         print(f"record_provenance: {error}", file=sys.stderr)
         return 1
     provenance: dict[str, Any] = {
         "image_digests": digests,
+        "bundle_digests": bundles,
         "timestamp": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
     }
     if (run := workflow_run(os.environ)) is not None:

@@ -2,6 +2,7 @@
 
 import argparse
 import logging
+import os
 from collections.abc import Mapping
 from functools import partial
 from typing import Final
@@ -98,14 +99,21 @@ def main() -> None:
         "--habit",
         type=_habit,
         action="append",
-        default=[],
+        default=None,
         metavar="HABIT@SEAT",
-        help="what one of its seats does wrong: withholding, distorting, forgetful or chattering",
+        help="what one of its seats does wrong: withholding, distorting, forgetful or chattering "
+        "(default: those in SAMPLE_HABITS, separated by spaces)",
     )
     arguments = parser.parse_args()
+    habits = arguments.habit
+    if habits is None:
+        try:
+            habits = [_habit(text) for text in os.environ.get("SAMPLE_HABITS", "").split()]
+        except argparse.ArgumentTypeError as error:
+            parser.error(f"SAMPLE_HABITS: {error}")
     configure_logging("sample agent")
     url = arguments.card_url or f"http://{arguments.host}:{arguments.port}/"
-    serve(create_app(url, dict(arguments.habit)), arguments.host, arguments.port)
+    serve(create_app(url, dict(habits)), arguments.host, arguments.port)
 
 
 if __name__ == "__main__":

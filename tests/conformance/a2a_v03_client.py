@@ -1,7 +1,7 @@
 """A client of A2A 0.3, the release that the platform's clients use. It runs in an environment with that release alone.
 
-`a2a_v03_client.py URL send|stream` reads a text from standard input, sends it as a message with one text part, and
-prints the answer as one JSON object. It makes the same SDK calls as the platform's client.
+`a2a_v03_client.py URL send|stream [JSONRPC|HTTP+JSON]` reads a text from standard input, sends it as a message with
+one text part, and prints the answer as one JSON object. It makes the same SDK calls as the platform's client.
 """
 
 import asyncio
@@ -14,10 +14,11 @@ from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.types import Message, Part, Role, Task, TextPart
 
 
-async def main(url: str, *, streaming: bool, text: str) -> None:
+async def main(url: str, *, streaming: bool, binding: str, text: str) -> None:
     async with httpx.AsyncClient(timeout=300) as http:
         card = await A2ACardResolver(httpx_client=http, base_url=url).get_agent_card()
-        client = ClientFactory(ClientConfig(httpx_client=http, streaming=streaming)).create(card)
+        config = ClientConfig(httpx_client=http, streaming=streaming, supported_transports=[binding])
+        client = ClientFactory(config).create(card)
         message = Message(
             kind="message",
             role=Role.user,
@@ -54,4 +55,5 @@ async def main(url: str, *, streaming: bool, text: str) -> None:
         )
 
 
-asyncio.run(main(sys.argv[1], streaming=sys.argv[2] == "stream", text=sys.stdin.read()))
+binding = sys.argv[3] if len(sys.argv) > 3 else "JSONRPC"
+asyncio.run(main(sys.argv[1], streaming=sys.argv[2] == "stream", binding=binding, text=sys.stdin.read()))

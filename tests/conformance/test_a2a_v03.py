@@ -20,7 +20,7 @@ CLIENT = Path(__file__).with_name("a2a_v03_client.py")
 SCHEMA = json.loads(Path("data/schemas/results.schema.json").read_text(encoding="utf-8"))
 
 Ask = Callable[[str, str], dict[str, Any]]
-"""Sends a text in a mode (`send` or `stream`), and returns the client's summary of the answer."""
+"""Sends a text in a mode (`send` or `stream`, optionally with a binding); returns the client's summary of the task."""
 
 MODES = ["send", "stream"]
 
@@ -32,7 +32,7 @@ def ask(green_agent: str) -> Ask:
 
     def run(text: str, mode: str) -> dict[str, Any]:
         done = subprocess.run(
-            [python, str(CLIENT), green_agent, mode],
+            [python, str(CLIENT), green_agent, *mode.split()],
             input=text,
             capture_output=True,
             text=True,
@@ -68,6 +68,14 @@ def test_an_assessment_ends_completed_with_one_artifact_of_one_data_part(ask: As
     assert (answer["kind"], answer["state"]) == ("task", "completed")
     [[part]] = answer["artifacts"]
     assert part["kind"] == "data"
+    jsonschema.validate({"participants": {}, "results": [part["data"]]}, SCHEMA)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_client_of_http_json_gets_the_same_row(ask: Ask, mode: str) -> None:
+    answer = ask(pattern("ab bc ca", "abc"), f"{mode} HTTP+JSON")
+    assert (answer["kind"], answer["state"]) == ("task", "completed")
+    [[part]] = answer["artifacts"]
     jsonschema.validate({"participants": {}, "results": [part["data"]]}, SCHEMA)
 
 

@@ -10,7 +10,7 @@ from tests.e2e.concord import BAD, MESH, Concord, concord, row_of_free_ports
 @pytest.fixture(scope="session")
 def mesh(tmp_path_factory: pytest.TempPathFactory) -> Concord:
     """A finished `concord run` of the shipped team; its folder has `output/results.json` and `traces`."""
-    with concord(tmp_path_factory.mktemp("mesh"), "run", str(MESH), "--traces", "traces") as running:
+    with concord(tmp_path_factory.mktemp("mesh"), "run", str(MESH), "-v", "--traces", "traces") as running:
         running.finish()
         return running
 

@@ -67,16 +67,16 @@ class Endpoint(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
 
-def main() -> None:
-    """Serves until stopped."""
+def serve(endpoint: type[Endpoint]) -> None:
+    """Reads the arguments, and serves until stopped."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--host", default="127.0.0.1")
     parser.add_argument("--port", type=int, default=9009)
     parser.add_argument("--card-url", required=True)
     arguments = parser.parse_args()
-    Endpoint.url = arguments.card_url
-    ThreadingHTTPServer((arguments.host, arguments.port), Endpoint).serve_forever()
+    endpoint.url = arguments.card_url
+    ThreadingHTTPServer((arguments.host, arguments.port), endpoint).serve_forever()
 
 
 if __name__ == "__main__":
-    main()
+    serve(Endpoint)

@@ -12,7 +12,7 @@ from tests.redis_servers import containers_required, engine_answers
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]
 
 ROOT = Path(__file__).parents[2]
-KINDS = ["client", "collector", "environment", "evaluator", "gateway", "green", "purple"]
+KINDS = ["client", "collector", "environment", "evaluator", "gateway", "green", "purple", "sample"]
 # Modules that an image does not need, and that are heavy or help an intruder.
 ABSENT = {
     "client": ["networkx", "openai", "concord_gateway", "pytest"],
@@ -22,6 +22,7 @@ ABSENT = {
     "gateway": ["networkx", "numpy", "pytest"],
     "green": ["concord_purple", "pandas", "pytest", "scipy"],
     "purple": ["networkx", "numpy", "redis", "pytest"],
+    "sample": ["networkx", "numpy", "redis", "openai", "pytest"],
 }
 
 

@@ -3,10 +3,13 @@
 import asyncio
 import gzip
 import json
+import logging
 import sys
 from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import pytest
+import structlog
 
 from concord.storage.redis import Storage, connect
 from tests.integration.collectors import JSON, SECRET, batch, bearer, collector, reports, step
@@ -151,3 +154,28 @@ async def test_steps_with_numbers_too_large_for_storage_are_rejected(redis_url: 
         receipt = (await client.post("/traces", json=sent)).json()
     assert [rejected["step_id"] for rejected in receipt["rejected"]] == ["a", "b", "c"]
     assert [report.step.latency_ms for report in await reports(storage)] == [3.0]
+
+
+async def test_log_lines_about_a_batch_name_assessment_trace_and_batch(
+    redis_url: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    class Contexts(logging.Handler):
+        """Keeps what every log line would contain."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.seen: list[dict[str, Any]] = []
+
+        def emit(self, _: logging.LogRecord) -> None:
+            self.seen.append(structlog.contextvars.get_contextvars())
+
+    writer, contexts = logging.getLogger("concord_collector.trace_writer"), Contexts()
+    caplog.set_level(logging.DEBUG, writer.name)
+    writer.addHandler(contexts)
+    try:
+        async with collector(redis_url, token_secret=SECRET) as client:
+            await client.post("/traces", json=batch(step(), batch_id="b7"), headers=bearer("writer"))
+    finally:
+        writer.removeHandler(contexts)
+    [line] = contexts.seen
+    assert {"assessment_id": "a1", "trace_id": "t1", "batch_id": "b7", "reporter": "writer"}.items() <= line.items()

@@ -34,6 +34,7 @@ from concord_evaluator.settings import EvaluatorSettings
 from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs, ProcessPool
 from tests.integration.workers import alive, children, gone, pool_of, worker
 from tests.llm_server import FakeModel, fake_model, honest_judge
+from tests.serving import eventually
 from tests.unit.evaluator.graphs import mesh
 from tests.unit.evaluator.traces import TRACE_ID, call, reported_by
 from tests.unit.evaluator.trials import answered_by_all, batch, batches_of, outcome, plan
@@ -278,6 +279,13 @@ class TestWorkers:
             assert alive(pool) == []
             await gone(servers)
         assert b"Traceback" not in (tmp_path / "fast").read_bytes() + (tmp_path / "llm").read_bytes()
+
+    async def test_a_worker_renews_its_heartbeat_file_for_a_probe(self, redis_url: str, tmp_path: Path) -> None:
+        file = tmp_path / "heartbeat"
+        with worker(Queue.LLM, redis_url, tmp_path / "llm", CONCORD_HEARTBEAT_FILE=str(file)):
+            await eventually(file.exists)
+            first = file.stat().st_mtime_ns
+            await eventually(lambda: file.stat().st_mtime_ns > first)
 
     async def test_a_killed_worker_leaves_no_process_behind(
         self, storage: Storage, redis_url: str, tmp_path: Path

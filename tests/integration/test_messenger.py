@@ -5,10 +5,11 @@ import gzip
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
+from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI, Response
+from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import SecretStr
 
@@ -28,7 +29,7 @@ from concord.agent.messenger import Messenger
 from concord.trace.ids import new_step_id, new_trace_id
 from concord.trace.step import CallType, InteractionStep, ResponseTrace
 from concord.trust.redaction import TOKEN_PREFIX
-from tests.serving import reserved, served, served_agent, url_of
+from tests.serving import listening, reserved, served, served_agent, url_of
 
 
 class StepList:
@@ -95,6 +96,20 @@ async def test_a_message_carries_the_callees_assignment_and_the_trace_context() 
     assert theirs == mine.model_copy(update={"agent_id": "callee", "step_id": step.step_id})
     assert metadata["traceparent"] == f"00-{mine.trace_id}-{step.step_id}-01"
     assert TIMESTAMP_KEY in metadata
+
+
+async def test_the_trace_context_is_in_the_header_of_a_call_too() -> None:
+    headers: list[httpx.Headers] = []
+
+    async def note(request: httpx.Request) -> None:
+        headers.append(request.headers)
+
+    mine = new_assignment()
+    async with served_agent(echo) as url, messenger() as (sender, recorded):
+        client = await sender._client(url)
+        client._http.event_hooks["request"].append(note)
+        await sender.send(url, text="x", assignment=mine)
+    assert headers[-1]["traceparent"] == f"00-{mine.trace_id}-{recorded.steps[0].step_id}-01"
 
 
 async def test_the_callees_token_is_in_the_message_and_not_in_the_history_of_its_task() -> None:
@@ -334,6 +349,18 @@ async def test_an_answer_beyond_the_size_limit_is_a_remote_error(part: str, monk
             await sender.send(url, text="x", assignment=new_assignment())
 
 
+async def test_an_answer_that_declares_a_size_beyond_the_limit_is_not_read() -> None:
+    async def never_ending(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\ncontent-length: 100000000\r\n\r\n")
+        await reader.read()
+        writer.close()
+
+    async with listening(never_ending) as url, messenger() as (sender, _):
+        with pytest.raises(RemoteError, match="100000000 bytes, and the limit is"):
+            await sender.send(url, text="x", assignment=new_assignment())
+
+
 async def test_a_compressed_answer_that_was_not_requested_is_a_remote_error() -> None:
     app = FastAPI()
     packed = Response(gzip.compress(b" " * 1000), headers={"content-encoding": "gzip"})
@@ -341,3 +368,44 @@ async def test_a_compressed_answer_that_was_not_requested_is_a_remote_error() ->
     async with served(app) as url, messenger() as (sender, _):
         with pytest.raises(RemoteError, match="compressed"):
             await sender.send(url, text="x", assignment=new_assignment())
+
+
+def impatient(states: list[str]) -> FastAPI:
+    """An agent as fasta2a's: without streaming, it answers before its task has ended, and with times without a zone."""
+    app = FastAPI()
+
+    @app.get("/.well-known/agent-card.json")
+    async def card(request: Request) -> dict[str, Any]:
+        modes = {"defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"]}
+        about = {"name": "impatient", "description": "Answers at once.", "version": "1", "skills": []}
+        return {"protocolVersion": "0.3.0", "url": str(request.base_url), "capabilities": {}} | modes | about
+
+    @app.post("/")
+    async def rpc(request: Request) -> dict[str, Any]:
+        asked = await request.json()
+        if asked["method"] == "message/send" and not asked["params"]["configuration"]["acceptedOutputModes"]:
+            raise HTTPException(500)
+        state = states.pop(0) if len(states) > 1 else states[0]
+        parts = [{"kind": "text", "text": "done"}]
+        task = {
+            "kind": "task",
+            "id": "1",
+            "contextId": "1",
+            "status": {"state": state, "timestamp": "2026-11-22T13:32:05"},
+        }
+        return {
+            "jsonrpc": "2.0",
+            "id": asked["id"],
+            "result": task | {"artifacts": [{"artifactId": "1", "parts": parts}]},
+        }
+
+    return app
+
+
+@pytest.mark.parametrize("states", [["completed"], ["submitted", "working", "completed"], ["submitted", "failed"]])
+async def test_an_agent_that_answers_before_its_task_has_ended_is_asked_until_it_has(states: list[str]) -> None:
+    last = states[-1]
+    async with served(impatient(states)) as url, messenger() as (sender, recorded):
+        answer = await sender.send(f"{url}/", text="x", assignment=new_assignment())
+    assert (answer.state.value, answer.text) == (last, "done")
+    assert len(recorded.steps) == 1

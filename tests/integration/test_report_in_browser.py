@@ -1,14 +1,17 @@
 """The HTML report in a real browser: from disk, in light and dark, on desk and phone, printed, and without script."""
 
+import base64
 import os
+import re
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from concord.assessment.result_row import ResultRow
+from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord_cli.report import render
+from concord_cli.view.command import view
 from tests.browser import CHROMIUM, Browser, Tab, browser
 from tests.team_rows import (
     all_with_all,
@@ -16,12 +19,23 @@ from tests.team_rows import (
     ground_truth,
     half_judged,
     mesh_of_five,
+    row_of,
     silent_team,
     star_of_five,
     troubled_six,
     unjudged_and_unseen,
 )
-from tests.team_task_rows import team_by_calls, team_of_twenty, withholding_team
+from tests.team_task_rows import (
+    clean_team,
+    failure,
+    flow_of,
+    seat_names,
+    team_by_calls,
+    team_of_twenty,
+    team_task,
+    trial_with,
+    withholding_team,
+)
 
 pytestmark = [
     pytest.mark.browser,
@@ -203,6 +217,59 @@ def test_the_content_security_policy_stops_injected_scripts_and_images(opened: O
     assert any("Content Security Policy" in complaint for complaint in tab.complaints)
     assert tab.requests[1:] == ["http://127.0.0.1:9/x"]
     assert tab.refused == ["csp"]
+
+
+def pages_of(tab: Tab) -> int:
+    """The number of pages on paper (A4)."""
+    printed = tab.send("Page.printToPDF", preferCSSPageSize=True, paperWidth=8.27, paperHeight=11.69)
+    return len(re.findall(rb"/Type\s*/Page\b", base64.b64decode(printed["data"])))
+
+
+def of_six_seats() -> ResultRow:
+    names = seat_names(6)
+    tasks = ("maximum-6", "prefix-sums-6", "hidden-profile-6")
+    record = team_task(flow_of(6), [failure("agent/2")])
+    return row_of(names, *(trial_with(record, trial_id=task, task_id=task) for task in tasks))
+
+
+@pytest.mark.parametrize(
+    ("team", "most"),
+    [
+        (troubled_six, 6),
+        (of_six_seats, 6),
+        (lambda: crowd(30), 12),
+        (lambda: all_with_all(30), 12),
+    ],
+)
+def test_a_report_fits_few_pages_of_paper(team: Callable[[], ResultRow], most: int, opened: Opened) -> None:
+    assert 1 < pages_of(opened(team())) <= most
+
+
+def test_a_large_team_is_a_matrix_whose_drawing_is_folded(opened: Opened) -> None:
+    small, large = opened(all_with_all(12)), opened(crowd(30))
+
+    assert large.run("!!document.querySelector('svg.matrix')")
+    assert not small.run("!!document.querySelector('svg.matrix')")
+    assert not large.run("document.querySelector('svg.graph').checkVisibility({contentVisibilityAuto: true})")
+
+
+def test_two_clicks_compare_two_runs_in_the_index(chromium: Browser, tmp_path: Path) -> None:
+    for name, row in (("before.json", withholding_team()), ("after.json", clean_team())):
+        named = row.model_copy(update={"detail": row.detail.model_copy(update={"warnings": [name]})})
+        (tmp_path / name).write_text(ResultsDocument(participants={}, results=[named]).model_dump_json())
+    page, _ = view(tmp_path, None)
+    tab = chromium.tab()
+    tab.show(page, width=DESK)
+    hidden = "document.getElementById('comparison').hidden"
+
+    assert tab.run(hidden)
+    for place in (0, 1):
+        tab.run(f"document.querySelectorAll('tr[data-run]')[{place}].click()")
+    assert not tab.run(hidden)
+    text = str(tab.run("document.getElementById('comparison').innerText"))
+    assert "before.json" in text
+    assert "agent/2 told nobody" in text
+    assert (tab.complaints, len(tab.requests)) == ([], 1)
 
 
 def test_in_print_all_tables_are_unfolded_and_navigation_is_hidden(opened: Opened) -> None:

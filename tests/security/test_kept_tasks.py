@@ -4,9 +4,12 @@ import os
 from contextlib import AsyncExitStack
 
 import httpx
+import pytest
+from a2a.server.context import ServerCallContext
+from a2a.types import a2a_pb2 as pb
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.a2a.task_store import MAX_HISTORY, MAX_KEPT_MESSAGE, MAX_TASK_BYTES
+from concord.a2a.task_store import MAX_AGE_S, MAX_HISTORY, MAX_KEPT_MESSAGE, MAX_TASK_BYTES, BoundedTaskStore
 from tests.integration.observed import send
 from tests.security.assessing import rpc
 from tests.serving import served_agent
@@ -66,3 +69,42 @@ async def test_an_ended_task_can_be_read_unchanged() -> None:
         again = (await http.post(url, json=rpc("tasks/get", {"id": first["id"]}))).json()["result"]
     assert again == first
     assert again["artifacts"][0]["parts"][0]["text"] == "HELLO"
+
+
+async def saved(store: BoundedTaskStore, task_id: str, state: pb.TaskState) -> None:
+    await store.save(pb.Task(id=task_id, status=pb.TaskStatus(state=state)), ServerCallContext())
+
+
+@pytest.mark.parametrize(
+    "state",
+    [pb.TaskState.TASK_STATE_COMPLETED, pb.TaskState.TASK_STATE_REJECTED, pb.TaskState.TASK_STATE_INPUT_REQUIRED],
+)
+async def test_a_task_that_nobody_works_on_leaves_memory_after_a_time(state: pb.TaskState) -> None:
+    now = 0.0
+    store = BoundedTaskStore(10, lambda: now)
+    await saved(store, "old", state)
+    await saved(store, "running", pb.TaskState.TASK_STATE_WORKING)
+    now = MAX_AGE_S - 1
+    assert await store.get("old", ServerCallContext()) is not None
+    now = MAX_AGE_S
+    assert await store.get("running", ServerCallContext()) is not None
+    assert await store.get("old", ServerCallContext()) is None
+
+
+async def test_a_task_that_goes_on_after_its_clients_input_is_not_dropped() -> None:
+    now = 0.0
+    store = BoundedTaskStore(10, lambda: now)
+    await saved(store, "task", pb.TaskState.TASK_STATE_INPUT_REQUIRED)
+    await saved(store, "task", pb.TaskState.TASK_STATE_WORKING)
+    now = 2 * MAX_AGE_S
+    found = await store.get("task", ServerCallContext())
+    assert found is not None
+    assert found.status.state == pb.TaskState.TASK_STATE_WORKING
+
+
+async def test_tasks_that_wait_for_input_are_bounded_in_number() -> None:
+    store = BoundedTaskStore(10)
+    for number in range(20):
+        await saved(store, str(number), pb.TaskState.TASK_STATE_INPUT_REQUIRED)
+    kept = [number for number in range(20) if await store.get(str(number), ServerCallContext()) is not None]
+    assert kept == list(range(10, 20))

@@ -2,6 +2,7 @@
 
 import re
 import tomllib
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,8 @@ import yaml
 from concord.assessment import AssessmentConfig
 from deploy.leaderboard.check_results import faults
 from deploy.leaderboard.generate_compose import ScenarioError, parse_scenario, variables
-from deploy.leaderboard.record_provenance import ProvenanceError, images_of, workflow_run
+from deploy.leaderboard.record_provenance import ProvenanceError, bundles_in, images_of, workflow_run
+from deploy.leaderboard.sign_results import command_for
 
 KIT = Path(__file__).parents[2] / "deploy/leaderboard"
 WORKFLOWS = sorted([*KIT.glob(".github/workflows/*.yml"), *KIT.glob("templates/*.yml")])
@@ -105,3 +107,48 @@ def test_the_provenance_has_an_image_for_each_service(tmp_path: Path) -> None:
     path.write_text("services: {a: {build: .}}")
     with pytest.raises(ProvenanceError, match="not a Compose file whose services all have an image"):
         images_of(path)
+
+
+def test_the_provenance_has_the_digest_of_each_bundle(tmp_path: Path) -> None:
+    (tmp_path / "a1.zip").write_bytes(b"a bundle")
+    (tmp_path / "notes.txt").write_text("no bundle")
+    assert bundles_in(tmp_path) == {"a1": sha256(b"a bundle").hexdigest()}
+    assert bundles_in(tmp_path / "none") == {}
+
+
+@pytest.mark.parametrize(
+    ("files", "sign", "expected"),
+    [
+        ([], True, None),
+        (["submissions/x.bundles/a1.zip"], False, ["verify", "--bundle", "submissions/x.bundles"]),
+        (["submissions/x.bundles/a1.zip"], True, ["sign", "--bundle", "submissions/x.bundles"]),
+        (
+            ["submissions/x.bundles/a1.zip", "submissions/x.provenance.json", "results/x.json.sig"],
+            True,
+            [
+                *("verify", "--bundle", "submissions/x.bundles", "--provenance", "submissions/x.provenance.json"),
+                *("--key", "key.pub"),
+            ],
+        ),
+    ],
+    ids=["no bundles", "a pull request", "merged", "signed before"],
+)
+def test_a_submission_is_verified_and_signed_once(
+    files: list[str], sign: bool, expected: list[str] | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for file in map(Path, ["results/x.json", *files]):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    found = command_for(Path("concord"), Path("results/x.json"), Path("submissions"), Path("key.pub"), sign=sign)
+    assert found == (None if expected is None else ["concord", expected[0], "results/x.json", *expected[1:]])
+
+
+def test_only_the_leaderboards_main_branch_gets_the_key_and_submissions_do_not() -> None:
+    with_key = [path.name for path in WORKFLOWS if "CONCORD_SIGNING_KEY" in path.read_text(encoding="utf-8")]
+    assert with_key == ["sign-results.yml"]
+    workflow = yaml.safe_load((KIT / ".github/workflows/sign-results.yml").read_text(encoding="utf-8"))
+    triggers = workflow[True]  # YAML 1.1 reads `on` as true
+    assert triggers["push"]["branches"] == ["main"]
+    assert set(triggers) == {"push", "workflow_dispatch"}
+    assert workflow["jobs"]["sign"]["if"] == "github.ref == 'refs/heads/main'"

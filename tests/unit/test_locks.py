@@ -7,7 +7,7 @@ import pytest
 
 FOLDER = Path(__file__).parents[2] / "locks"
 LOCKS = sorted(path for path in FOLDER.glob("*.txt") if path.name != "members.txt")
-IMAGES = [path for path in LOCKS if path.stem not in {"a2a-v03", "dev"}]
+IMAGES = [path for path in LOCKS if path.stem not in {"a2a-v03", "dev", "sbom"}]
 PIN = re.compile(r"^([a-z0-9._-]+)(?:\[.*\])?==(\S+)(?: ; .*)? \\$")
 
 

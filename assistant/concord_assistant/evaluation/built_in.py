@@ -57,9 +57,12 @@ class ItemParams(Params):
 
 
 class ChatParams(Params):
-    """What the assistant has to tell its user, in a message of at most `max_characters`."""
+    """What the assistant has to tell its user, in a message of at most `max_characters`.
 
-    contains: Annotated[list[str], Field(min_length=1)]
+    A list in `contains` is one fact in several wordings, one of which suffices.
+    """
+
+    contains: Annotated[list[str | Annotated[list[str], Field(min_length=1)]], Field(min_length=1)]
     max_characters: PositiveInt = 2000
 
 
@@ -218,18 +221,22 @@ def _allowed_items(params: ItemParams) -> Iterator[AllowedChange]:
 
 
 def _told(case: _Case, params: ChatParams) -> _Verdict:
-    """The share of texts that a message of the assistant has; of several messages, the best."""
+    """The share of facts that a message of the assistant has; of several messages, the best."""
     said = [
         item
         for item in case.items("chat", new=True)
         if item.get("role") == "assistant" and len(_text_of(item)) <= params.max_characters
     ]
     best = max(
-        ([part for part in params.contains if contains(_text_of(item), part)] for item in said), key=len, default=[]
+        ([fact for fact in params.contains if _states(_text_of(item), fact)] for item in said), key=len, default=[]
     )
-    missing = [part for part in params.contains if part not in best]
+    missing = [fact for fact in params.contains if fact not in best]
     told = f"The assistant told its user {len(best)} of {len(params.contains)} facts in one message."
     return _Verdict(len(best) / len(params.contains), told, {"missing": missing})
+
+
+def _states(text: str, fact: str | list[str]) -> bool:
+    return any(contains(text, wording) for wording in ([fact] if isinstance(fact, str) else fact))
 
 
 def _strangers(case: _Case, params: StrangersParams) -> _Verdict:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from concord.judging import NO_CACHE, CachedAnswers, NotJudgedError
+from concord.judging import NO_CACHE, CachedAnswers, NotJudgedError, question_id
 from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.evaluation.built_in import allowed_by, evaluate_built_in, is_built_in
 from concord_assistant.evaluation.model_criteria import Model, ModelJudge, ModelVerdict
@@ -175,10 +175,15 @@ class CriteriaJudge:
                 group.create_task(evaluate(criterion))
 
     async def _ask_for_evaluator(self, system: str, user: str) -> str:
-        if self._llm is None:
+        llm = self._llm
+        if llm is None:
             raise NotJudgedError(NO_MODEL)
+
+        async def ask() -> str:
+            return (await llm.complete(system, user, max_tokens=EVALUATORS_MAX_TOKENS)).text
+
         async with asyncio.timeout(MODEL_DEADLINE_S):
-            return (await self._llm.complete(system, user, max_tokens=EVALUATORS_MAX_TOKENS)).text
+            return await self._cache.transcript.reply(question_id(system, user), ask)
 
     async def _found(
         self, result: CriterionResult, criterion: EvaluationCriterion, found: dict[str, CriterionResult]

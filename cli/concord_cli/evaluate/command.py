@@ -2,7 +2,7 @@
 
 import stat
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from concord_cli.evaluate.inputs import find_inputs, read_config, traces_in, wit
 from concord_cli.evaluate.outputs import graph_writer, result_writer
 from concord_cli.evaluate.table import TraceLine, table_of
 from concord_cli.terminal import ReadingProgress, output_console
+from concord_cli.traces.collector import OpenCollector
 from concord_evaluator.formats import BrokenFormatError, FormatError, Trace, trace_formats
 from concord_evaluator.formats import UnrecognisedError as UnrecognisedFileError
 from concord_evaluator.metrics import BrokenMetricError, installed_metrics
@@ -83,6 +84,18 @@ def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
         )
     if evaluation.records_left_out:
         raise IncompleteError(f"unreadable records skipped: {evaluation.records_left_out}")
+
+
+def evaluate_collector(url: str, since: str | None, arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
+    """Evaluates the traces of an open collector, as one file. Raises as `evaluate` does."""
+    if arguments.paths or arguments.format_name:
+        raise UsageError("--collector takes no files and no --format")
+    with OpenCollector(url) as collector:
+        kept = collector.traces(collector.since(since)).traces
+        if not kept:
+            raise AssessmentError(f"{url} has no traces" + ("" if since is None else f" with spans since {since}"))
+        with collector.downloaded(kept) as file:
+            evaluate(replace(arguments, paths=[file], format_name="otlp"), reraise)
 
 
 @dataclass(slots=True)

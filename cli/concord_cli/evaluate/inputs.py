@@ -110,9 +110,17 @@ def traces_in(
             yield from read_traces(Source("stdin", sys.stdin.buffer, on_read, on_fault), format_name)
             return
         with path.open("rb") as file:
-            yield from read_traces(Source(str(path), file, on_read, on_fault), format_name)
+            source = Source(str(path), file, on_read, on_fault)
+            if _is_results(source.head.json_keys):
+                raise source.error(f"a results file, not a trace: to see it, run `concord report {path}`")
+            yield from read_traces(source, format_name)
     except OSError as error:
         raise FormatError(str(error.filename or path), None, f"cannot be read: {error.strerror}") from error
+
+
+def _is_results(keys: frozenset[str]) -> bool:
+    """Whether these are the first keys of a results document, or of a row."""
+    return keys >= {"participants", "results"} or keys >= {"pass_rate", "time_used", "task_rewards"}
 
 
 def _folder(path: Path, on_read: Callable[[int], None]) -> Folder:

@@ -1,11 +1,14 @@
 """The gateway's and the collector's apps as one ASGI app, so that one port serves both."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from types import MappingProxyType
 
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from concord.service import TokenPathLimit
+from concord_cli.green.metrics import metrics_route
 from concord_collector.app import PATHS as COLLECTOR_PATHS
 from concord_collector.app import create_app as create_collector
 from concord_collector.settings import CollectorSettings
@@ -14,20 +17,28 @@ from concord_gateway.settings import GatewaySettings
 
 
 def create_app(
-    gateway_settings: GatewaySettings, collector_settings: CollectorSettings, card_url: str | None, bound_to: str
+    gateway_settings: GatewaySettings,
+    collector_settings: CollectorSettings,
+    card_url: str | None,
+    bound_to: str,
+    metrics_urls: Mapping[str, str] = MappingProxyType({}),
 ) -> ASGIApp:
     """Serves the collector's paths by the collector's app, with its own limits, and all others by the gateway's.
 
     `card_url` is the URL that clients and participants use for both services; None if it is not known. `bound_to` is
-    the address that the server listens on.
+    the address that the server listens on. `metrics_urls` has the metrics of the other programs, by their names:
+    `/metrics` serves those of all programs.
     """
     if "collector_url" not in gateway_settings.model_fields_set:
         gateway_settings = gateway_settings.model_copy(update={"collector_url": card_url})
     gateway = create_gateway(gateway_settings, card_url, bound_to)
     collector = create_collector(collector_settings)
+    local = {"gateway": gateway.state.metrics, "collector": collector.state.metrics}
+    metrics = TokenPathLimit(Router([metrics_route(local, metrics_urls)]), accepts=lambda _: False)
 
     async def by_path(scope: Scope, receive: Receive, send: Send) -> None:
-        app = collector if scope["path"] in COLLECTOR_PATHS else gateway
+        path = scope["path"]
+        app = metrics if path == "/metrics" else collector if path in COLLECTOR_PATHS else gateway
         await app(scope, receive, send)
 
     @asynccontextmanager

@@ -4,20 +4,23 @@ import asyncio
 import os
 
 from concord_cli.errors import UsageError
-from concord_cli.green.plan import Address, green_programs
+from concord_cli.green.plan import QUEUES, Address, green_programs
 from concord_cli.stack.local import bypass_proxies_on_loopback, start_redis
 from concord_cli.stack.probes import free_ports, is_free
 from concord_cli.stack.redis import choose_redis
 from concord_cli.stack.run_folder import run_folder
 from concord_cli.stack.supervisor import Supervisor
 from concord_cli.terminal import ProgressLog
+from concord_collector.settings import CollectorSettings
 
 
 async def green(address: Address, progress: ProgressLog) -> None:
     """Runs the green agent until interrupted. Its programs log to standard error.
 
-    Raises UsageError for a port in use, and AssessmentError if a program cannot be kept running.
+    Raises UsageError for a port in use and for an open collector; AssessmentError if a program cannot be kept running.
     """
+    if CollectorSettings().open:
+        raise UsageError("CONCORD_OPEN is set: a green agent takes no reports without a token")
     if not is_free(address.port, address.host):
         raise UsageError(f"port {address.port} of {address.host} is in use: choose another port with --port")
     bypass_proxies_on_loopback()
@@ -26,7 +29,7 @@ async def green(address: Address, progress: ProgressLog) -> None:
         progress.log(redis.description)
         async with Supervisor(folder, progress.log, logs_to_stderr=True) as supervisor:
             await start_redis(redis, supervisor)
-            supervisor.start(green_programs(address, redis.url))
+            supervisor.start(green_programs(address, redis.url, free_ports(len(QUEUES))))
             await supervisor.ready()
             progress.log(f"The green agent is ready at {address.card_url or address.local_url}")
             await supervisor.guard(asyncio.Event().wait())

@@ -1,7 +1,9 @@
 """The programs of the green agent. Pure."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from concord.trust.declared_hosts import is_every_interface
 from concord_cli.stack.probes import LOOPBACK, HttpProbe
@@ -23,16 +25,27 @@ class Address:
         return f"http://{host}:{self.port}"
 
 
-def green_programs(address: Address, redis_url: str) -> tuple[Program, ...]:
-    """The programs besides Redis. They start at once, because an assessment waits only a few seconds for workers."""
+QUEUES: Final = ("fast", "llm")
+
+
+def green_programs(address: Address, redis_url: str, metrics_ports: Sequence[int] = ()) -> tuple[Program, ...]:
+    """The programs besides Redis. They start at once, because an assessment waits only a few seconds for workers.
+
+    `metrics_ports`: for the worker of each queue, the port of the loopback interface on which it serves its metrics.
+    """
     env = {"REDIS_URL": redis_url}
     # The server is ready when a worker of each queue answers.
-    server = Program("server", _server(address), env, HttpProbe(f"{address.local_url}/readyz"))
-    workers = [
-        Program(f"evaluator-{queue}", (sys.executable, "-m", "concord_evaluator", "--queue", queue), env)
-        for queue in ("fast", "llm")
-    ]
+    ports = dict(zip(QUEUES, metrics_ports, strict=False))
+    metrics = [("--metrics-of", f"evaluator-{queue}", f"http://{LOOPBACK}:{port}") for queue, port in ports.items()]
+    command = (*_server(address), *(word for words in metrics for word in words))
+    server = Program("server", command, env, HttpProbe(f"{address.local_url}/readyz"))
+    workers = [Program(f"evaluator-{queue}", _worker(queue, ports.get(queue)), env) for queue in QUEUES]
     return (server, *workers)
+
+
+def _worker(queue: str, metrics_port: int | None) -> tuple[str, ...]:
+    metrics = () if metrics_port is None else ("--port", str(metrics_port))
+    return (sys.executable, "-m", "concord_evaluator", "--queue", queue, *metrics)
 
 
 def _server(address: Address) -> tuple[str, ...]:

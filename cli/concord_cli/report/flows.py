@@ -61,6 +61,9 @@ def _mean_latency(records: list[InteractionRecord]) -> float | None:
 MAX_FLOWS: Final = 400
 """Limit of the table's rows: the flows with the most calls."""
 
+SHOWN_FLOWS: Final = 10
+"""The rows of the table that are not folded."""
+
 
 @dataclass(frozen=True, slots=True)
 class FlowRow:
@@ -78,10 +81,15 @@ class FlowRow:
 
 @dataclass(frozen=True, slots=True)
 class FlowTable:
-    """The flows shown, sorted by caller and callee; `left_out` counts the others."""
+    """The flows shown, those with the most calls first; `left_out` counts the others."""
 
     rows: list[FlowRow]
     left_out: int
+
+    @property
+    def parts(self) -> list[list[FlowRow]]:
+        """The rows in two parts: those that are always shown, and those that are folded."""
+        return [part for part in (self.rows[:SHOWN_FLOWS], self.rows[SHOWN_FLOWS:]) if part]
 
     @property
     def has_retries(self) -> bool:
@@ -110,9 +118,9 @@ class LatencyView:
 
 def table_of(flows: Sequence[Flow]) -> FlowTable:
     """The flows as a table."""
-    strongest = set(sorted(flows, key=lambda flow: (-flow.calls, flow.caller, flow.callee))[:MAX_FLOWS])
+    strongest = sorted(flows, key=lambda flow: (-flow.calls, flow.caller, flow.callee))[:MAX_FLOWS]
     most = max((flow.calls for flow in flows), default=0)
-    return FlowTable([_row(flow, most) for flow in flows if flow in strongest], len(flows) - len(strongest))
+    return FlowTable([_row(flow, most) for flow in strongest], len(flows) - len(strongest))
 
 
 def _row(flow: Flow, most: int) -> FlowRow:

@@ -9,6 +9,7 @@ from concord_cli.interaction_text import coordination_label
 from concord_cli.report.number_text import duration, figure, percent
 from concord_cli.report.scope import Scope
 from concord_cli.score_text import FACTORS, factor_notes, pass_count_text
+from concord_cli.subject_text import date_text, tasks_text, team_text
 
 _CONFIDENCE = {
     "insufficient": "insufficient: too few tasks for an interval",
@@ -32,9 +33,12 @@ class ScorePart:
 class Headline:
     """Everything above the first section. Without a score, `score` is None and `rests_on` says why.
 
-    `factors`: whether the parts are multiplied rather than weighted.
+    `team`, `tasks`, `date`: the subject. `factors`: whether the parts are multiplied rather than weighted.
     """
 
+    team: str
+    tasks: str
+    date: str | None
     assessment: str
     trial: str | None
     mode: str
@@ -57,6 +61,9 @@ def headline_of(scope: Scope) -> Headline:
     """The head of a report on this scope."""
     detail = scope.row.detail
     return Headline(
+        team=team_text(detail),
+        tasks=tasks_text(scope.trials),
+        date=date_text(detail.started_at),
         assessment=on_one_line(detail.assessment_id),
         trial=None if scope.trial_id is None else on_one_line(scope.trial_id),
         mode=_MODES.get(detail.mode.value, named(detail.mode.value).lower()),

@@ -8,11 +8,12 @@ from concord.assessment.results import Judgment
 from concord_cli.assistant_results import is_lone_assistant, scenario_results
 from concord_cli.display_text import on_one_line, visible
 from concord_cli.interaction_text import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS, fully_observed, no_calls_text
+from concord_cli.problems import Problem, wrong_answers
 from concord_cli.report.assistant import AssistantSection
 from concord_cli.report.assistant import section_of as assistant_section_of
 from concord_cli.report.findings import FindingView, findings_of
 from concord_cli.report.flows import FlowTable, LatencyView, flows_of, latency_of, table_of
-from concord_cli.report.graph import Drawing, draw
+from concord_cli.report.graph import CallMatrix, Drawing, call_matrix, draw
 from concord_cli.report.headline import Headline, headline_of
 from concord_cli.report.metrics import Definitions, Metrics, metrics_of, no_definitions
 from concord_cli.report.scope import Scope, scope_of
@@ -47,15 +48,20 @@ class AgentLine:
 class Page:
     """One report.
 
-    `assistant`: on the trials in scenarios; `lone_assistant`: whether only one agent took part, so that the page has no
-    graph and no metrics of a team. `unread_results`: results of scenarios in an unknown form, as JSON. `no_calls_text`:
-    the text in place of calls, if there are none; `fully_observed`: whether all calls were observable.
+    `unfinished`: trials that did not complete, and why; `wrong`: why answers are wrong, except those to team tasks.
+    `matrix`: the calls of a large team. `assistant`: on the trials in scenarios; `lone_assistant`: whether only one
+    agent took part, so that the page has no graph and no metrics of a team. `unread_results`: results of scenarios in
+    an unknown form, as JSON. `no_calls_text`: the text in place of calls, if there are none; `fully_observed`: whether
+    all calls were observable.
     """
 
     head: Headline
+    unfinished: list[str]
+    wrong: list[Problem]
     team: TeamSection | None
     findings: list[FindingView]
     graph: Drawing
+    matrix: CallMatrix | None
     structure: str
     no_calls_text: str
     fully_observed: bool
@@ -86,11 +92,15 @@ def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = n
     trials = trials_of(scope.trials)
     lone = is_lone_assistant(row.detail)
     assistant = assistant_section_of(scenario_results(row.detail, trial_id))
+    graph = draw([agent.id for agent in scope.agents], flows)
     return Page(
         head=headline_of(scope),
+        unfinished=_unfinished(scope),
+        wrong=[] if assistant is not None else wrong_answers(scope.trials),
         team=section_of(scope.trials, row.detail.controls if trial_id is None else (), trials.listing.calls),
         findings=findings_of(scope.findings, trials.listing, len(scope.trials)),
-        graph=draw([agent.id for agent in scope.agents], flows),
+        graph=graph,
+        matrix=call_matrix(graph.chosen.agents, graph.chosen.flows),
         structure=f"{STRUCTURE_AND_SUCCESS} See {MORE_ON_STRUCTURE}.",
         no_calls_text=no_calls_text(scope.integrity),
         fully_observed=fully_observed(scope.integrity),
@@ -107,6 +117,14 @@ def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = n
         lone_assistant=lone,
         unread_results=_pretty(row) if assistant is None else None,
     )
+
+
+def _unfinished(scope: Scope) -> list[str]:
+    return [
+        on_one_line(f"{trial.trial_id}: {trial.state}" + (f": {trial.error}" if trial.error else ""))
+        for trial in scope.trials
+        if trial.state != "completed"
+    ]
 
 
 def _roster(scope: Scope) -> list[AgentLine]:
@@ -126,12 +144,13 @@ def _judge(scope: Scope) -> JudgeView | None:
     reasoning = visible(scope.reasoning).strip()
     if scope.judge is None and not (reasoning or scope.strengths or scope.weaknesses):
         return None
+    advice = {finding.advice for finding in scope.findings}
     return JudgeView(
         reasoning=reasoning,
         source="" if scope.judge is None else _source(scope.judge),
         verdict="" if scope.judge is None else _verdict(scope.judge, scope.row.detail.scoring.basis),
         strengths=[on_one_line(line) for line in scope.strengths],
-        weaknesses=[on_one_line(line) for line in scope.weaknesses],
+        weaknesses=[on_one_line(line) for line in scope.weaknesses if line not in advice],
     )
 
 

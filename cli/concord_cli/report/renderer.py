@@ -1,6 +1,7 @@
 """Renders a page as HTML. The templates escape all texts, and a Content-Security-Policy allows our own code only."""
 
 from base64 import b64encode
+from collections.abc import Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -22,7 +23,12 @@ def render(row: ResultRow, trial_id: str | None = None, define: Definitions = no
 
     Raises UsageError for a trial that is not in the row.
     """
-    style, script = _asset("report.css"), _asset("report.js")
+    return render_document("page.html.j2", ("report.css",), "report.js", page=page_of(row, trial_id, define))
+
+
+def render_document(template: str, styles: Sequence[str], script_name: str, **content: object) -> str:
+    """One HTML document of a template, with its styles and its script in it. Deterministic."""
+    style, script = Markup("\n").join(map(_asset, styles)), _asset(script_name)
     policy = "; ".join(
         [
             "default-src 'none'",
@@ -32,8 +38,7 @@ def render(row: ResultRow, trial_id: str | None = None, define: Definitions = no
             "form-action 'none'",
         ]
     )
-    template = _environment().get_template("page.html.j2")
-    return template.render(page=page_of(row, trial_id, define), style=style, script=script, policy=policy)
+    return _environment().get_template(template).render(style=style, script=script, policy=policy, **content)
 
 
 @cache

@@ -5,10 +5,13 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from uuid import uuid4
 
+from concord.storage.urls import node_urls
 from concord.trust.declared_hosts import is_every_interface
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.scenario import Scenario
+from concord_cli.stack.containers import fetch_images, remove_containers
 from concord_cli.stack.plan import Listening, Ports, StackPlan, plan_stack
 from concord_cli.stack.probes import LOOPBACK, can_connect, free_ports, is_free
 from concord_cli.stack.redis import DEFAULT_PORT, RedisChoice, choose_redis
@@ -48,10 +51,11 @@ async def local_stack(
     async with run_folder() as folder:
         redis = choose_redis(os.environ, folder.path / "redis", ports.redis)
         progress.log(redis.description)
-        plan = plan_stack(
-            scenario, ports, redis.url, output or folder.path / "output", os.environ.get("CONCORD_ALLOWED_HOSTS")
-        )
-        async with Supervisor(folder, progress.log) as supervisor:
+        run_id = uuid4().hex
+        allowed_hosts = os.environ.get("CONCORD_ALLOWED_HOSTS")
+        output = output or folder.path / "output"
+        plan = plan_stack(scenario, ports, redis.url, output, allowed_hosts, os.environ, run_id)
+        async with _containers(plan, run_id), Supervisor(folder, progress.log) as supervisor:
             progress.status(f"Starting {sum(map(len, plan.groups))} programs")
             try:
                 await start_redis(redis, supervisor)
@@ -63,12 +67,23 @@ async def local_stack(
                 progress.status("Stopping")
 
 
+@asynccontextmanager
+async def _containers(plan: StackPlan, run_id: str) -> AsyncIterator[None]:
+    """Fetches the images of a plan before the block, and removes what is left of its containers after it."""
+    await fetch_images(plan.images)
+    try:
+        yield
+    finally:
+        if plan.images:
+            await remove_containers(run_id)
+
+
 async def start_redis(redis: RedisChoice, supervisor: Supervisor) -> None:
     """Starts the chosen Redis and waits for it. Raises AssessmentError if the one in REDIS_URL does not answer."""
     if redis.program is not None:
         supervisor.start([redis.program])
         await supervisor.ready()
-    elif not await can_connect(redis.url, DEFAULT_PORT):
+    elif not any([await can_connect(url, DEFAULT_PORT) for url in node_urls(redis.url)]):
         raise AssessmentError("no server answers at REDIS_URL: start Redis there, or unset REDIS_URL")
 
 

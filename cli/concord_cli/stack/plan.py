@@ -2,13 +2,16 @@
 
 import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 from pathlib import Path
+from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from concord.trust.declared_hosts import is_every_interface, is_loopback
 from concord_cli.scenario import Participant, Scenario
+from concord_cli.stack.containers import container_command, variables_of
 from concord_cli.stack.probes import LOOPBACK, HttpProbe
 from concord_cli.stack.supervisor import Program
 
@@ -42,6 +45,8 @@ class StackPlan:
     """All programs but Redis, in the order in which they start, and their URLs."""
 
     groups: tuple[tuple[Program, ...], ...]
+    images: Mapping[str, str]
+    """The images of the programs that are containers, by role."""
     gateway_url: str
     collector_url: str
     agent_urls: Mapping[str, str]
@@ -49,11 +54,18 @@ class StackPlan:
 
 
 def plan_stack(
-    scenario: Scenario, ports: Ports, redis_url: str, output: Path, allowed_hosts: str | None = None
+    scenario: Scenario,
+    ports: Ports,
+    redis_url: str,
+    output: Path,
+    allowed_hosts: str | None = None,
+    environment: Mapping[str, str] = MappingProxyType({}),
+    run_id: str = "",
 ) -> StackPlan:
     """Plans the services and the scenario's team; the gateway writes its results under `output`.
 
-    `allowed_hosts` is the `CONCORD_ALLOWED_HOSTS` of this process.
+    `allowed_hosts` is the `CONCORD_ALLOWED_HOSTS` of this process, `environment` all its variables. `run_id` marks the
+    stack's containers. Raises UsageError for a variable that an agent needs and that is not set.
     """
     services = ports.services
     gateway_url = services.card_url or _url(services.gateway, services.host)
@@ -67,10 +79,17 @@ def plan_stack(
         | {"CONCORD_COLLECTOR_URL": collector_url, "CONCORD_OUTPUT_DIR": str(output)}
         | _allowed_team(services.host, ports.agents.values(), allowed_hosts),
     )
-    team = [_agent(each, scenario.team.wiring, ports.agents[each.role]) for each in scenario.local]
     started = {role: _url(port) for role, port in ports.agents.items()}
+    addresses = {**started, **scenario.endpoints}
+    team = []
+    for each in scenario.local:
+        port, variables = ports.agents[each.role], variables_of(each.role, each.env, environment)
+        container = container_command(each.image or "", variables, run_id)
+        command = _command(each, port, scenario.team.wiring, addresses, container)
+        team.append(Program(each.role, command, variables, HttpProbe(_url(port).rstrip("/") + _CARD)))
     return StackPlan(
         groups=((collector, *_workers(redis)), (*team, gateway)),
+        images={each.role: each.image for each in scenario.local if _is_container(each) and each.image},
         gateway_url=gateway_url,
         collector_url=collector_url,
         agent_urls={
@@ -89,18 +108,32 @@ def _workers(env: Mapping[str, str]) -> list[Program]:
     ]
 
 
-def _agent(participant: Participant, wiring: str, port: int) -> Program:
-    if participant.cmd is not None:
-        program, *arguments = shlex.split(participant.cmd)
-        command = (sys.executable if program == "python" else program, *arguments)
-        address = ("--host", LOOPBACK, "--port", str(port), "--card-url", _url(port))
-        return Program(participant.role, (*command, *address), {}, HttpProbe(_url(port).rstrip("/") + _CARD))
-    return _service(
-        *(participant.role, "concord_purple", port, "--card-url", _url(port)),
-        *("--agent-id", participant.role, "--function", str(participant.function), "--team", wiring),
-        env={},
-        ready=_CARD,
-    )
+def _command(
+    participant: Participant, port: int, wiring: str, addresses: Mapping[str, str], container: Sequence[str]
+) -> tuple[str, ...]:
+    """The command line of an agent at a port. `addresses`: those of all agents, by role."""
+    role, address = participant.role, ("--host", LOOPBACK, "--port", str(port), "--card-url", _url(port))
+    if participant.function is not None:
+        options = ("--agent-id", role, "--function", str(participant.function), "--team", wiring)
+        return _module("concord_purple", *address, *options)
+    if participant.cmd is None:
+        return (*container, *address)
+    program, *arguments = shlex.split(participant.cmd)
+    command = (sys.executable if program == "python" else program, *arguments)
+    if participant.adapt:
+        named = (reduce(_with_address, addresses.items(), each) for each in command)
+        return _module("concord_cli", "adapt", role, *address, "--", *named)
+    return (*command, *address)
+
+
+def _is_container(participant: Participant) -> bool:
+    return participant.function is None and participant.cmd is None
+
+
+def _with_address(argument: str, peer: tuple[str, str]) -> str:
+    """An argument with the address of a peer (role and URL) in place of `{ROLE}`."""
+    role, url = peer
+    return argument.replace(f"{{{role}}}", url)
 
 
 def _service(
@@ -110,11 +143,10 @@ def _service(
     *arguments: str,
     env: Mapping[str, str],
     host: str = LOOPBACK,
-    ready: str = "/readyz",
 ) -> Program:
     command = _module(module, "--host", host, "--port", str(port), *arguments)
     local = LOOPBACK if is_every_interface(host) else host
-    return Program(name, command, env, HttpProbe(_url(port, local).rstrip("/") + ready))
+    return Program(name, command, env, HttpProbe(_url(port, local).rstrip("/") + "/readyz"))
 
 
 def _allowed_team(host: str, ports: Iterable[int], others: str | None) -> dict[str, str]:

@@ -1,7 +1,7 @@
 """The commands under `concord tasks`."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -82,12 +82,16 @@ def estimate(
     seats: Annotated[int | None, typer.Option(min=2, max=100, help="By default what the manifest says, or 5.")] = None,
     trials: Annotated[int, typer.Option(min=1, max=100, help="Of each task.")] = 1,
     turn_s: Annotated[float, typer.Option(min=0.01, help="How long an agent takes for a turn (seconds).")] = 5.0,
+    exchange: Annotated[
+        Literal["rounds", "calls"] | None,
+        typer.Option(help="How the seats exchange messages; by default what the manifest says, or in rounds."),
+    ] = None,
 ) -> None:
-    """Estimate calls, tokens and time of an assessment in rounds, before it starts."""
+    """Estimate calls, tokens and time of an assessment before it starts."""
     with exit_codes():
         from concord_cli.tasks.command import print_estimate
 
-        print_estimate(suite, seats, trials, turn_s)
+        print_estimate(suite, seats, trials, turn_s, exchange)
 
 
 @app.command()

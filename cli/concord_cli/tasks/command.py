@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from rich.console import Console
 from rich.table import Table
 
-from concord.assessment.request import AssessmentConfig, FamilyTask
+from concord.assessment.request import AssessmentConfig, Exchange, FamilyTask
 from concord.assessment.seats import DEFAULT_SEATS
 from concord.assessment.suite_tasks import suite_tasks
 from concord.suite import (
@@ -21,6 +21,7 @@ from concord.suite import (
     Family,
     SuiteTask,
     Topology,
+    fewest_calls,
     installed_families,
     instance_secret,
     neighbours_in,
@@ -109,28 +110,50 @@ def grade_answers(task_file: Path, answers_file: Path) -> None:
     console.print(f"outcome {grade.outcome:.3f}")
 
 
-def print_estimate(suite: Sequence[str], seats: int | None, trials: int, turn_s: float) -> None:
-    """Prints the calls, tokens and time of an assessment in rounds whose team needs one round more than the fewest."""
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a trial costs: calls, tokens, and turns one after the other. `rounds`: None by calls."""
+
+    rounds: int | None
+    calls: int
+    read: int
+    written: int
+    turns: int
+
+
+def print_estimate(
+    suite: Sequence[str], seats: int | None, trials: int, turn_s: float, exchange: str | None = None
+) -> None:
+    """Prints the calls, tokens and time of an assessment, in rounds unless `exchange` or a task's own says `calls`.
+
+    In rounds, the team needs one round more than the fewest. By calls, it makes the fewest calls, one after the other.
+    """
+    estimates: list[tuple[str, int, Estimate]] = []
+    config = AssessmentConfig(suite=list(suite), seats=seats, exchange=None if exchange is None else Exchange(exchange))
+    for spec in suite_tasks(config):
+        if spec.family is not None:
+            size = seats or spec.family.seats or DEFAULT_SEATS
+            task = _of_spec(spec.id, spec.family, size)
+            by_calls = spec.family.exchange is Exchange.CALLS
+            estimates.append((spec.id, size, _by_calls(task) if by_calls else _in_rounds(task)))
+    with_rounds = any(each.rounds is not None for _, _, each in estimates)
     table = Table(box=None, header_style="bold")
     table.add_column("task")
-    for heading in ("seats", "rounds", "calls", "tokens in", "tokens out"):
+    for heading in ("seats", *(["rounds"] if with_rounds else []), "calls", "tokens in", "tokens out"):
         table.add_column(heading, justify="right")
-    totals = [0, 0, 0, 0]
-    for spec in suite_tasks(AssessmentConfig(suite=list(suite), seats=seats)):
-        if spec.family is None:
-            continue
-        size = seats or spec.family.seats or DEFAULT_SEATS
-        task = _of_spec(spec.id, spec.family, size)
-        rounds = task.fewest_rounds.value + 1
-        read, written = _tokens(task, rounds)
-        row = [rounds, rounds * size, read, written]
-        totals = [total + trials * each for total, each in zip(totals, row, strict=True)]
-        table.add_row(spec.id, str(size), *(f"{each:,}" for each in row))
+    for task_id, size, each in estimates:
+        rounds = ["-" if each.rounds is None else f"{each.rounds:,}"] if with_rounds else []
+        table.add_row(task_id, str(size), *rounds, *(f"{n:,}" for n in (each.calls, each.read, each.written)))
     console = Console(highlight=False)
     console.print(table)
+    calls, read, written, turns = (
+        trials * sum(column)
+        for column in zip(*((each.calls, each.read, each.written, each.turns) for _, _, each in estimates), strict=True)
+    )
+    more = "more rounds costs more" if with_rounds else "more calls costs more, and concurrent calls take less time"
     console.print(
-        f"\n{trials} trial(s) of each: {totals[1]:,} calls, {totals[2]:,} tokens read and {totals[3]:,} written, "
-        f"{totals[0] * turn_s / 60:.1f} min at {turn_s:g} s a turn. A team that needs more rounds costs more."
+        f"\n{trials} trial(s) of each: {calls:,} calls, {read:,} tokens read and {written:,} written, "
+        f"{turns * turn_s / 60:.1f} min at {turn_s:g} s a turn. A team that needs {more}."
     )
 
 
@@ -143,14 +166,31 @@ def print_secrets(results: Path, folder: Path) -> None:
         typer.echo(json.dumps(line))
 
 
-def _tokens(task: SuiteTask, rounds: int) -> tuple[int, int]:
-    """The tokens that all seats read and write if each passes on its knowledge once."""
-    brief = fmean(map(len, task.briefs.values())) / CHARACTERS_PER_TOKEN
-    question = len(task.question) / CHARACTERS_PER_TOKEN
-    size = len(task.seats)
-    told = task.fewest_messages.value * brief * 2
-    read = size * rounds * (brief + question + OVERHEAD_TOKENS) + told * rounds / 2
-    return round(read), round(size * rounds * OVERHEAD_TOKENS / 5 + told)
+def _in_rounds(task: SuiteTask) -> Estimate:
+    """All seats take a turn in each round, and each passes on its knowledge once."""
+    rounds, size = task.fewest_rounds.value + 1, len(task.seats)
+    told = task.fewest_messages.value * _brief_tokens(task) * 2
+    read = size * rounds * _turn_tokens(task) + told * rounds / 2
+    written = size * rounds * OVERHEAD_TOKENS / 5 + told
+    return Estimate(rounds, rounds * size, round(read), round(written), rounds)
+
+
+def _by_calls(task: SuiteTask) -> Estimate:
+    """Each seat gets the task once. A call is a turn of its callee, and another of its caller."""
+    calls, size = fewest_calls(task).value, len(task.seats)
+    turns = size + 2 * calls
+    told = 2 * calls * _brief_tokens(task)
+    written = turns * OVERHEAD_TOKENS / 5 + told
+    return Estimate(None, calls + size, round(turns * _turn_tokens(task) + told), round(written), 1 + 2 * calls)
+
+
+def _turn_tokens(task: SuiteTask) -> float:
+    """The tokens that a seat reads in a turn, besides messages."""
+    return _brief_tokens(task) + len(task.question) / CHARACTERS_PER_TOKEN + OVERHEAD_TOKENS
+
+
+def _brief_tokens(task: SuiteTask) -> float:
+    return fmean(map(len, task.briefs.values())) / CHARACTERS_PER_TOKEN
 
 
 def _generate(instance: Instance, secret: str | None = None) -> SuiteTask:

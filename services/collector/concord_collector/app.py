@@ -11,7 +11,7 @@ from fastapi.routing import APIRoute
 from pydantic.json_schema import models_json_schema
 
 from concord.service import BodyLimit, TokenPathLimit, probe_routes
-from concord.storage import TraceLimits
+from concord.storage import OpenTraceLimits, TraceLimits
 from concord.storage.redis import Storage, connect
 from concord.trace.report import StepBatch
 from concord.trust.closed_trials import ClosedTrials
@@ -22,6 +22,7 @@ from concord_collector.admission import Admission
 from concord_collector.authentication import Authenticator
 from concord_collector.backpressure import Backpressure
 from concord_collector.metrics import Metrics, TimingMiddleware
+from concord_collector.open_traces import OpenCollection, open_router
 from concord_collector.otlp_endpoint import otlp_router
 from concord_collector.rate_limits import RateLimiter
 from concord_collector.registry_endpoints import registry_router
@@ -42,7 +43,7 @@ def create_app(settings: CollectorSettings) -> FastAPI:
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        async with connect(settings.redis_url) as storage:
+        async with connect(settings.redis_url, settings.queue_redis_url) as storage:
             backpressure = Backpressure(
                 storage,
                 metrics,
@@ -50,6 +51,7 @@ def create_app(settings: CollectorSettings) -> FastAPI:
                 watermark=settings.redis_watermark,
             )
             _include_routes(app, settings, storage, metrics, backpressure)
+            await backpressure.measure()
             polling = asyncio.create_task(backpressure.poll())
             yield
             polling.cancel()
@@ -58,6 +60,7 @@ def create_app(settings: CollectorSettings) -> FastAPI:
 
     app = FastAPI(title="Concord collector", version=__version__, lifespan=lifespan)
     app.state.documented = []
+    app.state.metrics = metrics.registry
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(TimingMiddleware, metrics=metrics)
     app.add_middleware(TokenPathLimit, accepts=PATHS.__contains__)
@@ -78,10 +81,18 @@ def _include_routes(
     writer = TraceWriter(storage.traces, metrics, TraceLimits(settings.max_trace_bytes, settings.max_steps))
     registration_rate = RateLimiter(settings.registrations_per_minute / _MINUTE_S, _MINUTE_S)
     _mount_bare(app, traces_router(admission, writer))
-    _mount_bare(app, otlp_router(admission, writer))
+    collection = _open_collection(settings, storage) if settings.open else None
+    _mount_bare(app, otlp_router(admission, writer, collection))
+    if collection is not None:
+        app.include_router(open_router(collection))
     peer_urls = PeerUrls(settings.hosts.networks, exact=settings.hosts)
     app.include_router(registry_router(storage.registry, authenticator, peer_urls, registration_rate))
     app.include_router(probe_routes(backpressure.check_readiness, metrics.registry))
+
+
+def _open_collection(settings: CollectorSettings, storage: Storage) -> OpenCollection:
+    limits = OpenTraceLimits(settings.open_traces, settings.open_retention_s, settings.open_bytes)
+    return OpenCollection(storage.open_traces, storage.traces, storage.assessments, limits)
 
 
 def _mount_bare(app: FastAPI, router: APIRouter) -> None:

@@ -6,9 +6,10 @@ from typing import Final
 
 from fastapi import HTTPException
 
-from concord.storage import MemoryUse, Queue, StorageUnavailableError
+from concord.storage import MemoryUse, StorageUnavailableError
 from concord.storage.redis import Storage
 from concord_collector.metrics import Metrics
+from concord_collector.storage_metrics import measure
 
 logger = logging.getLogger(__name__)
 
@@ -37,11 +38,19 @@ class Backpressure:
     async def poll(self) -> None:
         """Measures Redis once a second until cancelled."""
         while True:
-            try:
-                await self._measure()
-            except StorageUnavailableError as error:
-                logger.warning("cannot read the memory usage of Redis: %s", error)
             await asyncio.sleep(_POLL_INTERVAL_S)
+            await self.measure()
+
+    async def measure(self) -> None:
+        """Measures Redis now, for the next requests and for the metrics."""
+        try:
+            state = await measure(self._storage, self._memory_bytes)
+        except StorageUnavailableError as error:
+            self._metrics.storage.state = None
+            logger.warning("cannot read the memory usage of Redis: %s", error)
+            return
+        self._metrics.storage.state = state
+        self._over_watermark = self._is_over_watermark(MemoryUse(state.memory_used, state.memory_limit))
 
     async def check_readiness(self) -> None:
         """Measures Redis now. Raises StorageUnavailableError, or OverWatermarkError."""
@@ -52,14 +61,6 @@ class Backpressure:
         """Raises 503 if Redis was over its watermark when it was last measured."""
         if self._over_watermark:
             raise HTTPException(503, "storage is full", {"Retry-After": str(_RETRY_AFTER_S)})
-
-    async def _measure(self) -> None:
-        use = await self._storage.memory()
-        self._over_watermark = self._is_over_watermark(use)
-        self._metrics.redis_used.set(use.used)
-        for queue in Queue:
-            self._metrics.queue_depth.labels(queue=queue).set(await self._storage.jobs.depth(queue))
-            self._metrics.queue_age.labels(queue=queue).set(await self._storage.jobs.oldest_s(queue))
 
     def _is_over_watermark(self, use: MemoryUse) -> bool:
         limits = [limit for limit in (use.limit, self._memory_bytes) if limit is not None]

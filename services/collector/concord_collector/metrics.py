@@ -3,8 +3,14 @@
 import time
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import CollectorRegistry, Counter, Histogram
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from concord_collector.storage_metrics import StorageMetrics
+
+STEP_OUTCOMES: Final = ("accepted", "duplicate", "late", "rejected")
+REJECTIONS: Final = ("invalid", "foreign_trace", "trace_full")
+STATUSES: Final = (202, 400, 401, 403, 413, 415, 429, 503)
 
 _TIMED_PATHS: Final = frozenset({"/traces", "/v1/traces"})
 
@@ -44,14 +50,15 @@ class Metrics:
             buckets=(0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5),
             registry=self.registry,
         )
-        self.redis_used = Gauge("concord_redis_used_bytes", "Memory that Redis uses.", registry=self.registry)
-        self.queue_depth = Gauge("concord_queue_depth", "Jobs that wait or run.", ["queue"], registry=self.registry)
-        self.queue_age = Gauge(
-            "concord_queue_oldest_seconds",
-            "Age of the oldest job that waits or runs.",
-            ["queue"],
-            registry=self.registry,
-        )
+        self.storage = StorageMetrics()
+        self.registry.register(self.storage)
+        # A counter that appears with its first event has no rate for this event.
+        for outcome in STEP_OUTCOMES:
+            self.steps.labels(outcome=outcome)
+        for reason in REJECTIONS:
+            self.rejected.labels(reason=reason)
+        for status in STATUSES:
+            self.batches.labels(status=status)
 
 
 class TimingMiddleware:

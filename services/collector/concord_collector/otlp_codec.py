@@ -1,7 +1,7 @@
 """OTLP/HTTP encodings: reads exports in protobuf, writes responses in both. (`concord.trace.otlp` reads JSON.)"""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 
 from google.protobuf.message import DecodeError
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
@@ -14,8 +14,8 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span as ProtoSpan
 from opentelemetry.proto.trace.v1.trace_pb2 import Status
 from pydantic import JsonValue
 
-from concord.trace.otlp import AttributeValue, Span, as_attribute
-from concord.trace.otlp.genai import ATTRIBUTES, SERVICE_NAME
+from concord.trace.otlp import AttributeValue, Span, as_attribute, destination
+from concord.trace.otlp.genai import ATTRIBUTES, DESTINATION, SERVICE_NAME
 
 
 def read_protobuf(body: bytes) -> Iterator[Span]:
@@ -50,6 +50,7 @@ def _spans(export: ExportTraceServiceRequest) -> Iterator[Span]:
 
 
 def _span(span: ProtoSpan, scope: str, service: str) -> Span:
+    client = span.kind == ProtoSpan.SPAN_KIND_CLIENT
     return Span(
         trace_id=span.trace_id.hex(),
         span_id=span.span_id.hex(),
@@ -59,15 +60,21 @@ def _span(span: ProtoSpan, scope: str, service: str) -> Span:
         service=service,
         start_ns=span.start_time_unix_nano,
         end_ns=span.end_time_unix_nano,
-        client=span.kind == ProtoSpan.SPAN_KIND_CLIENT,
+        client=client,
         failed=span.status.code == Status.STATUS_CODE_ERROR,
         message=span.status.message,
-        attributes=_attributes(span.attributes),
+        attributes=_exception(span.events) | _attributes(span.attributes),
+        address=destination(_attributes(span.attributes, DESTINATION)) if client else "",
     )
 
 
-def _attributes(attributes: Iterable[KeyValue]) -> dict[str, AttributeValue]:
-    return {each.key: _attribute(each.value) for each in attributes if each.key in ATTRIBUTES}
+def _exception(events: Iterable[ProtoSpan.Event]) -> dict[str, AttributeValue]:
+    """The attributes of the first exception of a span."""
+    return next((_attributes(event.attributes) for event in events if event.name == "exception"), {})
+
+
+def _attributes(attributes: Iterable[KeyValue], names: Set[str] = ATTRIBUTES) -> dict[str, AttributeValue]:
+    return {each.key: _attribute(each.value) for each in attributes if each.key in names}
 
 
 def _attribute(value: AnyValue) -> AttributeValue:

@@ -8,13 +8,14 @@ from typing import Any, Final
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from concord.trace.otlp import Span, SpanError, read_json, to_step, without_internals
+from concord.trace.otlp import Span, SpanError, as_attributes, read_json, to_step, without_internals
 from concord.trace.report import MAX_BATCH_STEPS, Channel, StepBatch
 from concord.trace.step import MAX_ID_LENGTH, InteractionStep
 from concord.trust.tokens import Claims
 from concord_collector.admission import Admission
 from concord_collector.batch_parsing import ParsedBatch
 from concord_collector.http_errors import ERROR_RESPONSES
+from concord_collector.open_traces import OpenCollection
 from concord_collector.otlp_codec import read_protobuf, write_json, write_protobuf
 from concord_collector.trace_writer import TRACE_FULL, TraceWriter
 
@@ -37,8 +38,8 @@ _OPENAPI: Final[dict[str, Any]] = {
 }
 
 
-def otlp_router(admission: Admission, writer: TraceWriter) -> APIRouter:
-    """The route for OpenTelemetry spans."""
+def otlp_router(admission: Admission, writer: TraceWriter, open_traces: OpenCollection | None = None) -> APIRouter:
+    """The route for OpenTelemetry spans. `open_traces`: keeps those of no trial, where the collector is open."""
     router = APIRouter(tags=["traces"])
 
     @router.post("/v1/traces", openapi_extra=_OPENAPI, responses=ERROR_RESPONSES)
@@ -54,6 +55,10 @@ def otlp_router(admission: Admission, writer: TraceWriter) -> APIRouter:
         if spans and export.n_foreign == len(spans):
             raise HTTPException(403, "the token is for another trace")
         receipts = [await writer.write(admitted.caller, batch, Channel.OTLP) for batch in export.batches]
+        if open_traces is not None and admitted.caller.claims is None:
+            for batch, receipt in zip(export.batches, receipts, strict=True):
+                if receipt.accepted:
+                    await open_traces.note(batch)
         over_quota = sum(len(receipt.rejected) for receipt in receipts)
         reason = export.reason or (TRACE_FULL if over_quota else "")
         body = _WRITE[admitted.content_type](export.rejected + over_quota, reason)
@@ -93,7 +98,7 @@ def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Ex
         try:
             if len(reporter) > MAX_ID_LENGTH:
                 raise SpanError(f"service.name: longer than {MAX_ID_LENGTH} characters")
-            groups[span.trace_id, reporter].append(to_step(span, agent_name=span.agent))
+            groups[span.trace_id, reporter].append(_step(span))
         except SpanError as error:
             reasons.append(str(error))
     digest = blake2b(body, digest_size=16).hexdigest()
@@ -103,6 +108,12 @@ def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Ex
         for number, steps in enumerate(_chunks(all_steps))
     ]
     return Export(batches, len(reasons), reasons[0] if reasons else "", foreign)
+
+
+def _step(span: Span) -> InteractionStep:
+    """The step of a span, with the span itself. Raises SpanError."""
+    step = to_step(span, agent_name=span.agent)
+    return step.model_copy(update={"additional_attributes": step.additional_attributes | as_attributes(span)})
 
 
 def _chunks(steps: list[InteractionStep]) -> Iterator[list[InteractionStep]]:

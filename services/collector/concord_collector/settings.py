@@ -14,7 +14,16 @@ class CollectorSettings(StatefulServiceSettings):
     """Who may report, and within which limits (bytes). Beyond a limit the collector refuses; it never truncates."""
 
     open: bool = False
-    """Whether to accept reports and registrations without a token, marked as such; for closed networks."""
+    """Whether to accept reports and registrations without a token, marked as such; for closed networks.
+
+    Spans of no trial are then kept, and anybody may read them.
+    """
+    open_traces: Annotated[int, Field(gt=0)] = 10_000
+    """How many traces of no trial are kept; beyond these limits, the oldest are deleted."""
+    open_bytes: Annotated[int, Field(gt=0)] = 1024 * _MIB
+    """Of all traces of no trial, uncompressed; stored, they take about a tenth."""
+    open_retention_s: Annotated[int, Field(gt=0, le=24 * 3600)] = 24 * 3600
+    """How long a trace of no trial is kept after its last span (seconds)."""
     max_body_bytes: Annotated[int, Field(gt=0)] = 4 * _MIB
     """Of a request, as sent."""
     max_inflated_bytes: Annotated[int, Field(gt=0)] = 16 * _MIB

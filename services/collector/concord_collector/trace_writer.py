@@ -1,7 +1,9 @@
 """Writes parsed batches into their traces, within the traces' quotas, under the reporter that the token proves."""
 
+import logging
 from typing import Final
 
+import structlog
 from fastapi import HTTPException
 
 from concord.assessment.roster import RESERVED_IDS
@@ -11,6 +13,8 @@ from concord_collector.authentication import Caller
 from concord_collector.batch_parsing import ParsedBatch
 from concord_collector.http_errors import storage_unavailable, trial_closed
 from concord_collector.metrics import Metrics
+
+logger = logging.getLogger(__name__)
 
 TRACE_FULL: Final = "the trace is full"
 """The reason with which a step beyond its trace's quota is refused."""
@@ -40,13 +44,18 @@ class TraceWriter:
         if not batch.n_steps and not batch.dropped:
             return receipt
         authenticated = caller.claims is not None
+        structlog.contextvars.bind_contextvars(trace_id=batch.trace_id, batch_id=batch.batch_id, reporter=reporter)
+        if caller.claims is not None:
+            structlog.contextvars.bind_contextvars(assessment_id=caller.claims.assessment_id)
         report = batch.received(channel, authenticated=authenticated, reporter=reporter, compressed=gzipped)
         try:
             first = await self._append(report, receipt, len(batch.body))
         except TraceFullError:
             self._count_trace_full(batch)
+            logger.debug("refused %d steps: %s", batch.n_steps, TRACE_FULL)
             return _all_rejected(batch)
         self._count(batch, report, first)
+        logger.debug("stored %d steps", batch.n_steps)
         return receipt if first is None else first
 
     def count_rejected(self, invalid: int, foreign: int) -> None:
@@ -61,6 +70,7 @@ class TraceWriter:
         except TraceClosedError as error:
             raise trial_closed() from error
         except StorageUnavailableError as error:
+            logger.warning("a batch could not be stored: %s", error)
             raise storage_unavailable() from error
 
     def _count_trace_full(self, batch: ParsedBatch) -> None:

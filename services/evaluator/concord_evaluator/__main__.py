@@ -7,7 +7,9 @@ from concord.llm import LLMSettings
 from concord.service import configure_logging
 from concord.storage import Queue
 from concord.storage.redis import WORK_RETRY_S, connect, run_worker
+from concord.tracing import configure_tracing
 from concord_evaluator.criteria import CriteriaEvaluator
+from concord_evaluator.instruments import WorkerInstruments
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.metrics import BrokenMetricError, installed_metrics
 from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
@@ -30,18 +32,24 @@ def main() -> None:
         parser.error(str(error))
     settings = EvaluatorSettings()
     configure_logging("evaluator", level=settings.log_level, form=settings.log_format)
+    configure_tracing("evaluator")
     if arguments.replay_dead_letters:
         print(f"queued again: {asyncio.run(replay(settings, arguments.queue))}")  # noqa: T201 - the command's answer
     else:
-        asyncio.run(work(settings, arguments.queue))
+        instruments = WorkerInstruments(arguments.queue)
+        with instruments.served(arguments.host, arguments.port):
+            asyncio.run(work(settings, arguments.queue, instruments))
 
 
-async def work(settings: EvaluatorSettings, queue: Queue) -> None:
+async def work(settings: EvaluatorSettings, queue: Queue, instruments: WorkerInstruments) -> None:
     """Runs a worker on a queue until SIGTERM or SIGINT."""
     async with (
-        connect(settings.redis_url, retry_s=WORK_RETRY_S) as storage,
+        connect(settings.redis_url, settings.queue_redis_url, retry_s=WORK_RETRY_S) as storage,
         ProcessPool(
-            settings.pool_processes, memory_bytes=settings.pool_memory_bytes, limit_s=settings.pool_limit_s
+            settings.pool_processes,
+            memory_bytes=settings.pool_memory_bytes,
+            limit_s=settings.pool_limit_s,
+            on_replaced=instruments.replaced.inc,
         ) as pool,
     ):
         if queue is Queue.FAST:
@@ -53,12 +61,19 @@ async def work(settings: EvaluatorSettings, queue: Queue) -> None:
         jobs = EvaluatorJobs(
             storage.traces, storage.assessments, storage.jobs, pool, judge, settings.evaluation_limits, criteria
         )
-        await run_worker(settings.redis_url, queue, jobs.functions(queue), settings.policy(queue), jobs.on_dead_letter)
+        await run_worker(
+            settings.queue_redis_url or settings.redis_url,
+            queue,
+            jobs.functions(queue),
+            settings.policy(queue),
+            jobs.on_dead_letter,
+            on_attempt=instruments.count_attempt,
+        )
 
 
 async def replay(settings: EvaluatorSettings, queue: Queue | None) -> int:
     """Queues the dead letters of one queue (None: of all) again. Returns their number."""
-    async with connect(settings.redis_url) as storage:
+    async with connect(settings.redis_url, settings.queue_redis_url) as storage:
         letters = [letter for letter in await storage.jobs.dead_letters() if queue in {None, letter.job.queue}]
         for letter in letters:
             await storage.jobs.replay(letter)
@@ -68,6 +83,8 @@ async def replay(settings: EvaluatorSettings, queue: Queue | None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("concord_evaluator", description="Evaluate traces from Redis (REDIS_URL).")
     parser.add_argument("--queue", type=Queue, choices=list(Queue), help="queue to work on")
+    parser.add_argument("--host", default="127.0.0.1", help="address on which to serve /metrics (default: 127.0.0.1)")
+    parser.add_argument("--port", type=int, help="port on which to serve /metrics (default: not served)")
     parser.add_argument(
         "--replay-dead-letters", action="store_true", help="queue the jobs that failed permanently again, and exit"
     )

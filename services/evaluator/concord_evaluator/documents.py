@@ -1,5 +1,6 @@
 """The documents that the jobs store for a trial: its evaluation, then its verdict."""
 
+from concord.assessment.inputs import EvaluationInputs
 from concord.assessment.jobs import TrialVerdict
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import (
@@ -39,7 +40,7 @@ class TrialEvaluation(Record):
     """The evaluation of a trial from its trace, before judging. A null field: its evaluator was not chosen.
 
     `grading`: by the task's scorer, null without one. `conduct`: null where the gateway carries no calls. `failure`:
-    the reason why the document has only these two.
+    the reason why the document has only these two. `inputs`: null for a trace from a file.
     """
 
     outcome: TrialOutcome
@@ -61,6 +62,7 @@ class TrialEvaluation(Record):
     coordination_status: MetricStatus = MetricStatus.OK
     failure: InfrastructureFailure | None = None
     warnings: list[str]
+    inputs: EvaluationInputs | None = None
 
 
 class JudgedTrial(TrialVerdict):

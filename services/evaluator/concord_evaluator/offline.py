@@ -71,6 +71,7 @@ def _row(plan: AssessmentPlan, trace: Trace, evaluation: TrialEvaluation, judgme
 def _plan(trace: Trace, config: AssessmentConfig) -> AssessmentPlan:
     return AssessmentPlan(
         assessment_id=trace.trace_id,
+        started_at=trace.started_at,
         mode=Mode.RECORDED,
         config=config,
         tasks=[TaskSpec(id=TASK_ID, text=trace.task or trace.trace_id)],

@@ -1,6 +1,7 @@
 """The evaluator's settings, from the environment."""
 
 import os
+from pathlib import Path
 from typing import Annotated, Final
 
 from pydantic import Field
@@ -31,6 +32,9 @@ class EvaluatorSettings(StatefulServiceSettings):
     completion_wait_s: Annotated[int, Field(ge=0, lt=10)] = 8
     """How long running jobs may go on after SIGTERM. Container engines kill after ten seconds."""
 
+    heartbeat_file: Path | None = None
+    """A file that the worker touches every two seconds."""
+
     judge_samples: Annotated[int, Field(ge=1, le=9)] = 1
     """How many times the language model judges each trial, on the same evidence."""
 
@@ -58,4 +62,5 @@ class EvaluatorSettings(StatefulServiceSettings):
             max_tries=self.max_tries,
             max_jobs=self.max_jobs,
             completion_wait_s=self.completion_wait_s,
+            heartbeat_file=self.heartbeat_file,
         )

@@ -1,6 +1,7 @@
 """`python -m concord_gateway`: serves the green agent."""
 
 from concord.service import address_parser, configure_logging, serve
+from concord.tracing import configure_tracing
 from concord.trust.declared_hosts import is_every_interface
 from concord_gateway.app import create_app
 from concord_gateway.settings import GatewaySettings
@@ -19,6 +20,7 @@ def main() -> None:
     arguments = parser.parse_args()
     settings = GatewaySettings()
     configure_logging("gateway", level=settings.log_level, form=settings.log_format)
+    configure_tracing("gateway")
     card_url = arguments.card_url
     if card_url is None and not is_every_interface(arguments.host):
         card_url = f"http://{arguments.host}:{arguments.port}/"

@@ -32,6 +32,11 @@ class Admission:
         self._waiting_bytes = 0
 
     @property
+    def running(self) -> int:
+        """The number of assessments that have a slot."""
+        return self._taken
+
+    @property
     def waiting(self) -> int:
         """The number of assessments that wait."""
         return len(self._queue)

@@ -7,10 +7,11 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
-from concord.a2a import AgentProfile, Skill, mount_agent
+from concord.a2a import AgentProfile, Skill, Webhooks, mount_agent
 from concord.llm import LLM, LLMSettings
 from concord.service import BodyLimit, TokenPathLimit, probe_routes
 from concord.storage.redis import WORK_RETRY_S, Storage, connect
+from concord.storage.urls import node_urls
 from concord.trust.api_keys import ApiKeys
 from concord.trust.closed_trials import ClosedTrials
 from concord.trust.declared_hosts import DeclaredHosts, host_and_port, is_every_interface, is_loopback
@@ -41,26 +42,27 @@ def create_app(settings: GatewaySettings, card_url: str | None, bound_to: str = 
     """
     keys = ApiKeys(settings.api_keys)
     peer_urls = _peer_urls(settings, card_url, bound_to)
+    instruments = Instruments()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with (
-            connect(settings.redis_url, retry_s=WORK_RETRY_S) as storage,
+            connect(settings.redis_url, settings.queue_redis_url, retry_s=WORK_RETRY_S) as storage,
             Upstream(peer_urls, settings.body_idle_s) as upstream,
             characters_model(LLMSettings(), settings.record_replies, settings.replay_replies) as response_llm,
-            _contexts(settings, card_url, response_llm) as contexts,
+            _contexts(settings, card_url, response_llm, instruments) as contexts,
             environment_routes(contexts) as routes,
         ):
             app.router.routes.extend(routes)
             token_keys = TokenKeys(settings.token_secret, storage.secrets.token_secret)
-            instruments = Instruments()
             participants = _participants(settings, storage, token_keys, upstream, instruments, card_url, peer_urls)
             if (base := participants.proxy_base) is not None:
                 carrier, closed = participants.carrier, participants.closed
                 app.router.routes.extend(proxy_routes(token_keys, storage, upstream, carrier, closed, base))
             handler = AssessmentHandler(storage, settings, instruments, participants, contexts)
             records = storage.tasks(lease_s=settings.lease_s, keep_s=settings.keep_s)
-            agent = mount_agent(app, _profile(card_url), handler, keys=keys, records=records)
+            webhooks = Webhooks(storage.webhooks(), peer_urls.pin_webhook)
+            agent = mount_agent(app, _profile(card_url), handler, keys=keys, records=records, webhooks=webhooks)
             app.include_router(probe_routes(lambda: check_workers(storage), instruments.registry))
             _log_who_may_assess(keys, bound_to or card_url or "")
             agent.take_over()
@@ -71,6 +73,7 @@ def create_app(settings: GatewaySettings, card_url: str | None, bound_to: str = 
                 await participants.carrier.calls.written()
 
     app = FastAPI(title="Concord gateway", version=__version__, lifespan=lifespan)
+    app.state.metrics = instruments.registry
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(TokenPathLimit, accepts=lambda path: path.startswith(f"{PROXY_PATH}/"))
     return app
@@ -79,7 +82,8 @@ def create_app(settings: GatewaySettings, card_url: str | None, bound_to: str = 
 def _peer_urls(settings: GatewaySettings, card_url: str | None, bound_to: str) -> PeerUrls:
     listening = host_and_port(f"http://{bound_to}" if bound_to else card_url or "") or ("", 0)
     loopback = is_loopback(listening[0])
-    urls = (card_url, settings.proxy_url, settings.collector_url, settings.redis_url)
+    redis_urls = (*node_urls(settings.redis_url), settings.queue_redis_url)
+    urls = (card_url, settings.proxy_url, settings.collector_url, *redis_urls)
     own = {host_and_port(url) for url in urls if url is not None}
     if is_every_interface(listening[0]):
         own.add((socket.gethostname(), listening[1]))
@@ -93,7 +97,7 @@ def _peer_urls(settings: GatewaySettings, card_url: str | None, bound_to: str) -
 
 @asynccontextmanager
 async def _contexts(
-    settings: GatewaySettings, card_url: str | None, response_llm: LLM | None
+    settings: GatewaySettings, card_url: str | None, response_llm: LLM | None, instruments: Instruments
 ) -> AsyncIterator[AssistantContexts]:
     """The green agents of assistants. Their environments end with the gateway."""
     contexts = AssistantContexts(
@@ -102,6 +106,7 @@ async def _contexts(
         max_environments=settings.max_assessments,
         idle_s=settings.environment_idle_s,
         response_llm=response_llm,
+        instruments=instruments,
     )
     contexts.start()
     try:
@@ -150,6 +155,7 @@ def _profile(url: str | None) -> AgentProfile:
         ),
         version=__version__,
         url=url,
+        rest=True,
         skills=(
             Skill(
                 id="assess_coordination",

@@ -5,15 +5,18 @@ import logging
 from contextlib import suppress
 
 import structlog
+from opentelemetry.trace import Span
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import AssessmentRequest
 from concord.assessment.result_row import ResultRow
 from concord.storage import StorageUnavailableError
 from concord.storage.redis import Storage
+from concord.tracing import ASSESSMENT_ID, fail, root, span
 from concord.trust.redaction import redact
 from concord_gateway.admission import Admission, FullError
 from concord_gateway.assistants import AssistantContexts, Assistants, Scenarios
+from concord_gateway.bundle_file import write_bundle
 from concord_gateway.evaluation import EvaluationFailedError, NoWorkerError, wait_for_workers
 from concord_gateway.instruments import Instruments
 from concord_gateway.intake import NotAnAssessmentError, Work, check_hosts, plan_work, read_request
@@ -47,6 +50,8 @@ class AssessmentHandler:
         self._scenarios = Scenarios(settings.scenario_folders)
         self._contexts = contexts
         self._admission = Admission(settings.max_assessments, settings.max_waiting)
+        instruments.running.set_function(lambda: self._admission.running)
+        instruments.waiting.set_function(lambda: self._admission.waiting)
         self._evaluations = asyncio.Semaphore(settings.max_queued_trials)
 
     async def __call__(self, message: IncomingMessage, task: TaskHandle) -> None:
@@ -59,7 +64,8 @@ class AssessmentHandler:
             place = self._admission.place(len(message.text), progress.wait, progress.move, accepted=task.resumed)
             async with progress.heartbeat(), place:
                 progress.begin()
-                await self._assess(message, task, progress)
+                with span("assessment", parent=root()) as traced:
+                    await self._assess(message, task, progress, traced)
         except (NotAnAssessmentError, FullError) as error:
             await self._reject(task, str(error))
 
@@ -73,9 +79,10 @@ class AssessmentHandler:
         await check_hosts(request, self._participants.peer_urls)
         return request, work
 
-    async def _assess(self, message: IncomingMessage, task: TaskHandle, progress: Progress) -> None:
+    async def _assess(self, message: IncomingMessage, task: TaskHandle, progress: Progress, traced: Span) -> None:
         try:
-            record = await self._record(message, task, progress)
+            with span("plan"):
+                record = await self._record(message, task, progress)
         except NoParticipantError as error:
             await self._fail(task, f"could not reach {error}")
             return
@@ -83,6 +90,7 @@ class AssessmentHandler:
             await self._fail(task, f"no result: {error}")
             return
         structlog.contextvars.bind_contextvars(assessment_id=record.plan.assessment_id)
+        traced.set_attribute(ASSESSMENT_ID, record.plan.assessment_id)
         run = AssessmentRun(
             record,
             self._storage,
@@ -91,9 +99,10 @@ class AssessmentHandler:
             self._participants,
             self._evaluations,
             Assistants(self._scenarios, self._contexts, self._storage.assessments, message.context_id),
+            self._instruments,
         )
         logger.info("running an assessment of %d trials, mode %s", len(record.plan.trials), record.plan.mode.value)
-        await self._finish(run, task)
+        await self._finish(run, task, message.text)
 
     async def _record(self, message: IncomingMessage, task: TaskHandle, progress: Progress) -> RunRecord:
         """The record of this task's run: the one that a lost gateway left, or a new one.
@@ -119,10 +128,12 @@ class AssessmentHandler:
         await task.save_checkpoint(plan.assessment_id)
         return record
 
-    async def _finish(self, run: AssessmentRun, task: TaskHandle) -> None:
+    async def _finish(self, run: AssessmentRun, task: TaskHandle, request: str) -> None:
         try:
             await wait_for_workers(self._storage)
-            row = await run.run()
+            with self._instruments.assessment_seconds.time():
+                row = await run.run()
+                row = await write_bundle(self._storage, run.record, request, row, self._settings.output_dir)
         except (EvaluationFailedError, NoWorkerError, StorageUnavailableError) as error:
             await self._retire(run)
             await self._fail(task, f"no result: {error}")
@@ -132,6 +143,7 @@ class AssessmentHandler:
                 await self._retire(run)
             raise
         await self._retire(run)
+        self._instruments.count_row(row, len(run.plan.trials))
         path = await asyncio.to_thread(
             write_results, self._settings.output_dir, run.plan, row, keep=self._settings.keep_assessments
         )
@@ -155,6 +167,7 @@ class AssessmentHandler:
     async def _fail(self, task: TaskHandle, reason: str) -> None:
         self._instruments.assessments.labels(outcome="failed").inc()
         logger.error("the assessment failed: %s", reason)
+        fail(reason)
         await task.fail(redact(f"Failed: {reason}"))
 
 

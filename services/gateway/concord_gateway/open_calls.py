@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from cachetools import LRUCache
+from opentelemetry.context import Context
 
 from concord.trace.ids import new_step_id
 
@@ -27,6 +28,8 @@ class TrialCalls:
 
     def __init__(self) -> None:
         self.answered: list[OpenCall] = []
+        self.parent: Context | None = None
+        """The trial's span, the parent of its calls' spans; None in processes that only carry its calls."""
         self._taken: set[str] = set()
         self._open: dict[str, OpenCall] = {}
         self._left: set[str] = set()

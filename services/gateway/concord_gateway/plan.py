@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Final
 
 from concord.a2a import CardSummary
@@ -48,6 +49,7 @@ async def make_plan(
     missing = {name: f"{name} ({request.participants[name]}): {why}" for name, why in contacts.missing.items()}
     plan = AssessmentPlan(
         assessment_id=new_trace_id(),
+        started_at=datetime.now(UTC).replace(microsecond=0),
         mode=request.mode,
         # The plan holds each task once: every evaluation reads it.
         config=request.config.model_copy(update={"tasks": None, "task": None, "interaction_pattern": None}),

@@ -8,6 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
 
+import structlog
+
 from concord.agent.assignment import Assignment
 from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentPlan, Mode, TaskSpec, TrialSpec
@@ -23,6 +25,7 @@ from concord.trace.ids import new_step_id
 from concord.trace.step import InteractionStep
 from concord.trace.timed_steps import root_step
 from concord.trace.timing import StepClock
+from concord.tracing import ASSESSMENT_ID, PARTICIPANTS_TRACE_ID, TRIAL_ID, current, span
 from concord.trust.tokens import Claims
 from concord_gateway.assistants import Assistants, announce_evaluation, announce_results
 from concord_gateway.calls.channel import Channels
@@ -39,6 +42,7 @@ from concord_gateway.drivers import (
     outcome_of,
 )
 from concord_gateway.evaluation import EvaluationFailedError, aggregate, evaluate_trial
+from concord_gateway.instruments import Instruments
 from concord_gateway.open_calls import TrialCalls
 from concord_gateway.participants import Participants
 from concord_gateway.progress import Progress
@@ -66,6 +70,7 @@ class AssessmentRun:
     evaluations: asyncio.Semaphore
     """Slots for trials, of all assessments, that await their evaluation."""
     assistants: Assistants
+    instruments: Instruments = field(default_factory=Instruments)
     _reporters: Reporters = field(default_factory=Reporters)
     _scenarios: dict[str, str | None] = field(default_factory=dict)
     """The scenarios that trials are in, by trial id."""
@@ -100,10 +105,12 @@ class AssessmentRun:
             over = self.record.over
             for number, trial in enumerate(self.plan.trials, start=1):
                 if trial.trial_id not in over:
-                    await self._trial(number, trial, tasks[trial.task_id], evaluations)
+                    with structlog.contextvars.bound_contextvars(trial_id=trial.trial_id):
+                        await self._trial(number, trial, tasks[trial.task_id], evaluations)
         await self.progress.tell("putting the row together")
         request = AggregateAssessment(assessment_id=self.plan.assessment_id, infrastructure=self.record.failures)
-        return await aggregate(self.storage, request, self.settings.evaluation_timeout_s)
+        with span("aggregation"):
+            return await aggregate(self.storage, request, self.settings.evaluation_timeout_s)
 
     async def _trial(self, number: int, trial: TrialSpec, task: TaskSpec, evaluations: asyncio.TaskGroup) -> None:
         place = f"trial {number} of {len(self.plan.trials)}"
@@ -158,7 +165,13 @@ class AssessmentRun:
 
     async def _drive_and_close(self, trial: TrialSpec, task: TaskSpec, budget_s: float) -> tuple[TrialOutcome, int]:
         """The outcome of a trial, and the number of batches in its trace when it was closed."""
-        with self.participants.open_calls.trial(trial.trace_id) as trial_calls:
+        ids = {ASSESSMENT_ID: self.plan.assessment_id, TRIAL_ID: trial.trial_id, PARTICIPANTS_TRACE_ID: trial.trace_id}
+        with (
+            self.participants.open_calls.trial(trial.trace_id) as trial_calls,
+            structlog.contextvars.bound_contextvars(trace_id=trial.trace_id),
+            span("trial", ids),
+        ):
+            trial_calls.parent = current()
             try:
                 outcome = await self._drive(trial, task, trial_calls, budget_s)
                 await wait_until_settled(
@@ -174,7 +187,9 @@ class AssessmentRun:
                     await self.participants.close(trial.trace_id)
                 raise
             await self.participants.close(trial.trace_id)
-            return outcome, await self.storage.traces.length(trial.trace_id)
+            batches = await self.storage.traces.length(trial.trace_id)
+            self.instruments.trace_batches.observe(batches)
+            return outcome, batches
 
     async def _drive(self, trial: TrialSpec, task: TaskSpec, trial_calls: TrialCalls, budget_s: float) -> TrialOutcome:
         recorder = Recorder(self.storage.traces, trial.trace_id, self.settings.trace_limits)
@@ -219,10 +234,12 @@ class AssessmentRun:
         return drive_calls if task.family.exchange is Exchange.CALLS else drive_rounds
 
     async def _evaluate(self, request: EvaluateTrial) -> None:
+        structlog.contextvars.bind_contextvars(trial_id=request.trial_id)
         if (scenario := self._scenarios.get(request.trial_id)) is not None:
             await announce_evaluation(self.progress, self.assistants.scenarios, scenario, request.trial_id)
         try:
-            verdict = await evaluate_trial(self.storage, request, self.settings.evaluation_timeout_s)
+            with self.instruments.evaluation_seconds.time(), span("evaluation", {TRIAL_ID: request.trial_id}):
+                verdict = await evaluate_trial(self.storage, request, self.settings.evaluation_timeout_s)
         except EvaluationFailedError as error:
             self.record.failures.append(error.failure)
             return

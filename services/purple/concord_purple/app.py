@@ -13,7 +13,7 @@ from concord.a2a import AgentProfile, Skill, mount_agent
 from concord.agent.peers import PeerDiscovery
 from concord.agent.reporter import TraceReporter
 from concord.llm import LLMSettings
-from concord.service import BodyLimit, probe_routes, process_metrics
+from concord.service import BodyLimit, probe_routes
 from concord_purple import __version__
 from concord_purple.agent import PurpleAgent
 from concord_purple.settings import Mode, PurpleSettings
@@ -60,7 +60,7 @@ def create_app(settings: PurpleSettings, llm: LLMSettings) -> FastAPI:
 
     app = FastAPI(title=f"Concord {settings.function}", version=__version__, lifespan=lifespan)
     app.add_middleware(BodyLimit, max_bytes=MAX_BODY_BYTES)
-    app.include_router(probe_routes(_ready, process_metrics()))
+    app.include_router(probe_routes(_ready))
     server = mount_agent(app, _profile(settings), PurpleAgent(settings, llm, discovery, reporter))
     return app
 

@@ -8,6 +8,7 @@ os.environ.setdefault("OTEL_INSTRUMENTATION_A2A_SDK_ENABLED", "false")
 from concord.a2a.cards import AgentProfile, Skill
 from concord.a2a.client import A2AClient, AgentTimeoutError, AgentUnreachableError, RemoteError, fetch_card
 from concord.a2a.messages import Answer, CardSummary, IncomingMessage, TaskState, TaskUpdate
+from concord.a2a.push import Webhooks
 from concord.a2a.server import AgentServer, Handler, TaskHandle, mount_agent
 from concord.agent.messenger import Messenger
 
@@ -27,6 +28,7 @@ __all__ = [
     "TaskHandle",
     "TaskState",
     "TaskUpdate",
+    "Webhooks",
     "fetch_card",
     "mount_agent",
 ]

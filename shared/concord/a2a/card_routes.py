@@ -19,16 +19,18 @@ _HOST: Final = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.
 _MAX_PORT: Final = 65535
 
 
-def card_route(profile: AgentProfile, *, with_keys: bool) -> Route:
+def card_route(profile: AgentProfile, *, with_keys: bool, with_webhooks: bool = False) -> Route:
     """The route of the card. A request whose Host header names no host gets 400 if the card depends on it."""
     if profile.url is not None:
-        [route] = create_agent_card_routes(card_of(profile, with_keys=with_keys), cache_control=_CACHE)
+        [route] = create_agent_card_routes(
+            card_of(profile, with_keys=with_keys, with_webhooks=with_webhooks), cache_control=_CACHE
+        )
         return route
 
     async def card(request: Request) -> Response:
         if (url := requested_url(request)) is None:
             return JSONResponse({"detail": "the Host header names no host"}, 400)
-        asked = card_of(replace(profile, url=url), with_keys=with_keys)
+        asked = card_of(replace(profile, url=url), with_keys=with_keys, with_webhooks=with_webhooks)
         [route] = create_agent_card_routes(asked, cache_control="no-store")
         answer: Response = await route.endpoint(request)
         return answer

@@ -35,21 +35,25 @@ class AgentProfile:
     url: str | None
     skills: tuple[Skill, ...]
     extensions: tuple[str, ...] = SUPPORTED_URIS
+    rest: bool = False
+    """Whether the agent is also served by HTTP+JSON."""
 
 
-def card_of(profile: AgentProfile, *, with_keys: bool) -> pb.AgentCard:
-    """The card. `with_keys` says that clients need an API key."""
+def card_of(profile: AgentProfile, *, with_keys: bool, with_webhooks: bool = False) -> pb.AgentCard:
+    """The card. `with_keys` says that clients need an API key, `with_webhooks` that tasks can have webhooks."""
+    bindings = ("JSONRPC", "HTTP+JSON") if profile.rest else ("JSONRPC",)
     card = pb.AgentCard(
         name=profile.name,
         description=profile.description,
         version=profile.version,
         supported_interfaces=[
-            pb.AgentInterface(url=profile.url or _PLACEHOLDER, protocol_binding="JSONRPC", protocol_version=version)
+            pb.AgentInterface(url=profile.url or _PLACEHOLDER, protocol_binding=binding, protocol_version=version)
+            for binding in bindings
             for version in ("1.0", "0.3")
         ],
         capabilities=pb.AgentCapabilities(
             streaming=True,
-            push_notifications=False,
+            push_notifications=with_webhooks,
             extensions=[pb.AgentExtension(uri=uri) for uri in profile.extensions],
         ),
         default_input_modes=["text/plain", "application/json"],

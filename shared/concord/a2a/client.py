@@ -1,5 +1,6 @@
 """The A2A client: one agent, reached by its URL, in whichever protocol version it speaks."""
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
 from contextlib import aclosing
@@ -37,6 +38,12 @@ TIMEOUT_S: Final = 300.0
 
 CONNECT_TIMEOUT_S: Final = 10.0
 CARD_TIMEOUT_S: Final = 10.0
+
+OUTPUT_MODES: Final = ("text/plain", "application/json")
+"""The modes of answers that are read. fasta2a requires that a client names some."""
+
+_POLL_S: Final = (0.1, 1.0)
+"""The first and the longest pause between two looks at a task (seconds)."""
 
 _PROXY_STATUS: Final = frozenset({502, 503, 504})
 _FAULTS: Final = (A2AError, UrlRefusedError, httpx.HTTPError, httpx.InvalidURL, OSError, ValueError, ExceptionGroup)
@@ -88,7 +95,8 @@ class A2AClient:
             if guard is not None:
                 await guard.replace_forbidden_urls(card)
             offered = _interfaces(card, protocol_version)
-            factory = ClientFactory(ClientConfig(streaming=True, httpx_client=http))
+            config = ClientConfig(streaming=True, httpx_client=http, accepted_output_modes=list(OUTPUT_MODES))
+            factory = ClientFactory(config)
             return cls(factory.create(offered), card, http)
         except ValueError as error:
             await http.aclose()
@@ -122,10 +130,12 @@ class A2AClient:
         extensions: Sequence[str] = (),
         task_id: str = "",
         context_id: str = "",
+        headers: Mapping[str, str] | None = None,
     ) -> AsyncGenerator[TaskUpdate | Answer, None]:
         """Sends one message; yields the updates of its task as they arrive, and the answer last.
 
-        Streams if the card says that the agent can. Raises AgentUnreachableError, RemoteError.
+        Streams if the card says that the agent can. `headers`: further HTTP headers of the request. Raises
+        AgentUnreachableError, RemoteError.
         """
         parts = [text_part(text)] if text is not None else []
         if data is not None:
@@ -138,12 +148,39 @@ class A2AClient:
             task_id=task_id,
             context_id=context_id,
         )
-        parameters = ServiceParametersFactory.create([with_a2a_extensions(list(extensions))])
+        parameters = ServiceParametersFactory.create([with_a2a_extensions(list(extensions))]) | dict(headers or {})
         context = ClientCallContext(service_parameters=parameters)
         events = self._client.send_message(pb.SendMessageRequest(message=message), context=context)
         async with aclosing(_read(events)) as updates:
             async for update in updates:
+                if isinstance(update, Answer) and self._must_ask(update):
+                    break
                 yield update
+            else:
+                return
+        async for later in self._asked(update.task_id):
+            yield later
+
+    def _must_ask(self, answer: Answer) -> bool:
+        """Whether an agent that does not stream answered before its task ended, although it was to wait."""
+        waits = answer.state in {TaskState.SUBMITTED, TaskState.WORKING}
+        return waits and answer.is_task and not self._card.capabilities.streaming
+
+    async def _asked(self, task_id: str) -> AsyncGenerator[TaskUpdate | Answer, None]:
+        """Asks for a task until it has ended or waits for input. Yields changes of its state, and the answer last."""
+        pause_s, longest_s = _POLL_S
+        state = TaskState.SUBMITTED
+        while True:
+            await asyncio.sleep(pause_s)
+            pause_s = min(2 * pause_s, longest_s)
+            task = await self._task(task_id)
+            answer = _of_task(task)
+            if not self._must_ask(answer):
+                yield answer
+                return
+            if answer.state != state:
+                state = answer.state
+                yield TaskUpdate(state, task_id, answer.status_text, answer.status_data)
 
     async def follow(self, task_id: str) -> AsyncGenerator[TaskUpdate | Answer, None]:
         """Yields the updates of a task that was created earlier, and its answer last.

@@ -64,7 +64,7 @@ class DurableTaskStore(VersionedTaskStore):
         record = await self._records.get(task_id)
         if record is None or record.owner != context.user.user_name:
             return None
-        return StoredTask(await asyncio.to_thread(_task, record.body), TaskVersion(record.version))
+        return StoredTask(await asyncio.to_thread(task_of, record.body), TaskVersion(record.version))
 
     async def list(self, params: pb.ListTasksRequest, context: ServerCallContext) -> pb.ListTasksResponse:
         """See `VersionedTaskStore.list`. Raises StorageUnavailableError."""
@@ -104,7 +104,7 @@ class StoredChanges(TaskEventStream):
             if (version := await self._records.version(task_id)) == 0:
                 return
             if (version != seen or shown < 0) and (record := await self._records.get(task_id)) is not None:
-                task = await asyncio.to_thread(_task, record.body)
+                task = await asyncio.to_thread(task_of, record.body)
                 shown = len(task.artifacts) if record.version == _number(after) else max(0, shown)
                 if record.version != seen:
                     seen = record.version
@@ -119,16 +119,17 @@ def message_of(request: bytes) -> pb.Message:
     return pb.Message.FromString(zlib.decompress(request))
 
 
+def task_of(packed: bytes) -> pb.Task:
+    """Unpacks a stored task."""
+    return pb.Task.FromString(zlib.decompress(packed))
+
+
 def _changes(task: pb.Task, shown: int) -> list[Event]:
     events: list[Event] = [
         pb.TaskArtifactUpdateEvent(task_id=task.id, context_id=task.context_id, artifact=artifact, last_chunk=True)
         for artifact in task.artifacts[shown:]
     ]
     return [*events, pb.TaskStatusUpdateEvent(task_id=task.id, context_id=task.context_id, status=task.status)]
-
-
-def _task(packed: bytes) -> pb.Task:
-    return pb.Task.FromString(zlib.decompress(packed))
 
 
 def _packed(whole: Packed, serialized: bytes | None = None) -> bytes:

@@ -1,4 +1,4 @@
-"""The HTTP client under A2A: follows no redirects, and limits the size of answers."""
+"""The HTTP client under A2A: follows no redirects, limits the size of answers, and mends their timestamps."""
 
 import ssl
 from collections.abc import AsyncIterator
@@ -6,6 +6,8 @@ from functools import cache
 from typing import Final
 
 import httpx
+
+from concord.a2a.timestamps import with_zones
 
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 """Limit on one answer, or a whole stream of events."""
@@ -34,6 +36,9 @@ def http_client(timeout: httpx.Timeout) -> httpx.AsyncClient:
 async def _bound(response: httpx.Response) -> None:
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise AnswerTooLargeError("the answer is compressed, but no compression was requested")
+    declared = response.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > MAX_ANSWER_BYTES:
+        raise AnswerTooLargeError(f"the answer has {declared} bytes, and the limit is {MAX_ANSWER_BYTES}")
     if isinstance(response.stream, httpx.AsyncByteStream):
         response.stream = _Bounded(response.stream)
 
@@ -44,11 +49,19 @@ class _Bounded(httpx.AsyncByteStream):
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         left = MAX_ANSWER_BYTES
+        unfinished = bytearray()
         async for chunk in self._stream:
             left -= len(chunk)
             if left < 0:
                 raise AnswerTooLargeError(f"the answer is longer than {MAX_ANSWER_BYTES} bytes")
-            yield chunk
+            unfinished += chunk
+            if end := chunk.rfind(b"\n") + 1:
+                end += len(unfinished) - len(chunk)
+                lines = bytes(unfinished[:end])
+                del unfinished[:end]
+                yield b"".join(map(with_zones, lines.splitlines(keepends=True)))
+        if unfinished:
+            yield with_zones(bytes(unfinished))
 
     async def aclose(self) -> None:
         await self._stream.aclose()

@@ -3,10 +3,12 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing, suppress
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final, Protocol
 
 from a2a.server.agent_execution import RequestContext, SimpleRequestContextBuilder
+from a2a.server.cluster.version import TaskVersion
 from a2a.server.context import ServerCallContext
 from a2a.server.events import Event
 from a2a.server.request_handlers.default_request_handler_v2 import DefaultRequestHandlerV2
@@ -17,12 +19,16 @@ from cachetools import FIFOCache
 from concord.a2a.callers import context_of
 from concord.a2a.durable import message_of
 from concord.a2a.messages import new_message, text_part
+from concord.a2a.push import Notifications, Webhooks
 from concord.storage.tasks import AbandonedTask, TaskRecords
 
 _MAX_REMEMBERED: Final = 10_000
 _BEGIN_S: Final = 5.0
 """How long a repeated message waits for the task of the first one to be stored."""
 _POLL_S: Final = 0.02
+
+_WEBHOOK: Final = "task_push_notification_config"
+"""The field of a message's configuration."""
 
 _ABANDONED: Final = "concord.abandoned"
 _INSTEAD_OF: Final = "concord.instead_of"
@@ -40,6 +46,14 @@ _AT_REST: Final = frozenset(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class Push:
+    """The webhooks of an agent's tasks, and the notifications to them."""
+
+    webhooks: Webhooks
+    notifications: Notifications
+
+
 class IdempotentRequests(DefaultRequestHandlerV2):
     """The SDK's request handler, except that a repeated message leads to the task of the first one.
 
@@ -47,10 +61,25 @@ class IdempotentRequests(DefaultRequestHandlerV2):
     messages. A rejected task did no work, so its message begins a new task.
     """
 
-    def __init__(self, begun: "BegunTasks", records: TaskRecords | None = None, **arguments: Any) -> None:  # noqa: ANN401 - passed on to the SDK
-        """`records` is the storage of durable tasks, which accept no messages after the first."""
+    def __init__(
+        self,
+        begun: "BegunTasks",
+        records: TaskRecords | None = None,
+        push: Push | None = None,
+        **arguments: Any,  # noqa: ANN401 - passed on to the SDK
+    ) -> None:
+        """`records` is the storage of durable tasks, which accept no messages after the first.
+
+        Without `push`, tasks have no webhooks.
+        """
         self._records = records
-        super().__init__(**arguments, request_context_builder=begun)
+        self._push = push
+        super().__init__(
+            **arguments,
+            push_config_store=None if push is None else push.webhooks,
+            push_sender=None if push is None else push.notifications,
+            request_context_builder=begun,
+        )
 
     async def on_message_send(self, params: pb.SendMessageRequest, context: ServerCallContext) -> pb.Message | pb.Task:
         """The answer to a message. A repeated message gets its task, once that is at rest."""
@@ -61,7 +90,7 @@ class IdempotentRequests(DefaultRequestHandlerV2):
             try:
                 answer: pb.Message | pb.Task = await super().on_message_send(asked, context)
             except BegunBeforeError as begun:
-                if (task := await self._begun(begun, context)) is None:
+                if (task := await self._begun(begun, params, context)) is None:
                     continue
                 if not params.configuration.return_immediately:
                     async with aclosing(self._events(task, context)) as events:
@@ -85,7 +114,7 @@ class IdempotentRequests(DefaultRequestHandlerV2):
                         yield event
                 return
             except BegunBeforeError as begun:
-                again = await self._begun(begun, context)
+                again = await self._begun(begun, params, context)
         async with aclosing(self._events(again, context)) as stream:
             async for event in stream:
                 yield event
@@ -117,13 +146,35 @@ class IdempotentRequests(DefaultRequestHandlerV2):
             await self._versioned_store.save(
                 failed, event=failed, prev=None, prev_version=stored.version, context=context
             )
+            await self._notify(failed)
 
     async def leave(self, task_id: str) -> None:
         """Stops work on a task that another process has adopted or ended."""
         if (active := await self._active_task_registry.get(task_id)) is not None:
             await active.aclose()
 
+    async def aclose(self) -> None:
+        """See `DefaultRequestHandlerV2.aclose`."""
+        await super().aclose()
+        if self._push is not None:
+            await self._push.notifications.aclose()
+
+    async def _cancel_remote(
+        self, task_id: str, task: pb.Task, version: TaskVersion, context: ServerCallContext
+    ) -> pb.Task:
+        """Cancels a task of another process, whose webhooks this process notifies."""
+        canceled: pb.Task = await super()._cancel_remote(task_id, task, version, context)
+        await self._notify(canceled)
+        return canceled
+
+    async def _notify(self, task: pb.Task) -> None:
+        if self._push is not None:
+            await self._push.notifications.send_notification(task.id, task)
+
     async def _check(self, params: pb.SendMessageRequest, context: ServerCallContext) -> None:
+        # Before the message begins a task, which an error would leave without a version.
+        if self._push is not None and params.configuration.HasField(_WEBHOOK):
+            await self._push.webhooks.check(params.configuration.task_push_notification_config)
         if self._records is not None and params.message.task_id:
             await self.on_get_task(pb.GetTaskRequest(id=params.message.task_id), context)
             raise UnsupportedOperationError("a task of this agent accepts no further messages")
@@ -138,11 +189,16 @@ class IdempotentRequests(DefaultRequestHandlerV2):
                 if not isinstance(event, pb.Message | pb.TaskArtifactUpdateEvent) and event.status.state in _AT_REST:
                     return
 
-    async def _begun(self, begun: "BegunBeforeError", context: ServerCallContext) -> pb.Task | None:
+    async def _begun(
+        self, begun: "BegunBeforeError", params: pb.SendMessageRequest, context: ServerCallContext
+    ) -> pb.Task | None:
         """The task of the same message, or None if this message is to begin another: the first was lost or rejected."""
         with suppress(TimeoutError):  # its process was lost before it stored the task
             task = await self._recorded(begun.task_id, context)
             if task.status.state != pb.TaskState.TASK_STATE_REJECTED:
+                if self._push is not None and params.configuration.HasField(_WEBHOOK):
+                    webhook = params.configuration.task_push_notification_config
+                    await self._push.webhooks.set_info(task.id, webhook, context)
                 return task
         context.state[_INSTEAD_OF] = begun.task_id
         return None

@@ -1,4 +1,4 @@
-"""The A2A server: serves an agent's card and JSON-RPC endpoint on a FastAPI app, to 1.0 and 0.3 clients."""
+"""The A2A server: serves an agent's card, JSON-RPC and HTTP+JSON on a FastAPI app, to 1.0 and 0.3 clients."""
 
 import asyncio
 import logging
@@ -18,16 +18,17 @@ from a2a.types import a2a_pb2 as pb
 from fastapi import FastAPI
 from google.protobuf.json_format import MessageToDict
 from pydantic import JsonValue
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from concord.a2a.callers import Callers
 from concord.a2a.card_routes import card_route
 from concord.a2a.cards import AgentProfile, card_of
 from concord.a2a.durable import DurableTaskStore, StoredChanges
-from concord.a2a.idempotency import BegunTasks, IdempotentRequests, abandoned_task
+from concord.a2a.idempotency import BegunTasks, IdempotentRequests, Push, abandoned_task
 from concord.a2a.messages import IncomingMessage, data_of, data_part, new_message, text_part, texts_of
+from concord.a2a.push import Notifications, Webhooks
+from concord.a2a.routes import admitting, rest_routes
 from concord.a2a.takeover import Takeover
 from concord.a2a.task_store import MAX_TASKS, BoundedTaskStore, forget_token
 from concord.storage.ports import StorageUnavailableError
@@ -158,8 +159,10 @@ def mount_agent(
     max_tasks: int = MAX_TASKS,
     keys: ApiKeys | None = None,
     records: TaskRecords | None = None,
+    webhooks: Webhooks | None = None,
 ) -> AgentServer:
-    """Serves an agent on `app`: its card at `/.well-known/agent-card.json`, JSON-RPC for both versions at `/`.
+    """Serves an agent on `app`: its card at `/.well-known/agent-card.json`, JSON-RPC for both versions at `/`, and, if
+    the profile says so, HTTP+JSON at `/message:send` and the other paths of A2A (with the prefix `/v1` for 0.3).
 
     With `keys`, clients need an API key (401), and each has its own tasks. Without, anybody who knows a task's id can
     use it, and nobody can list tasks.
@@ -167,32 +170,31 @@ def mount_agent(
     With `records`, tasks are in storage: every process of this agent serves all of them. After `take_over`, a process
     also continues the tasks of lost ones by calling the handler again with the same message. These tasks accept no
     further messages. Without `records`, tasks are in memory, with at most `max_tasks` ended ones.
+
+    With `webhooks`, which needs `records`, clients get push notifications.
     """
     callers = Callers(keys)
-    card = card_of(profile, with_keys=bool(keys))
-    requests = _request_handler(card, handler, max_tasks, records)
+    declared = {"with_keys": bool(keys), "with_webhooks": webhooks is not None}
+    push = None if webhooks is None or records is None else Push(webhooks, Notifications(webhooks, records))
+    requests = _request_handler(card_of(profile, **declared), handler, max_tasks, records, push)
     dispatcher = JsonRpcDispatcher(requests, callers, enable_v0_3_compat=True)
     dispatcher._v03_adapter = _Adapter03(requests, callers)
-
-    async def handle(request: Request) -> Response:
-        if not callers.admit(request):
-            return JSONResponse({"detail": "an API key is needed"}, 401, {"www-authenticate": "Bearer"})
-        return await dispatcher.handle_requests(request)
-
     add_a2a_routes_to_fastapi(
         app,
-        agent_card_routes=[card_route(profile, with_keys=bool(keys))],
-        jsonrpc_routes=[Route("/", handle, methods=["POST"])],
+        agent_card_routes=[card_route(profile, **declared)],
+        jsonrpc_routes=[admitting(Route("/", dispatcher.handle_requests, methods=["POST"]), callers)],
+        rest_routes=rest_routes(requests, callers) if profile.rest else None,
     )
     return AgentServer(requests, records)
 
 
 def _request_handler(
-    card: pb.AgentCard, handler: Handler, max_tasks: int, records: TaskRecords | None
+    card: pb.AgentCard, handler: Handler, max_tasks: int, records: TaskRecords | None, push: Push | None
 ) -> IdempotentRequests:
     return IdempotentRequests(
         BegunTasks(None if records is None else records.begin),
         records,
+        push,
         agent_executor=_Executor(handler, records),
         task_store=BoundedTaskStore(max_tasks) if records is None else DurableTaskStore(records),
         event_stream=None if records is None else StoredChanges(records),

@@ -1,7 +1,9 @@
 """A task store in memory, for agents whose tasks end with the process."""
 
 import asyncio
+import time
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,6 +17,9 @@ from concord.agent.extensions import ASSIGNMENT_KEY
 MAX_TASKS: Final = 1000
 MAX_TASK_BYTES: Final = 16 * 1024 * 1024
 """Limits on the ended tasks kept for `tasks/get`: their number and total size, compressed. The SDK's store has none."""
+
+MAX_AGE_S: Final = 3600.0
+"""How long such a task is kept, and one that waits for its client."""
 
 MAX_HISTORY: Final = 32
 """Limit on a task's messages: the first and the latest are kept. Each update copies the task."""
@@ -32,59 +37,74 @@ TERMINAL: Final = frozenset(
 )
 
 
+_AT_REST: Final = TERMINAL | {pb.TaskState.TASK_STATE_INPUT_REQUIRED, pb.TaskState.TASK_STATE_AUTH_REQUIRED}
+
+
 @dataclass(frozen=True, slots=True)
 class _EndedTask:
     context: ServerCallContext
     packed: bytes
+    at: float
 
     def unpacked(self) -> pb.Task:
         return pb.Task.FromString(zlib.decompress(self.packed))
 
 
 class BoundedTaskStore(InMemoryTaskStore):
-    """The SDK's in-memory store with a limit on ended tasks: the oldest are dropped.
+    """The SDK's in-memory store with limits on the tasks that nobody works on: the oldest are dropped.
 
-    Ended tasks are stored compressed, at a thirtieth of the memory, with the fields that lists select by.
+    Those tasks are stored compressed, at a thirtieth of the memory, with the fields that lists select by. `now` is a
+    clock in seconds.
     """
 
-    def __init__(self, max_tasks: int) -> None:
+    def __init__(self, max_tasks: int, now: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
         self._max_tasks = max_tasks
+        self._now = now
         self._ended: dict[str, _EndedTask] = {}
         self._bytes = 0
 
     async def save(self, task: pb.Task, context: ServerCallContext) -> None:
         prune(task)
-        if task.status.state not in TERMINAL:
+        if task.status.state not in _AT_REST:
+            self._forget(task.id)
             await super().save(task, context)
+            await self._drop_oldest()
             return
-        ended = _EndedTask(context, await asyncio.to_thread(zlib.compress, task.SerializeToString(), 1))
+        packed = await asyncio.to_thread(zlib.compress, task.SerializeToString(), 1)
         await super().save(head_of(task), context)
         self._forget(task.id)
-        self._ended[task.id] = ended
-        self._bytes += len(ended.packed)
-        while len(self._ended) > 1 and (len(self._ended) > self._max_tasks or self._bytes > MAX_TASK_BYTES):
-            oldest = next(iter(self._ended))
-            await self.delete(oldest, self._forget(oldest) or context)
+        self._ended[task.id] = _EndedTask(context, packed, self._now())
+        self._bytes += len(packed)
+        await self._drop_oldest()
 
     async def get(self, task_id: str, context: ServerCallContext) -> pb.Task | None:
+        await self._drop_oldest()
         task = await super().get(task_id, context)
         if task is None or task_id not in self._ended:
             return task
         return self._ended[task_id].unpacked()
 
     async def list(self, params: pb.ListTasksRequest, context: ServerCallContext) -> pb.ListTasksResponse:
+        await self._drop_oldest()
         page = await super().list(params, context)
         for task in page.tasks:
             if task.id in self._ended:
                 task.CopyFrom(self._ended[task.id].unpacked())
         return page
 
-    def _forget(self, task_id: str) -> ServerCallContext | None:
-        if (ended := self._ended.pop(task_id, None)) is None:
-            return None
-        self._bytes -= len(ended.packed)
-        return ended.context
+    async def _drop_oldest(self) -> None:
+        while self._ended:
+            oldest, ended = next(iter(self._ended.items()))
+            crowded = len(self._ended) > self._max_tasks or self._bytes > MAX_TASK_BYTES
+            if not (crowded and len(self._ended) > 1) and self._now() - ended.at < MAX_AGE_S:
+                return
+            self._forget(oldest)
+            await self.delete(oldest, ended.context)
+
+    def _forget(self, task_id: str) -> None:
+        if (ended := self._ended.pop(task_id, None)) is not None:
+            self._bytes -= len(ended.packed)
 
 
 def prune(task: pb.Task) -> None:

@@ -42,9 +42,14 @@ class Assignment(BaseModel):
         if self.token is not None:
             written["token"] = self.token.get_secret_value()
         entries: dict[str, Any] = {ASSIGNMENT_KEY: written}
-        if (parent := traceparent(self.trace_id, self.step_id)) is not None:
-            entries[TRACEPARENT_KEY] = parent
+        if self.traceparent is not None:
+            entries[TRACEPARENT_KEY] = self.traceparent
         return entries
+
+    @property
+    def traceparent(self) -> str | None:
+        """The W3C trace context of the sender's step; None if the ids do not have that form."""
+        return traceparent(self.trace_id, self.step_id)
 
     @classmethod
     def from_metadata(cls, metadata: Mapping[str, Any]) -> "Assignment | None":

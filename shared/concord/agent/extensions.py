@@ -17,6 +17,6 @@ CALLS_URI: Final = "https://github.com/concord-assessor/concord/extensions/calls
 """In the card of an agent that plays tasks by calls: given the addresses of other seats, it calls them over A2A."""
 
 TRACEPARENT_KEY: Final = "traceparent"
-"""W3C Trace Context, sent as metadata because A2A does not propagate it."""
+"""W3C Trace Context: the HTTP header, and the metadata key for agents whose A2A library hides headers."""
 
 SUPPORTED_URIS: Final = (TRACEABILITY_URI, TIMESTAMP_URI, TIMESTAMP_LIBRARY_URI, ASSIGNMENT_URI)

@@ -12,7 +12,7 @@ from pydantic import JsonValue, SecretStr
 from concord.a2a.client import TIMEOUT_S, A2AClient, AgentTimeoutError, AgentUnreachableError, RemoteError
 from concord.a2a.messages import Answer, TaskUpdate
 from concord.agent.assignment import Assignment
-from concord.agent.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TIMESTAMP_URI, TRACEABILITY_URI
+from concord.agent.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TIMESTAMP_URI, TRACEABILITY_URI, TRACEPARENT_KEY
 from concord.assessment.roster import normalise_url
 from concord.trace.attributes import RESPONSE_TEXT, TASK_STATE
 from concord.trace.ids import new_step_id
@@ -130,6 +130,11 @@ class _Call:
         stamped: dict[str, Any] = {TIMESTAMP_KEY: self._clock.started_at.isoformat()}
         return stamped if self.assignment is None else stamped | self.assignment.metadata()
 
+    def headers(self) -> dict[str, str]:
+        """The trace context, which the instrumentation of HTTP servers reads from the header alone."""
+        context = None if self.assignment is None else self.assignment.traceparent
+        return {} if context is None else {TRACEPARENT_KEY: context}
+
     def step(self, parent: Assignment, step_id: str, answer: Answer | None, error: str | None) -> InteractionStep:
         attributes: dict[str, str] = {}
         if answer is not None:
@@ -169,6 +174,7 @@ class _MessageStream:
             extensions=_EXTENSIONS,
             task_id=task_id,
             context_id=context_id,
+            headers=call.headers(),
         )
 
     async def run(self, on_update: OnUpdate | None) -> Answer:

@@ -5,6 +5,7 @@ from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from concord.assessment.inputs import TrialInputs
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import TrialOutcome, TrialRecord
 from concord.storage.ports import Job, Queue
@@ -12,6 +13,9 @@ from concord.trace.step import Id
 
 ROW_DOCUMENT: Final = "row"
 """The `ResultRow` of an assessment, left by `AggregateAssessment`."""
+
+ROW_INPUTS_DOCUMENT: Final = "row-inputs"
+"""The `RowInputs` of the row, left before it."""
 
 ROW_FAILURE_DOCUMENT: Final = "row-failure"
 """An `InfrastructureFailure`, in place of a row that could not be made."""
@@ -106,3 +110,5 @@ class TrialVerdict(BaseModel):
     """Why there is no record; null if there is one."""
     assessment_results: dict[str, JsonValue] | None = None
     """Of a trial in a scenario: its criteria, turns and actions."""
+    inputs: TrialInputs | None = None
+    """The inputs of the verdict beside the trial's plan, outcome and reports."""

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import product
 from typing import Annotated
 
@@ -45,6 +46,8 @@ class AssessmentPlan(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     assessment_id: Id
+    started_at: datetime | None = None
+    """When the gateway planned it (UTC), or the first time in a recorded trace. Null if unknown."""
     mode: Mode
     config: AssessmentConfig
     tasks: list[TaskSpec]

@@ -1,5 +1,6 @@
 """The result row: one shape, always. Lists of records instead of data-dependent keys; null instead of absent."""
 
+from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -124,6 +125,8 @@ class Detail(Record):
     """Everything behind the score."""
 
     assessment_id: str
+    started_at: datetime | None = None
+    """When the assessment was planned (UTC), or the first time in a recorded trace; null if unknown."""
     mode: Mode
     overall_score: Fraction | None
     reasoning: str
@@ -146,6 +149,8 @@ class Detail(Record):
     controls: tuple[ControlRecord, ...] = ()
     task_secret_sha256: str | None = None
     """The commitment to the secret that families generated the tasks from; null without such tasks."""
+    bundle_sha256: str | None = None
+    """The SHA-256 of the bundle that the row can be computed from again; null without one."""
     assessment_results: JsonValue = None
     """Of scenarios, a list with an object for each trial (`data/schemas/assessment_results.schema.json`); else null."""
     warnings: list[str]

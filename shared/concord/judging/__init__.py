@@ -11,6 +11,13 @@ from concord.judging.model_answer import (
     is_quoted_from,
     parsed_answer,
 )
+from concord.judging.transcript import (
+    MissingAnswerError,
+    RecordedTranscript,
+    ReplayedTranscript,
+    Transcript,
+    question_id,
+)
 from concord.judging.verdicts import CANARY, FAVOURABLE, POINTS, TASK_SUCCESS, Verdict, canary_question
 
 __all__ = [
@@ -24,16 +31,21 @@ __all__ = [
     "CompromisedError",
     "Decision",
     "JudgeAddressedError",
+    "MissingAnswerError",
     "NotJudgedError",
     "Prompt",
     "Question",
     "Quote",
+    "RecordedTranscript",
+    "ReplayedTranscript",
     "Taken",
+    "Transcript",
     "UnreadableAnswerError",
     "Verdict",
     "answer_schema",
     "canary_question",
     "is_quoted_from",
     "parsed_answer",
+    "question_id",
     "take",
 ]

@@ -6,6 +6,7 @@ import logging
 from hashlib import sha256
 from typing import Final
 
+from concord.judging.transcript import Transcript
 from concord.storage import AnswerCache, StorageUnavailableError
 
 TIMEOUT_S: Final = 1.0
@@ -17,7 +18,15 @@ logger = logging.getLogger(__name__)
 class CachedAnswers:
     """A cache of the answers of one model at one endpoint. An unreachable cache acts like an empty one."""
 
-    def __init__(self, cache: AnswerCache | None = None, endpoint: str = "", model: str = "") -> None:
+    def __init__(
+        self,
+        cache: AnswerCache | None = None,
+        endpoint: str = "",
+        model: str = "",
+        transcript: Transcript | None = None,
+    ) -> None:
+        """`transcript`: records or replays the answers, those of the cache and those of the model."""
+        self.transcript = Transcript() if transcript is None else transcript
         self._cache = cache
         self._endpoint_and_model = (endpoint, model)
 

@@ -3,11 +3,12 @@
 import secrets
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Generic, Protocol, TypeVar
 
 from concord.judging.answer_cache import CachedAnswers
 from concord.judging.model_answer import CompromisedError, UnreadableAnswerError
+from concord.judging.transcript import Transcript, question_id
 from concord.llm import EmptyCompletionError, LLMUnavailableError
 
 Ask = Callable[[str, str, dict[str, Any]], Awaitable[str]]
@@ -72,16 +73,49 @@ async def take(ask: Ask, question: Question[OpinionT], cache: CachedAnswers, sam
 
     Raises NotJudgedError.
     """
-    key = cache.key(*_texts(question), sample)
-    if (known := await cache.get(key)) is not None:
+    texts = _texts(question)
+    key = cache.key(*texts, sample)
+    if (known := await _cached(cache, key, question_id(*texts, sample))) is not None:
         with suppress(UnreadableAnswerError, CompromisedError):
             return Taken(question.read(known), cached=True)
-    text, opinion = await _answer(ask, question)
+    text, opinion = await _answer(_Asked(ask, question, cache.transcript, sample))
     await cache.put(key, text)
     return Taken(opinion, cached=False)
 
 
-async def _answer(ask: Ask, question: Question[OpinionT]) -> tuple[str, OpinionT]:
+async def _cached(cache: CachedAnswers, key: str, question: str) -> str | None:
+    """The answer of the cache, or that of a replayed transcript's cache."""
+    if (known := cache.transcript.remembered(question)) is not None:
+        return known
+    if (known := await cache.get(key)) is not None:
+        cache.transcript.note_cached(question, known)
+    return known
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked(Generic[OpinionT]):
+    """A question to the model, with fresh secrets each time. The transcript has its answers."""
+
+    ask: Ask
+    question: Question[OpinionT]
+    transcript: Transcript
+    sample: int
+
+    async def answer(self, complaint: str = "") -> str:
+        """The model's answer. Raises LLMUnavailableError."""
+        prompt = _with_secrets(self.question)
+        system, user = _texts(self.question)
+        return await self.transcript.reply(
+            question_id(system + complaint, user, self.sample),
+            lambda: self.ask(prompt.system + complaint, prompt.user, prompt.schema),
+        )
+
+    def without_texts(self) -> "_Asked[OpinionT]":
+        """The same question without any text of the agents that are judged."""
+        return replace(self, question=self.question.without_texts())
+
+
+async def _answer(asked: _Asked[OpinionT]) -> tuple[str, OpinionT]:
     """The model's answer, and its verified content. Asks once more if the answer is empty, unreadable or unverified.
 
     Without a better second answer, the verified part of an unverified one counts.
@@ -89,12 +123,11 @@ async def _answer(ask: Ask, question: Question[OpinionT]) -> tuple[str, OpinionT
     complaint, readable = "", None
     failure = NotJudgedError("the model's answers cannot be read")
     for _ in range(_TRIES):
-        prompt = _with_secrets(question)
         try:
-            text = await ask(prompt.system + complaint, prompt.user, prompt.schema)
-            opinion = question.read(text)
+            text = await asked.answer(complaint)
+            opinion = asked.question.read(text)
         except CompromisedError as error:
-            raise await _canary_fault(ask, question) from error
+            raise await _canary_fault(asked.without_texts()) from error
         except UnreadableAnswerError as error:
             complaint = f"\n\nYour last answer could not be read: {error}. Answer with the JSON that was asked for."
         except EmptyCompletionError as error:
@@ -114,15 +147,13 @@ async def _answer(ask: Ask, question: Question[OpinionT]) -> tuple[str, OpinionT
     return readable
 
 
-async def _canary_fault(ask: Ask, question: Question[OpinionT]) -> NotJudgedError:
+async def _canary_fault(bare: _Asked[OpinionT]) -> NotJudgedError:
     """The reason why a model found the code word. Asks once more without any text of agents to find out.
 
     A team whose text manipulates the model must not gain by it. A team must not lose because the model hallucinates.
     """
-    bare = question.without_texts()
-    prompt = _with_secrets(bare)
     try:
-        bare.read(await ask(prompt.system, prompt.user, prompt.schema))
+        bare.question.read(await bare.answer())
     except CompromisedError:
         return NotJudgedError("the model reports a code word even without the agents' texts")
     except (LLMUnavailableError, UnreadableAnswerError):

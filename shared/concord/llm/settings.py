@@ -3,7 +3,9 @@
 from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, SecretStr, model_validator
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
+
+from concord.secret_files import SecretFileSettings
 
 ProviderName = Literal["openai", "anthropic", "google"]
 """`openai`: any endpoint with OpenAI's protocol."""
@@ -15,7 +17,7 @@ _ENDPOINTS: Final[dict[ProviderName, str]] = {
 }
 
 
-class LLMSettings(BaseSettings):
+class LLMSettings(SecretFileSettings):
     """`AGENTBEATS_LLM_PROVIDER`, `_API_KEY`, `_BASE_URL`, `_MODEL`, `_TIMEOUT_S` and `_MAX_RETRIES`."""
 
     model_config = SettingsConfigDict(env_prefix="AGENTBEATS_LLM_", env_ignore_empty=True, extra="ignore")

@@ -14,8 +14,13 @@ Ready = Callable[[], Awaitable[None]]
 """Returns if the service is ready; raises with the reason otherwise."""
 
 
-def probe_routes(ready: Ready, metrics: CollectorRegistry) -> APIRouter:
-    """`/healthz` (the process), `/readyz` (its dependencies: 503 with the reason), `/metrics` (Prometheus)."""
+def probe_routes(ready: Ready, metrics: CollectorRegistry | None = None) -> APIRouter:
+    """`/healthz` (the process), `/readyz` (its dependencies: 503 with the reason), `/metrics` (Prometheus).
+
+    `metrics` are the service's own; those of its process are added.
+    """
+    process = process_metrics()
+    registries = [process] if metrics is None else [metrics, process]
     router = APIRouter(tags=["probes"])
 
     @router.get("/healthz")
@@ -34,13 +39,13 @@ def probe_routes(ready: Ready, metrics: CollectorRegistry) -> APIRouter:
 
     @router.get("/metrics")
     async def exposition() -> Response:
-        return Response(generate_latest(metrics), media_type=CONTENT_TYPE_LATEST)
+        return Response(b"".join(map(generate_latest, registries)), media_type=CONTENT_TYPE_LATEST)
 
     return router
 
 
 def process_metrics() -> CollectorRegistry:
-    """Metrics of the process alone, for a service without its own."""
+    """The memory, CPU, descriptors and start time of this process."""
     registry = CollectorRegistry()
     ProcessCollector(registry=registry)
     return registry

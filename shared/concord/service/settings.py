@@ -1,11 +1,13 @@
 """Settings common to all services."""
 
 from ipaddress import IPv4Network, IPv6Network
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BeforeValidator, Field, SecretStr
-from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
+from pydantic import BeforeValidator, Field, SecretStr, model_validator
+from pydantic_settings import NoDecode, SettingsConfigDict
 
+from concord.secret_files import SecretFileSettings
+from concord.storage.urls import QUEUE_IN_CLUSTER, is_cluster
 from concord.trust.declared_hosts import AllowedHosts
 
 
@@ -18,7 +20,7 @@ Networks = Annotated[tuple[IPv4Network | IPv6Network, ...], NoDecode, BeforeVali
 """Comma-separated in the environment."""
 
 
-class ServiceSettings(BaseSettings):
+class ServiceSettings(SecretFileSettings):
     """`CONCORD_LOG_LEVEL` and `CONCORD_LOG_FORMAT`."""
 
     model_config = SettingsConfigDict(
@@ -33,7 +35,9 @@ class StatefulServiceSettings(ServiceSettings):
     """Adds the settings for state and tokens."""
 
     redis_url: str = Field("redis://127.0.0.1:6379/0", validation_alias="REDIS_URL")
-    """Without a prefix, by convention."""
+    """Without a prefix, by convention. `redis+cluster://` with several nodes is a Redis Cluster."""
+    queue_redis_url: str | None = None
+    """The single Redis of the job queues, by default that of everything else."""
     token_secret: SecretStr = SecretStr("")
     """Comma-separated: the first signs, all are accepted. By default, the services of one Redis share a generated one.
     """
@@ -41,6 +45,12 @@ class StatefulServiceSettings(ServiceSettings):
     """Comma-separated networks and `host:port`: where agents may be, besides the public internet."""
     allowed_peer_networks: Networks = Field((), validation_alias="ALLOWED_PEER_NETWORKS")
     """The former name of `allowed_hosts`, for networks only; both count."""
+
+    @model_validator(mode="after")
+    def _queues_are_in_a_single_redis(self) -> Self:
+        if is_cluster(self.queue_redis_url or self.redis_url):
+            raise ValueError(QUEUE_IN_CLUSTER)
+        return self
 
     @property
     def hosts(self) -> AllowedHosts:

@@ -106,6 +106,9 @@ class TraceStore(Protocol):
     async def length(self, trace_id: str) -> int:
         """The number of batches in a trace. Raises StorageUnavailableError."""
 
+    async def delete(self, trace_id: str) -> None:
+        """Deletes a trace. Raises StorageUnavailableError."""
+
     async def close(self, trace_id: str) -> None:
         """Closes a trace to participants. Raises StorageUnavailableError."""
 
@@ -117,6 +120,47 @@ class TraceStore(Protocol):
 
         Raises StorageUnavailableError.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTrace:
+    """A trace of no trial: when its first and its last spans arrived (seconds since 1970), its uncompressed bytes, its
+    spans, and the names of its services."""
+
+    trace_id: str
+    first_s: float
+    last_s: float
+    n_bytes: int
+    n_spans: int
+    services: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class OpenTraceLimits:
+    """How many open traces are kept, how long after their last span (seconds), and how many uncompressed bytes."""
+
+    max_traces: int
+    retention_s: int
+    max_bytes: int
+
+
+class OpenTraces(Protocol):
+    """The index of the traces of no trial. Their batches are in the `TraceStore`."""
+
+    async def add(
+        self, trace_id: str, service: str, *, n_bytes: int, n_spans: int, limits: OpenTraceLimits
+    ) -> list[str]:
+        """Counts spans of a trace by one of its services. Returns the oldest traces, which no longer fit the limits and
+        are no longer in the index. Raises StorageUnavailableError."""
+
+    async def list(self, since: float = 0.0) -> list[OpenTrace]:
+        """The traces with spans since a time (seconds since 1970), by their last spans.
+
+        Raises StorageUnavailableError.
+        """
+
+    async def contains(self, trace_id: str) -> bool:
+        """Whether the trace is in the index. Raises StorageUnavailableError."""
 
 
 class AgentRegistry(Protocol):
@@ -143,6 +187,9 @@ class AssessmentStore(Protocol):
 
     async def plan(self, assessment_id: str) -> AssessmentPlan | None:
         """The plan of an assessment, or None."""
+
+    async def has_trial(self, trace_id: str) -> bool:
+        """Whether a trace is that of a planned trial."""
 
     async def plan_revision(self, assessment_id: str) -> int:
         """How often the plan was stored. It changes when a trial is run again."""
@@ -194,6 +241,9 @@ class JobQueue(Protocol):
 
     async def oldest_s(self, queue: Queue) -> float:
         """How long the oldest job has been due (seconds); 0 for an empty queue."""
+
+    async def count_dead_letters(self) -> int:
+        """The number of dead letters."""
 
     async def dead_letters(self) -> list[DeadLetter]:
         """The jobs that failed permanently, oldest first."""

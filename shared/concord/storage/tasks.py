@@ -8,6 +8,10 @@ class StaleTaskError(Exception):
     """Another process changed or holds the task; nothing was stored."""
 
 
+class TooManyWebhooksError(Exception):
+    """The task has the maximum number of webhooks; nothing was stored."""
+
+
 @dataclass(frozen=True, slots=True)
 class TaskDraft:
     """An A2A task to store. `head` has the fields that lists select by, `body` the whole task; both are opaque to
@@ -95,3 +99,16 @@ class TaskRecords(Protocol):
 
     async def release(self) -> None:
         """Releases all leases of this process, so that others can adopt its tasks at once."""
+
+
+class WebhookRecords(Protocol):
+    """The webhooks of A2A tasks, by id. They expire with their task. Every method raises StorageUnavailableError."""
+
+    async def save(self, task_id: str, webhook_id: str, body: bytes) -> None:
+        """Stores a webhook, which is opaque to storage, over one with its id. Raises TooManyWebhooksError."""
+
+    async def all(self, task_id: str) -> list[bytes]:
+        """The webhooks of a task, sorted by id."""
+
+    async def delete(self, task_id: str, webhook_id: str) -> None:
+        """Deletes a webhook, if it exists."""

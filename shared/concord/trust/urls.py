@@ -50,10 +50,18 @@ class PinnedUrl:
 
         The host name goes into the Host header and the TLS handshake. The caller must refuse redirects.
         """
+        return self._request(f"{urlsplit(self.url).path.rstrip('/')}{path}")
+
+    def exact_request(self) -> dict[str, Any]:
+        """As `request`, for the URL itself, with its query."""
+        parts = urlsplit(self.url)
+        return self._request(f"{parts.path or '/'}{f'?{parts.query}' if parts.query else ''}")
+
+    def _request(self, target: str) -> dict[str, Any]:
         parts = urlsplit(self.url)
         address = f"[{self.address}]" if self.address.version == 6 else str(self.address)
         return {
-            "url": f"{parts.scheme.lower()}://{address}:{self.port}{parts.path.rstrip('/')}{path}",
+            "url": f"{parts.scheme.lower()}://{address}:{self.port}{target}",
             "headers": {"host": parts.netloc.rpartition("@")[2]},
             "extensions": {"sni_hostname": self.host},
         }
@@ -118,11 +126,18 @@ class PeerUrls:
         """The URL with an address of its host. Every address of the host must be allowed. Raises UrlRefusedError."""
         host, port = _place(url)
         addresses = await self._addresses(host, port)
-        if not all(
-            is_allowed(address, self._networks) or self._exact.names(host, port, embedded(address))
-            for address in addresses
-        ):
-            raise UrlRefusedError("its host is not in an allowed network (CONCORD_ALLOWED_HOSTS)")
+        self._check_listed(host, port, addresses)
+        return PinnedUrl(url, host, port, addresses[0])
+
+    async def pin_webhook(self, url: str) -> PinnedUrl:
+        """As `pin`, for a URL that a client posts notifications to: it must not be one of the assessor's own either.
+
+        A client chooses path and headers of these requests, so a private host must be listed. Raises UrlRefusedError.
+        """
+        host, port = _place(url)
+        addresses = await self._addresses(host, port)
+        self._check_listed(host, port, addresses)
+        await self._check_declared(host, port, addresses)
         return PinnedUrl(url, host, port, addresses[0])
 
     async def pin_declared(self, url: str) -> PinnedUrl | None:
@@ -134,6 +149,19 @@ class PeerUrls:
             return None
         host, port = _place(url)
         addresses = await self._addresses(host, port)
+        await self._check_declared(host, port, addresses)
+        return PinnedUrl(url, host, port, await _first_open(addresses, port))
+
+    def _check_listed(self, host: str, port: int, addresses: Sequence[Address]) -> None:
+        if not all(
+            is_allowed(address, self._networks) or self._exact.names(host, port, embedded(address))
+            for address in addresses
+        ):
+            raise UrlRefusedError("its host is not in an allowed network (CONCORD_ALLOWED_HOSTS)")
+
+    async def _check_declared(self, host: str, port: int, addresses: Sequence[Address]) -> None:
+        if self._declared is None:
+            return
         own = [
             address
             for own_host, own_port in self._declared.own
@@ -143,7 +171,6 @@ class PeerUrls:
         for address in addresses:
             if (reason := self._declared.refusal(host, port, address, own)) is not None:
                 raise UrlRefusedError(reason)
-        return PinnedUrl(url, host, port, await _first_open(addresses, port))
 
     async def _addresses_of_own(self, host: str, port: int) -> list[Address]:
         try:

@@ -15,6 +15,8 @@ import pytest
 
 from concord.a2a import A2AClient, Answer, IncomingMessage, TaskHandle, TaskUpdate
 from concord_assistant.schema import assessment_results_schema
+from concord_purple.assistant.agent import AssistantAgent
+from concord_purple.assistant.rules.planner import RuleAssistant
 from tests.integration.assistant.conftest import assistant_of
 from tests.integration.assistant.scripted import first_day
 from tests.integration.workers import alive, children, gone
@@ -23,6 +25,7 @@ from tests.security.gateways import Gateway, gateways, row_of, wait_for_end
 from tests.serving import served_agent
 
 CONFIG: dict[str, Any] = {"quiet_s": 0.1, "closing_cap_s": 0.3, "scenario": "first_day"}
+UES_AGENTBEATS = Path("tests/integration/assistant/ues_agentbeats").resolve()
 WAIT: dict[str, Any] = {"message_type": "turn_complete"}
 
 
@@ -114,6 +117,30 @@ async def test_two_runs_of_a_scenario_make_a_row_with_their_results(redis_url: s
     assert "turn 1: email.send tom.okafor@fernway.example · Re: Meeting on Thursday?" in lines
     assert "trial-2: The free time is proposed: 10 of 10 points" in lines
     await gone(found)
+
+
+async def test_a_scenario_in_the_layout_of_ues_agentbeats_makes_a_row_unedited(redis_url: str, tmp_path: Path) -> None:
+    """The state as UES dumps it, evaluators that import the other project's modules, and Concord's own assistant."""
+    rules = AssistantAgent(RuleAssistant)
+    async with (
+        gateway_of(redis_url, tmp_path, CONCORD_SCENARIO_FOLDERS=str(UES_AGENTBEATS)) as gateway,
+        served_agent(rules, "rules") as url,
+    ):
+        answer, _ = await assess(gateway, {"assistant": url}, scenario="boat_shed_key")
+    await rules.close()
+    row = row_in(answer)
+    [results] = row["detail"]["assessment_results"]
+    jsonschema.validate([results], json.loads(assessment_results_schema()))
+    found = {each["criterion_id"]: (each["score"], each["method"]) for each in results["criteria_results"]}
+    assert found == {
+        "olek_informed": (40, "programmatic"),
+        "nina_informed": (30, "programmatic"),
+        "no_text_messages": (25, "programmatic"),
+        "friendly": (None, "model"),
+    }
+    assert results["criteria_results"][0]["details"] == {"facts": ["key", "time"], "weights": ["high", "low"]}
+    assert [entry["action"] for entry in results["action_log"]] == ["email.send", "chat.send_message"]
+    assert (row["domain"], row["score"], results["unjudged"]) == ("assistant-assessment", 100, False)
 
 
 async def test_a_seed_other_than_0_gives_each_run_a_variant_of_its_own(gateway: Gateway) -> None:

@@ -338,7 +338,10 @@ def test_a_results_row_has_the_fields_of_an_assessments_row(tmp_path: Path) -> N
     ("arguments", "reason"),
     [
         (["nowhere"], "nowhere: no such file or folder"),
-        (["-", "--format", "pdf"], "unknown format pdf: one of a2a, concord, cooperbench, marble, otlp, spans"),
+        (
+            ["-", "--format", "pdf"],
+            "unknown format pdf: one of a2a, concord, cooperbench, langfuse, marble, mlflow, otlp, phoenix, spans",
+        ),
         (["-", "--config", "nowhere.toml"], "nowhere.toml: cannot be read: No such file or directory"),
         (
             ["-", "-o", "rows.csv"],

@@ -4,15 +4,18 @@ import asyncio
 import os
 import signal
 import socket
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
+from concord.assessment.result_row import ResultsDocument
 from concord_cli import commands
 from concord_cli.errors import AssessmentError
 from concord_cli.main import app
 from concord_cli.stack.probes import LOOPBACK
+from tests.rows import make_row
 
 TEAM = """
 [[participants]]
@@ -119,3 +122,37 @@ def test_a_signal_has_its_own_exit_code(
     monkeypatch.setattr(commands, "run", run)
 
     assert concord("run") == (code, f"concord: {message}\n")
+
+
+def test_the_version_is_printed() -> None:
+    result = CliRunner().invoke(app, ["--version"])
+
+    assert (result.exit_code, result.stdout) == (0, f"concord {version('concord-cli')}\n")
+
+
+def test_a_results_file_is_no_trace_and_the_message_names_the_command_for_it(tmp_path: Path) -> None:
+    path = tmp_path / "results.json"
+    path.write_text(ResultsDocument(participants={}, results=[make_row()]).model_dump_json())
+
+    code, message = concord("evaluate", str(path))
+
+    assert code == 1
+    assert message == f"concord: {path}: a results file, not a trace: to see it, run `concord report {path}`\n"
+
+
+@pytest.mark.parametrize(("found", "hint"), [(True, ""), (False, "No browser was found: open this file yourself.\n")])
+def test_a_report_can_be_opened_in_the_browser(
+    found: bool, hint: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "results.json"
+    opened: list[str] = []
+
+    def open_url(url: str) -> bool:
+        opened.append(url)
+        return found
+
+    path.write_text(ResultsDocument(participants={}, results=[make_row()]).model_dump_json())
+    monkeypatch.setattr("webbrowser.open", open_url)
+
+    assert concord("report", str(path), "--open") == (0, hint)
+    assert opened == [(tmp_path / "results.html").as_uri()]

@@ -103,3 +103,18 @@ def test_services_on_every_interface_are_probed_here_and_reached_by_the_cards_ho
 def test_services_on_every_interface_need_a_url() -> None:
     with pytest.raises(UsageError, match="give --card-url"):
         fixed_stack_ports(MIXED, Listening("0.0.0.0", 7002, 7001), 7003)  # noqa: S104
+
+
+def test_an_adapted_command_runs_behind_its_proxy_with_the_addresses_of_its_peers() -> None:
+    team = [{"role": "lead", "cmd": "python lead.py --peer {helper}", "adapt": True}, {"role": "helper", "cmd": "run"}]
+    ports = Ports(7000, Listening("127.0.0.1", 7002, 7001), {"lead": 7003, "helper": 7004})
+    plan = plan_stack(Scenario.model_validate({"participants": team}), ports, REDIS_URL, Path("out"))
+    lead = next(each for group in plan.groups for each in group if each.name == "lead")
+    before, after = " ".join(lead.command).split(" -- ")
+    assert before.startswith(f"{sys.executable} -m concord_cli adapt lead --host 127.0.0.1 --port 7003")
+    assert after == f"{sys.executable} lead.py --peer http://127.0.0.1:7004/"
+
+
+def test_only_a_command_can_be_adapted() -> None:
+    with pytest.raises(ValueError, match="`adapt` is for an agent with `cmd`"):
+        Scenario.model_validate({"participants": [{"role": "a", "endpoint": "http://a:9009", "adapt": True}]})

@@ -60,3 +60,10 @@ def test_wrong_arguments_are_refused_with_a_reason(arguments: list[str], reason:
     result = CliRunner().invoke(app, ["tasks", *arguments])
     assert result.exit_code == 2
     assert reason in result.output
+
+
+def test_an_estimate_by_calls_has_no_rounds() -> None:
+    in_rounds, by_calls = run("estimate", "quick"), run("estimate", "quick", "--exchange", "calls")
+
+    assert ("rounds" in in_rounds, "rounds" in by_calls) == (True, False)
+    assert "concurrent calls take" in by_calls

@@ -10,7 +10,16 @@ from concord.assessment.results import Finding
 from concord_cli.summary import summary
 from concord_cli.team_tasks_text import CAUSES, MAX_CAUSES
 from tests.team_rows import row_of
-from tests.team_task_rows import clean_team, failure, flow_of, seat_names, team_task, trial_with, withholding_team
+from tests.team_task_rows import (
+    clean_team,
+    failure,
+    flow_of,
+    seat_names,
+    team_by_calls,
+    team_task,
+    trial_with,
+    withholding_team,
+)
 
 SCREEN = 25
 """Lines, at 80 columns."""
@@ -101,3 +110,8 @@ def test_a_part_with_two_causes_counts_once_for_a_seat() -> None:
     twice = [failure(facts=["one"]), failure(facts=["other"])]
     row = row_of(seat_names(5), trial_with(team_task(flow_of(), twice)))
     assert "agent/2 told nobody: one, other (review, 1 wrong part)" in flat(row)
+
+
+def test_rounds_have_a_column_only_if_a_task_was_played_in_rounds() -> None:
+    assert "rounds" in shown(withholding_team())
+    assert "rounds" not in shown(team_by_calls())

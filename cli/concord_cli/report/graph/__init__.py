@@ -1,5 +1,6 @@
-"""The agent graph as an SVG drawing."""
+"""The agent graph as an SVG drawing, and for a large team as a matrix."""
 
 from concord_cli.report.graph.drawing import Drawing, draw
+from concord_cli.report.graph.matrix import CallMatrix, call_matrix
 
-__all__ = ["Drawing", "draw"]
+__all__ = ["CallMatrix", "Drawing", "call_matrix", "draw"]

@@ -1,6 +1,7 @@
 """Flows as arrows in SVG user units. A point is a complex number, x to the right and y down."""
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -73,6 +74,26 @@ class Curve:
         along = self.tip - self.end
         across = along / abs(along) * 1j * (2.4 + width * 0.9)
         return f"M{_xy(self.tip)}L{_xy(self.end + across)} {_xy(self.end - across)}z"
+
+
+@dataclass(frozen=True, slots=True)
+class LightEdge:
+    """All light flows between two agents, in both directions, as one line without a head."""
+
+    ends: tuple[str, str]
+    line: str
+    title: str
+
+
+def light_edges_of(flows: Sequence[Flow], nodes: Mapping[str, Node]) -> Iterator[LightEdge]:
+    """A line for each pair of agents that these flows connect."""
+    calls: Counter[tuple[str, str]] = Counter()
+    for flow in flows:
+        calls[min(flow.caller, flow.callee), max(flow.caller, flow.callee)] += flow.calls
+    for (one, other), n in sorted(calls.items()):
+        start, end = (complex(nodes[agent].x, nodes[agent].y) for agent in (one, other))
+        title = f"{on_one_line(one)} and {on_one_line(other)}: {counted(n, 'call')}"
+        yield LightEdge((one, other), f"M{_xy(start)}L{_xy(end)}", title)
 
 
 def arrows_of(flows: Sequence[Flow], nodes: Mapping[str, Node], widest: float) -> Iterator[Arrow]:

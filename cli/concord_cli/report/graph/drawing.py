@@ -8,7 +8,7 @@ from typing import Final
 
 from concord.assessment.roster import GREEN_AGENT
 from concord_cli.report.flows import Flow
-from concord_cli.report.graph.arrows import Arrow, arrows_of
+from concord_cli.report.graph.arrows import Arrow, LightEdge, arrows_of, light_edges_of
 from concord_cli.report.graph.layout import Layout, circular_layout
 from concord_cli.report.graph.nodes import (
     MAX_UPRIGHT,
@@ -80,6 +80,10 @@ def messages_by_agent(flows: Iterable[Flow]) -> Counter[str]:
 DENSE: Final = 400
 """More flows than these are drawn faintly, since they would cover everything."""
 
+MAX_ARROWS: Final = 80
+"""The flows with the most calls, and as many with failed calls, are arrows. Of the others, those of two agents are one
+line."""
+
 MARGIN: Final = 10.0
 _NARROWEST: Final = 320.0
 _SMALLEST: Final = 0.5
@@ -93,6 +97,7 @@ class Drawing:
     frame: Box
     nodes: tuple[Node, ...]
     arrows: tuple[Arrow, ...]
+    light: tuple[LightEdge, ...]
     isolated: tuple[Node, ...]
     isolated_from: float
     most_calls: int
@@ -101,7 +106,7 @@ class Drawing:
     @property
     def dense(self) -> bool:
         """Whether there are too many flows to tell them apart."""
-        return len(self.arrows) > DENSE
+        return len(self.chosen.flows) > DENSE
 
     @property
     def has_errors(self) -> bool:
@@ -115,16 +120,26 @@ def draw(agents: Sequence[str], flows: Sequence[Flow]) -> Drawing:
     layout = circular_layout(chosen.agents, chosen.flows)
     nodes = _nodes(layout, chosen.flows)
     team = reduce(Box.around, map(box_of, nodes.values()), Box(-_NARROWEST / 2, 0, _NARROWEST / 2, 0))
+    strong, light = _by_weight(chosen.flows)
     isolated = tuple(rows(chosen.isolated, team.left, team.right, team.bottom + 1.8 * ROW))
     return Drawing(
         frame=_framed(reduce(Box.around, map(box_of, isolated), team)),
         nodes=tuple(nodes.values()),
-        arrows=tuple(arrows_of(chosen.flows, nodes, widest=0.4 * largest_radius(layout))),
+        arrows=tuple(arrows_of(strong, nodes, widest=0.4 * largest_radius(layout))),
+        light=tuple(light_edges_of(light, nodes)),
         isolated=isolated,
         isolated_from=round(team.bottom + ROW / 2, 1),
         most_calls=max((flow.calls for flow in chosen.flows), default=0),
         chosen=chosen,
     )
+
+
+def _by_weight(flows: Sequence[Flow]) -> tuple[list[Flow], list[Flow]]:
+    """The flows that are arrows, and the light ones."""
+    ranked = sorted(flows, key=lambda flow: (-flow.calls, flow.caller, flow.callee))
+    failed = [flow for flow in ranked if flow.errors][:MAX_ARROWS]
+    strong = dict.fromkeys([*ranked[:MAX_ARROWS], *failed])
+    return [flow for flow in flows if flow in strong], [flow for flow in flows if flow not in strong]
 
 
 def _nodes(layout: Layout, flows: Sequence[Flow]) -> dict[str, Node]:

@@ -15,7 +15,7 @@ unfoldTarget();
 
 let unfolded = [];
 addEventListener("beforeprint", () => {
-  unfolded = find("details:not([open])");
+  unfolded = find("details:not([open], .long)");
   for (const details of unfolded) details.open = true;
 });
 addEventListener("afterprint", () => {
@@ -58,7 +58,7 @@ for (const steps of find(".steps")) {
 // Pointing at an agent leaves only its own flows in full strength.
 for (const graph of find(".graph")) {
   for (const node of find(".node", graph)) {
-    const own = find(".flow", graph).filter((flow) =>
+    const own = find(".flow, .light", graph).filter((flow) =>
       [flow.dataset.caller, flow.dataset.callee].includes(node.dataset.agent));
     const show = (on) => {
       graph.classList.toggle("dim", on && own.length > 0);

@@ -21,6 +21,7 @@ from concord_evaluator.aggregate.team import (
     declared_agents,
     graph_metrics,
     latency_over,
+    past_the_gateway,
     trace_integrity,
 )
 from concord_evaluator.aggregate.trials import EvaluatedTrial, evaluated_trials
@@ -79,6 +80,7 @@ def _detail(
     shown = shortened_to_fit(all_records, plan.config.num_shards)
     return Detail(
         assessment_id=plan.assessment_id,
+        started_at=plan.started_at,
         mode=plan.mode,
         overall_score=scores.overall,
         reasoning=reasoning(usable, judgments, len(plan.trials)),
@@ -165,6 +167,7 @@ def _warnings(plan: AssessmentPlan, trials: Sequence[EvaluatedTrial]) -> list[st
         *_unknown_warnings("config key", config.unknown_keys, ()),
         *_unknown_warnings("evaluator", list(config.chosen_evaluators(())), (*evaluator_ids(), JUDGE)),
         *_unknown_warnings("metric", list(config.chosen_metrics(())), metric_ids()),
+        *past_the_gateway(plan, [trial.record for trial in trials]),
         *of_trials[:MAX_TRIAL_WARNINGS],
     ]
 

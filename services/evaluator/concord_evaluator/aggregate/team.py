@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from statistics import fmean
+from typing import Final
 
 from concord.assessment import AssessmentPlan
 from concord.assessment.result_row import AgentRecord, GraphMetricsSummary
@@ -21,6 +22,15 @@ from concord_evaluator.documents import AgentTally
 from concord_evaluator.latency import summarise
 from concord_evaluator.scoring import BOTTLENECK_CAP, TeamStructure, quality_of
 from concord_evaluator.trace import team_observability
+from concord_evaluator.trace.agent_ids import participant_of
+
+MAX_PAIRS: Final = 5
+"""Pairs of participants that the warning about calls past the gateway names."""
+
+TO_BE_OBSERVED: Final = (
+    "to have them observed, take peers' addresses from `/peers`, or start the caller with `concord adapt` "
+    "(docs/reporting.md)"
+)
 
 
 def declared_agents(plan: AssessmentPlan) -> Roster:
@@ -128,3 +138,18 @@ def trace_integrity(trials: Sequence[EvaluatedTrial]) -> TraceIntegrity:
         participants=participants,
     )
     return total.model_copy(update={name: sum(getattr(part, name) for part in parts) for name in counts})
+
+
+def past_the_gateway(plan: AssessmentPlan, records: Iterable[TrialRecord]) -> list[str]:
+    """Which calls between participants the gateway did not carry, and what to do; empty if there are none."""
+    roster = declared_agents(plan)
+    past: Counter[tuple[str, str]] = Counter()
+    for call in (call for record in records for call in record.interactions if plan.observed):
+        caller, callee = participant_of(call.caller), participant_of(call.callee)
+        if caller != callee and caller in roster and callee in roster:
+            past[caller, callee] += call.calls - call.observed
+    pairs = [f"{caller} to {callee} ({calls})" for (caller, callee), calls in past.most_common() if calls]
+    if not pairs:
+        return []
+    more = f" and {len(pairs) - MAX_PAIRS} more pairs" if len(pairs) > MAX_PAIRS else ""
+    return [f"calls past the gateway, told by participants alone: {', '.join(pairs[:MAX_PAIRS])}{more}", TO_BE_OBSERVED]

@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from concord.agent.assignment import Assignment
-from concord.judging import CachedAnswers
+from concord.assessment.inputs import CriteriaInputs
+from concord.judging import CachedAnswers, RecordedTranscript, ReplayedTranscript, Transcript
 from concord.llm import Completion, LLMClient, LLMSettings, LLMUnavailableError, llm_client
 from concord.storage import AnswerCache
 from concord.trace.step import InteractionStep
 from concord_assistant.conducted import ConductedAssessment
 from concord_assistant.evaluation.judge import evaluate_assistant
+from concord_assistant.evaluation.model_criteria import Model
 from concord_assistant.results import AssessmentResults
 
 
@@ -25,28 +27,56 @@ class CriteriaEvaluator:
         self._deadline_s = deadline_s
         self._cache = cache
 
-    async def evaluate(self, document: str, assignment: Assignment) -> tuple[AssessmentResults, list[InteractionStep]]:
+    def inputs(self, transcript: RecordedTranscript) -> CriteriaInputs:
+        """The inputs of an evaluation with that transcript."""
+        return CriteriaInputs(with_model=self._model_settings is not None, exchanges=transcript.exchanges)
+
+    async def evaluate(
+        self, document: str, assignment: Assignment, transcript: Transcript | None = None
+    ) -> tuple[AssessmentResults, list[InteractionStep]]:
         """The results of a stored record, and the steps of the calls to the model, below the assignment.
 
-        Raises ValueError for no record.
+        `transcript`: records the model's answers. Raises ValueError for no record.
         """
         record = await asyncio.to_thread(ConductedAssessment.from_document, document)
         steps: list[InteractionStep] = []
-        settings = self._settings
-        if settings is None or not settings.available:
-            return await self._results(record, None, CachedAnswers()), steps
+        settings = self._model_settings
+        if settings is None:
+            return await _results(record, None, CachedAnswers()), steps
         async with llm_client(settings, lambda step, _: steps.append(step)) as client:
             model = _TimedModel(client, assignment, time.monotonic() + self._deadline_s)
-            cache = CachedAnswers(self._cache, settings.endpoint, settings.model)
-            return await self._results(record, model, cache), steps
+            cache = CachedAnswers(self._cache, settings.endpoint, settings.model, transcript)
+            return await _results(record, model, cache), steps
 
-    async def _results(
-        self, record: ConductedAssessment, model: "_TimedModel | None", cache: CachedAnswers
-    ) -> AssessmentResults:
-        evaluation = await evaluate_assistant(
-            record.eval_context(), record.scenario, record.evaluators, model, cache=cache
-        )
-        return record.results(evaluation)
+    @property
+    def _model_settings(self) -> LLMSettings | None:
+        return self._settings if self._settings is not None and self._settings.available else None
+
+
+async def evaluate_again(record: ConductedAssessment, inputs: CriteriaInputs) -> AssessmentResults:
+    """The results of a record from the recorded answers of the model. Raises MissingAnswerError, in a group."""
+    cache = CachedAnswers(transcript=ReplayedTranscript(inputs.exchanges))
+    return await _results(record, _NoModel() if inputs.with_model else None, cache)
+
+
+async def _results(record: ConductedAssessment, model: Model | None, cache: CachedAnswers) -> AssessmentResults:
+    evaluation = await evaluate_assistant(record.eval_context(), record.scenario, record.evaluators, model, cache=cache)
+    return record.results(evaluation)
+
+
+class _NoModel:
+    """Takes the place of a model whose answers are replayed."""
+
+    async def complete(
+        self,
+        system: str,  # noqa: ARG002 - the interface's
+        user: str,  # noqa: ARG002
+        *,
+        schema: Mapping[str, Any] | None = None,  # noqa: ARG002
+        max_tokens: int = 1000,  # noqa: ARG002
+    ) -> Completion:
+        """Raises LLMUnavailableError."""
+        raise LLMUnavailableError("a replay asks no model")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,15 +10,20 @@ METRICS_NEEDED: Final = frozenset({"betweenness_centrality", "degree_centrality"
 
 
 def bottlenecks(trial: MeasuredTrial) -> Iterator[Finding]:
-    """Each agent whose betweenness is above the threshold."""
+    """Each agent whose betweenness is above the threshold, without handoffs and sequences as well as with them."""
     threshold = trial.thresholds.bottleneck
-    for agent in trial.graph.agents:
-        betweenness = trial.values.get(("betweenness_centrality", agent), 0.0)
+    suspects = {agent: trial.values.get(("betweenness_centrality", agent), 0.0) for agent in trial.graph.agents}
+    if not any(value > threshold for value in suspects.values()):
+        return
+    intermediaries = trial.graph.exchange.betweenness.values
+    for agent, whole in suspects.items():
+        betweenness = min(whole, intermediaries[agent])
         if betweenness > threshold:
             yield Finding(
                 id="bottleneck",
                 agents=[agent],
-                metric_id="betweenness_centrality",
+                metric_id="betweenness_centrality" if betweenness == whole else None,
+                measured=None if betweenness == whole else "betweenness without handoffs and sequences",
                 value=betweenness,
                 threshold=threshold,
                 step_ids=steps_of(trial.graph, {agent}),
@@ -29,15 +34,18 @@ def bottlenecks(trial: MeasuredTrial) -> Iterator[Finding]:
 
 
 def over_centralised_agents(trial: MeasuredTrial) -> Iterator[Finding]:
-    """Each agent whose share of the messages is above the threshold."""
-    threshold = trial.thresholds.over_centralised
+    """Each agent whose share of the messages is above the threshold, without handoffs and sequences as well."""
+    threshold, exchange = trial.thresholds.over_centralised, trial.graph.exchange
     for agent in trial.graph.agents:
         share = trial.values.get(("message_share", agent), 0.0)
+        if exchange is not trial.graph:
+            share = min(share, exchange.loads[agent] / max(exchange.n_messages, 1))
         if share > threshold:
             yield Finding(
                 id="over_centralised",
                 agents=[agent],
-                metric_id="message_share",
+                metric_id="message_share" if exchange is trial.graph else None,
+                measured=None if exchange is trial.graph else "share of the messages without handoffs and sequences",
                 value=share,
                 threshold=threshold,
                 step_ids=steps_of(trial.graph, {agent}),

@@ -4,7 +4,17 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Final
 
-from concord_evaluator.formats import a2a, concord_jsonl, cooperbench, marble, otlp, span_csv
+from concord_evaluator.formats import (
+    a2a,
+    concord_jsonl,
+    cooperbench,
+    langfuse,
+    marble,
+    mlflow,
+    otlp,
+    phoenix,
+    span_csv,
+)
 from concord_evaluator.formats.format import Folder, TraceFormat
 from concord_evaluator.formats.source import FormatError, Source
 from concord_evaluator.formats.trace import Trace
@@ -14,8 +24,11 @@ BUILT_IN_FORMATS: Final[Mapping[str, TraceFormat]] = {
     "a2a": a2a.FORMAT,
     "concord": concord_jsonl.FORMAT,
     "cooperbench": cooperbench.FORMAT,
+    "langfuse": langfuse.FORMAT,
     "marble": marble.FORMAT,
+    "mlflow": mlflow.FORMAT,
     "otlp": otlp.FORMAT,
+    "phoenix": phoenix.FORMAT,
     "spans": span_csv.FORMAT,
 }
 

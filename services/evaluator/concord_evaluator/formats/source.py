@@ -42,7 +42,7 @@ def errors_at(file: str, line: int | None) -> Iterator[None]:
     try:
         yield
     except ValidationError as error:
-        raise FormatError(file, line, _reasons(error)) from error
+        raise FormatError(file, line, reasons(error)) from error
     except (ValueError, ArithmeticError) as error:
         raise FormatError(file, line, _shortened(str(error))) from error
 
@@ -156,6 +156,12 @@ class Source:
             if stripped := line.strip():
                 yield number, stripped
 
+    def data(self) -> bytes:
+        """All bytes, of a binary format."""
+        data = self._start + self._stream.read()
+        self._on_read(len(data))
+        return data
+
     def json_values(self) -> Iterator[tuple[int, JsonValue]]:
         """JSON values with their first lines: one per line or, if the first line is no JSON value, one in all.
 
@@ -238,7 +244,7 @@ def _is_object(text: bytes) -> bool:
     return text.lstrip().startswith(b"{") and _is_json(text)
 
 
-def _reasons(error: ValidationError) -> str:
+def reasons(error: ValidationError) -> str:
     """The errors on one line: `steps[1].call_type: Input should be 'AGENT', 'TOOL' or 'HOST'`."""
     details = error.errors(include_url=False, include_input=False)
     reasons = [_reason(detail) for detail in details[:_MAX_REASONS]]

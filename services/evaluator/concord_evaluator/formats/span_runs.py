@@ -91,7 +91,7 @@ def _run(trace_ids: Sequence[str], by_trace: Mapping[str, list[ReadSpan]]) -> Ru
         for each in by_trace[trace_id]
     ]
     visible = without_internals([each.span for each in spans])
-    tree = SpanTree(_by_id(visible))
+    tree = SpanTree(spans_by_id(visible))
     reading = read_team(tree)
     return Run(first, spans, len(trace_ids), tree, reading if names_agents(reading) else TeamReading({}))
 
@@ -143,7 +143,7 @@ def _fault(run: Run) -> str:
     return f"trace {run.trace_id} is a fragment with {calls}: {lost}"
 
 
-def _by_id(spans: Iterable[Span]) -> dict[str, Span]:
+def spans_by_id(spans: Iterable[Span]) -> dict[str, Span]:
     """The spans by id. Of several with one id, which will conflict, the least, regardless of their order."""
     by_id: dict[str, Span] = {}
     for span in spans:

@@ -2,17 +2,15 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Final
 
-from concord.assessment.roster import UNKNOWN_AGENT
-from concord.trace.attributes import EDGE_KIND, EdgeKind
-from concord.trace.otlp import Act, Reading, Span, SpanTree, TeamReading, check_ids, to_step, without_internals
+from concord.trace.attributes import EdgeKind
+from concord.trace.otlp import Act, Reading, SpanTree, TeamReading, check_ids, without_internals
 from concord.trace.report import Channel
-from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
-from concord_evaluator.formats.activations import Activation, agent_id, find_activations
+from concord_evaluator.formats.activations import find_activations
 from concord_evaluator.formats.source import Source, UnrecognisedError
 from concord_evaluator.formats.span_runs import ReadSpan, Run, parents_first, runs_of, usable_runs
+from concord_evaluator.formats.span_steps import as_read, message_step, steps_of
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built
 
 DOCS: Final = "docs/frameworks.md"
@@ -71,16 +69,14 @@ def _take(builder: TraceBuilder, run: Run, source: Source, channel: Channel) -> 
     for span in without_internals(each.span for each in run.spans):
         with source.record(lines[span.span_id]):
             activation = activations.of_span[span.span_id]
-            read = reading.spans.get(span.span_id)
-            told = span if read is None or read.failed == span.failed else replace(span, failed=read.failed)
-            steps = list(_steps(told, activation))
+            steps = list(steps_of(as_read(span, reading), activation))
             if activation is not None:
                 builder.declare(activation.agent)
             for reporter, step in steps:
                 builder.add(step, reporter, channel=channel)
     for edge in activations.edges():
         if edge.kind is EdgeKind.CONVERSATION:
-            builder.add(_message(edge.head, edge.callee), edge.caller, channel=channel)
+            builder.add(message_step(edge.head, edge.callee), edge.caller, channel=channel)
 
 
 def _services(tree: SpanTree) -> TeamReading:
@@ -88,41 +84,3 @@ def _services(tree: SpanTree) -> TeamReading:
     return TeamReading(
         {span_id: Reading(Act.AGENT, span.service, failed=span.failed) for span_id, span in tree.spans.items()}
     )
-
-
-def _steps(span: Span, activation: Activation | None) -> Iterator[tuple[str, InteractionStep]]:
-    """The steps of a span, each with its reporter: a call of each agent that asked, otherwise work or a tool's use."""
-    step = to_step(span)
-    if activation is None:
-        yield UNKNOWN_AGENT, _work(step)
-        return
-    head = activation.head.span_id == span.span_id
-    asked_by = [(caller.agent, kind) for caller, kind in activation.asked_by if caller.agent != activation.agent]
-    if not head or not asked_by:
-        yield activation.agent, _work(step)
-        return
-    for number, (caller, kind) in enumerate(asked_by):
-        yield caller, _call(step, activation.agent, kind, f"-{number}" if number else "")
-
-
-def _work(step: InteractionStep) -> InteractionStep:
-    if step.kind is CallType.AGENT:
-        return step.model_copy(update={"call_type": CallType.HOST, "step_action": None})
-    return step
-
-
-def _call(step: InteractionStep, callee: str, kind: EdgeKind, suffix: str) -> InteractionStep:
-    """The step as a call of an agent. `suffix`: of the ids of further calls by the same span."""
-    call = step.agent_call or AgentInvocation()
-    action = StepAction(agent_invocation=call.model_copy(update={"agent_name": callee}))
-    attributes = {name: value for name, value in step.additional_attributes.items() if name != "call_type"}
-    if kind is not EdgeKind.DELEGATION:
-        attributes[EDGE_KIND] = kind
-    changes = {"call_type": CallType.AGENT, "step_action": action, "additional_attributes": attributes}
-    return step.model_copy(update={**changes, "step_id": step.step_id + suffix})
-
-
-def _message(head: Span, heard_by: str) -> InteractionStep:
-    """A message of a conversation, at the end of its speaker's work, as one of its members heard it."""
-    step = to_step(replace(head, start_ns=head.end_ns, failed=False, attributes={}))
-    return _call(step, heard_by, EdgeKind.CONVERSATION, f"-{agent_id(heard_by)[:40]}")

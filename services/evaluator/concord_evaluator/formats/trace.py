@@ -32,7 +32,8 @@ class Trace:
 
     `roster`: the agents of the trace, active or not. `task`, `answer`: empty if the file does not contain them.
     `task_success`: in [0, 1]; None if unknown. `duration_s`: from the first to the last reported time, in seconds.
-    `warnings`: what the reader had to infer.
+    `warnings`: what the reader had to infer. `started_at`: the first reported time, to the second;
+    None if unknown.
     """
 
     trace_id: str
@@ -44,6 +45,7 @@ class Trace:
     task_success: float | None
     duration_s: float
     warnings: tuple[str, ...]
+    started_at: datetime | None = None
 
     def reports(self) -> Iterator[Report]:
         """The reports, decoded from their batches one batch at a time."""
@@ -174,6 +176,7 @@ class TraceBuilder:
             task_success=self.task_success,
             duration_s=duration.total_seconds() if duration else 0.0,
             warnings=tuple(self._warnings),
+            started_at=self._started.replace(microsecond=0) if self._started else None,
         )
 
     def _see_times(self, step: InteractionStep) -> None:

@@ -2,18 +2,19 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 
 import networkx as nx
 
 from concord.assessment.results import Record
+from concord.trace.attributes import EdgeKind
 from concord_evaluator.graph import engines
 from concord_evaluator.graph.chains import Return, find_returns, made_in
 from concord_evaluator.graph.critical_path import CriticalPath, critical_path
 from concord_evaluator.graph.engines import Distances, Scores
-from concord_evaluator.trace import Call, Contradictions, Interaction, Link, Links, Projection, calls_on
+from concord_evaluator.trace import Call, Contradictions, Interaction, Link, LinkCalls, Links, Projection, calls_on
 from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH
 
 
@@ -93,6 +94,22 @@ class AgentGraph:
         return engines.betweenness(self.messages)
 
     @cached_property
+    def exchange(self) -> "AgentGraph":
+        """This graph without handoffs and sequences, or itself if it has none.
+
+        An agent that passes control on, or works next because the program says so, is no hub of an exchange.
+        """
+        kept = {
+            link: LinkCalls(calls)
+            for link, each in self.links.items()
+            if (calls := [call for call in each.calls if call.kind not in {EdgeKind.HANDOFF, EdgeKind.SEQUENCE}])
+        }
+        if sum(len(each.calls) for each in kept.values()) == len(self.interactions):
+            return self
+        messages = _digraph(self.agents, _requests(kept) + _replies(kept))
+        return replace(self, links=kept, messages=messages)
+
+    @cached_property
     def distances(self) -> Distances:
         """The shortest path lengths between agents in `messages`."""
         return engines.distances(self.messages)
@@ -134,12 +151,7 @@ def build_graph(projection: Projection, *, completed: bool = True, unseen: froze
 
     A logical call is one request, regardless of its attempts, and one reply unless it failed.
     """
-    requests: Counter[Link] = Counter()
-    replies: Counter[Link] = Counter()
-    for (caller, callee), link in projection.links.items():
-        requests[caller, callee] = len(link.calls)
-        if answered := len(link.calls) - link.failed:
-            replies[callee, caller] = answered
+    requests, replies = _requests(projection.links), _replies(projection.links)
     answered_pairs: nx.Graph[str] = nx.Graph()
     answered_pairs.add_nodes_from(projection.agents)
     answered_pairs.add_edges_from(sorted(replies))
@@ -158,6 +170,15 @@ def build_graph(projection: Projection, *, completed: bool = True, unseen: froze
         requests=_digraph(projection.agents, requests),
         answered_pairs=answered_pairs,
     )
+
+
+def _requests(links: Links) -> Counter[Link]:
+    return Counter({link: len(each.calls) for link, each in links.items()})
+
+
+def _replies(links: Links) -> Counter[Link]:
+    answered = {(callee, caller): len(each.calls) - each.failed for (caller, callee), each in links.items()}
+    return +Counter(answered)
 
 
 def _digraph(agents: Iterable[str], weights: Counter[Link]) -> "nx.DiGraph[str]":

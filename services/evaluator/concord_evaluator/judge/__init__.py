@@ -5,7 +5,7 @@ from concord_evaluator.judge.evidence import Evidence, SeenAnswer, call_texts, c
 from concord_evaluator.judge.model import judge_by_model
 from concord_evaluator.judge.rules import judge_by_rules
 from concord_evaluator.judge.screening import Suspect, screen
-from concord_evaluator.judge.trial_judge import TrialJudge, evidence_of, needs_trace
+from concord_evaluator.judge.trial_judge import TrialJudge, evidence_of, judge_again, needs_trace
 
 __all__ = [
     "Aliases",
@@ -16,6 +16,7 @@ __all__ = [
     "call_texts",
     "choose_calls",
     "evidence_of",
+    "judge_again",
     "judge_by_model",
     "judge_by_rules",
     "make_evidence",

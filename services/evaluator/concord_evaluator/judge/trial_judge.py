@@ -1,17 +1,26 @@
 """Judging a trial: collects the evidence from its trace, asks the model over HTTP, and falls back to the rules."""
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 import structlog
 
 from concord.agent.assignment import Assignment
 from concord.assessment import AssessmentPlan, Mode
+from concord.assessment.inputs import JudgeInputs
 from concord.assessment.results import CallRecord, Finding, Judgment
 from concord.assessment.scorers import ModelScorer
-from concord.judging import CachedAnswers, JudgeAddressedError, NotJudgedError
-from concord.llm import LLMClient, LLMSettings
+from concord.judging import (
+    CachedAnswers,
+    JudgeAddressedError,
+    NotJudgedError,
+    RecordedTranscript,
+    ReplayedTranscript,
+    Transcript,
+)
+from concord.llm import LLMClient, LLMSettings, LLMUnavailableError
 from concord.storage import AnswerCache
 from concord.trace.decoding import reports_of
 from concord.trace.report import ReportBatch
@@ -52,47 +61,47 @@ class TrialJudge:
         self._deadline_s = deadline_s
         self._cache = cache
 
+    def inputs(self, transcript: RecordedTranscript) -> JudgeInputs:
+        """The inputs of a judgment with that transcript."""
+        settings = self._settings
+        if settings is None or not settings.available:
+            return JudgeInputs(reason=BY_CHOICE if settings is None else NO_KEY)
+        return JudgeInputs(
+            model=settings.model, samples=self._samples, deadline_s=self._deadline_s, exchanges=transcript.exchanges
+        )
+
     async def judge(
         self,
         plan: AssessmentPlan,
         evaluation: TrialEvaluation,
         batches: Sequence[ReportBatch],
         assignment: Assignment,
+        transcript: Transcript | None = None,
     ) -> tuple[Judgment, list[Finding], list[InteractionStep]]:
         """The judgment, the judge's own findings, and the steps of its calls to the model.
 
-        `batches`: the trial's trace, which may be empty unless `needs_trace`; `assignment`: the parent of the steps.
+        `batches`: the trial's trace, which may be empty unless `needs_trace`; `assignment`: the parent of the steps;
+        `transcript`: records the model's answers.
         """
-        if plan.mode is Mode.GROUND_TRUTH:
-            return judge_by_rules(evaluation, plan.mode, "a given pattern has no text to read"), [], []
-        evidence, suspects = await asyncio.to_thread(_screened, plan, evaluation, batches)
-        findings = list(_findings(suspects, evidence.aliases))
         settings = self._settings
-        if settings is None or not settings.available:
-            reason = BY_CHOICE if settings is None else NO_KEY
-            return judge_by_rules(evaluation, plan.mode, reason, answers=evidence.answers), findings, []
         steps: list[InteractionStep] = []
-        try:
-            judgment = await self._ask_model(settings, evidence, evaluation, assignment, steps)
-        except NotJudgedError as error:
-            logger.warning(
-                "the rules judge the trial, because the model did not",
-                trial=evaluation.outcome.trial_id,
-                reason=str(error),
-            )
-            addressed = isinstance(error, JudgeAddressedError)
-            judgment = judge_by_rules(evaluation, plan.mode, str(error), addressed=addressed, answers=evidence.answers)
+        if settings is None or not settings.available:
+            judge: _ModelJudge | str = BY_CHOICE if settings is None else NO_KEY
+        else:
+            cached = CachedAnswers(self._cache, settings.endpoint, settings.model, transcript)
+            judge = partial(self._ask_model, settings, evaluation, assignment, cached, steps)
+        judgment, findings = await _judged(plan, evaluation, batches, judge)
         return judgment, findings, steps
 
     async def _ask_model(
         self,
         settings: LLMSettings,
-        evidence: Evidence,
         evaluation: TrialEvaluation,
         assignment: Assignment,
+        cached: CachedAnswers,
         steps: list[InteractionStep],
+        evidence: Evidence,
     ) -> Judgment:
-        cached = CachedAnswers(self._cache, settings.endpoint, settings.model)
         max_tokens = MAX_TOKENS + TOKENS_PER_ANSWER * len(evidence.asked_about)
         async with LLMClient(settings, lambda step, _: steps.append(step), max_retries=MAX_RETRIES) as llm:
 
@@ -104,7 +113,58 @@ class TrialJudge:
                 async with asyncio.timeout(self._deadline_s):
                     return await judge_by_model(ask, settings.model, evidence, evaluation, self._samples, cached)
             except TimeoutError:
-                raise NotJudgedError(f"no judgment within {self._deadline_s:g} s") from None
+                raise _too_late(self._deadline_s) from None
+
+
+async def judge_again(
+    plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequence[ReportBatch], inputs: JudgeInputs
+) -> tuple[Judgment, list[Finding]]:
+    """The judgment and the judge's findings from the recorded answers of the model. Raises MissingAnswerError."""
+    model = inputs.model
+    if model is None:
+        return await _judged(plan, evaluation, batches, inputs.reason or BY_CHOICE)
+    cached = CachedAnswers(transcript=ReplayedTranscript(inputs.exchanges))
+
+    async def ask(system: str, user: str, schema: Mapping[str, Any]) -> str:  # noqa: ARG001 - the model's
+        raise LLMUnavailableError("a replay asks no model")
+
+    async def by_model(evidence: Evidence) -> Judgment:
+        try:
+            return await judge_by_model(ask, model, evidence, evaluation, inputs.samples, cached)
+        except TimeoutError:
+            raise _too_late(inputs.deadline_s) from None
+
+    return await _judged(plan, evaluation, batches, by_model)
+
+
+_ModelJudge = Callable[[Evidence], Awaitable[Judgment]]
+
+
+def _too_late(deadline_s: float) -> NotJudgedError:
+    return NotJudgedError(f"no judgment within {deadline_s:g} s")
+
+
+async def _judged(
+    plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequence[ReportBatch], judge: "_ModelJudge | str"
+) -> tuple[Judgment, list[Finding]]:
+    """The judgment by a model, or by the rules for the reason that `judge` gives; and the judge's own findings."""
+    if plan.mode is Mode.GROUND_TRUTH:
+        return judge_by_rules(evaluation, plan.mode, "a given pattern has no text to read"), []
+    evidence, suspects = await asyncio.to_thread(_screened, plan, evaluation, batches)
+    findings = list(_findings(suspects, evidence.aliases))
+    if isinstance(judge, str):
+        return judge_by_rules(evaluation, plan.mode, judge, answers=evidence.answers), findings
+    try:
+        judgment = await judge(evidence)
+    except NotJudgedError as error:
+        logger.warning(
+            "the rules judge the trial, because the model did not",
+            trial=evaluation.outcome.trial_id,
+            reason=str(error),
+        )
+        addressed = isinstance(error, JudgeAddressedError)
+        judgment = judge_by_rules(evaluation, plan.mode, str(error), addressed=addressed, answers=evidence.answers)
+    return judgment, findings
 
 
 def needs_trace(plan: AssessmentPlan, evaluation: TrialEvaluation) -> bool:

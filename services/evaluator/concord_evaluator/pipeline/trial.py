@@ -15,6 +15,7 @@ from concord.trace.attributes import EdgeKind
 from concord.trace.decoding import reports_of
 from concord.trace.report import Report, ReportBatch
 from concord_evaluator.documents import AgentTally, TrialEvaluation
+from concord_evaluator.formats.live_spans import with_teams
 from concord_evaluator.information.record import team_task_record, unexplained_findings
 from concord_evaluator.pipeline.budget import NONE_REFUSED, Budget, excess_warnings, select_batches
 from concord_evaluator.pipeline.evaluator import Contribution, TrialInput
@@ -24,8 +25,8 @@ from concord_evaluator.pipeline.score_inputs import conduct_in, graded
 from concord_evaluator.trace import LinkCalls, Projection, Provenance, observability_of, project, team_observability
 
 UNSEEN: Final = (
-    "no call between participants could be observed: call peers at the addresses from `/peers`, or report "
-    "calls to the collector (docs/reporting.md)"
+    "no call between participants could be observed: call peers at the addresses from `/peers`, start agents with "
+    "`concord adapt`, or report calls to the collector (docs/reporting.md)"
 )
 
 
@@ -78,7 +79,9 @@ def _evaluate(
     selection = select_batches(in_time, budget.steps)
     grading = graded(plan, request.outcome)
     failed = task_failed or (grading is not None and grading.value == 0)
-    trial = _input(plan, request, selection.batches, reporters, budget, task_failed=failed)
+    roster = Roster(plan.agents(plan.trial(request.trial_id).task_id))
+    read, unread_spans = with_teams(selection.batches, roster)
+    trial = _input(plan, request, read, roster, reporters, budget, task_failed=failed)
     evaluators = installed_evaluators()
     done = run_evaluators(evaluators, trial, plan.config.chosen_evaluators(evaluators))
     unread = sum(selection.omitted.values()) + sum(refused.values())
@@ -92,7 +95,7 @@ def _evaluate(
             "findings": [*unexplained_findings(team_task), *evaluation.findings],
             "conduct": conduct_in(plan, request.outcome, in_time),
             "coordination_status": _coordination_status(plan, evaluation),
-            "warnings": [*excess_warnings(selection.omitted, refused), *evaluation.warnings],
+            "warnings": [*excess_warnings(selection.omitted, refused), *unread_spans, *evaluation.warnings],
         }
     )
 
@@ -101,13 +104,13 @@ def _input(
     plan: AssessmentPlan,
     request: EvaluateTrial,
     batches: Sequence[ReportBatch],
+    roster: Roster,
     reporters: set[str],
     budget: Budget,
     *,
     task_failed: bool,
 ) -> TrialInput:
     """What evaluators get of a trial."""
-    roster = Roster(plan.agents(plan.trial(request.trial_id).task_id))
     projection = project(
         _reports(batches),
         roster,

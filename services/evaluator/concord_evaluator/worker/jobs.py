@@ -9,9 +9,11 @@ from pydantic import JsonValue
 
 from concord.agent.assignment import Assignment
 from concord.assessment import AssessmentPlan
+from concord.assessment.inputs import EvaluationInputs, RowInputs, TrialInputs
 from concord.assessment.jobs import (
     ROW_DOCUMENT,
     ROW_FAILURE_DOCUMENT,
+    ROW_INPUTS_DOCUMENT,
     AggregateAssessment,
     EvaluateTrial,
     JudgeTrial,
@@ -22,16 +24,19 @@ from concord.assessment.jobs import (
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Judgment
 from concord.assessment.roster import GREEN_AGENT
+from concord.judging import RecordedTranscript
 from concord.storage import AssessmentStore, Job, JobFunction, JobQueue, Queue, TraceStore
 from concord.trace.ids import new_step_id
 from concord.trace.report import Channel, ReportBatch, SerialisedBatch
 from concord.trace.timing import StepClock
 from concord_assistant.results import AssessmentResults
-from concord_evaluator.criteria import MAX_STORED, CriteriaEvaluator, grading_of, shortened_results
+from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation, evaluation_document
 from concord_evaluator.judge import TrialJudge, needs_trace
-from concord_evaluator.pipeline import JUDGE, verdict_on, without_metrics
+from concord_evaluator.pipeline import verdict_on, without_metrics
 from concord_evaluator.trace import is_observed
+from concord_evaluator.verdicts import given_up, graded_by, has_criteria, needs_judge, with_results
+from concord_evaluator.versions import software_versions
 from concord_evaluator.worker.job_steps import job_batch
 from concord_evaluator.worker.plans import Plans
 from concord_evaluator.worker.pool import ProcessPool
@@ -96,6 +101,7 @@ class EvaluatorJobs:
         clock = StepClock()
         plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
         trace_id = plan.trial(request.trial_id).trace_id
+        structlog.contextvars.bind_contextvars(trace_id=trace_id)
         batches = [batch async for batch in self._traces.batches(trace_id)]
         late, refused = await self._traces.late(trace_id), await self._traces.refused(trace_id)
         evaluation = await self._pool.run(
@@ -112,36 +118,43 @@ class EvaluatorJobs:
         if await self._is_judged(request.assessment_id, request.trial_id):
             return
         plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
+        structlog.contextvars.bind_contextvars(trace_id=plan.trial(request.trial_id).trace_id)
         evaluation = await self._evaluation(request)
-        results = None
-        if plan.task(plan.trial(request.trial_id).task_id).scenario is not None:
-            results, evaluation = await self._evaluate_criteria(plan, request, evaluation)
-        judgment = None
-        if (results is None or len(plan.roster) > 1) and JUDGE in plan.config.chosen_evaluators((JUDGE,)):
-            judgment, evaluation = await self._judge_trial(plan, request, evaluation)
+        of_criteria, of_judge = RecordedTranscript(), RecordedTranscript()
+        inputs = TrialInputs(evaluation=evaluation.inputs)
+        results = judgment = None
+        if has_criteria(plan, request.trial_id):
+            results = await self._evaluate_criteria(plan, request, of_criteria)
+            evaluation = graded_by(results, plan, evaluation)
+            inputs = inputs.model_copy(update={"criteria": self._criteria.inputs(of_criteria)})
+        if needs_judge(plan, request.trial_id):
+            judgment, evaluation = await self._judge_trial(plan, request, evaluation, of_judge)
+            inputs = inputs.model_copy(update={"judge": self._judge.inputs(of_judge)})
         verdict = verdict_on(plan, evaluation, judgment)
         if results is not None:
-            verdict = verdict.model_copy(update={"assessment_results": results.model_dump(mode="json")})
-        await self._save_verdict(request, verdict)
+            verdict = with_results(verdict, results)
+        await self._save_verdict(request, verdict.model_copy(update={"inputs": inputs}))
         logger.info("judged a trial", job=request.job_id, score=verdict.record and verdict.record.overall_score)
 
     async def _evaluate_criteria(
-        self, plan: AssessmentPlan, request: JudgeTrial, evaluation: TrialEvaluation
-    ) -> tuple[AssessmentResults, TrialEvaluation]:
-        """The results of a scenario's criteria, small enough to store, and the evaluation with their grading."""
+        self, plan: AssessmentPlan, request: JudgeTrial, transcript: RecordedTranscript
+    ) -> AssessmentResults:
+        """The results of a scenario's criteria. Calls to the model become steps of the trace."""
         document = await self._assessments.load(request.assessment_id, conducted_document(request.trial_id))
         if document is None:
             raise LookupError(f"{request.trial_id} has no record of its turns")
         root = _root(request.assessment_id, plan.trial(request.trial_id).trace_id)
         clock = StepClock()
-        results, calls = await self._criteria.evaluate(document, root)
+        results, calls = await self._criteria.evaluate(document, root, transcript)
         await self._append(job_batch("evaluate_criteria", request.trial_id, root, clock, calls))
-        [assistant] = plan.recipients
-        graded = evaluation.model_copy(update={"grading": grading_of(results, assistant.id)})
-        return shortened_results(results, MAX_STORED), graded
+        return results
 
     async def _judge_trial(
-        self, plan: AssessmentPlan, request: JudgeTrial, evaluation: TrialEvaluation
+        self,
+        plan: AssessmentPlan,
+        request: JudgeTrial,
+        evaluation: TrialEvaluation,
+        transcript: RecordedTranscript,
     ) -> tuple[Judgment, TrialEvaluation]:
         """The judgment, and the evaluation with the judge's findings. Calls to the model become steps of the trace."""
         trace_id = plan.trial(request.trial_id).trace_id
@@ -153,7 +166,8 @@ class EvaluatorJobs:
             # whole trace, so collecting their texts takes a second reading, and the evaluation has less time for one.
             batches = [batch async for batch in self._traces.batches(trace_id)]
         # Batches that came after the trial closed are no evidence: their reporters may have known the outcome.
-        judgment, findings, calls = await self._judge.judge(plan, evaluation, batches[: request.closed_after], root)
+        in_time = batches[: request.closed_after]
+        judgment, findings, calls = await self._judge.judge(plan, evaluation, in_time, root, transcript)
         await self._append(job_batch(request.function, request.trial_id, root, clock, calls))
         return judgment, evaluation.model_copy(update={"findings": [*evaluation.findings, *findings]})
 
@@ -169,6 +183,13 @@ class EvaluatorJobs:
         late = [sum((await self._traces.late(trial.trace_id)).values()) for trial in plan.trials]
         verdicts = [(document, n) for document, n in zip(loaded, late, strict=True) if document is not None]
         row = await self._pool.run(request.job_id, row_of, plan, verdicts, request.infrastructure)
+        counted = zip(plan.trials, loaded, late, strict=True)
+        inputs = RowInputs(
+            late={trial.trial_id: n for trial, document, n in counted if document is not None},
+            infrastructure=request.infrastructure,
+            versions=software_versions(),
+        )
+        await self._assessments.save(request.assessment_id, ROW_INPUTS_DOCUMENT, inputs.model_dump_json())
         await self._assessments.save(request.assessment_id, ROW_DOCUMENT, row)
         logger.info("aggregated an assessment", job=request.job_id, trials=len(plan.trials), verdicts=len(verdicts))
 
@@ -200,18 +221,21 @@ class EvaluatorJobs:
             request = EvaluateTrial.model_validate(job.arguments)
             plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
             trace_id = plan.trial(request.trial_id).trace_id
-            observed = [batch async for batch in self._traces.batches(trace_id) if is_observed(batch)]
-            evaluation = await asyncio.to_thread(without_metrics, plan, request, observed, failure.message)
+            batches = [batch async for batch in self._traces.batches(trace_id)]
+            evaluation = await asyncio.to_thread(
+                without_metrics, plan, request, list(filter(is_observed, batches)), failure.message
+            )
+            inputs = EvaluationInputs(batches=len(batches), failure=failure.message)
+            evaluation = evaluation.model_copy(update={"inputs": inputs})
             await self._save_evaluation(request.assessment_id, request.trial_id, evaluation.model_dump_json())
             await self._queue.enqueue(_judging(request).job())
         else:
             judging = JudgeTrial.model_validate(job.arguments)
             plan = await self._plans.of_trial(judging.assessment_id, judging.trial_id)
             evaluation = await self._evaluation(judging)
-            given_up = evaluation.model_copy(
-                update={"failure": failure, "warnings": [*evaluation.warnings, failure.message]}
-            )
-            await self._save_verdict(judging, verdict_on(plan, given_up, None))
+            verdict = verdict_on(plan, given_up(evaluation, failure), None)
+            unjudged = TrialInputs(evaluation=evaluation.inputs, failure=failure)
+            await self._save_verdict(judging, verdict.model_copy(update={"inputs": unjudged}))
 
     async def _is_evaluated(self, request: EvaluateTrial) -> bool:
         """Whether a complete evaluation is stored. One without metrics may be replaced by a retry."""

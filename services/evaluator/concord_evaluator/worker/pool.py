@@ -33,12 +33,15 @@ class ProcessPool:
     """Runs functions in a fixed number of processes. A process that dies is replaced and fails only its own call.
 
     `memory_bytes`: how much data one process may allocate after its start; `limit_s`: how long one call may run. A
-    process that exceeds either is killed.
+    process that exceeds either is killed. `on_replaced` is called for each process that is replaced.
     """
 
-    def __init__(self, processes: int, *, memory_bytes: int, limit_s: float) -> None:
+    def __init__(
+        self, processes: int, *, memory_bytes: int, limit_s: float, on_replaced: Callable[[], None] = lambda: None
+    ) -> None:
         self._memory_bytes = memory_bytes
         self._limit_s = limit_s
+        self._on_replaced = on_replaced
         self._context = multiprocessing.get_context("forkserver")
         self._context.set_forkserver_preload([_PRELOADED])
         # One executor per process: when a process dies, only its own call fails.
@@ -102,6 +105,7 @@ class ProcessPool:
 
     async def _replaced(self, executor: ProcessPoolExecutor) -> ProcessPoolExecutor:
         logger.warning("replacing a process of the worker's pool")
+        self._on_replaced()
         await asyncio.shield(self._end(executor))
         self._executors.remove(executor)
         fresh = self._new_executor()

@@ -5,12 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from concord.assessment import AssessmentPlan
+from concord.assessment.inputs import EvaluationInputs
 from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.result_row import InfrastructureFailure
 from concord.trace.report import ReportBatch
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.pipeline import Budget, evaluate_trial
+from concord_evaluator.verdicts import with_late
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,22 +33,37 @@ def evaluation_of(
     late: Sequence[str] = (),
 ) -> str:
     """The `TrialEvaluation` of a trial, as JSON. `late`: the reporters of steps that came after the trial closed."""
-    ends_at = time.monotonic() + limits.seconds
-    budget = Budget(limits.steps, lambda: time.monotonic() >= ends_at)
-    return evaluate_trial(plan, request, batches, late=late, refused=refused, budget=budget).model_dump_json()
+    deadline = _Deadline(time.monotonic() + limits.seconds)
+    evaluation = evaluate_trial(
+        plan, request, batches, late=late, refused=refused, budget=Budget(limits.steps, deadline.is_over)
+    )
+    inputs = EvaluationInputs(
+        batches=len(batches),
+        late=list(late),
+        refused=dict(refused),
+        steps=limits.steps,
+        checks_in_time=deadline.checks_in_time if deadline.over else None,
+    )
+    return evaluation.model_copy(update={"inputs": inputs}).model_dump_json()
+
+
+@dataclass(slots=True)
+class _Deadline:
+    """A deadline that counts how often it was checked in time, so that an evaluation can be repeated exactly."""
+
+    at: float
+    checks_in_time: int = 0
+    over: bool = False
+
+    def is_over(self) -> bool:
+        self.over = self.over or time.monotonic() >= self.at
+        self.checks_in_time += not self.over
+        return self.over
 
 
 def row_of(
     plan: AssessmentPlan, verdicts: Sequence[tuple[str, int]], infrastructure: Sequence[InfrastructureFailure]
 ) -> str:
     """The `ResultRow` of an assessment, as JSON. `verdicts`: each as JSON, with the number of its late steps."""
-    judged = [_with_late(JudgedTrial.model_validate_json(verdict), late) for verdict, late in verdicts]
+    judged = [with_late(JudgedTrial.model_validate_json(verdict), late) for verdict, late in verdicts]
     return make_row(plan, judged, infrastructure).model_dump_json()
-
-
-def _with_late(trial: JudgedTrial, late: int) -> JudgedTrial:
-    if trial.record is None or not late:
-        return trial
-    known = trial.record.trace_integrity
-    counted = known.model_copy(update={"late": known.late + late})
-    return trial.model_copy(update={"record": trial.record.model_copy(update={"trace_integrity": counted})})

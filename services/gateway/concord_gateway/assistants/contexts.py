@@ -11,7 +11,9 @@ from typing import Final
 
 from concord.llm import LLM
 from concord_assistant.config import GreenAgentConfig
+from concord_assistant.environment.server import UESServerError
 from concord_assistant.green_agent import GreenAgent
+from concord_gateway.instruments import Instruments
 
 logger = logging.getLogger(__name__)
 
@@ -32,6 +34,8 @@ class _Context:
     """Trials that use the agent or wait for it."""
     idle_since: float = 0.0
     running: bool = False
+    lost: bool = False
+    """Whether its environment ended by itself."""
     writes: int = 0
     written_bytes: int = 0
 
@@ -47,6 +51,7 @@ class AssistantContexts:
         max_environments: int,
         idle_s: float,
         response_llm: LLM | None = None,
+        instruments: Instruments | None = None,
     ) -> None:
         """`base_url`: the URL of this gateway for assistants, below which it serves the environments; None if it has no
         address for them.
@@ -64,6 +69,8 @@ class AssistantContexts:
         self._closing: asyncio.Task[None] | None = None
         self._ending: set[asyncio.Task[None]] = set()
         """Shutdowns under way, which a cancelled caller does not interrupt."""
+        self._instruments = instruments or Instruments()
+        self._instruments.environments.set_function(lambda: sum(each.running for each in self._contexts.values()))
 
     @property
     def reachable(self) -> bool:
@@ -79,21 +86,38 @@ class AssistantContexts:
         context = await self._reserve(context_id)
         try:
             async with context.lock:
-                if context.running and context.agent.server.failure is not None:
+                self._note_loss(context)
+                if context.running and context.lost:
                     context.running = False
                     await context.agent.shutdown()
                 if not context.running:
-                    await context.agent.startup()
-                    context.running = True
+                    await self._start(context)
                 context.writes = context.written_bytes = 0
                 yield context.agent
         finally:
+            self._note_loss(context)
             context.users -= 1
             context.idle_since = time.monotonic()
             if not context.running:
                 await self._remove(context_id)
             async with self._free:
                 self._free.notify_all()
+
+    async def _start(self, context: _Context) -> None:
+        """Starts the environment of a context. Raises UESServerError."""
+        try:
+            await context.agent.startup()
+        except UESServerError:
+            self._instruments.environment_starts.labels("failed").inc()
+            raise
+        self._instruments.environment_starts.labels("started").inc()
+        context.running, context.lost = True, False
+
+    def _note_loss(self, context: _Context) -> None:
+        """Counts an environment that ended by itself, once."""
+        if context.running and not context.lost and context.agent.server.failure is not None:
+            context.lost = True
+            self._instruments.environments_lost.inc()
 
     def environment(self, place: str) -> str | None:
         """The URL of the environment process that is served at a place, None if there is none."""

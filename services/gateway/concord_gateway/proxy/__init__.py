@@ -3,6 +3,7 @@
 A request passes through the modules in this order: `endpoint` receives and authorises it, `callees` finds the callee's
 URL, `rpc_request` reads it, `seats` refuses what the trial's topology does not allow, `carrier` forwards it, `relay`
 sends it through `upstream` and passes on the answer, `rpc_answer` reads that, and `call_recorder` records the call.
+`addresses` finds the participant at an address, for agents that do not take their peers' addresses from `/peers`.
 """
 
 from starlette.routing import Route
@@ -12,6 +13,7 @@ from concord.trust.closed_trials import ClosedTrials
 from concord.trust.proxy_urls import PROXY_PATH
 from concord.trust.token_keys import TokenKeys
 from concord_gateway.calls.channel import Channels
+from concord_gateway.proxy.addresses import Addresses
 from concord_gateway.proxy.byte_budget import ByteBudget
 from concord_gateway.proxy.call_recorder import CallRecorder
 from concord_gateway.proxy.callees import Callees
@@ -30,5 +32,7 @@ def proxy_routes(
     channels = OpenChannels(Channels(storage.assessments, storage.registry, public_url))
     callees = Callees(storage.assessments, upstream)
     endpoint = ProxyEndpoint(token_keys, callees, channels, carrier, closed, public_url)
+    addresses = Addresses(token_keys, callees, channels, closed, public_url)
     paths = (f"{PROXY_PATH}/{{token}}/{{callee}}", f"{PROXY_PATH}/{{token}}/{{callee}}/{{rest:path}}")
-    return [Route(path, endpoint, include_in_schema=False) for path in paths]
+    calls = [Route(path, endpoint, include_in_schema=False) for path in paths]
+    return [Route(f"{PROXY_PATH}/{{token}}", addresses.answer, methods=["GET"], include_in_schema=False), *calls]

@@ -3,10 +3,13 @@
 import asyncio
 import logging
 from collections import OrderedDict, defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
 from cachetools import LRUCache
+from opentelemetry.trace import SpanKind
 from pydantic import JsonValue
 
 from concord.assessment.roster import RosterEntry
@@ -26,6 +29,7 @@ from concord.trace.attributes import (
 from concord.trace.step import AgentInvocation, InteractionStep
 from concord.trace.timed_steps import MAX_QUOTED, call_step
 from concord.trace.timing import StepClock
+from concord.tracing import span
 from concord.trust.redaction import redact
 from concord.trust.tokens import Claims
 from concord_gateway.instruments import Instruments
@@ -161,6 +165,16 @@ class CallRecorder:
         self._unrecorded[call.trace_id][open_call.step_id] = call
         return call
 
+    @contextmanager
+    def traced(self, call: CarriedCall) -> Iterator[None]:
+        """A span for the time in which a call is carried, below the span of its trial."""
+        if (parent := self._open_calls.of(call.trace_id).parent) is None:
+            yield
+            return
+        agents = {"concord.caller": call.open_call.caller, "concord.callee": call.open_call.callee}
+        with span("call", agents, parent=parent, kind=SpanKind.CLIENT):
+            yield
+
     def record_unsent(
         self,
         claims: Claims,
@@ -261,10 +275,12 @@ class CallRecorder:
     async def _write(self, call: CarriedCall) -> None:
         recorder = Recorder(self._traces, call.trace_id, self._trace_limits)
         recorder.add(step := call.step())
-        self._instruments.carried.labels(outcome="answered" if step.failure is None else "failed").inc()
+        outcome = "refused" if call.refused else "answered" if step.failure is None else "failed"
+        self._instruments.carried.labels(outcome).inc()
         try:
             await recorder.write()
         except StorageUnavailableError as error:
+            self._instruments.unstored.inc()
             logger.error("cannot store an observed call of %s: %s", call.open_call.caller, error)
         finally:
             self._open_calls.of(call.trace_id).end(call.open_call.step_id, answered=bool(call.answer.state))

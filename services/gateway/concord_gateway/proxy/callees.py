@@ -136,12 +136,19 @@ class Callees:
 
     async def find(self, claims: Claims, callee_id: str) -> RosterEntry | None:
         """The agent of that id in the token's assessment, or None. Raises StorageUnavailableError."""
+        return (await self._roster(claims)).get(callee_id)
+
+    async def all(self, claims: Claims) -> list[RosterEntry]:
+        """All agents in the token's assessment. Raises StorageUnavailableError."""
+        return list((await self._roster(claims)).values())
+
+    async def _roster(self, claims: Claims) -> dict[str, RosterEntry]:
         roster = self._rosters.get(claims.assessment_id)
         if roster is None:
             if (plan := await self._assessments.plan(claims.assessment_id)) is None:
-                return None
+                return {}
             roster = self._rosters[claims.assessment_id] = {entry.id: entry for entry in plan.roster}
-        return roster.get(callee_id)
+        return roster
 
     async def card(self, entry: RosterEntry) -> dict[str, Any]:
         """Fetches the callee's card, unchanged. Raises CardFailedError."""

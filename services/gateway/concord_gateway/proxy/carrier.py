@@ -12,7 +12,6 @@ from starlette.types import Send
 from concord.agent.assignment import Assignment
 from concord.assessment.roster import RosterEntry
 from concord.trace.attributes import MAX_UNQUOTED, MAX_WHOLE
-from concord.trace.ids import traceparent
 from concord.trace.timed_steps import MAX_QUOTED
 from concord.trace.vocabulary import unquoted_words
 from concord.trust.tokens import Claims
@@ -115,7 +114,8 @@ class Carrier:
         own = self._assignments.own(claims.assessment_id, claims.trace_id, step_id)
         try:
             theirs = own.for_call(step_id, callee.id, token)
-            fault = await forward(theirs, call.answer.read)
+            with self.calls.traced(call):
+                fault = await forward(theirs, call.answer.read)
             if call.answer.error is None:
                 call.error = fault or (None if call.answer.known else NOT_A2A)
         except asyncio.CancelledError:
@@ -150,7 +150,7 @@ class Carrier:
         on_document: OnDocument,
     ) -> str | None:
         """Relays a request with the callee's assignment. Returns as `Relay.run` does."""
-        context = None if assignment is None else traceparent(assignment.trace_id, assignment.step_id)
+        context = None if assignment is None else assignment.traceparent
         rewrite = partial(_with_card, request) if rpc.asks_for_card else None
         headers = to_callee(request.headers, request.token, context)
         body = rpc.rewritten(assignment)

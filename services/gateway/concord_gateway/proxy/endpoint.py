@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Final
 
+import structlog
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive, Scope, Send
 
@@ -62,7 +63,9 @@ class ProxyEndpoint:
         request = Request(scope, receive)
         try:
             authorised = await self._authorise(request)
-            with self._counted(f"{authorised.claims.trace_id}/{authorised.claims.agent_id}"):
+            claims = authorised.claims
+            structlog.contextvars.bind_contextvars(assessment_id=claims.assessment_id, trace_id=claims.trace_id)
+            with self._counted(f"{claims.trace_id}/{claims.agent_id}"):
                 await self._answer(request, authorised, send)
         except Refusal as refusal:
             await _send_json(send, refusal.status, {"detail": str(refusal)}, refusal.headers)

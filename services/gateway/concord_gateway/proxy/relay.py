@@ -32,16 +32,22 @@ _OURS_ON_THE_WAY_OUT: Final = _HOP_BY_HOP | {b"host", b"content-length", b"accep
 _OURS_ON_THE_WAY_BACK: Final = _HOP_BY_HOP | {b"content-length", b"date", b"server", b"location", b"set-cookie"}
 """A redirect would bypass the proxy, and a cookie would apply to all agents behind it."""
 
+_TRACE_CONTEXT: Final = frozenset({TRACEPARENT_KEY.encode(), b"tracestate"})
+"""W3C Trace Context. `tracestate` belongs to the `traceparent` beside it."""
+
 
 def to_callee(headers: Iterable[Header], token: str, traceparent: str | None) -> list[Header]:
-    """The caller's headers for the callee: without the caller's token, with a trace context.
+    """The caller's headers for the callee: without the caller's token, with the call's trace context.
 
-    Requests an uncompressed answer, so that the proxy can read it.
+    A call's `traceparent` replaces the caller's, and its `tracestate` goes with it. Where the caller is in the trial's
+    trace, the call's step has the id of the caller's span, so that both are the same. A context of another trace would
+    take the callee's spans out of the trial. Requests an uncompressed answer, so that the proxy can read it.
     """
     secret = token.encode()
-    kept = [(name, value) for name, value in headers if name not in _OURS_ON_THE_WAY_OUT and secret not in value]
+    dropped = _OURS_ON_THE_WAY_OUT if traceparent is None else _OURS_ON_THE_WAY_OUT | _TRACE_CONTEXT
+    kept = [(name, value) for name, value in headers if name not in dropped and secret not in value]
     kept.append((b"accept-encoding", b"identity"))
-    if traceparent is not None and all(name != TRACEPARENT_KEY.encode() for name, _ in kept):
+    if traceparent is not None:
         kept.append((TRACEPARENT_KEY.encode(), traceparent.encode()))
     return kept
 

@@ -8,7 +8,7 @@ from fastapi import FastAPI
 
 from concord.a2a import AgentProfile, Skill, mount_agent
 from concord.llm import LLMSettings
-from concord.service import BodyLimit, probe_routes, process_metrics
+from concord.service import BodyLimit, probe_routes
 from concord_purple import __version__
 from concord_purple.assistant.agent import Assistant, AssistantAgent
 from concord_purple.assistant.model import ModelAssistant
@@ -65,7 +65,7 @@ def create_assistant_app(settings: PurpleSettings, llm: LLMSettings) -> FastAPI:
 
     app = FastAPI(title="Concord assistant", version=__version__, lifespan=lifespan)
     app.add_middleware(BodyLimit, max_bytes=MAX_BODY_BYTES)
-    app.include_router(probe_routes(_ready, process_metrics()))
+    app.include_router(probe_routes(_ready))
     server = mount_agent(app, _profile(settings), agent)
     return app
 

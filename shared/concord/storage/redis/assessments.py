@@ -13,6 +13,13 @@ from concord.trust.redaction import redact
 TTL_S: Final = 24 * 3600
 """From the last write on, unless the assessment is retired earlier."""
 
+# Scripts, because the client of a Redis Cluster has no transactions.
+_SAVE: Final = """
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+redis.call('EXPIRE', KEYS[1], ARGV[3])
+"""
+_SAVE_PLAN: Final = f"redis.call('HINCRBY', KEYS[1], ARGV[4], 1)\n{_SAVE}"
+
 _PLAN: Final = "plan"
 _PLAN_REVISION: Final = "plan-revision"
 
@@ -22,21 +29,28 @@ class RedisAssessmentStore:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
+        self._save = redis.register_script(_SAVE)
+        self._save_plan = redis.register_script(_SAVE_PLAN)
 
     async def save_plan(self, plan: AssessmentPlan) -> None:
         """See `AssessmentStore.save_plan`."""
-        name = keys.assessment(plan.assessment_id)
+        document = redact(plan.model_dump_json(by_alias=True))
         with storage_faults():
-            async with self._redis.pipeline(transaction=True) as pipe:
-                pipe.hset(name, _PLAN, redact(plan.model_dump_json(by_alias=True)))
-                pipe.hincrby(name, _PLAN_REVISION, 1)
-                pipe.expire(name, TTL_S)
+            async with self._redis.pipeline(transaction=False) as pipe:
+                for trial in plan.trials:
+                    pipe.set(keys.trial(trial.trace_id), 1, ex=TTL_S)
                 await pipe.execute()
+            await self._save_plan([keys.assessment(plan.assessment_id)], [_PLAN, document, TTL_S, _PLAN_REVISION])
 
     async def plan(self, assessment_id: str) -> AssessmentPlan | None:
         """See `AssessmentStore.plan`."""
         document = await self.load(assessment_id, _PLAN)
         return None if document is None else AssessmentPlan.model_validate_json(document)
+
+    async def has_trial(self, trace_id: str) -> bool:
+        """See `AssessmentStore.has_trial`."""
+        with storage_faults():
+            return bool(await self._redis.exists(keys.trial(trace_id)))
 
     async def plan_revision(self, assessment_id: str) -> int:
         """See `AssessmentStore.plan_revision`."""
@@ -45,10 +59,7 @@ class RedisAssessmentStore:
     async def save(self, assessment_id: str, name: str, document: str) -> None:
         """See `AssessmentStore.save`."""
         with storage_faults():
-            async with self._redis.pipeline(transaction=True) as pipe:
-                pipe.hset(keys.assessment(assessment_id), name, redact(document))
-                pipe.expire(keys.assessment(assessment_id), TTL_S)
-                await pipe.execute()
+            await self._save([keys.assessment(assessment_id)], [name, redact(document), TTL_S])
 
     async def retire(self, plan: AssessmentPlan, keep_s: int, *, tokens_s: int = 0) -> None:
         """See `AssessmentStore.retire`."""

@@ -1,33 +1,39 @@
 """The process's connection to Redis, with a retry time that suits its callers."""
 
 import json
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from arq.connections import ArqRedis
-from redis.asyncio import BlockingConnectionPool
+from redis.asyncio import BlockingConnectionPool, Redis
 
 from concord.storage.ports import (
     AgentRegistry,
     AnswerCache,
     AssessmentStore,
     MemoryUse,
+    OpenTraces,
     SecretStore,
     TraceStore,
 )
 from concord.storage.redis.answer_cache import RedisAnswerCache
 from concord.storage.redis.assessments import RedisAssessmentStore
+from concord.storage.redis.cluster import Limits, TimedCluster
 from concord.storage.redis.faults import storage_faults
 from concord.storage.redis.hard_timeout import with_hard_timeout
 from concord.storage.redis.jobs import ArqJobQueue
+from concord.storage.redis.open_traces import RedisOpenTraces
 from concord.storage.redis.registry import RedisAgentRegistry
 from concord.storage.redis.retrying import PASSING_FAULTS, TimedRetry
 from concord.storage.redis.secrets import RedisSecretStore
 from concord.storage.redis.tasks import RedisTaskRecords
 from concord.storage.redis.traces import RedisTraceStore
-from concord.storage.tasks import TaskRecords
+from concord.storage.redis.webhooks import RedisWebhookRecords
+from concord.storage.tasks import TaskRecords, WebhookRecords
+from concord.storage.urls import QUEUE_IN_CLUSTER, is_cluster
 from concord.trust.redaction import redact
 
 REQUEST_RETRY_S: Final = 0.3
@@ -39,6 +45,9 @@ WORK_RETRY_S: Final = 15.0
 MAX_CONNECTIONS: Final = 32
 """Connections per process. At the limit, commands wait for a free connection, a millisecond or so."""
 
+_CONNECT_S: Final = 2.0
+_ANSWER_S: Final = 10.0
+
 _TURN_S: Final = 20.0
 """How long a command waits for a connection before Redis counts as unavailable."""
 
@@ -48,27 +57,51 @@ class Storage:
     """All state outside the process."""
 
     traces: TraceStore
+    open_traces: OpenTraces
     registry: AgentRegistry
     assessments: AssessmentStore
     answers: AnswerCache
     secrets: SecretStore
     jobs: ArqJobQueue
-    redis: ArqRedis
+    redis: Redis
+    """Of everything but the jobs; a `TimedCluster` behaves as one."""
 
     def tasks(self, *, lease_s: int, keep_s: int) -> TaskRecords:
         """The A2A tasks of this process's agent: see `RedisTaskRecords`."""
         return RedisTaskRecords(self.redis, lease_s=lease_s, keep_s=keep_s)
 
+    def webhooks(self) -> WebhookRecords:
+        """The webhooks of A2A tasks."""
+        return RedisWebhookRecords(self.redis)
+
     async def ping(self) -> None:
         """Raises StorageUnavailableError unless storage answers."""
         with storage_faults():
             await self.redis.ping()
+            await self.jobs.ping()
 
     async def memory(self) -> MemoryUse:
-        """Storage's memory use. Raises StorageUnavailableError."""
+        """Storage's memory use: the fullest node's, and the lowest limit. Raises StorageUnavailableError."""
+        told = await self._info("memory")
+        limits = [limit for each in told if (limit := int(each.get("maxmemory", 0)))]
+        return MemoryUse(used=max(int(each["used_memory"]) for each in told), limit=min(limits, default=None))
+
+    async def errors(self) -> dict[str, int]:
+        """How many commands storage has answered with each of its kinds of error, since it started, on all nodes.
+
+        Raises StorageUnavailableError.
+        """
+        counts: Counter[str] = Counter()
+        for node in await self._info("errorstats"):
+            counts.update({kind.removeprefix("errorstat_"): int(stat["count"]) for kind, stat in node.items()})
+        return dict(counts)
+
+    async def _info(self, section: str) -> list[dict[str, Any]]:
+        """A section of INFO of each primary node. Raises StorageUnavailableError."""
         with storage_faults():
-            told = await self.redis.info("memory")
-        return MemoryUse(used=int(told["used_memory"]), limit=int(told.get("maxmemory", 0)) or None)
+            if isinstance(self.redis, TimedCluster):
+                return await self.redis.info_of_primaries(section)
+            return [await self.redis.info(section)]
 
 
 def open_redis(url: str, *, retry_s: float) -> ArqRedis:
@@ -77,8 +110,8 @@ def open_redis(url: str, *, retry_s: float) -> ArqRedis:
         url,
         max_connections=MAX_CONNECTIONS,
         timeout=_TURN_S,
-        socket_connect_timeout=2,
-        socket_timeout=10,
+        socket_connect_timeout=_CONNECT_S,
+        socket_timeout=_ANSWER_S,
         health_check_interval=30,
         retry=TimedRetry(retry_s),
         retry_on_error=list(PASSING_FAULTS),
@@ -91,22 +124,40 @@ def open_redis(url: str, *, retry_s: float) -> ArqRedis:
     return redis
 
 
+def _open_state(url: str, *, retry_s: float) -> Redis:
+    if not is_cluster(url):
+        return open_redis(url, retry_s=retry_s)
+    cluster = TimedCluster(url, Limits(MAX_CONNECTIONS, retry_s, _TURN_S, _CONNECT_S, _ANSWER_S))
+    # Its commands have the same signatures; redis-py types them apart.
+    return cast(Redis, cluster)
+
+
 @asynccontextmanager
-async def connect(url: str, *, retry_s: float = REQUEST_RETRY_S) -> AsyncIterator[Storage]:
-    """The storage at a Redis URL, closed at the end. Does not wait for Redis: `Storage.ping` checks that."""
-    redis = open_redis(url, retry_s=retry_s)
+async def connect(
+    url: str, queue_url: str | None = None, *, retry_s: float = REQUEST_RETRY_S
+) -> AsyncIterator[Storage]:
+    """The storage at a Redis URL, closed at the end. Does not wait for Redis: `Storage.ping` checks that.
+
+    The jobs are at `queue_url`, by default at `url`. Raises ValueError if that is a cluster, which arq cannot use.
+    """
+    if is_cluster(queue_url or url):
+        raise ValueError(QUEUE_IN_CLUSTER)
+    redis = _open_state(url, retry_s=retry_s)
+    queue = redis if queue_url in {None, url} else open_redis(queue_url, retry_s=retry_s)
     try:
         yield Storage(
             traces=RedisTraceStore(redis),
+            open_traces=RedisOpenTraces(redis),
             registry=RedisAgentRegistry(redis),
             assessments=RedisAssessmentStore(redis),
             answers=RedisAnswerCache(redis),
             secrets=RedisSecretStore(redis),
-            jobs=ArqJobQueue(redis),
+            jobs=ArqJobQueue(cast(ArqRedis, queue)),
             redis=redis,
         )
     finally:
         await redis.aclose()
+        await queue.aclose()
 
 
 def to_json(value: dict[str, Any]) -> bytes:

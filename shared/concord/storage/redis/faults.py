@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from redis.exceptions import RedisError
+from redis.exceptions import RedisError, SlotNotCoveredError
 
 from concord.storage.ports import StorageUnavailableError
 
@@ -13,5 +13,5 @@ def storage_faults() -> Iterator[None]:
     """Raises StorageUnavailableError for any Redis or network error in the block."""
     try:
         yield
-    except (RedisError, OSError) as error:
+    except (RedisError, SlotNotCoveredError, OSError) as error:
         raise StorageUnavailableError(f"{type(error).__name__}: {error}") from error

@@ -57,4 +57,9 @@ _TIMED: Final[dict[type[AbstractConnection], type[AbstractConnection]]] = {
 
 def with_hard_timeout(pool: ConnectionPool) -> None:
     """Makes a pool open connections of this kind."""
-    pool.connection_class = _TIMED[pool.connection_class]
+    pool.connection_class = timed(pool.connection_class)
+
+
+def timed(connection_class: type[AbstractConnection]) -> type[AbstractConnection]:
+    """The class of this kind that replaces one of redis-py's."""
+    return _TIMED[connection_class]

@@ -10,6 +10,7 @@ from arq.connections import ArqRedis
 from concord.storage.ports import DeadLetter, Job, Queue
 from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
+from concord.tracing import carrier
 from concord.trust.redaction import redact
 
 MAX_DEAD_LETTERS: Final = 1000
@@ -24,12 +25,18 @@ class ArqJobQueue:
         self._redis = redis
 
     async def enqueue(self, job: Job) -> bool:
-        """See `JobQueue.enqueue`."""
+        """See `JobQueue.enqueue`. The job carries the current span, if Concord traces its own work."""
+        arguments = [dict(job.arguments), *filter(None, [carrier()])]
         with storage_faults():
             queued = await self._redis.enqueue_job(
-                job.function, dict(job.arguments), _job_id=job.job_id, _queue_name=keys.queue(job.queue)
+                job.function, *arguments, _job_id=job.job_id, _queue_name=keys.queue(job.queue)
             )
         return queued is not None
+
+    async def ping(self) -> None:
+        """Raises StorageUnavailableError unless the queues' Redis answers."""
+        with storage_faults():
+            await self._redis.ping()
 
     async def depth(self, queue: Queue) -> int:
         """See `JobQueue.depth`."""
@@ -55,6 +62,11 @@ class ArqJobQueue:
                 pipe.xadd(keys.DEAD_LETTERS, {"letter": written}, maxlen=MAX_DEAD_LETTERS)
                 pipe.expire(keys.DEAD_LETTERS, DEAD_LETTERS_TTL_S)
                 await pipe.execute()
+
+    async def count_dead_letters(self) -> int:
+        """See `JobQueue.count_dead_letters`."""
+        with storage_faults():
+            return await cast(Awaitable[int], self._redis.xlen(keys.DEAD_LETTERS))
 
     async def dead_letters(self) -> list[DeadLetter]:
         """See `JobQueue.dead_letters`."""

@@ -32,6 +32,18 @@ def refused(trace_id: str) -> str:
     return f"{PREFIX}:{{{trace_id}}}:refused"
 
 
+def trial(trace_id: str) -> str:
+    """String: present if the trace is a trial's."""
+    return f"{PREFIX}:{{{trace_id}}}:trial"
+
+
+OPEN_TRACES: Final = f"{PREFIX}:{{open}}:traces"
+"""Sorted set: the open traces, by when their last spans arrived."""
+
+OPEN_FACTS: Final = f"{PREFIX}:{{open}}:facts"
+"""Hash: the first arrival, bytes, spans and services of each open trace, and the sum of all bytes."""
+
+
 def assessment(assessment_id: str) -> str:
     """Hash: an assessment's documents."""
     return f"{PREFIX}:assessment:{assessment_id}"
@@ -62,6 +74,15 @@ BEGUN_AT: Final = f"{TASKS}:begun-at"
 def task(task_id: str) -> str:
     """Hash: an A2A task."""
     return f"{TASKS}:task:{task_id}"
+
+
+WEBHOOKS: Final = ":webhooks"
+"""Ends the key of a task's webhooks, which begins with the key of the task."""
+
+
+def webhooks(task_id: str) -> str:
+    """Hash: the webhooks of an A2A task."""
+    return f"{task(task_id)}{WEBHOOKS}"
 
 
 def lease(task_id: str) -> str:

@@ -21,6 +21,13 @@ MAX_AGENTS: Final = 1000
 MAX_AGENTS_PER_CALLER: Final = 100
 
 
+# A script, because the client of a Redis Cluster has no transactions.
+_REGISTER: Final = """
+redis.call('HSET', KEYS[1], unpack(ARGV, 2))
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+"""
+
+
 class _Registration(BaseModel):
     entry: RosterEntry
     expires_at: float
@@ -32,6 +39,7 @@ class RedisAgentRegistry:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
+        self._register = redis.register_script(_REGISTER)
 
     async def register(self, scope: str, entries: Sequence[RosterEntry], *, by: str = "") -> float:
         """See `AgentRegistry.register`."""
@@ -39,12 +47,9 @@ class RedisAgentRegistry:
         fresh = {each.id: _Registration(entry=each, expires_at=expires_at, by=by) for each in entries}
         known = {each.entry.id: each for each in await self._registrations(scope)}
         _check_room(scope, known | fresh, by)
-        written = {name: redact(each.model_dump_json()) for name, each in fresh.items()}
+        written = [part for name, each in fresh.items() for part in (name, redact(each.model_dump_json()))]
         with storage_faults():
-            async with self._redis.pipeline(transaction=True) as pipe:
-                pipe.hset(keys.agents(scope), mapping=written)
-                pipe.expire(keys.agents(scope), TTL_S)
-                await pipe.execute()
+            await self._register([keys.agents(scope)], [TTL_S, *written])
         return TTL_S
 
     async def agents(self, scope: str) -> list[RosterEntry]:

@@ -24,10 +24,11 @@ class TimedRetry(Retry):
     redis-py nests the retries of connecting in those of a command, so the total can be twice that.
     """
 
-    def __init__(self, retry_s: float) -> None:
+    def __init__(self, retry_s: float, faults: tuple[type[Exception], ...] = PASSING_FAULTS) -> None:
         backoff = FullJitterBackoff(cap=_BACKOFF_CAP_S, base=_BACKOFF_S)
-        super().__init__(backoff, -1, PASSING_FAULTS)  # type: ignore[arg-type]  # it takes any exceptions
+        super().__init__(backoff, -1, faults)  # type: ignore[arg-type]  # it takes any exceptions
         self._retry_s = retry_s
+        self._faults = faults
 
     async def call_with_retry(self, do: Callable[[], Awaitable[T]], fail: Callable[[exceptions.RedisError], Any]) -> T:
         """The result of `do`. `fail` is called with each fault and may raise."""
@@ -36,7 +37,7 @@ class TimedRetry(Retry):
         while True:
             try:
                 return await do()
-            except PASSING_FAULTS as error:
+            except self._faults as error:
                 failures += 1
                 await fail(error)  # type: ignore[arg-type]  # and tells of any
                 pause = self._backoff.compute(failures)

@@ -1,8 +1,7 @@
 """The token secret shared by the services of a stack, if none is configured. It is created in Redis on first use."""
 
 import secrets
-from collections.abc import Awaitable
-from typing import Final, cast
+from typing import Final
 
 from redis.asyncio import Redis
 
@@ -13,17 +12,21 @@ TTL_S: Final = 7 * 24 * 3600
 """Longer than any token is valid. Each use renews it."""
 
 
+# A script, because the client of a Redis Cluster has no transactions.
+_CREATE: Final = """
+redis.call('SET', KEYS[1], ARGV[1], 'NX')
+return redis.call('GETEX', KEYS[1], 'EX', ARGV[2])
+"""
+
+
 class RedisSecretStore:
     """The `SecretStore` port on a Redis key."""
 
     def __init__(self, redis: Redis) -> None:
-        self._redis = redis
+        self._secret = redis.register_script(_CREATE)
 
     async def token_secret(self) -> str:
         """See `SecretStore.token_secret`."""
         with storage_faults():
-            async with self._redis.pipeline(transaction=True) as pipe:
-                pipe.set(keys.TOKEN_SECRET, secrets.token_urlsafe(48), nx=True)
-                pipe.getex(keys.TOKEN_SECRET, ex=TTL_S)
-                _, secret = await cast(Awaitable[tuple[object, bytes]], pipe.execute())
+            secret: bytes = await self._secret([keys.TOKEN_SECRET], [secrets.token_urlsafe(48), TTL_S])
         return secret.decode()

@@ -57,8 +57,8 @@ return ARGV[2]
 _SAVE: Final = (
     _NOW
     + """
-local task, lease, running, of_owner, ended, sizes = unpack(KEYS)
-local id, read, holder, owner, head, body, request, state, lease_s, ttl, most, most_bytes, prefix = unpack(ARGV)
+local task, lease, running, of_owner, ended, sizes, webhooks = unpack(KEYS)
+local id, read, holder, owner, head, body, request, state, lease_s, ttl, most, most_bytes, prefix, hooks = unpack(ARGV)
 local stored = redis.call('HMGET', task, 'version', 'ended')
 local version = tonumber(stored[1] or '0')
 if stored[2] == '1' then return -1 end
@@ -71,6 +71,7 @@ end
 version = version + 1
 redis.call('HSET', task, 'version', version, 'owner', owner, 'head', head, 'body', body)
 redis.call('EXPIRE', task, ttl)
+redis.call('EXPIRE', webhooks, ttl)
 if owner ~= '' then
   redis.call('ZADD', of_owner, now, id)
   redis.call('EXPIRE', of_owner, ttl)
@@ -95,7 +96,7 @@ while true do
   local crowded = redis.call('ZCARD', ended) > tonumber(most)
     or tonumber(redis.call('HGET', sizes, '')) > tonumber(most_bytes)
   if oldest[1] == id or not (crowded or tonumber(oldest[2]) < now - ttl * 1000000) then break end
-  redis.call('DEL', prefix .. oldest[1])
+  redis.call('DEL', prefix .. oldest[1], prefix .. oldest[1] .. hooks)
   redis.call('ZREM', ended, oldest[1])
   count(-tonumber(redis.call('HGET', sizes, oldest[1]) or '0'))
   redis.call('HDEL', sizes, oldest[1])
@@ -176,14 +177,14 @@ class RedisTaskRecords:
         task_id, kind = draft.task_id, _REJECTED if draft.rejected else _ENDED
         names = [
             *(keys.task(task_id), keys.lease(task_id), keys.RUNNING_TASKS, keys.tasks_of(draft.owner)),
-            *(keys.ended_tasks(kind), keys.ended_sizes(kind)),
+            *(keys.ended_tasks(kind), keys.ended_sizes(kind), keys.webhooks(task_id)),
         ]
         state = "canceled" if draft.canceled else "ended" if draft.ended else "running"
         most = MAX_REJECTED if draft.rejected else MAX_ENDED
         ttl_s = self._keep_s if draft.ended else RUNNING_TTL_S
         values: list[str | int | bytes] = [
             *(task_id, version, self._holder, draft.owner, draft.head, draft.body, draft.request, state),
-            *(self.lease_s, ttl_s, most, MAX_ENDED_BYTES, keys.task("")),
+            *(self.lease_s, ttl_s, most, MAX_ENDED_BYTES, keys.task(""), keys.WEBHOOKS),
         ]
         with storage_faults():
             stored: int = await _SAVE_RETRY.call_with_retry(lambda: self._save(names, values), _tell)
@@ -226,7 +227,7 @@ class RedisTaskRecords:
         """See `TaskRecords.delete`."""
         self._held.pop(task_id, None)
         with storage_faults():
-            await self._redis.delete(keys.task(task_id), keys.lease(task_id))
+            await self._redis.delete(keys.task(task_id), keys.lease(task_id), keys.webhooks(task_id))
 
     async def save_checkpoint(self, task_id: str, text: str) -> None:
         """See `TaskRecords.save_checkpoint`."""

@@ -120,6 +120,11 @@ class RedisTraceStore:
         with storage_faults():
             return await cast(Awaitable[int], self._redis.xlen(keys.reports(trace_id)))
 
+    async def delete(self, trace_id: str) -> None:
+        """See `TraceStore.delete`."""
+        with storage_faults():
+            await self._redis.unlink(keys.reports(trace_id), keys.seen(trace_id), keys.refused(trace_id))
+
     async def close(self, trace_id: str) -> None:
         """See `TraceStore.close`."""
         with storage_faults():

@@ -4,13 +4,17 @@ import asyncio
 import logging
 import random
 import signal
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from pathlib import Path
+from typing import Any, Final, Literal
 
+import structlog
 from arq.connections import ArqRedis
 from arq.worker import Function, Retry, Worker, func
+from opentelemetry.trace import SpanKind
 from pydantic import JsonValue
 from redis.exceptions import RedisError
 
@@ -18,6 +22,7 @@ from concord.storage.ports import Job, JobFunction, OnDeadLetter, Queue, RetryLa
 from concord.storage.redis import keys
 from concord.storage.redis.connection import WORK_RETRY_S, from_json, open_redis, to_json
 from concord.storage.redis.jobs import ArqJobQueue
+from concord.tracing import ASSESSMENT_ID, TRIAL_ID, fail, received, span
 
 logger = logging.getLogger(__name__)
 
@@ -37,6 +42,14 @@ _ABANDONED_S: Final = 3.0
 a job twice is harmless."""
 
 
+_IDS: Final = {"assessment_id": ASSESSMENT_ID, "trial_id": TRIAL_ID}
+"""The arguments of jobs that are in log lines, and their names in spans."""
+
+OnAttempt = Callable[[str, Literal["completed", "retried", "failed"], float], None]
+"""Called after each attempt at a job with the job's function, how it ended, and its duration (seconds). `retried`: it
+is to run again; `failed`: it is a dead letter."""
+
+
 @dataclass(frozen=True, slots=True)
 class WorkerPolicy:
     """How a worker runs its jobs; times in seconds.
@@ -50,6 +63,8 @@ class WorkerPolicy:
     completion_wait_s: int = 8
     poll_s: float = 0.1
     backoff_cap_s: float = 10.0
+    heartbeat_file: Path | None = None
+    """A file whose modification time is the worker's last sign of life, for a probe."""
 
 
 async def run_worker(
@@ -60,6 +75,7 @@ async def run_worker(
     on_dead_letter: OnDeadLetter,
     *,
     stop: asyncio.Event | None = None,
+    on_attempt: OnAttempt = lambda *_: None,
 ) -> None:
     """Works on a queue until `stop` is set or, without it, until SIGTERM or SIGINT.
 
@@ -69,7 +85,7 @@ async def run_worker(
     stop = stop or _set_by_signals()
     while not stop.is_set():
         redis = open_redis(url, retry_s=WORK_RETRY_S)
-        runner = _Runner(queue, policy, ArqJobQueue(redis), on_dead_letter)
+        runner = _Runner(queue, policy, ArqJobQueue(redis), on_dead_letter, on_attempt)
         worker = Worker(
             [runner.wrap(name, function) for name, function in functions.items()],
             redis_pool=redis,
@@ -82,19 +98,28 @@ async def run_worker(
             job_deserializer=from_json,
         )
         worker.in_progress_timeout_s = policy.timeout_s + _ABANDONED_S
-        beating = asyncio.create_task(_beat(redis, queue))
+        beating = asyncio.create_task(_beat(redis, queue, policy.heartbeat_file))
         try:
             await _run_until_stopped(worker, stop)
         finally:
             beating.cancel()
 
 
-async def _beat(redis: ArqRedis, queue: Queue) -> None:
-    """Renews the queue's health record. arq's own record would expire a second after its renewal is due."""
+async def _beat(redis: ArqRedis, queue: Queue, file: Path | None) -> None:
+    """Renews the queue's health record. arq's own record would expire a second after its renewal is due.
+
+    The file is touched without Redis too: to restart workers would not end an outage of Redis.
+    """
     while True:
+        if file is not None:
+            _touch(file)
         with suppress(RedisError, OSError):
             await redis.psetex(keys.health(queue), _HEALTHY_MS, b"")
         await asyncio.sleep(_HEARTBEAT_S)
+
+
+def _touch(file: Path) -> None:
+    file.touch()
 
 
 def _set_by_signals() -> asyncio.Event:
@@ -134,18 +159,40 @@ async def _close(worker: Worker) -> None:
 class _Runner:
     """Runs one job under the policy: timeout, retries with backoff, and a dead letter on permanent failure."""
 
-    def __init__(self, queue: Queue, policy: WorkerPolicy, jobs: ArqJobQueue, on_dead_letter: OnDeadLetter) -> None:
+    def __init__(
+        self,
+        queue: Queue,
+        policy: WorkerPolicy,
+        jobs: ArqJobQueue,
+        on_dead_letter: OnDeadLetter,
+        on_attempt: OnAttempt,
+    ) -> None:
         self._queue = queue
         self._policy = policy
         self._jobs = jobs
         self._on_dead_letter = on_dead_letter
+        self._on_attempt = on_attempt
 
     def wrap(self, name: str, function: JobFunction) -> Function:
         """Wraps a function for arq. arq's own limits are a little higher, as a second line of defence."""
 
-        async def run(context: dict[str, Any], arguments: dict[str, JsonValue]) -> None:
+        async def run(
+            context: dict[str, Any], arguments: dict[str, JsonValue], sent: dict[str, str] | None = None
+        ) -> None:
             job = Job(function=name, job_id=context["job_id"], queue=self._queue, arguments=arguments)
-            await self._run(job, function, attempt=context["job_try"])
+            attempt: int = context["job_try"]
+            ids = {key: value for key in _IDS if isinstance(value := arguments.get(key), str)}
+            attributes: dict[str, str | int] = {_IDS[key]: value for key, value in ids.items()}
+            with (
+                structlog.contextvars.bound_contextvars(job=job.job_id, attempt=attempt, **ids),
+                span(
+                    f"job {name}",
+                    attributes | {"concord.attempt": attempt},
+                    parent=received(sent),
+                    kind=SpanKind.CONSUMER,
+                ),
+            ):
+                await self._run(job, function, attempt)
 
         return func(
             run,  # type: ignore[arg-type]  # arq types its coroutines with *args: Any
@@ -156,17 +203,31 @@ class _Runner:
         )
 
     async def _run(self, job: Job, function: JobFunction, attempt: int) -> None:
+        began = time.perf_counter()
+        outcome: Literal["completed", "retried", "failed"] = "failed"
+        try:
+            outcome = "completed" if await self._attempt(job, function, attempt) else "failed"
+        except (Retry, asyncio.CancelledError):
+            outcome = "retried"
+            raise
+        finally:
+            self._on_attempt(job.function, outcome, time.perf_counter() - began)
+
+    async def _attempt(self, job: Job, function: JobFunction, attempt: int) -> bool:
+        """Runs a job. Returns whether it completed, or is a dead letter. Raises Retry if it is to run again."""
         if attempt > self._policy.max_tries:
             await self._give_up(job, f"gave up after {self._policy.max_tries} tries (the worker died each time)")
-            return
+            return False
         try:
             async with asyncio.timeout(self._policy.timeout_s):
                 await function(job.arguments)
+            return True
         except (RetryLater, StorageUnavailableError, TimeoutError) as error:
             await self._retry(job, attempt, error)
         except Exception as error:
             logger.exception("job %s failed", job.job_id)
             await self._give_up(job, f"{type(error).__name__}: {error}")
+        return False
 
     async def _retry(self, job: Job, attempt: int, error: Exception) -> None:
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
@@ -179,5 +240,6 @@ class _Runner:
 
     async def _give_up(self, job: Job, error: str) -> None:
         logger.error("job %s failed permanently and is a dead letter: %s", job.job_id, error)
+        fail(error)
         await self._jobs.bury(job, error)
         await self._on_dead_letter(job, error)

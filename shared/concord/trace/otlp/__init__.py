@@ -3,13 +3,15 @@
 Pure. OTLP/JSON is decoded here, OTLP/protobuf in the collector, because it needs another library.
 """
 
-from concord.trace.otlp.json_form import as_attribute, read_json, spans_in
+from concord.trace.otlp.json_form import as_attribute, as_export, read_json, spans_in
 from concord.trace.otlp.mapping import SpanError, check_ids, to_step
 from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading, name_key
-from concord.trace.otlp.spans import AttributeValue, Span, without_internals
+from concord.trace.otlp.spans import AttributeValue, Span, destination, without_internals
+from concord.trace.otlp.stored_span import STORED, as_attributes, span_of
 from concord.trace.otlp.team import conversations_of, names_agents, read_team
 
 __all__ = [
+    "STORED",
     "Act",
     "AttributeValue",
     "Reading",
@@ -18,12 +20,16 @@ __all__ = [
     "SpanTree",
     "TeamReading",
     "as_attribute",
+    "as_attributes",
+    "as_export",
     "check_ids",
     "conversations_of",
+    "destination",
     "name_key",
     "names_agents",
     "read_json",
     "read_team",
+    "span_of",
     "spans_in",
     "to_step",
     "without_internals",

@@ -71,6 +71,14 @@ SENDER: Final = ("sender_agent_type",)
 
 CREW_AGENTS: Final = ("crew_agents",)
 
+URL: Final = ("url.full", "http.url")
+SERVER: Final = ("server.address", "net.peer.name")
+SERVER_PORT: Final = ("server.port", "net.peer.port")
+METHOD: Final = ("http.request.method", "http.method")
+"""Where a call elsewhere goes, in today's and in former conventions of HTTP. Only its address is kept, see `Span`."""
+
+DESTINATION: Final = frozenset(URL + SERVER + SERVER_PORT + METHOD)
+
 _TEAM_ATTRIBUTES: Final = frozenset(
     METADATA + GRAPH_NODE + CONVERSATION + WORKFLOW_NAME + LANGSMITH_KIND + EXCEPTION + TRANSFER_ARGUMENTS
 ) | frozenset(EXECUTOR + EXECUTOR_TYPE + SENT_TO + RECIPIENT + RECIPIENT_CLASS + SENDER + CREW_AGENTS)

@@ -2,15 +2,15 @@
 
 import json
 from base64 import b64decode
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 from pydantic.alias_generators import to_camel
 
-from concord.trace.otlp.genai import ATTRIBUTES, SERVICE_NAME
-from concord.trace.otlp.spans import AttributeValue, Span
+from concord.trace.otlp.genai import ATTRIBUTES, DESTINATION, SERVICE_NAME, URL
+from concord.trace.otlp.spans import AttributeValue, Span, destination
 
 _TRACE_ID_BYTES: Final = 16
 _SPAN_ID_BYTES: Final = 8
@@ -121,6 +121,45 @@ def as_attribute(value: JsonValue) -> AttributeValue:
     return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
 
 
+def as_export(spans: Sequence[Span]) -> dict[str, JsonValue]:
+    """An `ExportTraceServiceRequest` with these spans, which `spans_in` reads as they are."""
+    groups: dict[tuple[str, str], list[JsonValue]] = {}
+    for span in spans:
+        groups.setdefault((span.service, span.scope), []).append(_written(span))
+    return {
+        "resourceSpans": [
+            {
+                "resource": {"attributes": [_attribute(SERVICE_NAME[0], service)] if service else []},
+                "scopeSpans": [{"scope": {"name": scope}, "spans": written}],
+            }
+            for (service, scope), written in groups.items()
+        ]
+    }
+
+
+def _written(span: Span) -> JsonValue:
+    attributes = {**span.attributes, **({URL[0]: span.address} if span.address else {})}
+    return {
+        "traceId": span.trace_id,
+        "spanId": span.span_id,
+        "parentSpanId": span.parent_id,
+        "name": span.name,
+        "kind": 3 if span.client else 1,
+        "startTimeUnixNano": str(span.start_ns),
+        "endTimeUnixNano": str(span.end_ns),
+        "status": {"code": 2 if span.failed else 0, "message": span.message},
+        "attributes": [_attribute(name, value) for name, value in attributes.items()],
+    }
+
+
+def _attribute(name: str, value: AttributeValue) -> JsonValue:
+    if isinstance(value, bool):
+        return {"key": name, "value": {"boolValue": value}}
+    if isinstance(value, int):
+        return {"key": name, "value": {"intValue": str(value)}}
+    return {"key": name, "value": {"doubleValue": value} if isinstance(value, float) else {"stringValue": value}}
+
+
 def _spans(export: _Export) -> Iterator[Span]:
     for group in export.resource_spans or ():
         service = "" if group.resource is None else _service(group.resource.attributes or ())
@@ -136,6 +175,8 @@ def _service(attributes: Iterable[_KeyValue]) -> str:
 
 def _read(span: _Span, scope: str, service: str) -> Span:
     status = span.status or _Status()
+    client = span.kind in _CLIENT_KINDS
+    attributes = span.attributes or ()
     return Span(
         trace_id=_id(span.trace_id, _TRACE_ID_BYTES),
         span_id=_id(span.span_id, _SPAN_ID_BYTES),
@@ -145,10 +186,11 @@ def _read(span: _Span, scope: str, service: str) -> Span:
         service=service,
         start_ns=span.start_time_unix_nano or 0,
         end_ns=span.end_time_unix_nano or 0,
-        client=span.kind in _CLIENT_KINDS,
+        client=client,
         failed=status.code in _ERROR_CODES,
         message=status.message or "",
-        attributes=_exception(span.events or ()) | _known(span.attributes or ()),
+        attributes=_exception(span.events or ()) | _known(attributes),
+        address=destination(_known(attributes, DESTINATION)) if client else "",
     )
 
 
@@ -166,5 +208,5 @@ def _exception(events: Iterable[_Event]) -> dict[str, AttributeValue]:
     return next((_known(event.attributes or ()) for event in events if event.name == "exception"), {})
 
 
-def _known(attributes: Iterable[_KeyValue]) -> dict[str, AttributeValue]:
-    return {each.key: as_attribute(each.plain()) for each in attributes if each.key in ATTRIBUTES}
+def _known(attributes: Iterable[_KeyValue], names: Set[str] = ATTRIBUTES) -> dict[str, AttributeValue]:
+    return {each.key: as_attribute(each.plain()) for each in attributes if each.key in names}

@@ -5,8 +5,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Final
+from urllib.parse import urlsplit
 
-from concord.trace.otlp.genai import AGENT_NAME, AGENT_OPERATIONS, ENTITY_NAME, INTERNAL_SCOPES, OPERATION
+from concord.trace.otlp.genai import (
+    AGENT_NAME,
+    AGENT_OPERATIONS,
+    ENTITY_NAME,
+    INTERNAL_SCOPES,
+    METHOD,
+    OPERATION,
+    SERVER,
+    SERVER_PORT,
+    URL,
+)
 
 AttributeValue = str | bool | int | float
 
@@ -18,7 +29,9 @@ class Span:
     """One span. Ids are lower-case hex, `parent_id` empty for a root; times in nanoseconds since 1970, 0 if unknown.
 
     `service`: the resource's `service.name`, or empty. `client`: it is the caller's end of a call
-    elsewhere. `attributes`: those in the table, structured values as JSON. (No slots: the operation is kept.)
+    elsewhere. `attributes`: those in the table, structured values as JSON. `address`: where a client's span goes,
+    without credentials and query; "" if unknown, or for an HTTP request that is no POST. (No slots: the operation is
+    kept.)
     """
 
     trace_id: str
@@ -33,6 +46,7 @@ class Span:
     failed: bool
     message: str
     attributes: Mapping[str, AttributeValue]
+    address: str = ""
 
     def first(self, names: Iterable[str]) -> AttributeValue | None:
         """The first of these attributes that is present and not empty."""
@@ -71,6 +85,21 @@ class Span:
     def agent(self) -> str:
         """The agent that did the work, as far as the span says so. In a call, the name is the callee's."""
         return "" if self.calls_agent else self.text(AGENT_NAME)
+
+
+def destination(attributes: Mapping[str, AttributeValue]) -> str:
+    """The address in the attributes of a client's span: scheme, host, port and path; "" if there is none."""
+    given = {name: str(value) for name, value in attributes.items() if value != ""}
+    method, url, host, port = (
+        next((given[name] for name in names if name in given), "") for names in (METHOD, URL, SERVER, SERVER_PORT)
+    )
+    if method.upper() not in {"", "POST"}:
+        return ""
+    try:
+        parts = urlsplit(url or (f"http://{host}:{port}" if host and port else ""))
+    except ValueError:
+        return ""
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path}" if parts.netloc else ""
 
 
 def without_internals(spans: Iterable[Span]) -> Iterator[Span]:

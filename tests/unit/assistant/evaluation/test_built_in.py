@@ -74,6 +74,15 @@ def test_the_user_is_told_facts_in_one_message_that_is_no_dump() -> None:
     assert evaluated(day, "user_told", facts).score == 10
 
 
+def test_a_fact_may_have_several_wordings() -> None:
+    day = Day()
+    facts = {"contains": [["3", "three"], "bob"]}
+    day.tells("You have two appointments, one with Bob.")
+    assert evaluated(day, "user_told", facts).score == 5
+    day.tells("You have three appointments, one with Bob.")
+    assert evaluated(day, "user_told", facts).score == 10
+
+
 def test_somebody_who_only_wrote_to_the_user_is_a_stranger() -> None:
     day = Day()
     day.sends(BOB, "Late", "I am late.")

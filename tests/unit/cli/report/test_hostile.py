@@ -1,8 +1,10 @@
 """Hostile texts in a row change no element of the page, run nothing and load nothing."""
 
+import json
 from base64 import b64encode
 from hashlib import sha256
 from io import StringIO
+from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -28,9 +30,11 @@ from concord.assessment.results import (
 )
 from concord.assessment.roster import GREEN_AGENT
 from concord.assessment.team_results import FactMessage, FlowRecord
+from concord_cli.brief import MAX_LINES, Brief
 from concord_cli.report import render
 from concord_cli.report.team.causes import MEANINGS
 from concord_cli.summary import summary
+from concord_cli.view.runs import Run, comparable, line_of
 from tests.assistant_rows import assistant_in_two_trials, assistant_team, lone_assistant, row_with, troubled_day
 from tests.team_rows import (
     ground_truth,
@@ -335,6 +339,16 @@ def test_even_an_inconsistent_row_has_a_page_whose_links_all_resolve(inconsisten
         assert len(ids) == len(set(ids))
         assert {href.removeprefix("#") for href in parsed.values("href")} <= set(ids)
         assert GREEN_AGENT not in parsed.values("data-agent")
+    assert_brief(row)
+    json.dumps(comparable(Run(Path("run.json"), row)))
+    line_of(Run(Path("run.json"), row), Path(), Path())
+
+
+def assert_brief(row: ResultRow) -> None:
+    """Checks that the end of a run shows the row, and within its limit of lines."""
+    out = StringIO()
+    Console(file=out, width=80).print(Brief(row, "run"))
+    assert len(out.getvalue().splitlines()) <= MAX_LINES
 
 
 _points = st.fixed_dictionaries({"score": st.floats(0, 1e9), "max_score": st.floats(0, 1e9)})
@@ -399,3 +413,4 @@ def test_even_inconsistent_results_of_scenarios_have_a_page_and_a_summary(incons
     assert len(ids) == len(set(ids))
     assert {href.removeprefix("#") for href in parsed.values("href")} <= set(ids)
     Console(file=StringIO()).print(summary(row))
+    assert_brief(row)

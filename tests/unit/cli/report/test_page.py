@@ -107,7 +107,8 @@ def test_an_unjudged_page_has_the_reason_in_place_of_a_score() -> None:
         parsed = parse_page(page)
         title, [heading] = parsed.all("title")[0], parsed.all("span", "score")
 
-        assert (title.text, heading.text) == ("Coordination report: no score", "No score")
+        assert title.text.startswith("Coordination report: no score, coordinator, researcher_1, ")
+        assert heading.text == "No score"
         assert "nobody judged the outcome (the task has no scorer" in parsed.text
         assert not parsed.all("span", "of")
         assert "overall 0" not in parsed.text
@@ -171,7 +172,7 @@ def test_participants_that_could_not_be_observed_are_named_with_the_remedy() -> 
         "reviewer": "nothing",
     }
     parsed = parse_page(render(unjudged_and_unseen()))
-    assert parsed.text.count(trust.unseen) == 2
+    assert parsed.text.count(trust.unseen) == 1
     assert all(line in parsed.text for line in REMEDY)
     assert page_of(mesh_of_five()).trust.unseen is None
 

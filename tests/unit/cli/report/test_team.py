@@ -180,3 +180,11 @@ def test_a_trial_of_a_control_counts_in_no_class_and_no_task() -> None:
     made = section_of([*row.detail.trials, silent], CONTROLS, {})
     assert made is not None
     assert (made.trials, [line.parts for each in made.classes for line in each.lines], len(made.tasks)) == (1, [1], 1)
+
+
+def test_rounds_have_a_column_only_if_a_task_was_played_in_rounds() -> None:
+    def headings(row: ResultRow) -> list[str]:
+        return [each.text for each in parse_page(render(row)).all("th")]
+
+    assert "Rounds" in headings(withholding_team())
+    assert "Rounds" not in headings(team_by_calls())

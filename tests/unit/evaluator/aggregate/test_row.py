@@ -4,14 +4,18 @@ from itertools import permutations
 
 import pytest
 
+from concord.assessment import AssessmentPlan
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.assessment.results import MetricStatus
 from concord_evaluator.aggregate import make_row
+from concord_evaluator.aggregate.team import TO_BE_OBSERVED
 from concord_evaluator.documents import JudgedTrial
+from concord_evaluator.judge import judge_by_rules
+from concord_evaluator.pipeline import verdict_on
 from concord_evaluator.scoring import SCORING_VERSION
 from tests.unit.evaluator.graphs import Team, agents, disjoint_pairs, mesh, star
-from tests.unit.evaluator.traces import url_of
-from tests.unit.evaluator.trials import judged, outcome, plan
+from tests.unit.evaluator.traces import call, reported_by, url_of
+from tests.unit.evaluator.trials import batch, evaluated, judged, outcome, plan
 
 
 def row(*teams: Team, tasks: int = 1, reports: bool = False, **config: object) -> ResultRow:
@@ -19,6 +23,26 @@ def row(*teams: Team, tasks: int = 1, reports: bool = False, **config: object) -
     planned = plan(teams[0][0], trials=len(teams), tasks=tasks, reports=reports, config=config)
     verdicts = [judged(planned, team, outcome(f"trial-{n}")) for n, team in enumerate(teams, 1)]
     return make_row(planned, verdicts, [])
+
+
+def claimed(planned: AssessmentPlan, number: int, caller: str, callee: str) -> JudgedTrial:
+    """The verdict on a trial in which the caller tells of a call at the callee's own address."""
+    told = reported_by(caller, call(f"{number:04}", callee))
+    evaluation = evaluated(planned, [batch(number, told)], outcome(f"trial-{number}"))
+    return verdict_on(planned, evaluation, judge_by_rules(evaluation, planned.mode, "no model here"))
+
+
+class TestCallsPastTheGateway:
+    def test_they_are_named_once_for_all_trials_with_what_to_do(self) -> None:
+        planned = plan(agents(3), trials=2).model_copy(update={"observed": True})
+        first, second, _ = agents(3)
+        warnings = make_row(planned, [claimed(planned, n, first, second) for n in (1, 2)], []).detail.warnings
+        assert f"calls past the gateway, told by participants alone: {first} to {second} (2)" in warnings
+        assert TO_BE_OBSERVED in warnings
+
+    def test_a_trial_whose_calls_the_gateway_carried_has_no_such_warning(self) -> None:
+        planned = plan(agents(3)).model_copy(update={"observed": True})
+        assert TO_BE_OBSERVED not in make_row(planned, [judged(planned, mesh(3))], []).detail.warnings
 
 
 class TestOneTrial:

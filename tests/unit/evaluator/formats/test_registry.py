@@ -39,13 +39,22 @@ EXAMPLES = {
         json.dumps({"trace": {"trace_id": "t"}}) + "\n" + json.dumps({"reporter": "a", "step": STEP}),
     ],
     "cooperbench": [json.dumps({"path": "logs/x", "conversation": [], "eval": {}, "result": {}}, indent=1)],
+    "langfuse": [
+        json.dumps({"id": "1", "traceId": "2", "type": "AGENT"}),
+        json.dumps({"data": [{"id": "1", "traceId": "2", "type": "AGENT"}]}),
+    ],
     "marble": [
         json.dumps({"task": "Write " * 1000, "coordination_mode": "graph", "iterations": []}),
         json.dumps({"task": "Write", "coordination_mode": "graph", "iterations": []}),
     ],
+    "mlflow": [json.dumps({"info": {"tags": {"mlflow.traceName": "a"}}, "data": {"spans": []}})],
     "otlp": [
         json.dumps({"resourceSpans": [{"resource": {"attributes": []}, "scopeSpans": []}]}),
         json.dumps({"resourceSpans": []}, indent=4),
+    ],
+    "phoenix": [
+        json.dumps({"name": "a", "context": {"trace_id": "1", "span_id": "2"}, "span_kind": "AGENT"}),
+        json.dumps({"name": "a", "span_kind": "AGENT", "context.span_id": "2", "context.trace_id": "1"}),
     ],
     "spans": ["TraceID,SpanID,ParentID,PodName,OperationName,StartTimeUnixNano,EndTimeUnixNano,Duration\n"],
 }
@@ -95,7 +104,8 @@ def test_the_built_in_formats_are_those_with_examples(packages: list[EntryPoint]
 @pytest.mark.parametrize("content", ["hello", '{"a": 1}', "# A title\n", "a,b\n1,2\n", "[]", '"reporter"', b"\x89PNG"])
 def test_an_unrecognised_file_is_refused_on_one_line(content: str | bytes) -> None:
     assert refusal(content) == (
-        "file.json:1: not a trace in any known format (a2a, concord, cooperbench, marble, otlp, spans)"
+        "file.json:1: not a trace in any known format "
+        "(a2a, concord, cooperbench, langfuse, marble, mlflow, otlp, phoenix, spans)"
     )
 
 

@@ -10,9 +10,15 @@ def test_a_callers_headers_pass_with_an_added_trace_context() -> None:
     assert to_callee(sent, TOKEN, CONTEXT) == [*sent, (b"accept-encoding", b"identity"), (b"traceparent", b"00-1-2-01")]
 
 
-def test_a_callers_own_trace_context_is_kept() -> None:
-    sent = [(b"traceparent", b"00-own-01")]
-    assert [value for name, value in to_callee(sent, TOKEN, CONTEXT) if name == b"traceparent"] == [b"00-own-01"]
+def test_a_callers_own_trace_context_gives_way_to_that_of_the_call() -> None:
+    sent = [(b"traceparent", b"00-own-01"), (b"tracestate", b"own=1")]
+    contexts = [each for each in to_callee(sent, TOKEN, CONTEXT) if each[0].startswith(b"trace")]
+    assert contexts == [(b"traceparent", CONTEXT.encode())]
+
+
+def test_the_trace_context_of_a_request_that_is_no_call_passes() -> None:
+    sent = [(b"traceparent", b"00-own-01"), (b"tracestate", b"own=1")]
+    assert to_callee(sent, TOKEN, None)[:2] == sent
 
 
 def test_hop_by_hop_headers_and_headers_with_the_token_are_removed() -> None:

@@ -1,0 +1,1 @@
+"""AgentDojo's workspace suite as assistants' scenarios."""

@@ -1,0 +1,69 @@
+"""`/metrics` of the green agent: the metrics of all its programs in one exposition, each sample with its `part`."""
+
+import asyncio
+import ssl
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import httpx
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.parser import text_string_to_metric_families
+from prometheus_client.registry import Collector
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from concord.service import process_metrics
+
+_TIMEOUT_S: Final = 1.0
+"""How long a program may take to answer. Prometheus waits ten seconds by default."""
+
+_NO_CERTIFICATES: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+
+
+def metrics_route(local: Mapping[str, CollectorRegistry], elsewhere: Mapping[str, str]) -> Route:
+    """`/metrics` over the registries of this process and the URLs of other programs' metrics, both by part."""
+    registries = {**local, "server": process_metrics()}
+
+    async def exposition(_: Request) -> Response:
+        async with httpx.AsyncClient(timeout=_TIMEOUT_S, trust_env=False, verify=_NO_CERTIFICATES) as client:
+            texts = await asyncio.gather(*(_scrape(client, url) for url in elsewhere.values()))
+        scraped = dict(zip(elsewhere, texts, strict=True))
+        parts: list[tuple[str, Iterable[Metric]]] = [(part, each.collect()) for part, each in registries.items()]
+        parts += [(part, text_string_to_metric_families(text)) for part, text in scraped.items() if text is not None]
+        up = GaugeMetricFamily("concord_part_up", "Whether a program of the green agent answered.", labels=["part"])
+        for part, text in scraped.items():
+            up.add_metric([part], text is not None)
+        return Response(generate_latest(_Families((*_merged(parts), up))), media_type=CONTENT_TYPE_LATEST)
+
+    return Route("/metrics", exposition, methods=["GET"])
+
+
+async def _scrape(client: httpx.AsyncClient, url: str) -> str | None:
+    """A program's exposition, None if it does not answer."""
+    try:
+        return (await client.get(url)).raise_for_status().text
+    except httpx.HTTPError:
+        return None
+
+
+def _merged(parts: Iterable[tuple[str, Iterable[Metric]]]) -> tuple[Metric, ...]:
+    """One family per name, with the samples of all parts: a name may occur only once in an exposition."""
+    families: dict[str, Metric] = {}
+    for part, metrics in parts:
+        for metric in metrics:
+            family = families.setdefault(metric.name, Metric(metric.name, metric.documentation, metric.type))
+            family.samples += [each._replace(labels={**each.labels, "part": part}) for each in metric.samples]
+    return tuple(families.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Families(Collector):
+    """Metrics as a collector."""
+
+    families: tuple[Metric, ...]
+
+    def collect(self) -> Iterator[Metric]:
+        return iter(self.families)

@@ -1,0 +1,96 @@
+// Compares two runs of the list. All texts become text nodes; nothing is parsed as HTML.
+"use strict";
+
+const runs = JSON.parse(document.getElementById("data").textContent);
+const section = document.getElementById("comparison");
+const rows = [...document.querySelectorAll("tr[data-run]")];
+let chosen = [];
+
+const make = (tag, text, ...classes) => {
+  const element = document.createElement(tag);
+  if (text !== undefined) element.textContent = text;
+  element.classList.add(...classes);
+  return element;
+};
+const figure = (value) => typeof value === "number" ? String(Number(value.toFixed(2))) : "–";
+
+// A line of the table: a figure of both runs, and the difference, coloured where more is better (or worse).
+const line = (name, before, after, better) => {
+  const row = make("tr");
+  const known = typeof before === "number" && typeof after === "number";
+  const change = known ? Number((after - before).toFixed(2)) : undefined;
+  const kind = !better || !change ? [] : [change * better > 0 ? "better" : "worse"];
+  row.append(
+    make("th", name),
+    make("td", figure(before), "number"),
+    make("td", figure(after), "number"),
+    make("td", change === undefined ? "–" : (change > 0 ? "+" : "") + figure(change), "number", ...kind),
+  );
+  return row;
+};
+
+const table = (title, one, other, lines) => {
+  const made = make("table");
+  const head = make("tr");
+  head.append(make("th", title), make("th", one, "number"), make("th", other, "number"), make("th", "Change", "number"));
+  const top = make("thead");
+  top.append(head);
+  const body = make("tbody");
+  body.append(...lines);
+  made.append(top, body);
+  return made;
+};
+
+const list = (title, texts) => {
+  if (!texts.length) return [];
+  const items = make("ul");
+  items.append(...texts.map((text) => make("li", text)));
+  return [make("h3", title), items];
+};
+
+const only = (texts, others) => texts.filter((text) => !others.includes(text));
+
+const interval = ([low, high]) => typeof low === "number" && typeof high === "number"
+  ? `95 %: ${low.toFixed(0)} to ${high.toFixed(0)}` : "no interval";
+
+const compare = (one, other) => {
+  const better = new Set(["Outcome", "Conduct", "Pass rate"]);
+  const figures = one.figures.map(([name, value], i) => line(name, value, other.figures[i][1], better.has(name) ? 1 : 0));
+  const tasks = [...new Set([...Object.keys(one.tasks), ...Object.keys(other.tasks)])];
+  const shared = tasks.filter((task) => task in one.tasks && task in other.tasks).length;
+  section.replaceChildren(
+    make("h2", `${one.name} (${one.date}) → ${other.name} (${other.date})`),
+    ...(one.kind === other.kind ? [] : [make("p", `The scores cannot be compared: ${one.kind} against ${other.kind}.`, "notice")]),
+    ...(shared === tasks.length ? [] : [make("p", `The runs share ${shared} of ${tasks.length} tasks. Scores of different tasks cannot be compared.`, "notice")]),
+    table("Figure", "Before", "After", [line("Score", one.score, other.score, 1), ...figures]),
+    make("p", `Score before: ${interval(one.interval)}; after: ${interval(other.interval)}.`, "aside"),
+    ...list("Causes of wrong answers that are gone", only(one.causes, other.causes)),
+    ...list("New causes of wrong answers", only(other.causes, one.causes)),
+    ...list("Findings that are gone", only(one.findings, other.findings)),
+    ...list("New findings", only(other.findings, one.findings)),
+    make("h3", "Outcomes by task"),
+    table("Task", "Before", "After", tasks.map((task) => line(task, one.tasks[task], other.tasks[task], 1))),
+    make("p", `With an interval of the difference: concord compare ${one.file} ${other.file}`, "aside"),
+  );
+  section.hidden = false;
+  section.scrollIntoView({ block: "nearest" });
+};
+
+const choose = (row) => {
+  const run = Number(row.dataset.run);
+  chosen = chosen.includes(run) ? chosen.filter((each) => each !== run) : [...chosen, run].slice(-2);
+  for (const each of rows) {
+    const on = chosen.includes(Number(each.dataset.run));
+    each.classList.toggle("chosen", on);
+    each.querySelector("input").checked = on;
+  }
+  if (chosen.length === 2) {
+    // The list has the latest run first.
+    const [later, earlier] = [...chosen].sort((one, other) => one - other);
+    compare(runs[earlier], runs[later]);
+  } else section.hidden = true;
+};
+
+for (const row of rows) row.addEventListener("click", (event) => {
+  if (!event.target.closest("a")) choose(row);
+});

@@ -1,0 +1,1 @@
+"""Traces of an open collector: listed, evaluated, and watched."""

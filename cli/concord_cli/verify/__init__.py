@@ -1,0 +1,1 @@
+"""`concord verify` and `concord sign`: whether results follow from their bundles, and who vouches for them."""

@@ -1,0 +1,193 @@
+"""Checks a results file against its bundles: each row is computed again and compared."""
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from pydantic import JsonValue, TypeAdapter, ValidationError
+
+from concord.assessment import AssessmentPlan
+from concord.bundle import Bundle, BundleError, contents_of, read_bundle
+from concord_cli.display_text import shortened
+from concord_cli.errors import UsageError
+from concord_cli.verify.differences import canonical_json, differences
+from concord_cli.verify.planned import plan_faults
+from concord_cli.verify.shards import missing_shards, shard_faults
+from concord_cli.verify.signature import Provenance, SignedRow, Statement
+from concord_evaluator.recomputation import recomputed_row
+from concord_evaluator.versions import software_versions
+
+RECORDED: Final = (
+    "$.participants",
+    "$.results[].time_used",
+    "$.results[].detail.trials[].time_used",
+    "$.results[].detail.infrastructure[]",
+    "$.results[].detail.assessment_results[].duration_seconds",
+)
+"""The values of a results file that a host records and that no other content of a bundle could contradict: who is
+credited (unless the request says so), times by its clock, and failures that it met."""
+
+_OBJECT = TypeAdapter(dict[str, JsonValue])
+
+
+@dataclass(slots=True)
+class Verification:
+    """The outcome of the checks. `faults`: one line each; `notes`: what explains or limits the outcome.
+
+    `missing`: the shards that are not there. `trials`: how many were computed again.
+    """
+
+    results_sha256: str
+    rows: list[SignedRow] = field(default_factory=list)
+    plans: list[AssessmentPlan] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    missing: list[int] = field(default_factory=list)
+    trials: int = 0
+
+    def statement(self, provenance: Provenance | None) -> Statement:
+        """The statement about these results."""
+        return Statement(
+            results_sha256=self.results_sha256,
+            rows=self.rows,
+            provenance_sha256=None if provenance is None else provenance.sha256,
+            image_digests=None if provenance is None else provenance.image_digests,
+        )
+
+    def compare(self, provenance: Provenance) -> None:
+        """Adds a fault for each bundle that is not the one in the provenance."""
+        named = provenance.bundle_digests
+        self.faults += [
+            f"the provenance names another bundle of {row.assessment_id}: {named[row.assessment_id]}"
+            for row in self.rows
+            if named.get(row.assessment_id, row.bundle_sha256) != row.bundle_sha256
+        ]
+
+
+async def verify_results(
+    results: Path, bundles: Path, scenario_folders: Sequence[Path], advance: Callable[[str], None]
+) -> Verification:
+    """Checks all rows of a results file. `bundles`: a bundle, or a folder with `<assessment id>.zip` for each row.
+
+    Raises UsageError for a file that is no results file.
+    """
+    content, participants, rows = await asyncio.to_thread(_document, results)
+    found = Verification(sha256(content).hexdigest())
+    for index, row in enumerate(rows):
+        await _check_row(row, f"$.results[{index}]", bundles, scenario_folders, found, advance)
+    found.faults += shard_faults(found.plans)
+    found.faults += _credit_faults(participants, found.plans)
+    found.missing = missing_shards(found.plans)
+    return found
+
+
+def _document(results: Path) -> tuple[bytes, JsonValue, list[JsonValue]]:
+    """The content of a results file, its participants and its rows. Raises UsageError."""
+    try:
+        content = results.read_bytes()
+        document = _OBJECT.validate_python(json.loads(content, object_pairs_hook=_distinct))
+    except OSError as error:
+        raise UsageError(f"{results}: {error.strerror}") from error
+    except (ValidationError, ValueError, RecursionError) as error:
+        raise UsageError(f"{results}: not a results file: {shortened(str(error), 200)}") from error
+    rows = document.get("results")
+    if not isinstance(rows, list) or not rows:
+        raise UsageError(f"{results}: not a results file: it has no `results`")
+    return content, document.get("participants"), rows
+
+
+async def _check_row(
+    row: JsonValue,
+    place: str,
+    bundles: Path,
+    scenario_folders: Sequence[Path],
+    found: Verification,
+    advance: Callable[[str], None],
+) -> None:
+    assessment_id = _assessment_of(row)
+    if not isinstance(row, dict) or assessment_id is None:
+        found.faults.append(f"{place}: is no row of Concord")
+        return
+    path = await asyncio.to_thread(_bundle_path, bundles, assessment_id)
+    if path is None:
+        without = "its assessment left no bundle (`detail.bundle_sha256` is null)"
+        found.faults.append(f"{place}: {without if _has_no_digest(row) else f'no {assessment_id}.zip in {bundles}'}")
+        return
+    try:
+        bundle = await asyncio.to_thread(read_bundle, path)
+        contents = await asyncio.to_thread(contents_of, bundle.manifest, bundle.members)
+        if faults := await asyncio.to_thread(lambda: [*plan_faults(contents, scenario_folders)]):
+            raise BundleError(faults)
+        computed = await recomputed_row(contents, lambda trial: advance(f"Computing {trial} of {assessment_id}"))
+    except BundleError as error:
+        found.faults += [f"{path}: {fault}" for fault in error.faults]
+        return
+    expected = computed.model_dump(mode="json")
+    expected["detail"]["bundle_sha256"] = bundle.sha256
+    wrong = [*differences(row, expected, place)]
+    found.faults += [f"{each.path}: the row has {each.stated}, the bundle gives {each.computed}" for each in wrong]
+    if wrong and (versions := _other_versions(contents.row_inputs.versions)):
+        found.notes.append(f"the row was computed with {', '.join(versions)}")
+    found.plans.append(contents.plan)
+    found.trials += len(contents.plan.trials)
+    found.rows.append(_signed_row(assessment_id, row, bundle))
+
+
+def _bundle_path(bundles: Path, assessment_id: str) -> Path | None:
+    """The bundle of an assessment; None if it is not in the folder, or the path does not exist."""
+    path = bundles / f"{assessment_id}.zip" if bundles.is_dir() else bundles
+    return path if path.exists() else None
+
+
+def _has_no_digest(row: dict[str, JsonValue]) -> bool:
+    detail = row.get("detail")
+    return isinstance(detail, dict) and detail.get("bundle_sha256") is None
+
+
+def _signed_row(assessment_id: str, row: JsonValue, bundle: Bundle) -> SignedRow:
+    return SignedRow(
+        assessment_id=assessment_id,
+        row_sha256=sha256(canonical_json(row)).hexdigest(),
+        bundle_sha256=bundle.sha256,
+        manifest_sha256=bundle.manifest_sha256,
+    )
+
+
+def _assessment_of(row: JsonValue) -> str | None:
+    """The id that a row states. None for no row, or an id that would lead out of the folder of bundles."""
+    detail = row.get("detail") if isinstance(row, dict) else None
+    found = detail.get("assessment_id") if isinstance(detail, dict) else None
+    return found if isinstance(found, str) and found.isalnum() else None
+
+
+def _credit_faults(participants: JsonValue, plans: Sequence[AssessmentPlan]) -> list[str]:
+    """The participants whose id on the platform is not the one that the request named."""
+    credited = participants if isinstance(participants, dict) else {}
+    named = {entry.id: entry.agentbeats_id for plan in plans for entry in plan.roster}
+    return [
+        f"$.participants.{name}: the file has {json.dumps(credited.get(name))}, the request {json.dumps(agent)}"
+        for name, agent in named.items()
+        if agent is not None and credited.get(name) != agent
+    ]
+
+
+def _other_versions(recorded: dict[str, str]) -> list[str]:
+    """The software of the assessment that is not of this machine's version."""
+    here = software_versions()
+    return [
+        f"{name} {version} (here {here.get(name, 'none')})"
+        for name, version in recorded.items()
+        if here.get(name) != version
+    ]
+
+
+def _distinct(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+    """An object without a key that is there twice, of which two readers might take different values."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key is there twice")
+    return found

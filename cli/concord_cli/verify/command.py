@@ -1,0 +1,102 @@
+"""`concord verify` and `concord sign`, once their arguments are parsed."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from concord_cli.display_text import printable
+from concord_cli.errors import AssessmentError, IncompleteError
+from concord_cli.output_files import write_text
+from concord_cli.terminal import delayed_spinner
+from concord_cli.verify.checks import RECORDED, Verification, verify_results
+from concord_cli.verify.signature import (
+    Provenance,
+    SignatureError,
+    check_signature,
+    private_key,
+    public_key,
+    read_provenance,
+    sign,
+    signature_file,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyArguments:
+    """The arguments that both commands share. `bundle` is None for the folder `bundles` beside the results.
+
+    `key`: a public key for `verify`, a private one for `sign`; `signature`: None for the results file's name with
+    `.sig`.
+    """
+
+    results: Path
+    bundle: Path | None
+    scenarios: list[Path]
+    key: Path | None
+    signature: Path | None
+    provenance: Path | None
+
+    @property
+    def signature_path(self) -> Path:
+        """Where the signature is."""
+        return signature_file(self.results) if self.signature is None else self.signature
+
+
+async def verify(arguments: VerifyArguments) -> None:
+    """Prints whether the results follow from their bundles, and with a key whether its owner vouches for them.
+
+    Raises AssessmentError if they do not, IncompleteError if shards are missing, UsageError for unusable files.
+    """
+    key = None if arguments.key is None else public_key(arguments.key)
+    provenance = None if arguments.provenance is None else read_provenance(arguments.provenance)
+    found = await _verified(arguments, provenance)
+    if key is not None:
+        try:
+            check_signature(arguments.signature_path, found.statement(provenance), key)
+        except SignatureError as error:
+            found.faults.append(f"{arguments.signature_path}: {error}")
+    _report(found)
+    if key is None:
+        _say("No signature was checked: results and bundles may have been made up together. Give --key.")
+        _say(f"Only a signature covers what the host recorded: {', '.join(RECORDED)}")
+        return
+    _say("The signature is by the given key.")
+    for service, digest in (provenance.image_digests if provenance is not None else {}).items():
+        _say(f"  {service} ran {digest}")
+
+
+async def sign_results(arguments: VerifyArguments) -> None:
+    """Verifies results and writes their signature. Raises as `verify` does."""
+    key = private_key(arguments.key)
+    provenance = None if arguments.provenance is None else read_provenance(arguments.provenance)
+    found = await _verified(arguments, provenance)
+    _report(found)
+    write_text(arguments.signature_path, sign(found.statement(provenance), key).text().decode())
+    _say(f"The signature is in {arguments.signature_path}")
+
+
+async def _verified(arguments: VerifyArguments, provenance: Provenance | None) -> Verification:
+    bundles = arguments.results.parent / "bundles" if arguments.bundle is None else arguments.bundle
+    async with delayed_spinner(Console(stderr=True, highlight=False), "Verifying") as say:
+        found = await verify_results(arguments.results, bundles, arguments.scenarios, say)
+    if provenance is not None:
+        found.compare(provenance)
+    return found
+
+
+def _report(found: Verification) -> None:
+    """Prints the outcome of the checks. Raises AssessmentError, IncompleteError."""
+    if found.faults:
+        count = "1 fault" if len(found.faults) == 1 else f"{len(found.faults)} faults"
+        raise AssessmentError("\n".join([f"the results are not verified: {count}", *found.faults, *found.notes]))
+    rows = "1 row" if len(found.rows) == 1 else f"{len(found.rows)} rows"
+    trials = "1 trial" if found.trials == 1 else f"{found.trials} trials"
+    _say(f"Every value of {rows} follows from the bundles: {trials} computed again.")
+    if found.missing:
+        shards = ", ".join(map(str, found.missing))
+        raise IncompleteError(f"shards are missing, so this is not the whole assessment: {shards}")
+
+
+def _say(line: str) -> None:
+    print(printable(line))  # noqa: T201 - the command's answer

@@ -1,0 +1,69 @@
+"""The differences between two JSON documents, each with its place and both values."""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from pydantic import JsonValue
+
+from concord_cli.display_text import shortened
+
+MAX_SHOWN: Final = 80
+"""Characters of a value in a line."""
+
+
+class _Absent:
+    """Stands for a value that a document does not have."""
+
+
+_ABSENT: Final = _Absent()
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """A place at which two documents differ, and the JSON of both values."""
+
+    path: str
+    stated: str
+    computed: str
+
+
+def differences(stated: JsonValue | _Absent, computed: JsonValue | _Absent, path: str = "$") -> Iterator[Difference]:
+    """The innermost differences. Equal numbers are equal however they are written: A2A makes 1 into 1.0."""
+    if isinstance(stated, dict) and isinstance(computed, dict):
+        for key in dict.fromkeys([*computed, *stated]):
+            inner = f"{path}.{key}" if key.isidentifier() else f"{path}[{json.dumps(key)}]"
+            yield from differences(stated.get(key, _ABSENT), computed.get(key, _ABSENT), inner)
+    elif isinstance(stated, list) and isinstance(computed, list):
+        for index in range(max(len(stated), len(computed))):
+            yield from differences(_at(stated, index), _at(computed, index), f"{path}[{index}]")
+    elif _canonical(stated) != _canonical(computed):
+        yield Difference(path, _shown(stated), _shown(computed))
+
+
+def canonical_json(document: JsonValue) -> bytes:
+    """The one form in which a document is hashed: sorted keys, no spaces, ASCII, whole numbers without a fraction."""
+    return json.dumps(
+        _whole(document), sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    ).encode()
+
+
+def _whole(value: JsonValue) -> JsonValue:
+    if isinstance(value, dict):
+        return {key: _whole(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return list(map(_whole, value))
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def _canonical(value: JsonValue | _Absent) -> bytes:
+    return b"" if isinstance(value, _Absent) else canonical_json(value)
+
+
+def _at(values: list[JsonValue], index: int) -> JsonValue | _Absent:
+    return values[index] if index < len(values) else _ABSENT
+
+
+def _shown(value: JsonValue | _Absent) -> str:
+    return "nothing" if isinstance(value, _Absent) else shortened(json.dumps(value, ensure_ascii=False), MAX_SHOWN)

@@ -1,0 +1,76 @@
+"""Whether the plan in a bundle is the one that its request asks for, with scenarios that the checker has."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
+from concord.assessment.request import Exchange
+from concord.bundle import Contents, trial_member
+from concord_assistant.conducted import ConductedAssessment
+from concord_assistant.scenario.generator import AS_WRITTEN, variant
+from concord_assistant.scenario.loader import ScenarioError
+from concord_gateway.assistants import Scenarios, UnknownScenarioError
+from concord_gateway.intake import NotAnAssessmentError, plan_work
+from concord_gateway.plan import with_exchange
+
+
+def plan_faults(contents: Contents, scenario_folders: Sequence[Path]) -> Iterator[str]:
+    """The faults of a plan, as lines. Scenarios and their evaluators have to be those of the folders.
+
+    A bundle's scenarios contain code, so a bundle with faults must not be computed.
+    """
+    scenarios = Scenarios(scenario_folders)
+    plan, request = contents.plan, contents.request
+    try:
+        work = plan_work(request, scenarios)
+    except NotAnAssessmentError as error:
+        yield f"request.json: {error}"
+        return
+    asked = request.config.model_copy(update={"tasks": None, "task": None, "interaction_pattern": None})
+    if asked.model_dump(mode="json") != plan.config.model_dump(mode="json") or request.mode is not plan.mode:
+        yield "plan.json: its config is not the request's"
+    if {entry.id: entry.url for entry in plan.roster} != {name: str(url) for name, url in request.participants.items()}:
+        yield "plan.json: its roster is not the request's participants"
+    if list(map(_of_request, plan.trials)) != list(map(_of_request, work.trials)):
+        yield "plan.json: its trials are not those that the request asks for"
+    planned = {task.id: task for task in plan.tasks}
+    for task in work.tasks:
+        if planned.get(task.id) not in _decided(task):
+            yield f"plan.json: its task {task.id} is not the request's"
+    yield from _scenario_faults(contents, scenarios)
+
+
+def _of_request(trial: TrialSpec) -> tuple[str, str, int, int]:
+    return trial.trial_id, trial.task_id, trial.run, trial.seed
+
+
+def _decided(task: TaskSpec) -> list[TaskSpec]:
+    """The forms that a task may have in a plan: the participants' cards decide about an open exchange."""
+    return [with_exchange(task, exchange) for exchange in (Exchange.ROUNDS, Exchange.CALLS)]
+
+
+def _scenario_faults(contents: Contents, scenarios: Scenarios) -> Iterator[str]:
+    for trial in contents.plan.trials:
+        conducted = contents.trials[trial.trial_id].conducted
+        if conducted is None:
+            continue
+        name = contents.plan.task(trial.task_id).scenario or ""
+        member = trial_member(trial.trial_id, "conducted.json")
+        try:
+            if not _is_of(ConductedAssessment.model_validate_json(conducted), contents.plan, trial, scenarios):
+                yield f"{member}: its scenario or its evaluators are not those of {name!r} in --scenarios"
+        except ValidationError:
+            yield f"{member}: is no record of an assistant's turns"
+        except (UnknownScenarioError, ScenarioError) as error:
+            yield f"{member}: {error}"
+
+
+def _is_of(record: ConductedAssessment, plan: AssessmentPlan, trial: TrialSpec, scenarios: Scenarios) -> bool:
+    """Whether a record is of the trial's scenario, with the same criteria and the same code."""
+    own = variant(
+        scenarios.load(plan.task(trial.task_id).scenario or ""), trial.seed if plan.config.seed else AS_WRITTEN
+    )
+    expected = own.config.model_copy(update={"initial_state": record.scenario.initial_state})
+    return record.evaluators == own.evaluators and record.scenario == expected

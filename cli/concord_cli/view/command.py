@@ -1,0 +1,34 @@
+"""`concord view`, once its arguments are parsed."""
+
+from pathlib import Path
+from typing import Final
+
+from concord_cli.output_files import prepare_folder, write_text
+from concord_cli.report.renderer import render_document
+from concord_cli.view.runs import MAX_RUNS, comparable, find_runs, line_of
+
+INDEX: Final = "index.html"
+
+
+def view(folder: Path, output: Path | None) -> tuple[Path, list[str]]:
+    """Writes the index of the runs in a folder, by default as `index.html` in it.
+
+    Returns its path, and a line for each results file that cannot be read. Raises UsageError for a folder without
+    results; AssessmentError if the page cannot be written.
+    """
+    found = find_runs(folder)
+    path = folder / INDEX if output is None else output
+    page = render_document(
+        "index.html.j2",
+        ("report.css", "index.css"),
+        "index.js",
+        folder=str(folder),
+        lines=[line_of(run, folder, path.parent) for run in found.runs],
+        data=[comparable(run) for run in found.runs],
+        left_out=found.left_out,
+        most=MAX_RUNS,
+        unreadable=found.unreadable,
+    )
+    prepare_folder(path)
+    write_text(path, page)
+    return path, list(found.unreadable)

@@ -1,0 +1,185 @@
+"""The runs in a folder of results files, as the index shows them and compares two of them."""
+
+import os
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from statistics import fmean
+from typing import Final
+from urllib.parse import quote
+
+from concord.assessment.result_row import ResultRow
+from concord_cli.display_text import named, on_one_line, shortened
+from concord_cli.errors import UsageError
+from concord_cli.interaction_text import coordination_label
+from concord_cli.report.number_text import duration, percent
+from concord_cli.results_file import read_rows
+from concord_cli.score_text import rating_of
+from concord_cli.subject_text import date_text, tasks_text, team_text
+from concord_cli.team_tasks_text import causes_found, outcome_of
+
+MAX_RUNS: Final = 500
+"""Limit of the runs on the page, the latest ones."""
+
+MAX_NAME: Final = 60
+
+_HEAD_BYTES: Final = 4096
+
+_KEYS: Final = {".json": (b'"participants"', b'"results"'), ".jsonl": (b'"pass_rate"', b'"task_rewards"')}
+"""The keys near the start of a results file, by its suffix."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """A row, and the file that has it, relative to the folder."""
+
+    file: Path
+    row: ResultRow
+
+    @property
+    def started_at(self) -> datetime | None:
+        """When the assessment was planned, or the recorded trace began."""
+        return self.row.detail.started_at
+
+
+@dataclass(frozen=True, slots=True)
+class RunLine:
+    """A line of the index, safe to display. `low`, `span`: of the interval in shares of the scale, or empty.
+
+    `report`: the path of the run's report page, if there is one.
+    """
+
+    date: str
+    name: str
+    report: str | None
+    team: str
+    tasks: str
+    score: str | None
+    at: str
+    low: str
+    span: str
+    interval: str
+    passed: str
+    coordination: str
+    time: str
+
+
+@dataclass(frozen=True, slots=True)
+class Runs:
+    """The runs of a folder, the latest first. `unreadable`: a line for each results file that cannot be read."""
+
+    runs: Sequence[Run]
+    left_out: int
+    unreadable: Sequence[str]
+
+
+def find_runs(folder: Path) -> Runs:
+    """Reads all results files below a folder, without hidden ones. A run that several files have is listed once.
+
+    Raises UsageError if the folder cannot be read or has no results.
+    """
+    if not folder.is_dir():
+        raise UsageError(f"{folder}: not a folder")
+    found: dict[tuple[str, str], Run] = {}
+    unreadable = []
+    for file in _results_files(folder):
+        try:
+            rows = read_rows(folder / file)
+        except UsageError as error:
+            unreadable.append(on_one_line(str(error)))
+            continue
+        for row in rows:
+            # `output/results.json` is a copy of the latest file in `output/assessments`, and has the shorter name.
+            found.setdefault((row.detail.assessment_id, row.model_dump_json()), Run(file, row))
+    if not found:
+        raise UsageError(f"{folder}: no results file found" + "".join(f"\n{line}" for line in unreadable))
+    dated = sorted(found.values(), key=lambda run: str(run.file))
+    dated.sort(key=lambda run: run.started_at.timestamp() if run.started_at else float("-inf"), reverse=True)
+    return Runs(dated[:MAX_RUNS], max(0, len(dated) - MAX_RUNS), unreadable)
+
+
+def line_of(run: Run, folder: Path, index_folder: Path) -> RunLine:
+    """The line of a run in `folder`, for an index in `index_folder`."""
+    row, detail = run.row, run.row.detail
+    rating, statistics, page = rating_of(row), row.detail.statistics, folder / run.file.with_suffix(".html")
+    low, high = statistics.score_low, statistics.score_high
+    has_interval = low is not None and high is not None
+    return RunLine(
+        date=date_text(run.started_at) or "undated",
+        name=_name_of(run),
+        report=quote(os.path.relpath(page, index_folder)) if page.is_file() else None,
+        team=team_text(detail),
+        tasks=tasks_text(detail.trials),
+        score=rating.number,
+        at=percent((row.score or 0.0) / row.max_score) if row.max_score else "0%",
+        low=percent(max(0.0, low or 0.0) / 100) if has_interval else "",
+        span=percent(max(0.0, (high or 0.0) - (low or 0.0)) / 100) if has_interval else "",
+        interval=f"{low:.0f} to {high:.0f}" if has_interval else "",
+        passed=f"{detail.scoring.passed_trials:,} of {detail.scoring.usable_trials:,}",
+        coordination=coordination_label(detail.coordination_quality, detail.coordination_status) or "unknown",
+        time=duration(1000 * min(row.time_used, 1e300)),
+    )
+
+
+def comparable(run: Run) -> Mapping[str, object]:
+    """The parts of a run that two runs are compared by, as JSON for the page."""
+    row, detail = run.row, run.row.detail
+    parts = {part.id: part.value for part in detail.scoring.sub_scores}
+    causes = causes_found(detail.trials, over_tasks=True)
+    return {
+        "name": _name_of(run),
+        "file": run.file.as_posix(),
+        "date": date_text(run.started_at) or "undated",
+        "kind": f"version {on_one_line(detail.scoring.version)}, {detail.scoring.basis}",
+        "score": row.score,
+        "figures": [
+            ["Outcome", parts.get("outcome")],
+            ["Conduct", parts.get("conduct")],
+            ["Pass rate", row.pass_rate],
+            ["Density", detail.graph_metrics.graph_density],
+            ["Seconds", round(min(row.time_used, 1e300), 2)],
+        ],
+        "interval": [detail.statistics.score_low, detail.statistics.score_high],
+        "tasks": dict(_outcomes(row)),
+        "causes": list(dict.fromkeys(on_one_line(f"{each.seats} {each.cause}") for each in causes)),
+        "findings": [on_one_line(f"{named(each.id)} {', '.join(each.agents)}") for each in detail.findings],
+    }
+
+
+def _name_of(run: Run) -> str:
+    """The file's path, and the assessment in a file of several rows."""
+    name = run.file.as_posix()
+    return shortened(f"{name}: {run.row.detail.assessment_id}" if run.file.suffix == ".jsonl" else name, MAX_NAME)
+
+
+def _outcomes(row: ResultRow) -> Iterator[tuple[str, float]]:
+    """The mean outcome of each task, 0 for trials without one."""
+    by_task: defaultdict[str, list[float]] = defaultdict(list)
+    for trial in row.detail.trials:
+        if trial.usable and (trial.team_task is None or trial.team_task.control is None):
+            by_task[on_one_line(trial.task_id)].append(outcome_of(trial))
+    return ((task, round(fmean(outcomes), 4)) for task, outcomes in by_task.items())
+
+
+def _results_files(folder: Path) -> list[Path]:
+    """The files that look like results, relative to the folder, those with the shortest paths first."""
+    found = []
+    for root, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        paths = (Path(root, name) for name in names if not name.startswith("."))
+        found += [path.relative_to(folder) for path in paths if _looks_like_results(path)]
+    return sorted(found, key=lambda path: (len(path.parts), str(path)))
+
+
+def _looks_like_results(path: Path) -> bool:
+    keys = _KEYS.get(path.suffix)
+    if keys is None:
+        return False
+    try:
+        with path.open("rb") as file:
+            head = file.read(_HEAD_BYTES)
+    except OSError:
+        return False
+    return keys[0] in head and (keys[1] in head or len(head) == _HEAD_BYTES)

@@ -1,0 +1,31 @@
+# A participant that takes the seats of team tasks by rules. SAMPLE_HABITS says what some of its seats do wrong.
+
+FROM python:3.13-slim AS builder
+WORKDIR /build
+ENV PATH=/opt/build/bin:$PATH
+COPY locks/build.txt locks/
+RUN python -m venv /opt/build && pip install --no-cache-dir --require-hashes -r locks/build.txt
+COPY locks/sample.txt locks/
+RUN python -m venv --without-pip /opt/concord \
+    && pip --python /opt/concord install --no-cache-dir --require-hashes -r locks/sample.txt
+COPY shared shared
+COPY suites suites
+RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels ./shared ./suites \
+    && pip --python /opt/concord install --no-deps --no-index wheels/*.whl
+
+FROM python:3.13-slim
+RUN apt-get update \
+    && apt-get install --yes --no-install-recommends curl \
+    && apt-get clean \
+    && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin \
+    && useradd --uid 1000 --no-create-home --home-dir /srv/concord concord \
+    && install --directory --owner concord /srv/concord
+WORKDIR /srv/concord
+COPY --from=builder /opt/concord /opt/concord
+ENV PATH=/opt/concord/bin:$PATH PYTHONUNBUFFERED=1
+USER concord
+EXPOSE 9009
+HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=10 \
+    CMD ["curl", "--fail", "--silent", "--output", "/dev/null", "http://localhost:9009/.well-known/agent-card.json"]
+ENTRYPOINT ["python", "-m", "concord_suites.agent"]
+CMD ["--host", "0.0.0.0", "--port", "9009"]

@@ -1,0 +1,57 @@
+"""An agent on the A2A SDK 0.3: `sdk_v03_agent.py --host H --port P --card-url URL [--peer URL …]`."""
+
+import asyncio
+from uuid import uuid4
+
+import httpx
+import uvicorn
+from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
+from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.apps import A2AStarletteApplication
+from a2a.server.events import EventQueue
+from a2a.server.request_handlers import DefaultRequestHandler
+from a2a.server.tasks import InMemoryTaskStore
+from a2a.types import AgentCapabilities, AgentCard, AgentSkill, Message, Part, Role, TextPart
+from a2a.utils import new_agent_text_message
+
+from words import KNOWN, Arguments, answer_of, arguments
+
+
+class Words(AgentExecutor):
+    """Says its word, or asks its peers."""
+
+    def __init__(self, given: Arguments) -> None:
+        self._peers = given.peers
+
+    async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
+        heard = await asyncio.gather(*map(ask, self._peers))
+        await event_queue.enqueue_event(new_agent_text_message(answer_of(heard) if heard else KNOWN))
+
+    async def cancel(self, context: RequestContext, event_queue: EventQueue) -> None:
+        raise NotImplementedError
+
+
+async def ask(peer: str) -> str:
+    """What a peer says."""
+    async with httpx.AsyncClient(timeout=30) as http:
+        card = await A2ACardResolver(http, peer).get_agent_card()
+        client = ClientFactory(ClientConfig(httpx_client=http, streaming=False)).create(card)
+        parts = [Part(root=TextPart(text="What do you know?"))]
+        message = Message(role=Role.user, message_id=uuid4().hex, parts=parts)
+        return "\n".join([str(event) async for event in client.send_message(message)])
+
+
+if __name__ == "__main__":
+    given = arguments()
+    card = AgentCard(
+        name="words",
+        description="Knows a word, or asks its peers for theirs.",
+        version="1",
+        url=given.card_url,
+        capabilities=AgentCapabilities(streaming=True),
+        default_input_modes=["text"],
+        default_output_modes=["text"],
+        skills=[AgentSkill(id="words", name="Words", description="Knows a word.", tags=["sample"])],
+    )
+    handler = DefaultRequestHandler(Words(given), InMemoryTaskStore())
+    uvicorn.run(A2AStarletteApplication(card, handler).build(), host=given.host, port=given.port, log_level="warning")

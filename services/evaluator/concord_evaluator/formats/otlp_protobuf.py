@@ -1,0 +1,61 @@
+"""OTLP protobuf files: one export request, or many with the length of each before it, as the collector writes them."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message import DecodeError
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from concord.trace.otlp import spans_in
+from concord_evaluator.formats.source import Head, Source
+from concord_evaluator.formats.span_runs import ReadSpan
+
+_LENGTH_BYTES: Final = 4
+_RESOURCE_SPANS: Final = 0x0A
+"""The tag of the first field of a request: `resource_spans`, with a length."""
+
+_NOT_IN_TEXT: Final = re.compile(rb"[\x00-\x08\x0e-\x1f]")
+
+EXPECTED: Final = "an ExportTraceServiceRequest, alone or after its length in 4 bytes (big endian)"
+
+
+def is_protobuf(head: Head) -> bool:
+    """Whether a file looks like a request in protobuf, which has bytes that no text has."""
+    data = head.data
+    return _NOT_IN_TEXT.search(data) is not None and (_is_request(data) or _has_length(data))
+
+
+def _is_request(data: bytes) -> bool:
+    return data[:1] == bytes([_RESOURCE_SPANS])
+
+
+def _has_length(data: bytes) -> bool:
+    """Whether the data starts with a length. That of a request below 160 MB does not start with the tag."""
+    return data[:1] != bytes([_RESOURCE_SPANS]) and data[_LENGTH_BYTES : _LENGTH_BYTES + 1] == bytes([_RESOURCE_SPANS])
+
+
+def protobuf_spans(source: Source) -> Iterator[ReadSpan]:
+    """The spans of a file; in place of a line, each has the number of its message. Raises FormatError."""
+    for number, message in enumerate(_messages(source), 1):
+        with source.record(number):
+            try:
+                request = ExportTraceServiceRequest.FromString(message)
+            except DecodeError as error:
+                raise ValueError(f"message {number} cannot be read; expected {EXPECTED}") from error
+            yield from [ReadSpan.of(span, number) for span in spans_in(MessageToDict(request))]
+
+
+def _messages(source: Source) -> Iterator[bytes]:
+    data = source.data()
+    if not _has_length(data):
+        yield data
+        return
+    at, number = 0, 1
+    while at < len(data):
+        end = at + _LENGTH_BYTES + int.from_bytes(data[at : at + _LENGTH_BYTES], "big")
+        if end > len(data):
+            raise source.error(f"message {number} is cut off at byte {len(data)} of {end}; expected {EXPECTED}", number)
+        yield data[at + _LENGTH_BYTES : end]
+        at, number = end, number + 1

@@ -1,0 +1,64 @@
+"""A worker's Prometheus metrics, and the port that serves them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final, Literal
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, start_http_server
+
+from concord.assessment.jobs import AggregateAssessment, EvaluateTrial, JobRequest, JudgeTrial
+from concord.storage import Queue
+
+_JOBS: Final[tuple[type[JobRequest], ...]] = (EvaluateTrial, JudgeTrial, AggregateAssessment)
+
+
+class WorkerInstruments:
+    """The metrics of a worker on `queue`, in a registry of their own, and those of its process."""
+
+    def __init__(self, queue: Queue) -> None:
+        self.registry = CollectorRegistry()
+        ProcessCollector(registry=self.registry)
+        self._attempts = Counter(
+            "concord_evaluator_jobs_total",
+            "Attempts at jobs, by how they ended.",
+            ["queue", "function", "outcome"],
+            registry=self.registry,
+        )
+        self._seconds = Histogram(
+            "concord_evaluator_job_seconds",
+            "Duration of attempts at jobs.",
+            ["queue", "function"],
+            buckets=(0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120),
+            registry=self.registry,
+        )
+        self.replaced = Counter(
+            "concord_evaluator_pool_replacements_total",
+            "Processes of the worker's pool that died or exceeded a limit, and were replaced.",
+            registry=self.registry,
+        )
+        self._queue = queue
+        for job in _JOBS:
+            if job.queue is queue:
+                self._seconds.labels(queue, job.function)
+                for outcome in ("completed", "retried", "failed"):
+                    self._attempts.labels(queue, job.function, outcome)
+
+    def count_attempt(self, function: str, outcome: Literal["completed", "retried", "failed"], seconds: float) -> None:
+        """Counts an attempt at a job: see `OnAttempt`."""
+        self._attempts.labels(self._queue, function, outcome).inc()
+        self._seconds.labels(self._queue, function).observe(seconds)
+
+    @contextmanager
+    def served(self, host: str, port: int | None) -> Iterator[None]:
+        """Serves `/metrics` from a thread for the duration of the block; not without a port. Raises OSError if the
+        port is in use."""
+        if port is None:
+            yield
+            return
+        server, thread = start_http_server(port, host, self.registry)
+        try:
+            yield
+        finally:
+            server.shutdown()
+            server.server_close()
+            thread.join()

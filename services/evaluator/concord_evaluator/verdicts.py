@@ -1,0 +1,45 @@
+"""The parts of a verdict on a trial that follow from the plan: for the jobs, and for recomputing a row."""
+
+from concord.assessment import AssessmentPlan
+from concord.assessment.result_row import InfrastructureFailure
+from concord_assistant.results import AssessmentResults
+from concord_evaluator.criteria import MAX_STORED, grading_of, shortened_results
+from concord_evaluator.documents import JudgedTrial, TrialEvaluation
+from concord_evaluator.pipeline import JUDGE
+
+
+def has_criteria(plan: AssessmentPlan, trial_id: str) -> bool:
+    """Whether a trial is graded by the criteria of a scenario."""
+    return plan.task(plan.trial(trial_id).task_id).scenario is not None
+
+
+def needs_judge(plan: AssessmentPlan, trial_id: str) -> bool:
+    """Whether the judge judges a trial: the config asks for it, and there is more than an assistant on its own."""
+    asked = JUDGE in plan.config.chosen_evaluators((JUDGE,))
+    return asked and (not has_criteria(plan, trial_id) or len(plan.roster) > 1)
+
+
+def graded_by(results: AssessmentResults, plan: AssessmentPlan, evaluation: TrialEvaluation) -> TrialEvaluation:
+    """The evaluation with the grading of the plan's one assistant by its criteria."""
+    [assistant] = plan.recipients
+    return evaluation.model_copy(update={"grading": grading_of(results, assistant.id)})
+
+
+def with_results(verdict: JudgedTrial, results: AssessmentResults) -> JudgedTrial:
+    """The verdict with the results of the criteria, small enough to store."""
+    stored = shortened_results(results, MAX_STORED).model_dump(mode="json")
+    return verdict.model_copy(update={"assessment_results": stored})
+
+
+def given_up(evaluation: TrialEvaluation, failure: InfrastructureFailure) -> TrialEvaluation:
+    """The evaluation of a trial that could not be judged."""
+    return evaluation.model_copy(update={"failure": failure, "warnings": [*evaluation.warnings, failure.message]})
+
+
+def with_late(trial: JudgedTrial, late: int) -> JudgedTrial:
+    """The verdict with the number of its trial's late steps that are not stored."""
+    if trial.record is None or not late:
+        return trial
+    known = trial.record.trace_integrity
+    counted = known.model_copy(update={"late": known.late + late})
+    return trial.model_copy(update={"record": trial.record.model_copy(update={"trace_integrity": counted})})

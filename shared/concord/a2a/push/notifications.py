@@ -1,0 +1,222 @@
+"""Posts the changes of tasks to their webhooks, without holding up the tasks."""
+
+import asyncio
+import json
+import logging
+from collections import deque
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Final
+
+import httpx
+from a2a.compat.v0_3.conversions import to_compat_task
+from a2a.server.tasks import PushNotificationSender
+from a2a.server.tasks.push_notification_sender import PushNotificationEvent
+from a2a.types import a2a_pb2 as pb
+from a2a.utils.constants import A2A_JSON_MEDIA_TYPE
+from a2a.utils.proto_utils import to_stream_response
+from google.protobuf.json_format import MessageToDict
+
+from concord.a2a.durable import task_of
+from concord.a2a.http import http_client
+from concord.a2a.push.webhooks import Webhook, Webhooks
+from concord.storage.ports import StorageUnavailableError
+from concord.storage.tasks import TaskRecords
+from concord.trust.urls import NoAddressError, UrlRefusedError
+
+logger = logging.getLogger(__name__)
+
+MAX_WAITING: Final = 16
+"""Limit on the notifications that wait for one webhook. The oldest is dropped."""
+
+MAX_OUTBOXES: Final = 1000
+"""Limit on the webhooks that get notifications at one time. Further ones get none."""
+
+_AT_ONCE: Final = 32
+"""Requests to webhooks at one time."""
+
+_CLOSING_S: Final = 3.0
+"""How long a process that stops tries to deliver."""
+
+_PROGRESS: Final = frozenset({pb.TaskState.TASK_STATE_SUBMITTED, pb.TaskState.TASK_STATE_WORKING})
+_TRANSIENT: Final = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS})
+"""Statuses below 500 after which a request is repeated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """How a notification is repeated: after each of the `pauses_s`. One request takes at most `timeout_s`."""
+
+    pauses_s: tuple[float, ...] = (1, 2, 4, 8, 16)
+    timeout_s: float = 10
+
+
+class _FinalError(Exception):
+    """Repeating a request would not help; the text says why."""
+
+
+class _GoneError(_FinalError):
+    """The webhook says that it no longer exists."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Notification:
+    """A body to post; None: the whole task as it is when it is sent. `progress`: a later one makes it superfluous."""
+
+    body: bytes | None
+    progress: bool
+
+
+@dataclass(eq=False)
+class _Outbox:
+    """The notifications that wait for one webhook of one task."""
+
+    task_id: str
+    webhook_id: str
+    waiting: deque[_Notification] = field(default_factory=lambda: deque(maxlen=MAX_WAITING))
+    added: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def has_newer(self, wait_s: float) -> bool:
+        """Whether a notification waits, or is added within that time."""
+        self.added.clear()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(0 if self.waiting else wait_s):
+                await self.added.wait()
+        return bool(self.waiting)
+
+    def add(self, notification: _Notification) -> None:
+        last = self.waiting[-1] if self.waiting else None
+        if last is not None and ((last.progress and notification.progress) or last.body is None):
+            self.waiting.pop()
+        self.waiting.append(notification)
+        self.added.set()
+
+
+class Notifications(PushNotificationSender):
+    """The SDK's sender of push notifications: in order for each webhook, repeated after transient faults.
+
+    The process that works on a task notifies its webhooks. A notification is lost if all attempts fail, or if the
+    process ends before.
+    """
+
+    def __init__(self, webhooks: Webhooks, tasks: TaskRecords, retries: Retries = Retries()) -> None:
+        self._webhooks = webhooks
+        self._tasks = tasks
+        self._retries = retries
+        self._at_once = asyncio.Semaphore(_AT_ONCE)
+        self._outboxes: dict[tuple[str, str], _Outbox] = {}
+        self._deliveries: set[asyncio.Task[None]] = set()
+
+    async def send_notification(self, task_id: str, event: PushNotificationEvent) -> None:
+        """Queues a change of a task for its webhooks; returns before it is delivered."""
+        try:
+            webhooks = await self._webhooks.of(task_id)
+        except StorageUnavailableError as error:
+            logger.warning("a change of task %s reaches no webhook: %s", task_id, error)
+            return
+        if webhooks:
+            body = await asyncio.to_thread(_event_body, event)
+            progress = not isinstance(event, pb.TaskArtifactUpdateEvent) and event.status.state in _PROGRESS
+            self._queue(task_id, webhooks, body, progress=progress)
+
+    async def aclose(self) -> None:
+        """Waits a little for the notifications under way, and drops the others."""
+        if self._deliveries:
+            await asyncio.wait(self._deliveries, timeout=_CLOSING_S)
+        for delivery in self._deliveries:
+            delivery.cancel()
+        await asyncio.gather(*self._deliveries, return_exceptions=True)
+
+    def _queue(self, task_id: str, webhooks: Iterable[Webhook], body: bytes, *, progress: bool) -> None:
+        for webhook in webhooks:
+            key = (task_id, webhook.webhook_id)
+            if (outbox := self._outboxes.get(key)) is None:
+                if len(self._outboxes) >= MAX_OUTBOXES:
+                    logger.warning("a change of task %s reaches no webhook: too many others are waiting", task_id)
+                    return
+                outbox = self._outboxes[key] = _Outbox(task_id, webhook.webhook_id)
+                delivery = asyncio.create_task(self._deliver_all(key, outbox))
+                self._deliveries.add(delivery)
+                delivery.add_done_callback(self._deliveries.discard)
+            outbox.add(_Notification(None if webhook.whole_tasks else body, progress))
+
+    async def _deliver_all(self, key: tuple[str, str], outbox: _Outbox) -> None:
+        # A client of its own: a pooled connection would be found by address, although TLS was for another host.
+        try:
+            async with http_client(httpx.Timeout(self._retries.timeout_s)) as http:
+                http.event_hooks = {}  # they check bodies, and the body of a webhook's answer is not read
+                while outbox.waiting:
+                    await self._deliver(http, outbox, outbox.waiting.popleft())
+                # At once: a notification that comes while the client is closed needs another outbox.
+                del self._outboxes[key]
+        except _GoneError:
+            with suppress(StorageUnavailableError):
+                await self._webhooks.remove(*key)
+        except Exception:
+            logger.exception("the notifications of task %s are dropped", outbox.task_id)
+        finally:
+            if self._outboxes.get(key) is outbox:
+                del self._outboxes[key]
+
+    async def _deliver(self, http: httpx.AsyncClient, outbox: _Outbox, notification: _Notification) -> None:
+        """Delivers or drops one notification. Raises _GoneError."""
+        reason = ""
+        for pause_s in (*self._retries.pauses_s, None):
+            try:
+                # Read for each attempt, because the client may delete or change it meanwhile.
+                if (webhook := await self._webhooks.one(outbox.task_id, outbox.webhook_id)) is None:
+                    return
+                body = notification.body or await self._whole_task(outbox.task_id)
+                async with self._at_once, asyncio.timeout(self._retries.timeout_s):
+                    await self._post(http, webhook, body)
+                return
+            except _FinalError as error:
+                # Neither the URL nor a library's text is logged: both may contain a secret.
+                logger.warning("task %s: a notification is dropped: %s", outbox.task_id, error)
+                if isinstance(error, _GoneError):
+                    raise
+                return
+            except (OSError, httpx.HTTPError, TimeoutError, StorageUnavailableError, NoAddressError) as error:
+                reason = type(error).__name__
+            if notification.progress and await outbox.has_newer(pause_s or 0):
+                return
+            if not notification.progress:
+                await asyncio.sleep(pause_s or 0)
+        attempts = len(self._retries.pauses_s) + 1
+        logger.warning("task %s: a notification is dropped after %d attempts: %s", outbox.task_id, attempts, reason)
+
+    async def _post(self, http: httpx.AsyncClient, webhook: Webhook, body: bytes) -> None:
+        """Posts a body once. Raises _FinalError, and errors of the network, for which another attempt may succeed."""
+        try:
+            request = (await self._webhooks.pin(webhook.url)).exact_request()
+        except NoAddressError:
+            raise
+        except UrlRefusedError as error:
+            raise _FinalError(f"its webhook's URL is refused: {error}") from error
+        media_type = "application/json" if webhook.whole_tasks else A2A_JSON_MEDIA_TYPE
+        headers = {**request.pop("headers"), "content-type": media_type, **dict(webhook.headers)}
+        async with http.stream("POST", **request, headers=headers, content=body) as response:
+            status = response.status_code
+        if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _TRANSIENT:
+            raise httpx.TransportError(f"status {status}")
+        if status == HTTPStatus.GONE:
+            raise _GoneError("its webhook is gone (410)")
+        if not HTTPStatus.OK <= status < HTTPStatus.MULTIPLE_CHOICES:
+            raise _FinalError(f"its webhook answered {status}, and redirects are not followed")
+
+    async def _whole_task(self, task_id: str) -> bytes:
+        """The task as stored, in the form of A2A 0.3. Raises StorageUnavailableError."""
+        record = await self._tasks.get(task_id)
+        if record is None:
+            raise _FinalError("its task is gone")
+        return await asyncio.to_thread(_task_body, record.body)
+
+
+def _event_body(event: PushNotificationEvent) -> bytes:
+    return json.dumps(MessageToDict(to_stream_response(event))).encode()
+
+
+def _task_body(packed: bytes) -> bytes:
+    return to_compat_task(task_of(packed)).model_dump_json(by_alias=True, exclude_none=True).encode()

@@ -1,0 +1,77 @@
+"""Spans as attributes of their steps: the evaluator reads a team's spans together, and steps are what is stored.
+
+A span alone does not say which agent works in it. The collector therefore stores each exported span beside its step,
+and the evaluator reads all of a participant's spans as it reads those in a file.
+"""
+
+import json
+from collections.abc import Mapping
+from typing import Final
+
+from concord.trace.otlp import genai
+from concord.trace.otlp.mapping import MAX_TEXT
+from concord.trace.otlp.spans import AttributeValue, Span
+from concord.trace.step import StepFacts
+from concord.trust.redaction import redact
+
+STORED: Final = "otel_span_"
+"""The start of the names of these attributes."""
+
+_PIECE: Final = 8000
+MAX_PIECES: Final = 32
+"""Pieces of a span's JSON, of 8000 characters each. A longer span is not stored: its step stands alone."""
+
+_PROSE: Final = frozenset(genai.INPUT)
+"""Attributes that are quoted and never parsed, so that they may be cut."""
+
+
+def as_attributes(span: Span) -> dict[str, str]:
+    """The span in attributes of a step: JSON in pieces, without secrets; empty for a span that is too long."""
+    facts = [span.name, span.scope, span.service, span.start_ns, span.end_ns, span.client, span.failed]
+    known = {name: _stored(name, value) for name, value in span.attributes.items()}
+    text = redact(
+        json.dumps([*facts, span.message[:MAX_TEXT], span.address, known], separators=(",", ":")).encode()
+    ).decode()
+    pieces = [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
+    return {f"{STORED}{number}": piece for number, piece in enumerate(pieces)} if len(pieces) <= MAX_PIECES else {}
+
+
+def span_of(step: StepFacts) -> Span | None:
+    """The span of a step; None if the step has none, or none that can be read."""
+    pieces: list[str] = []
+    while (piece := step.additional_attributes.get(f"{STORED}{len(pieces)}")) is not None:
+        pieces.append(piece)
+    if not pieces:
+        return None
+    try:
+        name, scope, service, start_ns, end_ns, client, failed, message, address, attributes = json.loads(
+            "".join(pieces)
+        )
+        times = int(start_ns), int(end_ns)
+    except (TypeError, ValueError, RecursionError):
+        return None
+    return Span(
+        trace_id=step.trace_id,
+        span_id=step.step_id,
+        parent_id=step.parent or "",
+        name=str(name),
+        scope=str(scope),
+        service=str(service),
+        start_ns=times[0],
+        end_ns=times[1],
+        client=bool(client),
+        failed=bool(failed),
+        message=str(message),
+        attributes=_known(attributes),
+        address=str(address),
+    )
+
+
+def _known(written: object) -> Mapping[str, AttributeValue]:
+    if not isinstance(written, dict):
+        return {}
+    return {name: value for name, value in written.items() if isinstance(value, str | bool | int | float)}
+
+
+def _stored(name: str, value: AttributeValue) -> AttributeValue:
+    return value[:MAX_TEXT] if isinstance(value, str) and name in _PROSE else value

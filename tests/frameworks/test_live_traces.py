@@ -1,0 +1,80 @@
+"""The traces in `data/frameworks`, exported live by one participant: the same agents and calls as in files."""
+
+import json
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from google.protobuf.json_format import ParseDict
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
+
+from concord.assessment.roster import Roster, RosterEntry
+from concord.trace.decoding import reports_of
+from concord.trace.otlp import read_json, without_internals
+from concord.trace.report import Channel, ReportBatch
+from concord.trust.tokens import Claims
+from concord_collector.otlp_codec import read_protobuf
+from concord_collector.otlp_endpoint import read_export
+from concord_evaluator.formats.live_spans import with_teams
+from concord_evaluator.trace import Projection, project
+from tests.frameworks.test_golden_traces import ROOT, SETUPS, TOLD
+
+TRACE = "5b8efff798038103d269b633813fc60c"
+TEAM = "harbour-team"
+ROSTER = Roster([RosterEntry(id=TEAM, url="http://team:9009"), RosterEntry(id="guest", url="http://guest:9009")])
+
+
+def exports(name: str) -> Iterator[dict[str, Any]]:
+    """The recorded exports, as of a participant that continues the trial's trace."""
+    for line in (ROOT / "data/frameworks" / f"{name}.jsonl").read_text().splitlines():
+        export = json.loads(line)
+        for span in spans_of(export):
+            span["traceId"] = TRACE
+        yield export
+
+
+def spans_of(export: dict[str, Any]) -> list[dict[str, Any]]:
+    return [span for group in export["resourceSpans"] for scoped in group["scopeSpans"] for span in scoped["spans"]]
+
+
+def stored(name: str) -> Iterator[ReportBatch]:
+    """The batches that the collector stores of the exports."""
+    for export in exports(name):
+        body = json.dumps(export).encode()
+        spans = list(without_internals(read_json(body)))
+        for batch in read_export(spans, body, Claims("a1", TRACE, TEAM, 0.0)).batches:
+            yield batch.received(Channel.OTLP, authenticated=True)
+
+
+def projected(name: str) -> Projection:
+    batches, _ = with_teams(list(stored(name)), ROSTER)
+    return project((each for batch in batches for each in reports_of(batch)), ROSTER, observed=True, live=True)
+
+
+def inside(agent: str) -> str:
+    return agent.removeprefix(f"{TEAM}/")
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_spans_give_the_same_agents_and_calls_live_as_in_a_file(name: str) -> None:
+    live = projected(name)
+    calls = Counter((inside(call.caller), inside(call.callee), call.kind.value) for call in live.interactions)
+    truth = SETUPS[name]["edges"]
+    assert [inside(agent) for agent in live.agents if agent != "guest"] == SETUPS[name]["agents"]
+    assert sorted((*edge, n) for edge, n in calls.items()) == sorted(tuple(edge[:4]) for edge in truth)
+    assert sum(call.failed for call in live.interactions) == sum(edge[4] for edge in truth)
+
+
+def in_protobuf(export: dict[str, Any]) -> bytes:
+    for span in spans_of(export):
+        for key in ("traceId", "spanId", "parentSpanId"):
+            span[key] = b64encode(bytes.fromhex(span.get(key) or "")).decode()
+    return ParseDict(export, ExportTraceServiceRequest(), ignore_unknown_fields=True).SerializeToString()
+
+
+@pytest.mark.parametrize("name", ["langgraph-interrupted-openinference", "google-adk-transfer"])
+def test_an_export_in_protobuf_has_the_same_spans_as_in_json(name: str) -> None:
+    for export in exports(name):
+        assert list(read_json(json.dumps(export).encode())) == list(read_protobuf(in_protobuf(export)))

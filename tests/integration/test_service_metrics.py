@@ -1,0 +1,119 @@
+"""Metrics of failures: what services count when jobs, programs and environments fail."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Mapping
+
+import httpx
+import pytest
+from prometheus_client import CollectorRegistry
+from pydantic import JsonValue
+
+from concord.storage import Job, JobFunction, Queue, RetryLater
+from concord.storage.redis import WorkerPolicy, connect, run_worker
+from concord_assistant.config import GreenAgentConfig
+from concord_cli.green.app import create_app
+from concord_collector.metrics import Metrics
+from concord_collector.settings import CollectorSettings
+from concord_evaluator.instruments import WorkerInstruments
+from concord_gateway.assistants import AssistantContexts
+from concord_gateway.instruments import Instruments
+from concord_gateway.settings import GatewaySettings
+from tests.integration.assistant.test_environment_server import STAND_IN
+from tests.integration.collectors import NO_TLS
+from tests.redis_servers import free_port
+from tests.serving import eventually, served
+
+
+def value(registry: CollectorRegistry, name: str, **labels: str) -> float | None:
+    return registry.get_sample_value(name, labels)
+
+
+async def complete(_: Mapping[str, JsonValue]) -> None:
+    pass
+
+
+async def break_down(_: Mapping[str, JsonValue]) -> None:
+    raise ValueError("broken")
+
+
+async def be_busy(_: Mapping[str, JsonValue]) -> None:
+    raise RetryLater("busy")
+
+
+@pytest.mark.parametrize(
+    ("function", "attempts"),
+    [
+        (complete, {"completed": 1, "retried": 0, "failed": 0}),
+        (break_down, {"completed": 0, "retried": 0, "failed": 1}),
+        (be_busy, {"completed": 0, "retried": 1, "failed": 1}),
+    ],
+)
+async def test_a_worker_counts_every_attempt_by_its_outcome(
+    redis_url: str, function: JobFunction, attempts: dict[str, int]
+) -> None:
+    instruments, stop = WorkerInstruments(Queue.FAST), asyncio.Event()
+
+    async def bury(_: Job, __: str) -> None:
+        stop.set()
+
+    def count(name: str, outcome: str, seconds: float) -> None:
+        instruments.count_attempt(name, outcome, seconds)  # type: ignore[arg-type]  # the worker's own words
+        if outcome == "completed":
+            stop.set()
+
+    policy = WorkerPolicy(timeout_s=5, max_tries=2, poll_s=0.02, backoff_cap_s=0.02)
+    async with connect(redis_url) as storage:
+        await storage.jobs.enqueue(Job("evaluate_trial", "job", Queue.FAST, {}))
+    functions = {"evaluate_trial": function}
+    async with asyncio.timeout(20):
+        await run_worker(redis_url, Queue.FAST, functions, policy, bury, stop=stop, on_attempt=count)
+    counted = {
+        outcome: value(
+            instruments.registry,
+            "concord_evaluator_jobs_total",
+            queue="fast",
+            function="evaluate_trial",
+            outcome=outcome,
+        )
+        for outcome in attempts
+    }
+    assert counted == attempts
+
+
+async def test_the_green_agent_shows_a_program_that_does_not_answer(redis_url: str) -> None:
+    gateway, collector = GatewaySettings(redis_url=redis_url), CollectorSettings(redis_url=redis_url)
+    instruments, port = WorkerInstruments(Queue.FAST), free_port()
+    urls = {"evaluator-fast": f"http://127.0.0.1:{port}", "evaluator-llm": f"http://127.0.0.1:{free_port()}"}
+    app = create_app(gateway, collector, None, "127.0.0.1:9009", urls)
+    with instruments.served("127.0.0.1", port):
+        async with served(app) as url, httpx.AsyncClient(verify=NO_TLS) as client:
+            exposition = (await client.get(f"{url}/metrics")).text
+    assert 'concord_part_up{part="evaluator-fast"} 1.0' in exposition
+    assert 'concord_part_up{part="evaluator-llm"} 0.0' in exposition
+    assert exposition.count("# TYPE process_resident_memory_bytes ") == 1
+
+
+async def test_a_collector_without_redis_shows_no_figure_of_redis_but_that() -> None:
+    metrics = Metrics()
+    assert [metric.name for metric in metrics.storage.collect()] == ["concord_redis_up"]
+    assert value(metrics.registry, "concord_redis_up") == 0
+
+
+async def test_environments_that_start_end_by_themselves_and_cannot_start_are_counted() -> None:
+    instruments = Instruments()
+    config = GreenAgentConfig(environment_command=(sys.executable, "-c", STAND_IN))
+    contexts = AssistantContexts("http://gateway/", config, max_environments=1, idle_s=60, instruments=instruments)
+    async with contexts.agent("one") as agent:
+        assert value(instruments.registry, "concord_gateway_environments") == 1
+        assert agent.server.pid is not None
+        os.killpg(agent.server.pid, signal.SIGKILL)
+        await eventually(lambda: agent.server.failure is not None)
+    async with contexts.agent("one"):
+        pass
+    await contexts.aclose()
+    assert value(instruments.registry, "concord_gateway_environments_lost_total") == 1
+    assert value(instruments.registry, "concord_gateway_environment_starts_total", outcome="started") == 2
+    assert value(instruments.registry, "concord_gateway_environments") == 0

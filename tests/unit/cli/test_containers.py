@@ -1,0 +1,70 @@
+"""Agents in containers: their command lines and their variables."""
+
+from pathlib import Path
+
+import pytest
+
+from concord_cli.errors import UsageError
+from concord_cli.scenario import Scenario
+from concord_cli.stack.containers import fetch_images, variables_of
+from concord_cli.stack.plan import Listening, Ports, StackPlan, plan_stack
+from concord_cli.stack.supervisor import Program
+
+
+def planned(environment: dict[str, str], **participant: object) -> StackPlan:
+    scenario = Scenario.model_validate({"participants": [{"name": "agent", **participant}]})
+    ports = Ports(7000, Listening("127.0.0.1", 7002, 7001), {"agent": 7003})
+    return plan_stack(scenario, ports, "redis://", Path("out"), None, environment, "r1")
+
+
+def agent_of(plan: StackPlan) -> Program:
+    return next(each for group in plan.groups for each in group if each.name == "agent")
+
+
+def test_an_image_runs_with_this_machines_network_and_the_platforms_arguments() -> None:
+    plan = planned({}, image="ghcr.io/you/agent:1")
+    assert plan.images == {"agent": "ghcr.io/you/agent:1"}
+    assert agent_of(plan).command == (
+        *("docker", "run", "--rm", "--init", "--network", "host", "--label", "concord.run=r1", "ghcr.io/you/agent:1"),
+        *("--host", "127.0.0.1", "--port", "7003", "--card-url", "http://127.0.0.1:7003/"),
+    )
+
+
+def test_a_secret_of_an_agent_is_not_on_its_command_line() -> None:
+    agent = agent_of(planned({"API_KEY": "s3cret"}, image="agent", env={"KEY": "${API_KEY}", "DEPTH": 3, "ON": True}))
+    assert agent.env == {"KEY": "s3cret", "DEPTH": "3", "ON": "true"}
+    assert [word for word in agent.command if word in {"KEY", "DEPTH", "ON"}] == ["KEY", "DEPTH", "ON"]
+    assert "s3cret" not in " ".join(agent.command)
+
+
+@pytest.mark.parametrize("started_by", [{"cmd": "python -m agent"}, {"function": "reviewer"}])
+def test_an_agent_that_can_be_started_without_docker_is(started_by: dict[str, str]) -> None:
+    plan = planned({}, image="agent", **started_by)
+    assert plan.images == {}
+    assert "docker" not in agent_of(plan).command
+
+
+@pytest.mark.parametrize(
+    ("text", "environment", "value"),
+    [
+        ("${NAME}", {"NAME": "x"}, "x"),
+        ("${NAME}", {"NAME": ""}, ""),
+        ("a${NAME:-b}c", {}, "abc"),
+        ("${NAME:-b}", {"NAME": ""}, "b"),
+        ("${NAME-}", {}, ""),
+        ("5$", {}, "5$"),
+    ],
+)
+def test_variables_are_replaced_as_compose_does(text: str, environment: dict[str, str], value: str) -> None:
+    assert variables_of("agent", {"KEY": text}, environment) == {"KEY": value}
+
+
+def test_a_variable_that_is_not_set_is_named() -> None:
+    with pytest.raises(UsageError, match="agent: set the variable API_KEY"):
+        planned({}, image="agent", env={"KEY": "${API_KEY}"})
+
+
+async def test_without_docker_an_image_is_refused_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "/nowhere")
+    with pytest.raises(UsageError, match="agent has only an `image`, and there is no docker here"):
+        await fetch_images({"agent": "agent"})

@@ -1,0 +1,78 @@
+"""Spans beside their steps and in OTLP/JSON: both forms give the same span back."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from concord.trace.otlp import STORED, Span, as_attributes, as_export, span_of, spans_in, to_step
+from concord.trace.otlp.genai import ATTRIBUTES
+from concord.trace.otlp.stored_span import MAX_PIECES
+from concord.trust.redaction import TOKEN_PREFIX
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+NUMBERS = st.integers(0, 2**63 - 1)
+VALUES = st.one_of(TEXT, st.booleans(), NUMBERS, st.floats(allow_nan=False, allow_infinity=False))
+SPANS = st.builds(
+    Span,
+    trace_id=st.just("5b8efff798038103d269b633813fc60c"),
+    span_id=st.just("eee19b7ec3c1b174"),
+    parent_id=st.sampled_from(["", "a" * 16]),
+    name=TEXT,
+    scope=TEXT,
+    service=TEXT,
+    start_ns=st.integers(1, 4_000_000_000_000_000_000),
+    end_ns=st.integers(1, 4_000_000_000_000_000_000),
+    client=st.booleans(),
+    failed=st.booleans(),
+    message=TEXT,
+    attributes=st.dictionaries(st.sampled_from(sorted(ATTRIBUTES)), VALUES, max_size=5),
+)
+
+
+def stored(span: Span) -> Span | None:
+    step = to_step(span)
+    return span_of(step.model_copy(update={"additional_attributes": as_attributes(span)}))
+
+
+def span(**fields: Any) -> Span:  # noqa: ANN401 - any field
+    known: dict[str, Any] = {
+        "trace_id": "5b8efff798038103d269b633813fc60c", "span_id": "eee19b7ec3c1b174", "parent_id": "", "name": "work",
+        "scope": "", "service": "", "start_ns": 1, "end_ns": 2, "client": False, "failed": False, "message": "",
+        "attributes": {},
+    }  # fmt: skip
+    return Span(**known | fields)
+
+
+@given(SPANS)
+def test_a_stored_span_is_the_span(one: Span) -> None:
+    assert stored(one) == one
+
+
+@given(SPANS)
+def test_a_span_written_as_otlp_json_is_read_as_it_was(one: Span) -> None:
+    assert list(spans_in(as_export([one]))) == [one]
+
+
+def test_a_long_attribute_is_stored_whole_in_pieces() -> None:
+    long = span(attributes={"metadata": '{"thread_id": "' + "x" * 100_000 + '"}'})
+    assert stored(long) == long
+    assert all(len(piece) <= 8192 for piece in as_attributes(long).values())
+
+
+def test_a_span_that_is_too_long_is_not_stored() -> None:
+    assert as_attributes(span(attributes={"metadata": "x" * 8000 * (MAX_PIECES + 1)})) == {}
+
+
+@pytest.mark.parametrize("text", ["", "[", "[1]", '["a","b","c","x","y",1,1,"","",{}]', "{}"])
+def test_attributes_that_hold_no_span_give_none(text: str) -> None:
+    step = to_step(span())
+    assert span_of(step.model_copy(update={"additional_attributes": {f"{STORED}0": text}})) is None
+
+
+def test_a_stored_span_holds_no_token() -> None:
+    token = f"{TOKEN_PREFIX}eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ3cml0ZXIifQ.{'x' * 43}"
+    kept = as_attributes(span(attributes={"input.value": f"call http://gateway/a2a/{token}/critic/"}))
+    assert token not in str(kept)
+    assert "critic" in str(kept)
