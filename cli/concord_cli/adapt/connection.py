@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
@@ -131,6 +132,8 @@ async def serve(host: str, port: int, answer: Answer) -> asyncio.Server:
             logger.debug("a connection ended: %s", error)
         finally:
             writer.close()
+            with suppress(OSError):
+                await writer.wait_closed()
 
     return await asyncio.start_server(connected, host, port)
 

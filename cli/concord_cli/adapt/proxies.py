@@ -88,6 +88,8 @@ async def _tunnel(exchange: Exchange, target: str) -> None:
         await asyncio.gather(_pass(exchange.reader, writer), _pass(reader, exchange.writer))
     finally:
         writer.close()
+        with suppress(OSError):
+            await writer.wait_closed()
 
 
 async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -16,6 +16,7 @@ from concord.agent.assignment import Assignment
 from concord.agent.extensions import ASSIGNMENT_KEY
 from concord.agent.peers import PeerList
 from concord.trust.proxy_urls import PROXY_PATH
+from concord_gateway.proxy.addresses import NO_CALLEE
 
 logger = logging.getLogger(__name__)
 
@@ -93,7 +94,7 @@ class Trials:
         return next((peer.url.partition(path)[0] for peer in peers if path in peer.url), "")
 
     async def _lookup(self, trial: _Trial, url: str, token: str) -> str:
-        answer = await self._http.get(f"{trial.base}{PROXY_PATH}/{token}", params={"address": url})
+        answer = await self._http.get(f"{trial.base}{PROXY_PATH}/{token}/{NO_CALLEE}", params={"address": url})
         if answer.status_code == httpx.codes.FORBIDDEN:
             self._trials.pop(trial.assignment.trace_id, None)
         found = answer.json() if answer.is_success else {}

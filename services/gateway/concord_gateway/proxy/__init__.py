@@ -13,7 +13,7 @@ from concord.trust.closed_trials import ClosedTrials
 from concord.trust.proxy_urls import PROXY_PATH
 from concord.trust.token_keys import TokenKeys
 from concord_gateway.calls.channel import Channels
-from concord_gateway.proxy.addresses import Addresses
+from concord_gateway.proxy.addresses import NO_CALLEE, Addresses
 from concord_gateway.proxy.byte_budget import ByteBudget
 from concord_gateway.proxy.call_recorder import CallRecorder
 from concord_gateway.proxy.callees import Callees
@@ -35,4 +35,7 @@ def proxy_routes(
     addresses = Addresses(token_keys, callees, channels, closed, public_url)
     paths = (f"{PROXY_PATH}/{{token}}/{{callee}}", f"{PROXY_PATH}/{{token}}/{{callee}}/{{rest:path}}")
     calls = [Route(path, endpoint, include_in_schema=False) for path in paths]
-    return [Route(f"{PROXY_PATH}/{{token}}", addresses.answer, methods=["GET"], include_in_schema=False), *calls]
+    return [
+        Route(f"{PROXY_PATH}/{{token}}/{NO_CALLEE}", addresses.answer, methods=["GET"], include_in_schema=False),
+        *calls,
+    ]

@@ -1,4 +1,4 @@
-"""`GET /a2a/<caller's token>?address=URL`: the proxy's URL of the participant at an address.
+"""`GET /a2a/<caller's token>/-?address=URL`: the proxy's URL of the participant at an address.
 
 Agents with configured peer addresses run behind a forward proxy of their own (`concord adapt`), which asks here where
 to send their calls.
@@ -22,6 +22,9 @@ from concord_gateway.proxy.callees import Callees, interface_url
 from concord_gateway.proxy.seats import OpenChannels
 
 MAX_ADDRESS: Final = 2048
+NO_CALLEE: Final = "-"
+"""In the place of a callee's id, none of which is like this."""
+
 _LOOPBACK: Final = "127.0.0.1"
 
 
