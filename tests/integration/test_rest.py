@@ -199,6 +199,22 @@ async def test_webhooks_of_a_task_are_set_shown_and_deleted(
     assert (await rest.get(at, headers=headers)).status_code == 404
 
 
+async def test_webhooks_of_a_task_are_set_shown_and_deleted_by_json_rpc_of_0_3(rest: httpx.AsyncClient) -> None:
+    task_id = (await rejected_task(rest))["id"]
+
+    async def call(method: str, **params: object) -> Any:  # noqa: ANN401 - any JSON
+        body = {"jsonrpc": "2.0", "id": 1, "method": f"tasks/pushNotificationConfig/{method}", "params": params}
+        return (await rest.post("/", json=body, headers={"x-api-key": KEY})).json()
+
+    webhook = {"id": "a", "url": "http://127.0.0.1:1/", "token": "secret"}
+    shown = {"taskId": task_id, "pushNotificationConfig": {"id": "a", "url": "http://127.0.0.1:1/"}}
+    assert (await call("set", taskId=task_id, pushNotificationConfig=webhook))["result"] == shown
+    assert (await call("get", id=task_id, pushNotificationConfigId="a"))["result"] == shown
+    assert (await call("list", id=task_id))["result"] == [shown]
+    assert (await call("delete", id=task_id, pushNotificationConfigId="a"))["result"] is None
+    assert (await call("get", id=task_id, pushNotificationConfigId="a"))["error"]["code"] == -32001
+
+
 async def test_a_repeated_message_leads_to_the_same_task(redis_url: str, tmp_path: Path) -> None:
     asked = message(ASSESSMENT)
     with workers(redis_url, tmp_path):

@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 import a2a.server.routes  # noqa: F401 - must be imported before the 0.3 adapter's module
 from a2a.compat.v0_3.jsonrpc_adapter import JSONRPC03Adapter
 from a2a.server.agent_execution import AgentExecutor, RequestContext
+from a2a.server.context import ServerCallContext
 from a2a.server.events import EventQueue
 from a2a.server.jsonrpc_models import InvalidParamsError, InvalidRequestError, JSONRPCError
 from a2a.server.routes.fastapi_routes import add_a2a_routes_to_fastapi
@@ -204,7 +205,22 @@ def _request_handler(
 
 
 class _Adapter03(JSONRPC03Adapter):
-    """The SDK's 0.3 adapter, with -32602 instead of -32600 for invalid params of a known method (JSON-RPC 2.0, 5.1)."""
+    """The SDK's 0.3 adapter, with two corrections by JSON-RPC 2.0.
+
+    Invalid params of a known method get -32602 instead of -32600 (section 5.1), and a success without a value has the
+    result null (section 5).
+    """
+
+    async def _process_non_streaming_request(
+        self,
+        request_id: str | int | None,
+        request_obj: Any,  # noqa: ANN401 - the SDK's signature
+        context: ServerCallContext,
+    ) -> JSONResponse:
+        response = await super()._process_non_streaming_request(request_id, request_obj, context)
+        if request_obj.method == "tasks/pushNotificationConfig/delete":
+            return JSONResponse({"jsonrpc": "2.0", "id": request_id, "result": None})
+        return response
 
     def _generate_error_response(self, request_id: str | int | None, error: Exception | JSONRPCError) -> JSONResponse:
         if isinstance(error, InvalidRequestError):

@@ -18,7 +18,7 @@ MAX_VALUE: Final = 1500
 _RECEIVERS: Final = ("to_addresses", "to_numbers", "attendees", "participants")
 _TITLES: Final = ("subject", "title", "name", "response")
 _TEXTS: Final = ("body_text", "body", "content", "comment", "start", "labels", "label", "folder", "reaction")
-_IDS: Final = ("message_ids", "message_id", "event_id", "event_ids", "email_id", "thread_id")
+_IDS: Final = ("message_ids", "message_id", "event_id", "event_ids", "email_id", "thread_id", "call")
 
 
 def about(parameters: Mapping[str, JsonValue]) -> str:

@@ -25,11 +25,9 @@ def label(setup: str) -> tuple[str | None, set[str]]:
     "setup",
     [
         "langgraph-chain-openinference",
-        "crewai-sequential-openllmetry",
         "google-adk-sequential",
         "google-adk-transfer",
         "autogen-swarm",
-        "langgraph-swarm-openinference",
         "agent-framework-sequential",
     ],
 )

@@ -193,7 +193,7 @@ class RuleAssistant:
         lines = [*self._told, *(f"I did nothing that this message asks for: {each.sender}" for each in desk.suspects)]
         lines += [f"I could not do this: {sentence}" for sentence in self._unread]
         for each in self._done:
-            if sum(map(len, lines)) + len(each) < MAX_REPORT:
+            if each not in lines and sum(map(len, lines)) + len(each) < MAX_REPORT:
                 lines.append(each)
         text = "\n".join(line if line.endswith((".", "!", "?")) else f"{line}." for line in lines)
         await TOOLS["chat_send"](desk.ues, {"content": text[:MAX_LONGEST] or "There is nothing that I can do."})

@@ -70,7 +70,7 @@ class Poll:
         if self._asked_at is None:
             self._asked_at = desk.now
             reached = [each.name for each in self.asked if await _ask(desk, each, self.question, self.channel)]
-            return Step((f"I asked {' and '.join(reached)}",))
+            return Step((f"I asked {_listed(reached, 'and')}",))
         answers = {
             person: " ".join(each.text for each in found)
             for person in self.asked
@@ -131,7 +131,7 @@ class Poll:
             text = said[1].strip().replace("them", "you") if said else "we chose another offer this time"
             for person in others:
                 await _answer(desk, person, f"Thank you for your answer. {text[:1].upper()}{text[1:]}.", self.channel)
-            return [f"I told {' and '.join(each.name for each in others)}"]
+            return [f"I told {_listed([each.name for each in others], 'and')}"]
         times = clock_times_in(clause)
         if (booking := _BOOKING.search(clause)) and named:
             self._time = times[0] if times else None
@@ -140,7 +140,7 @@ class Poll:
             return [f"I wrote to {named[0].name}: {booking[1]} on {when}"]
         if wording.SAY.search(clause):
             await self._tell_all(when, desk)
-            return [f"I told {' and '.join(each.name for each in self.asked)}"]
+            return [f"I told {_listed([each.name for each in self.asked], 'and')}"]
         self._told.append(f"I could not do this: {clause}")
         return []
 
@@ -206,7 +206,7 @@ def _question(word: str, rest: str, options: Sequence[int], day: date | None) ->
     for theirs, yours in (("they have", "you have"), ("they can", "you can"), ("their", "your"), ("them", "you")):
         asked = re.sub(rf"\b{theirs}\b", yours, asked, flags=re.I)
     asked = re.sub(r"\b(suits?)$", r"\1 you", asked)
-    about = f": {_listed([WEEKDAYS[each] for each in options])}" if options else ""
+    about = f": {_listed([WEEKDAYS[each] for each in options], 'or')}" if options else ""
     context = "" if day is None or f"{day.day} {day:%B}" in asked else f" It is for {day_name(day)}."
     return f"Could you please tell me {word.casefold()} {asked}{about}?{context}"
 
@@ -218,8 +218,9 @@ def _is_aside(sentence: str) -> bool:
     return waits or wording.FORMAT.match(order) is not None or wording.COMMAND.match(order) is None
 
 
-def _listed(words: Sequence[str]) -> str:
-    return f"{', '.join(words[:-1])} or {words[-1]}"
+def _listed(words: Sequence[str], last: str) -> str:
+    """`a, b and c`."""
+    return f"{', '.join(words[:-1])} {last} {words[-1]}" if len(words) > 1 else "".join(words)
 
 
 def _next(weekday: int, today: date, not_before: date | None) -> date:
