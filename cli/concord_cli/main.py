@@ -93,7 +93,7 @@ def run(
         str | None,
         typer.Option(
             metavar="URL",
-            help="The running assistant, for a folder with an assistant's scenario; by default, a rule-based one.",
+            help="The running assistant, for a folder with an assistant's scenario; by default, Concord's own assistant.",
         ),
     ] = None,
     output: OutputFile = RESULTS_FILE,
