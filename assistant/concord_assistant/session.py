@@ -49,7 +49,7 @@ CANCELLED: Final = Ending("error", "failed", "the assessment was cancelled")
 
 @dataclass(frozen=True, slots=True)
 class _Began:
-    """An assessment after its set-up: the key, the simulated time, the first snapshot, the log and the collector."""
+    """An assessment after its set-up: the key, the simulated time, the first snapshot, log and collector."""
 
     key: NewKey
     now: datetime
