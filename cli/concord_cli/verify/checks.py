@@ -15,8 +15,7 @@ from concord.bundle import Bundle, BundleError, contents_of, read_bundle
 from concord_cli.display_text import shortened
 from concord_cli.errors import UsageError
 from concord_cli.verify.differences import canonical_json, differences
-from concord_cli.verify.planned import plan_faults
-from concord_cli.verify.shards import missing_shards, shard_faults
+from concord_cli.verify.planned import missing_shards, plan_faults, shard_faults
 from concord_cli.verify.signature import Provenance, SignedRow, Statement
 from concord_evaluator.recomputation import recomputed_row
 from concord_evaluator.versions import software_versions

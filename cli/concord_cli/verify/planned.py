@@ -1,7 +1,9 @@
-"""Checks that the plan in a bundle is the plan that its request asks for, with the scenarios of the checker."""
+"""Checks of plans: that they follow from their requests and scenarios, and are the shards of one assessment."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 from pydantic import ValidationError
 
@@ -14,6 +16,9 @@ from concord_assistant.scenario.loader import ScenarioError
 from concord_gateway.assistants import Scenarios, UnknownScenarioError
 from concord_gateway.intake import NotAnAssessmentError, plan_work
 from concord_gateway.plan import with_exchange
+
+_OF_A_SHARD: Final = {"shard_index"}
+"""The keys of a config that differ between shards."""
 
 
 def plan_faults(contents: Contents, scenario_folders: Sequence[Path]) -> Iterator[str]:
@@ -75,3 +80,27 @@ def _is_of(record: ConductedAssessment, plan: AssessmentPlan, trial: TrialSpec, 
     )
     expected = own.config.model_copy(update={"initial_state": record.scenario.initial_state})
     return record.evaluators == own.evaluators and record.scenario == expected
+
+
+def shard_faults(plans: Sequence[AssessmentPlan]) -> Iterator[str]:
+    """The reasons why rows with these plans cannot be the shards of one assessment, one line each."""
+    if len(plans) < 2:
+        return
+    first = plans[0]
+    times = Counter(plan.config.shard_index for plan in plans)
+    yield from (f"shard {index} occurs {n} times" for index, n in sorted(times.items()) if n > 1)
+    for plan in plans[1:]:
+        name = f"shard {plan.config.shard_index}"
+        if plan.config.model_dump(exclude=_OF_A_SHARD) != first.config.model_dump(exclude=_OF_A_SHARD):
+            yield f"{name} has another config than shard {first.config.shard_index}"
+        if plan.task_commitment != first.task_commitment:
+            yield f"{name} has tasks of another secret than shard {first.config.shard_index}"
+        if {entry.id for entry in plan.roster} != {entry.id for entry in first.roster}:
+            yield f"{name} assesses other participants than shard {first.config.shard_index}"
+
+
+def missing_shards(plans: Sequence[AssessmentPlan]) -> list[int]:
+    """The indices of the shards without a plan, in order."""
+    if not plans:
+        return []
+    return sorted(set(range(plans[0].config.num_shards)) - {plan.config.shard_index for plan in plans})
