@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final
 
@@ -41,22 +42,46 @@ def _own_assistant() -> str:
     return f"python -m concord_purple --assistant {mode}"
 
 
-def lint_folders(folders: Sequence[Path]) -> None:
-    """Prints the faults of scenarios, one per line. Raises AssessmentError if there are any."""
+def lint_folders(folders: Sequence[Path], *, play: bool) -> None:
+    """Prints the faults of scenarios, one per line. Raises AssessmentError if there are any.
+
+    `play`: whether the null and the dump assistant play the scenarios that load, to find the points that they get.
+    """
+    faults = asyncio.run(_faults(folders, play=play))
+    if faults:
+        raise AssessmentError(f"{faults} faults in {len(folders)} scenarios")
+
+
+async def _faults(folders: Sequence[Path], *, play: bool) -> int:
+    """Prints the faults of scenarios, and what could not be checked. Returns the number of faults."""
     from concord_assistant.scenario.lint import lint
     from concord_assistant.scenario.loader import ScenarioError, load_scenario
 
     faults = 0
-    for folder in folders:
-        try:
-            found = [f"{folder}: {each.field}: {each.message} ({each.rule})" for each in lint(load_scenario(folder))]
-        except ScenarioError as error:
-            found = [str(error)]
-        faults += len(found)
-        for line in found or [f"{folder}: no faults"]:
-            typer.echo(printable(line))
-    if faults:
-        raise AssessmentError(f"{faults} faults in {len(folders)} scenarios")
+    async with AsyncExitStack() as stack:
+        agent = None
+        for number, folder in enumerate(folders, start=1):
+            unchecked: list[str] = []
+            try:
+                scenario = load_scenario(folder)
+                findings = lint(scenario)
+                if play:
+                    from concord_cli.scenario_play import played, stage
+
+                    typer.echo(printable(f"{number} of {len(folders)}: playing {folder}"), err=True)
+                    agent = agent or await stack.enter_async_context(stage())
+                    play_of = await played(agent, scenario)
+                    findings, unchecked = findings + play_of.faults, play_of.unchecked
+                found = [f"{folder}: {each.field}: {each.message} ({each.rule})" for each in findings]
+            except ScenarioError as error:
+                found = [str(error)]
+            faults += len(found)
+            for line in [
+                *(found or [f"{folder}: no faults"]),
+                *(f"{folder}: not checked: {each}" for each in unchecked),
+            ]:
+                typer.echo(printable(line))
+    return faults
 
 
 def import_agentdojo(folder: Path, python: Path, attack: str | None) -> None:

@@ -1,16 +1,25 @@
-"""Concord's own assistants in this process, through the interface by which the green agent speaks to any assistant."""
+"""Concord's own assistants in this process: they play scenarios for the linter and for the scenarios gate."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
 from concord_environment_client import UESClientError
 
 from concord.a2a import Answer, TaskState
+from concord_assistant.emitter import TaskUpdateEmitter
+from concord_assistant.environment.proctor import ScenarioRefusedError
+from concord_assistant.environment.server import UESServerError
+from concord_assistant.green_agent import GreenAgent
 from concord_assistant.messages import Message
+from concord_assistant.results import AssessmentResults
+from concord_assistant.scenario.lint import LintFinding
+from concord_assistant.scenario.loader import Scenario
+from concord_assistant.updates import Update
+from concord_cli.errors import AssessmentError
 from concord_purple.assistant.agent import Assistant, AssistantAgent, ProtocolError
 from concord_purple.assistant.oracle import OracleError
-from concord_purple.assistant.rules.planner import RuleAssistant
 from concord_purple.assistant.unfit import DumpAssistant, NullAssistant, ReadOnlyAssistant
 
 UNFIT: Final[dict[str, Callable[[], Assistant]]] = {
@@ -18,8 +27,9 @@ UNFIT: Final[dict[str, Callable[[], Assistant]]] = {
     "dump": DumpAssistant,
     "read_only": ReadOnlyAssistant,
 }
-RULES: Final = RuleAssistant
+"""The assistants that do not do the task, by mode."""
 
+_PLAYED: Final = ("null", "dump")
 _CONTEXT: Final = "context"
 
 
@@ -45,6 +55,85 @@ class AssistantInProcess:
         return _answer(TaskState.COMPLETED, "", reply)
 
 
+async def assessed(
+    agent: GreenAgent, scenario: Scenario, new_assistant: Callable[[], Assistant], seed: int = 0
+) -> tuple[AssessmentResults, list[str]]:
+    """Assesses an assistant in this process. Returns the results and the assistant's errors.
+
+    Raises ScenarioRefusedError.
+    """
+    client = AssistantInProcess(new_assistant)
+    results = await agent.run(
+        task_id="in-process",
+        emitter=TaskUpdateEmitter(_ignore),
+        scenario=scenario.config,
+        evaluators=scenario.evaluators,
+        purple_client=client,
+        assessment_config={"seed": seed},
+    )
+    return results, client.errors
+
+
+def passed(results: AssessmentResults) -> list[str]:
+    """The ids of the criteria that gave all their points."""
+    return [each.criterion_id for each in results.criteria_results if each.score == each.max_score]
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """A play of a scenario as written: its faults, and what could not be checked, one sentence each."""
+
+    faults: list[LintFinding]
+    unchecked: list[str]
+
+
+@asynccontextmanager
+async def stage() -> AsyncIterator[GreenAgent]:
+    """A green agent with an environment process and without a language model. Raises AssessmentError."""
+    agent = GreenAgent()
+    try:
+        await agent.startup()
+        yield agent
+    except UESServerError as error:
+        raise AssessmentError(f"the environment: {error}") from error
+    finally:
+        await agent.shutdown()
+
+
+async def played(agent: GreenAgent, scenario: Scenario) -> Played:
+    """Plays a scenario with the null and the dump assistant, neither of which does the task.
+
+    Raises AssessmentError if the environment fails.
+    """
+    passing: dict[str, list[str]] = {}
+    unchecked: dict[str, None] = {}
+    for name in _PLAYED:
+        try:
+            results, errors = await assessed(agent, scenario, UNFIT[name])
+        except ScenarioRefusedError as error:
+            return Played([LintFinding("refused", "initial_state", str(error))], [])
+        if results.status == "failed" and not results.criteria_results:
+            raise AssessmentError(f"the environment: {results.error}")
+        for criterion in passed(results):
+            passing.setdefault(criterion, []).append(name)
+        unchecked |= dict.fromkeys(f"a turn of {name} failed: {error}" for error in errors)
+        unchecked |= dict.fromkeys(
+            f"criterion {each.criterion_id}: {each.error}" for each in results.criteria_results if each.score is None
+        )
+    return Played([_free(scenario, name, modes) for name, modes in passing.items()], list(unchecked))
+
+
+def _free(scenario: Scenario, criterion_id: str, modes: list[str]) -> LintFinding:
+    """The finding on a criterion that gives all its points to assistants that do not do the task."""
+    ids = [each.criterion_id for each in scenario.config.criteria]
+    return LintFinding(
+        "free-points",
+        f"criteria[{ids.index(criterion_id)}]",
+        f"{criterion_id} gives all its points to {' and '.join(modes)}, which do not do the task; "
+        "`requires` names criteria without which it gives none",
+    )
+
+
 def _answer(state: TaskState, text: str, *data: dict[str, object]) -> Answer:
     return Answer(
         state=state,
@@ -57,3 +146,7 @@ def _answer(state: TaskState, text: str, *data: dict[str, object]) -> Answer:
         task_id="task",
         context_id=_CONTEXT,
     )
+
+
+async def _ignore(_: Update) -> None:
+    """Sends an update to nobody."""
