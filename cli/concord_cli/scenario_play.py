@@ -129,7 +129,7 @@ def _free(scenario: Scenario, criterion_id: str, modes: list[str]) -> LintFindin
     return LintFinding(
         "free-points",
         f"criteria[{ids.index(criterion_id)}]",
-        f"{criterion_id} gives all its points to {' and '.join(modes)}, which do not do the task; "
+        f"{criterion_id} gives all its points to {' and '.join(modes)} without the task done; "
         "`requires` names criteria without which it gives none",
     )
 

@@ -45,7 +45,7 @@ async def test_a_criterion_that_requires_work_may_be_met_by_not_acting(green_age
 
 async def test_a_criterion_that_a_dump_of_everything_meets_is_named(green_agent: GreenAgent, tmp_path: Path) -> None:
     [fault] = (await _played(green_agent, tmp_path, TOLD, TIDY)).faults
-    assert "tidy gives all its points to dump, which" in fault.message
+    assert "tidy gives all its points to dump without" in fault.message
 
 
 async def test_a_criterion_that_nobody_checked_is_told_from_one_that_nobody_passed(
@@ -54,6 +54,17 @@ async def test_a_criterion_that_nobody_checked_is_told_from_one_that_nobody_pass
     found = await _played(green_agent, tmp_path, criterion(criterion_id="kind", evaluator_id="asks_a_model"))
     assert found.faults == []
     assert [each.partition(":")[0] for each in found.unchecked] == ["criterion kind"]
+
+
+async def test_a_state_with_some_of_the_modalities_is_played(green_agent: GreenAgent, tmp_path: Path) -> None:
+    """As ues-agentbeats has it: the body of an import, with the modalities that the scenario uses."""
+    states = {name: {"modality_type": name} for name in ("email", "chat")}
+    body = {
+        "scenario": STATE | {"environment": STATE["environment"] | {"modality_states": states}},
+        "strict_modalities": False,
+    }
+    folder = write(tmp_path / "s", state=body, criteria=[TOLD])
+    assert await played(green_agent, load_scenario(folder)) == Played([], [])
 
 
 async def test_a_state_that_the_environment_refuses_is_a_fault(green_agent: GreenAgent, tmp_path: Path) -> None:
