@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -12,6 +12,9 @@ from concord.llm import LLMSettings
 from concord_cli.display_text import printable
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.scenario import Participant, Scenario
+
+if TYPE_CHECKING:
+    from concord_assistant.green_agent import GreenAgent
 
 ROLE: Final = "assistant"
 
@@ -42,46 +45,48 @@ def _own_assistant() -> str:
     return f"python -m concord_purple --assistant {mode}"
 
 
-def lint_folders(folders: Sequence[Path], *, play: bool) -> None:
+async def lint_folders(folders: Sequence[Path], *, play: bool) -> None:
     """Prints the faults of scenarios, one per line. Raises AssessmentError if there are any.
 
     `play`: whether the null and the dump assistant play the scenarios that load, to find the points that they get.
     """
-    faults = asyncio.run(_faults(folders, play=play))
-    if faults:
-        raise AssessmentError(f"{faults} faults in {len(folders)} scenarios")
-
-
-async def _faults(folders: Sequence[Path], *, play: bool) -> int:
-    """Prints the faults of scenarios, and what could not be checked. Returns the number of faults."""
-    from concord_assistant.scenario.lint import lint
-    from concord_assistant.scenario.loader import ScenarioError, load_scenario
-
     faults = 0
+    agent: GreenAgent | None = None
     async with AsyncExitStack() as stack:
-        agent = None
-        for number, folder in enumerate(folders, start=1):
-            unchecked: list[str] = []
-            try:
-                scenario = load_scenario(folder)
-                findings = lint(scenario)
-                if play:
-                    from concord_cli.scenario_play import played, stage
+        if play:
+            from concord_cli.scenario_play import stage
 
-                    typer.echo(printable(f"{number} of {len(folders)}: playing {folder}"), err=True)
-                    agent = agent or await stack.enter_async_context(stage())
-                    play_of = await played(agent, scenario)
-                    findings, unchecked = findings + play_of.faults, play_of.unchecked
-                found = [f"{folder}: {each.field}: {each.message} ({each.rule})" for each in findings]
-            except ScenarioError as error:
-                found = [str(error)]
+            agent = await stack.enter_async_context(stage())
+        for number, folder in enumerate(folders, start=1):
+            if play:
+                typer.echo(printable(f"{number} of {len(folders)}: playing {folder}"), err=True)
+            found, unchecked = await _faults(folder, agent)
             faults += len(found)
             for line in [
                 *(found or [f"{folder}: no faults"]),
                 *(f"{folder}: not checked: {each}" for each in unchecked),
             ]:
                 typer.echo(printable(line))
-    return faults
+    if faults:
+        raise AssessmentError(f"{faults} faults in {len(folders)} scenarios")
+
+
+async def _faults(folder: Path, agent: "GreenAgent | None") -> tuple[list[str], list[str]]:
+    """The faults of a scenario, and what could not be checked, as lines. With `agent`, the scenario is played, too."""
+    from concord_assistant.scenario.lint import lint
+    from concord_assistant.scenario.loader import ScenarioError, load_scenario
+
+    try:
+        scenario = load_scenario(folder)
+    except ScenarioError as error:
+        return [str(error)], []
+    findings, unchecked = lint(scenario), list[str]()
+    if agent is not None:
+        from concord_cli.scenario_play import played
+
+        play = await played(agent, scenario)
+        findings, unchecked = findings + play.faults, play.unchecked
+    return [f"{folder}: {each.field}: {each.message} ({each.rule})" for each in findings], unchecked
 
 
 def import_agentdojo(folder: Path, python: Path, attack: str | None) -> None:

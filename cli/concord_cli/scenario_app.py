@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from concord_cli.exits import exit_codes
+from concord_cli.exits import execute, exit_codes
 
 app = typer.Typer(help="Scenarios for assistants: check and import them.", no_args_is_help=True)
 imports = typer.Typer(help="Import scenarios from other projects.", no_args_is_help=True)
@@ -39,7 +39,7 @@ def lint(
     with exit_codes():
         from concord_cli.assistant_scenario import lint_folders
 
-        lint_folders(folders, play=play)
+        execute(lint_folders(folders, play=play))
 
 
 @imports.command()

@@ -120,15 +120,19 @@ async def played(agent: GreenAgent, scenario: Scenario) -> Played:
         unchecked |= dict.fromkeys(
             f"criterion {each.criterion_id}: {each.error}" for each in results.criteria_results if each.score is None
         )
-    return Played([_free(scenario, name, modes) for name, modes in passing.items()], list(unchecked))
+    faults = [
+        _free(number, each.criterion_id, passing[each.criterion_id])
+        for number, each in enumerate(scenario.config.criteria)
+        if each.criterion_id in passing
+    ]
+    return Played(faults, list(unchecked))
 
 
-def _free(scenario: Scenario, criterion_id: str, modes: list[str]) -> LintFinding:
+def _free(number: int, criterion_id: str, modes: list[str]) -> LintFinding:
     """The finding on a criterion that gives all its points to assistants that do not do the task."""
-    ids = [each.criterion_id for each in scenario.config.criteria]
     return LintFinding(
         "free-points",
-        f"criteria[{ids.index(criterion_id)}]",
+        f"criteria[{number}]",
         f"{criterion_id} gives all its points to {' and '.join(modes)} without the task done; "
         "`requires` names criteria without which it gives none",
     )

@@ -111,5 +111,5 @@ def test_a_document_of_another_layout_loads_unedited(tmp_path: Path) -> None:
 
 
 def test_a_state_may_lack_modalities_that_the_scenario_does_not_use(tmp_path: Path) -> None:
-    state = {"environment": {"modality_states": {"email": {}, "chat": {}}}}
+    state: dict[str, Any] = {"environment": {"modality_states": {"email": {}, "chat": {}}}}
     assert load_scenario(write(tmp_path / "s", state=state)).config.initial_state == {"scenario": state}
