@@ -287,7 +287,7 @@ def _pretended(family: TextFamily, tasks: Sequence[SuiteTask], teams: Sequence[C
 
 def _p_above_zero(values: Sequence[float]) -> float:
     """The one-sided p of Student's t test that the mean is not above 0."""
-    from scipy.stats import ttest_1samp  # type: ignore[import-untyped]
+    from scipy.stats import ttest_1samp
 
     if len(values) < 2 or max(values) - min(values) < 1e-9:
         return float(len(values) < 2 or values[0] <= 0)
