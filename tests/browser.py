@@ -49,13 +49,23 @@ class Tab:
         return self.browser.send(method, self.session, **params)
 
     def show(self, path: Path, *, width: int, height: int = 900, scheme: Literal["light", "dark"] = "light") -> None:
-        """Opens a file on a screen of this size, and waits until it is loaded."""
+        """Opens a file on a screen of this size, and waits until it is loaded. Forgets the page that was open."""
+        for kept in (self.complaints, self.requests, self.refused):
+            kept.clear()
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
         features = [{"name": "prefers-color-scheme", "value": scheme}]
-        self.send("Emulation.setEmulatedMedia", features=features)
+        self.send("Emulation.setEmulatedMedia", media="", features=features)
         self.resize(width, height)
-        self.send("Page.navigate", url=path.as_uri())
+        self._navigate(path.as_uri())
+
+    def blank(self) -> None:
+        """Opens an empty page in place of the open one, and waits for it. No event of the old page follows."""
+        self._navigate("about:blank")
+
+    def _navigate(self, url: str) -> None:
+        self.loaded = False
+        self.send("Page.navigate", url=url)
         while not self.loaded:
             self.browser.receive()
 
@@ -75,7 +85,9 @@ class Tab:
         height = self.run("document.documentElement.scrollHeight")
         width = self.run("innerWidth")
         clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
-        picture = self.send("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
+        picture = self.send(
+            "Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip, optimizeForSpeed=True
+        )
         return base64.b64decode(picture["data"])
 
     def record(self, method: str, params: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""`concord up` and `concord assess`: the local stack as a service, and killed processes."""
+"""`concord up` and `concord assess`: the local stack as a service, attacks on it, and killed processes."""
 
 import os
 import signal
@@ -11,6 +11,7 @@ import pytest
 from redis import Redis
 
 from concord.assessment.result_row import ResultRow
+from tests.e2e.attacks import run_attacks, verdicts
 from tests.e2e.concord import BAD, Concord, concord, row_in
 from tests.e2e.processes import programs_with, until
 
@@ -48,6 +49,16 @@ def long_assessment(stack: Concord, folder: Path) -> Iterator[Concord]:
 def row_at_the_end(asking: Concord) -> ResultRow:
     assert asking.finish() == 0, asking.output
     return row_in(asking.folder / "results.json")
+
+
+@pytest.mark.timeout(600)
+def test_a_running_stack_is_attacked_by_its_urls_without_looking_inside(stack: Concord) -> None:
+    """The shipped stack holds, so the exit code is 0."""
+    urls = [f"--{name}={stack.addresses[name]}" for name in ("gateway", "collector")]
+    held = ["own assessment", "another trial", "closed tokens"]
+    ended = run_attacks(*held, "lines in logs", *urls)
+    assert verdicts(ended.stdout) == dict.fromkeys(held, "held") | {"lines in logs": "not tried"}, ended.stdout
+    assert ended.returncode == 0
 
 
 @pytest.fixture(scope="module")

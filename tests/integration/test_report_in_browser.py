@@ -71,19 +71,30 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
         yield made
 
 
+@pytest.fixture(scope="module")
+def idle_tabs() -> list[Tab]:
+    """The tabs of earlier tests. A tab that is used again needs no new process."""
+    return []
+
+
 @pytest.fixture
-def opened(chromium: Browser, tmp_path: Path) -> Opened:
-    """Opens the report of a row."""
+def opened(chromium: Browser, idle_tabs: list[Tab], tmp_path: Path) -> Iterator[Opened]:
+    """Opens the report of a row in a tab that no other call of the test uses."""
+    used: list[Tab] = []
 
     def open_page(row: ResultRow, *, width: int = DESK, dark: bool = False, script: bool = True) -> Tab:
         path = tmp_path / "report.html"
         path.write_text(render(row), encoding="utf-8")
-        tab = chromium.tab()
+        tab = idle_tabs.pop() if idle_tabs else chromium.tab()
+        used.append(tab)
         tab.send("Emulation.setScriptExecutionDisabled", value=not script)
         tab.show(path, width=width, scheme="dark" if dark else "light")
         return tab
 
-    return open_page
+    yield open_page
+    for tab in used:
+        tab.blank()
+    idle_tabs += used
 
 
 def lines_of(png: bytes) -> list[bytes]:

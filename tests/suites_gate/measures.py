@@ -7,9 +7,6 @@ from math import sqrt
 from statistics import fmean, stdev
 from typing import Final
 
-from scipy.optimize import isotonic_regression  # type: ignore[import-untyped]
-from scipy.stats import t, ttest_1samp  # type: ignore[import-untyped]
-
 from concord.suite import Bound, Draw, SuiteTask, Topology, instance_secret, neighbours_in
 from concord_suites.family import TextFamily
 from tests.suites_gate.calls import play_well
@@ -228,6 +225,9 @@ def curve_of(trials: Sequence[Sequence[Played]], rates: Sequence[float]) -> Curv
     A mean is an inversion if it is further above the best falling line through all means (pool-adjacent-violators) than
     its interval of 95 %, which is widened for the number of rates (Bonferroni).
     """
+    # Here, because every test process imports this module, and SciPy takes as long as all other imports.
+    from scipy.optimize import isotonic_regression  # type: ignore[import-untyped]
+
     by_rate = [[each.grade.outcome for each in played] for played in zip(*trials, strict=True)]
     means = [fmean(each) for each in by_rate]
     falling = isotonic_regression(means, increasing=False).x
@@ -240,6 +240,8 @@ def curve_of(trials: Sequence[Sequence[Played]], rates: Sequence[float]) -> Curv
 
 
 def _half_width(values: Sequence[float], level: float, comparisons: int) -> float:
+    from scipy.stats import t  # type: ignore[import-untyped]
+
     if len(values) < FEWEST_VALUES:
         return 1.0
     quantile: float = t.ppf(1 - (1 - level) / 2 / comparisons, len(values) - 1)
@@ -285,6 +287,8 @@ def _pretended(family: TextFamily, tasks: Sequence[SuiteTask], teams: Sequence[C
 
 def _p_above_zero(values: Sequence[float]) -> float:
     """The one-sided p of Student's t test that the mean is not above 0."""
+    from scipy.stats import ttest_1samp
+
     if len(values) < 2 or max(values) - min(values) < 1e-9:
         return float(len(values) < 2 or values[0] <= 0)
     p: float = ttest_1samp(values, 0, alternative="greater").pvalue

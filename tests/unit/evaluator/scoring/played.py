@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.result_row import ResultRow
-from concord.assessment.results import AgentAnswer, TrialOutcome
+from concord.assessment.results import AgentAnswer, TrialOutcome, TrialRecord
 from concord.assessment.roster import GREEN_AGENT, RosterEntry
 from concord.assessment.scorers import IncludesScorer
 from concord.trace.report import Report
@@ -71,11 +71,16 @@ class TeamTrial:
         return verdict_on(plan, evaluate_trial(plan, request, batches), None)
 
     @property
-    def score(self) -> float | None:
-        """The score of this trial."""
+    def record(self) -> TrialRecord:
+        """The record of this trial; each access evaluates the trial anew."""
         record = self.verdict().record
         assert record is not None
-        return record.overall_score
+        return record
+
+    @property
+    def score(self) -> float | None:
+        """The score of this trial; each access evaluates the trial anew."""
+        return self.record.overall_score
 
     def with_call(self, place: int, added: CarriedCall) -> "TeamTrial":
         """The same trial with a further call at this place."""

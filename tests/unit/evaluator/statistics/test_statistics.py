@@ -9,7 +9,6 @@ from math import sqrt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import t  # type: ignore[import-untyped]
 
 from concord_evaluator.statistics import (
     ADEQUATE_SCENARIOS,
@@ -69,6 +68,8 @@ class TestMeans:
     @pytest.mark.parametrize("degrees", [1, 2, 3, 9, 40, 999])
     @pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
     def test_the_quantile_of_students_t_is_scipys(self, level: float, degrees: int) -> None:
+        from scipy.stats import t  # type: ignore[import-untyped]
+
         assert students_t(level, degrees) == pytest.approx(t.ppf((1 + level) / 2, degrees), rel=1e-9)
 
     def test_the_clustered_interval_is_that_of_statsmodels(self) -> None:
