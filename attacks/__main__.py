@@ -20,7 +20,7 @@ from attacks.runner import run_attack
 from attacks.target import Inside, Target
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.exits import FAILED, INTERRUPTED, USAGE
-from concord_cli.scenario import Scenario
+from concord_cli.scenario.team import Scenario
 from concord_cli.stack.local import free_stack_ports, local_stack
 from concord_cli.terminal import ProgressLog
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from concord.assessment.result_row import ResultRow
 from concord_cli.assessment_client import assess
-from concord_cli.scenario import Scenario
+from concord_cli.scenario.team import Scenario
 from concord_cli.stack.local import free_stack_ports, local_stack
 from concord_cli.stack.probes import LOOPBACK, HttpProbe, free_ports
 from concord_cli.stack.run_folder import run_folder

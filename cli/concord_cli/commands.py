@@ -8,16 +8,16 @@ from pydantic import JsonValue, ValidationError
 from rich.table import Table
 
 from concord.assessment.result_row import ResultRow
-from concord_cli.assistant_scenario import assistant_scenario
-from concord_cli.brief import Brief
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.kept_files import keep_files
 from concord_cli.output_files import prepare_folder
 from concord_cli.results_file import write_results
-from concord_cli.scenario import Scenario, check_config, check_spelling, read_scenario
+from concord_cli.row_text.brief import Brief
+from concord_cli.row_text.summary import summary
+from concord_cli.scenario.assistant import assistant_scenario
+from concord_cli.scenario.team import Scenario, check_config, check_spelling, read_scenario
 from concord_cli.stack.local import LocalStack, fixed_stack_ports, free_stack_ports, local_stack
 from concord_cli.stack.plan import Listening, StackPlan
-from concord_cli.summary import summary
 from concord_cli.terminal import ProgressLog
 
 

@@ -12,7 +12,7 @@ from concord_cli.display_text import printable
 from concord_cli.errors import UsageError
 from concord_cli.exits import execute, exit_codes, terminable
 from concord_cli.judge.app import app as judge_app
-from concord_cli.scenario_app import app as scenario_app
+from concord_cli.scenario.app import app as scenario_app
 from concord_cli.tasks.app import app as tasks_app
 from concord_cli.terminal import ProgressLog
 from concord_cli.traces.app import DEFAULT_COLLECTOR, CollectorUrl, Since

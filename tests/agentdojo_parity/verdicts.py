@@ -14,7 +14,7 @@ from concord_assistant.green_agent import GreenAgent
 from concord_assistant.results import AssessmentResults
 from concord_assistant.scenario.loader import Scenario, load_scenario
 from concord_assistant.updates import Update
-from concord_cli.scenario_play import AssistantInProcess
+from concord_cli.scenario.play import AssistantInProcess
 from concord_purple.assistant.oracle import Oracle, OracleAssistant
 from concord_purple.assistant.unfit import NullAssistant
 from tests.agentdojo_parity.runs import Run

@@ -35,8 +35,8 @@ edges = [
 steps_count = 4000
 """
 
-OF_TIME = frozenset({"assessment_id", "trace_id", "time_used", "latency", "latency_metrics"})
-"""The keys whose values are times, or ids that every assessment draws."""
+OF_TIME = frozenset({"assessment_id", "bundle_sha256", "trace_id", "time_used", "latency", "latency_metrics"})
+"""The keys whose values are times, ids that every assessment draws, or follow from them."""
 
 
 class Stack:

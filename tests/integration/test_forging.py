@@ -8,7 +8,7 @@ import pytest
 
 from concord.assessment.result_row import ResultRow
 from concord_cli.assessment_client import assess
-from concord_cli.scenario import read_scenario
+from concord_cli.scenario.team import read_scenario
 from tests.forked_stack import forked_stack
 from tests.integration.purple_processes import free_urls, running_agents
 

@@ -12,7 +12,7 @@ import pytest
 from rich.console import Console
 
 from concord.assessment.result_row import ResultRow
-from concord_cli.summary import summary
+from concord_cli.row_text.summary import summary
 from concord_suites.agent import handler
 from concord_suites.habits import Habit
 from tests.security.assessing import request, task_of, workers

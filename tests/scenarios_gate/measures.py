@@ -10,7 +10,7 @@ from concord_assistant.green_agent import GreenAgent
 from concord_assistant.results import AssessmentResults
 from concord_assistant.scenario.generator import filled, replacements_of, variant
 from concord_assistant.scenario.loader import Scenario, load_scenario
-from concord_cli.scenario_play import UNFIT, assessed, passed
+from concord_cli.scenario.play import UNFIT, assessed, passed
 from concord_purple.assistant.agent import Assistant
 from concord_purple.assistant.oracle import Oracle, OracleAssistant
 from concord_purple.assistant.rules.planner import RuleAssistant

@@ -12,7 +12,7 @@ from concord.assessment.results import TrialRecord
 from concord_cli.display_text import shortened
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.results_file import read_rows
-from concord_cli.score_text import FACTORS
+from concord_cli.row_text.score import FACTORS
 from concord_evaluator.statistics import Scores
 
 MAX_NAME = 40

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from concord.assessment.result_row import ResultRow
 from concord.trace.attributes import EdgeKind
-from concord_cli.interaction_text import coordination_label
+from concord_cli.row_text.interactions import coordination_label
 from concord_cli.terminal import plain_lines
 
 MAX_NAMES: Final = 3

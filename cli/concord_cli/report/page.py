@@ -5,10 +5,7 @@ from dataclasses import dataclass
 
 from concord.assessment.result_row import Basis, ResultRow
 from concord.assessment.results import Judgment
-from concord_cli.assistant_results import is_lone_assistant, scenario_results
 from concord_cli.display_text import on_one_line, visible
-from concord_cli.interaction_text import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS, fully_observed, no_calls_text
-from concord_cli.problems import Problem, wrong_answers
 from concord_cli.report.assistant import AssistantSection
 from concord_cli.report.assistant import section_of as assistant_section_of
 from concord_cli.report.findings import FindingView, findings_of
@@ -20,6 +17,9 @@ from concord_cli.report.scope import Scope, scope_of
 from concord_cli.report.team import TeamSection, section_of
 from concord_cli.report.trials import TrialsView, trials_of
 from concord_cli.report.trust import TrustView, trust_of
+from concord_cli.row_text.assistant_results import is_lone_assistant, scenario_results
+from concord_cli.row_text.interactions import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS, fully_observed, no_calls_text
+from concord_cli.row_text.problems import Problem, wrong_answers
 
 
 @dataclass(frozen=True, slots=True)

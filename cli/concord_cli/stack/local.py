@@ -10,7 +10,7 @@ from uuid import uuid4
 from concord.storage.urls import node_urls
 from concord.trust.declared_hosts import is_every_interface
 from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.scenario import Scenario
+from concord_cli.scenario.team import Scenario
 from concord_cli.stack.containers import fetch_images, remove_containers
 from concord_cli.stack.plan import Listening, Ports, StackPlan, plan_stack
 from concord_cli.stack.probes import LOOPBACK, can_connect, free_ports, is_free

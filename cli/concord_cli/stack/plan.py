@@ -10,7 +10,7 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from concord.trust.declared_hosts import is_every_interface, is_loopback
-from concord_cli.scenario import Participant, Scenario
+from concord_cli.scenario.team import Participant, Scenario
 from concord_cli.stack.containers import container_command, variables_of
 from concord_cli.stack.probes import LOOPBACK, HttpProbe
 from concord_cli.stack.supervisor import Program

@@ -13,12 +13,12 @@ from urllib.parse import quote
 from concord.assessment.result_row import ResultRow
 from concord_cli.display_text import named, on_one_line, shortened
 from concord_cli.errors import UsageError
-from concord_cli.interaction_text import coordination_label
 from concord_cli.report.number_text import duration, percent
 from concord_cli.results_file import read_rows
-from concord_cli.score_text import rating_of
-from concord_cli.subject_text import date_text, tasks_text, team_text
-from concord_cli.team_tasks_text import causes_found, outcome_of
+from concord_cli.row_text.interactions import coordination_label
+from concord_cli.row_text.score import rating_of
+from concord_cli.row_text.subject import date_text, tasks_text, team_text
+from concord_cli.row_text.team_tasks import causes_found, outcome_of
 
 MAX_RUNS: Final = 500
 """Limit of the runs on the page, the latest ones."""

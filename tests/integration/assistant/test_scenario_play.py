@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from concord_assistant.green_agent import GreenAgent
 from concord_assistant.scenario.loader import load_scenario
 from concord_cli.main import app
-from concord_cli.scenario_play import Played, played
+from concord_cli.scenario.play import Played, played
 from tests.unit.assistant.scenario.folders import STATE, criterion, write
 
 NOTHING_SENT: dict[str, Any] = criterion(

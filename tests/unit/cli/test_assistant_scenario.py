@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from concord_cli.assistant_scenario import assistant_scenario
 from concord_cli.errors import UsageError
 from concord_cli.main import app
+from concord_cli.scenario.assistant import assistant_scenario
 from tests.unit.assistant.scenario.folders import email_at, with_events, write
 
 FIRST_DAY = Path("scenarios/assistant/first_day")

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from concord.assessment.result_row import ResultRow
 from concord_assistant.results import UserFault
-from concord_cli.summary import MAX_ASSISTANT_LINES, summary
+from concord_cli.row_text.summary import MAX_ASSISTANT_LINES, summary
 from tests.assistant_rows import (
     assistant_in_two_trials,
     assistant_team,

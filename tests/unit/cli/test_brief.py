@@ -9,9 +9,9 @@ from rich.console import Console
 
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import Finding
-from concord_cli.brief import MAX_LINES, Brief
-from concord_cli.interaction_text import REMEDY
-from concord_cli.team_tasks_text import CAUSES
+from concord_cli.row_text.brief import MAX_LINES, Brief
+from concord_cli.row_text.interactions import REMEDY
+from concord_cli.row_text.team_tasks import CAUSES
 from tests.assistant_rows import lone_assistant, row_with, troubled_day
 from tests.team_rows import (
     crowd,

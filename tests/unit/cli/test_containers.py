@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from concord_cli.errors import UsageError
-from concord_cli.scenario import Scenario
+from concord_cli.scenario.team import Scenario
 from concord_cli.stack.containers import fetch_images, variables_of
 from concord_cli.stack.plan import Listening, Ports, StackPlan, plan_stack
 from concord_cli.stack.supervisor import Program

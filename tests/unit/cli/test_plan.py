@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from concord_cli.errors import UsageError
-from concord_cli.scenario import Scenario
+from concord_cli.scenario.team import Scenario
 from concord_cli.stack.local import fixed_stack_ports
 from concord_cli.stack.plan import Listening, Ports, StackPlan, plan_stack
 from concord_cli.stack.probes import HttpProbe

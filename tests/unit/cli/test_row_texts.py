@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from concord.assessment import Mode
 from concord.assessment.result_row import ResultRow, Scoring
 from concord.assessment.results import MetricParameter, MetricStatus, ParticipantObservability, SubScore, TraceIntegrity
-from concord_cli.interaction_text import MAX_NAMES, coordination_label, no_calls_text, unobserved_text
-from concord_cli.score_text import (
+from concord_cli.row_text.interactions import MAX_NAMES, coordination_label, no_calls_text, unobserved_text
+from concord_cli.row_text.score import (
     MAX_REASONS,
     conduct_inputs,
     factor_notes,

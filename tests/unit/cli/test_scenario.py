@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from concord_cli.errors import UsageError
-from concord_cli.scenario import Scenario, read_scenario
+from concord_cli.scenario.team import Scenario, read_scenario
 
 PLATFORM_FORM = """
 [green_agent]

@@ -6,8 +6,8 @@ from rich.console import Console
 
 from concord.assessment.result_row import GraphMetricsSummary, ResultRow, Scoring
 from concord.assessment.results import LatencySummary, TraceIntegrity
-from concord_cli.interaction_text import MORE_ON_STRUCTURE, REMEDY, STRUCTURE_AND_SUCCESS
-from concord_cli.summary import MAX_CALLERS, summary
+from concord_cli.row_text.interactions import MORE_ON_STRUCTURE, REMEDY, STRUCTURE_AND_SUCCESS
+from concord_cli.row_text.summary import MAX_CALLERS, summary
 from tests.rows import ONE_TRIAL
 from tests.team_rows import ground_truth, lone_participant, mesh_of_five, troubled_six, unjudged_and_unseen, unseen
 from tests.unit.cli.rows import BOTTLENECK, FAILURE, interaction, on_structure, row, trial

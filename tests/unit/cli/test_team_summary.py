@@ -7,8 +7,8 @@ from rich.console import Console
 
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import Finding
-from concord_cli.summary import summary
-from concord_cli.team_tasks_text import CAUSES, MAX_CAUSES
+from concord_cli.row_text.summary import summary
+from concord_cli.row_text.team_tasks import CAUSES, MAX_CAUSES
 from tests.team_rows import row_of
 from tests.team_task_rows import (
     clean_team,

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import Final, Literal
 
-from concord_cli.assistant_points import ending_text, of_points
-from concord_cli.assistant_results import Action, OtherEvent, ScenarioResults, Turn
 from concord_cli.display_text import beginning, on_one_line, visible
 from concord_cli.report.assistant.clock import clock, date, moment
 from concord_cli.report.assistant.parameters import about, listed
+from concord_cli.row_text.assistant_points import ending_text, of_points
+from concord_cli.row_text.assistant_results import Action, OtherEvent, ScenarioResults, Turn
 
 MAX_ENTRIES: Final = 1000
 """Actions and events of a page. Later ones are counted."""

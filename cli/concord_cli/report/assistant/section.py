@@ -4,11 +4,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from concord_cli.assistant_points import CriterionPoints, criteria_of, dimension_points, losing, of_points, total_points
-from concord_cli.assistant_results import Points, ScenarioResults
 from concord_cli.display_text import named, on_one_line, visible
 from concord_cli.report.assistant.day import DayView, days_of
 from concord_cli.report.number_text import percent
+from concord_cli.row_text.assistant_points import (
+    CriterionPoints,
+    criteria_of,
+    dimension_points,
+    losing,
+    of_points,
+    total_points,
+)
+from concord_cli.row_text.assistant_results import Points, ScenarioResults
 
 MAX_CARDS: Final = 40
 """Criteria that lost points, or whose check failed, with a card; further ones are in the table of all."""

@@ -7,12 +7,12 @@ import pytest
 
 from concord.assessment.result_row import ResultRow
 from concord_assistant.results import AssessmentResults, OtherEvent, TurnResult
-from concord_cli.assistant_results import ScenarioResults, scenario_results
 from concord_cli.report import render
 from concord_cli.report.assistant import DayView, day, days_of, section_of
 from concord_cli.report.assistant.clock import clock, date
 from concord_cli.report.assistant.parameters import about, listed
 from concord_cli.report.page import page_of
+from concord_cli.row_text.assistant_results import ScenarioResults, scenario_results
 from tests.assistant_rows import (
     MORNING,
     action,

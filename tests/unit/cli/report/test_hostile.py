@@ -30,10 +30,10 @@ from concord.assessment.results import (
 )
 from concord.assessment.roster import GREEN_AGENT
 from concord.assessment.team_results import FactMessage, FlowRecord
-from concord_cli.brief import MAX_LINES, Brief
 from concord_cli.report import render
 from concord_cli.report.team.causes import MEANINGS
-from concord_cli.summary import summary
+from concord_cli.row_text.brief import MAX_LINES, Brief
+from concord_cli.row_text.summary import summary
 from concord_cli.view.runs import Run, comparable, line_of
 from tests.assistant_rows import assistant_in_two_trials, assistant_team, lone_assistant, row_with, troubled_day
 from tests.team_rows import (

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from concord.assessment.result_row import Detail
 from concord.assessment.results import Finding, TrialRecord
-from concord_cli.assistant_points import criteria_of, losing, of_points
-from concord_cli.assistant_results import scenario_results
 from concord_cli.display_text import named, on_one_line
-from concord_cli.score_text import reasons_with_counts
-from concord_cli.team_tasks_text import causes_found
+from concord_cli.row_text.assistant_points import criteria_of, losing, of_points
+from concord_cli.row_text.assistant_results import scenario_results
+from concord_cli.row_text.score import reasons_with_counts
+from concord_cli.row_text.team_tasks import causes_found
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,7 @@ def lint(
 ) -> None:
     """Check scenarios for faults that would make their results wrong or unrepeatable. Exit code 1 if there are any."""
     with exit_codes():
-        from concord_cli.assistant_scenario import lint_folders
+        from concord_cli.scenario.assistant import lint_folders
 
         execute(lint_folders(folders, play=play))
 
@@ -62,6 +62,6 @@ def agentdojo(
 ) -> None:
     """Import AgentDojo's workspace suite: its user tasks, or with --attack each of them with each injection task."""
     with exit_codes():
-        from concord_cli.assistant_scenario import import_agentdojo
+        from concord_cli.scenario.assistant import import_agentdojo
 
         import_agentdojo(folder, python, attack)

@@ -5,8 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from concord_cli.assistant_results import Criterion, Points, ScenarioResults
 from concord_cli.display_text import on_one_line
+from concord_cli.row_text.assistant_results import Criterion, Points, ScenarioResults
 
 DIMENSIONS: Final = ("accuracy", "instruction_following", "efficiency", "safety", "politeness")
 """The order in which dimensions are shown; others follow."""

@@ -9,16 +9,16 @@ from rich.padding import Padding
 from rich.text import Text
 
 from concord.assessment.result_row import Detail, ResultRow
-from concord_cli.assistant_results import scenario_results
-from concord_cli.assistant_text import points_table
 from concord_cli.display_text import printable
-from concord_cli.interaction_text import REMEDY, coordination_label, unobserved_text
-from concord_cli.problems import Problem, findings_of, wrong_parts
 from concord_cli.report.number_text import duration
-from concord_cli.score_text import Rating, pass_count_text, rating_of
-from concord_cli.subject_text import date_text, size_text, tasks_text
-from concord_cli.summary import interval_text, warning_lines
-from concord_cli.team_tasks_text import tasks_table
+from concord_cli.row_text.assistant import points_table
+from concord_cli.row_text.assistant_results import scenario_results
+from concord_cli.row_text.interactions import REMEDY, coordination_label, unobserved_text
+from concord_cli.row_text.problems import Problem, findings_of, wrong_parts
+from concord_cli.row_text.score import Rating, pass_count_text, rating_of
+from concord_cli.row_text.subject import date_text, size_text, tasks_text
+from concord_cli.row_text.summary import interval_text, warning_lines
+from concord_cli.row_text.team_tasks import tasks_table
 from concord_cli.terminal import plain_text
 
 MAX_LINES: Final = 24

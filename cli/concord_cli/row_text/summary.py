@@ -10,11 +10,12 @@ from rich.text import Text
 
 from concord.assessment.result_row import Detail, ResultRow
 from concord.assessment.results import Finding, InteractionRecord, LatencySummary, SubScore, TrialRecord
-from concord_cli.assistant_points import ending_text, of_points, total_points
-from concord_cli.assistant_results import ScenarioResults, is_lone_assistant, scenario_results
-from concord_cli.assistant_text import cut_short, failed_checks, losses, one_line, people_faults, points_table
 from concord_cli.display_text import printable
-from concord_cli.interaction_text import (
+from concord_cli.report.number_text import duration
+from concord_cli.row_text.assistant import cut_short, failed_checks, losses, one_line, people_faults, points_table
+from concord_cli.row_text.assistant_points import ending_text, of_points, total_points
+from concord_cli.row_text.assistant_results import ScenarioResults, is_lone_assistant, scenario_results
+from concord_cli.row_text.interactions import (
     MORE_ON_STRUCTURE,
     REMEDY,
     STRUCTURE_AND_SUCCESS,
@@ -22,9 +23,8 @@ from concord_cli.interaction_text import (
     no_calls_text,
     unobserved_text,
 )
-from concord_cli.report.number_text import duration
-from concord_cli.score_text import FACTORS, Rating, factor_notes, pass_count_text, rating_of
-from concord_cli.team_tasks_text import causes, controls_table, redundant_messages, tasks_table
+from concord_cli.row_text.score import FACTORS, Rating, factor_notes, pass_count_text, rating_of
+from concord_cli.row_text.team_tasks import causes, controls_table, redundant_messages, tasks_table
 from concord_cli.terminal import plain_table, plain_text
 
 _QUALITY_STYLES = {"high": "bold green", "medium": "bold yellow", "low": "bold red", "bottleneck": "bold red"}

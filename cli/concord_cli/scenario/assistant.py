@@ -11,7 +11,7 @@ import typer
 from concord.llm import LLMSettings
 from concord_cli.display_text import printable
 from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.scenario import Participant, Scenario
+from concord_cli.scenario.team import Participant, Scenario
 
 if TYPE_CHECKING:
     from concord_assistant.green_agent import GreenAgent
@@ -54,7 +54,7 @@ async def lint_folders(folders: Sequence[Path], *, play: bool) -> None:
     agent: GreenAgent | None = None
     async with AsyncExitStack() as stack:
         if play:
-            from concord_cli.scenario_play import stage
+            from concord_cli.scenario.play import stage
 
             agent = await stack.enter_async_context(stage())
         for number, folder in enumerate(folders, start=1):
@@ -82,7 +82,7 @@ async def _faults(folder: Path, agent: "GreenAgent | None") -> tuple[list[str], 
         return [str(error)], []
     findings, unchecked = lint(scenario), list[str]()
     if agent is not None:
-        from concord_cli.scenario_play import played
+        from concord_cli.scenario.play import played
 
         play = await played(agent, scenario)
         findings, unchecked = findings + play.faults, play.unchecked

@@ -6,9 +6,9 @@ from typing import Final
 from rich.table import Table
 from rich.text import Text
 
-from concord_cli.assistant_points import CriterionPoints, criteria_of, dimension_points, losing, of_points
-from concord_cli.assistant_results import ScenarioResults
 from concord_cli.display_text import printable
+from concord_cli.row_text.assistant_points import CriterionPoints, criteria_of, dimension_points, losing, of_points
+from concord_cli.row_text.assistant_results import ScenarioResults
 from concord_cli.terminal import plain_table, plain_text
 
 MAX_DIMENSIONS: Final = 6

@@ -26,7 +26,7 @@ from pydantic_core import ErrorDetails
 from concord.assessment import MAX_PARTICIPANTS, AssessmentConfig, AssessmentRequest
 from concord.assessment.roster import RESERVED_IDS, ParticipantId
 from concord_cli.errors import UsageError
-from concord_cli.known_keys import known_keys, models_at, nearest_key, unknown_key
+from concord_cli.scenario.known_keys import known_keys, models_at, nearest_key, unknown_key
 
 Word = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
 

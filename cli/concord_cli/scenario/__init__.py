@@ -1,0 +1,1 @@
+"""Scenarios: the files of teams (`team`), and those of assistants, which can be played (`assistant`, `play`)."""
