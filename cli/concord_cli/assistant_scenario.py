@@ -7,18 +7,16 @@ from typing import Final
 
 import typer
 
+from concord.llm import LLMSettings
 from concord_cli.display_text import printable
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.scenario import Participant, Scenario
 
 ROLE: Final = "assistant"
 
-RULE_BASED: Final = "python -m concord_purple --assistant rules"
-"""The assistant that runs if the user names none: it needs no model."""
-
 
 def assistant_scenario(folder: Path, endpoint: str | None) -> Scenario:
-    """The assessment of the assistant at `endpoint`, or of the rule-based one, in the scenario of a folder.
+    """The assessment of the assistant at `endpoint`, or of Concord's own one, in the scenario of a folder.
 
     Raises UsageError.
     """
@@ -29,11 +27,18 @@ def assistant_scenario(folder: Path, endpoint: str | None) -> Scenario:
     except ScenarioError as error:
         raise UsageError(str(error)) from error
     try:
-        agent = {"cmd": RULE_BASED} if endpoint is None else {"endpoint": endpoint}
+        agent = {"cmd": _own_assistant()} if endpoint is None else {"endpoint": endpoint}
         participant = Participant.model_validate({"role": ROLE, **agent})
     except ValueError as error:
         raise UsageError(f"--endpoint: {endpoint} is not the URL of an agent") from error
     return Scenario(participants=[participant], config={"scenario": folder.resolve().name})
+
+
+def _own_assistant() -> str:
+    """The command of Concord's assistant: the one with a model if a key is set, else the rule-based one."""
+    llm = LLMSettings()
+    mode = "model" if llm.available and llm.provider == "openai" else "rules"
+    return f"python -m concord_purple --assistant {mode}"
 
 
 def lint_folders(folders: Sequence[Path]) -> None:

@@ -9,6 +9,8 @@ from rich.padding import Padding
 from rich.text import Text
 
 from concord.assessment.result_row import Detail, ResultRow
+from concord_cli.assistant_results import scenario_results
+from concord_cli.assistant_text import points_table
 from concord_cli.display_text import printable
 from concord_cli.interaction_text import REMEDY, coordination_label, unobserved_text
 from concord_cli.problems import Problem, findings_of, wrong_parts
@@ -51,7 +53,7 @@ class Clipped:
 class Brief:
     """A row in at most `MAX_LINES`: the outcome, the score with what it rests on, the first problems and warnings.
 
-    A table of team tasks follows the head if it fits. `name`: of the scenario.
+    A table of team tasks, or of an assistant's points, follows the head if it fits. `name`: of the scenario.
     """
 
     row: ResultRow
@@ -60,13 +62,19 @@ class Brief:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Renders the summary for this screen."""
         head, rest = ["", *_head(self.row, self.name), *_unobserved(self.row.detail)], _body(self.row.detail)
-        table = tasks_table(self.row.detail.trials)
-        tasks: list[RenderableType] = [] if table is None else ["", Text("Tasks", "bold"), Padding(table, _INDENT)]
-        for whole in (Group(*head, *tasks, *rest, ""), Group(*head, *rest, "")):
+        for whole in (Group(*head, *_table(self.row.detail), *rest, ""), Group(*head, *rest, "")):
             if len(console.render_lines(whole, options)) <= MAX_LINES:
                 yield whole
                 return
         yield Group(*head, *rest)
+
+
+def _table(detail: Detail) -> list[RenderableType]:
+    """The outcome in parts: by task of a team, or by dimension of an assistant's points. Empty for other rows."""
+    if (tasks := tasks_table(detail.trials)) is not None:
+        return ["", Text("Tasks", "bold"), Padding(tasks, _INDENT)]
+    results = scenario_results(detail)
+    return ["", Text("Points", "bold"), Padding(points_table(results), _INDENT)] if results else []
 
 
 def _body(detail: Detail) -> list[RenderableType]:
@@ -77,9 +85,10 @@ def _body(detail: Detail) -> list[RenderableType]:
         wrong = _problems(causes[:MAX_PROBLEMS]) or [Text("None is wrong.", "green")]
         found = _section("Findings", _problems(findings[:room]), len(findings))
         return [*_section("Why answers are wrong", wrong, len(causes)), *found, *lines]
-    title = "What went wrong" if detail.scoring.passed_trials < detail.scoring.usable_trials else "Findings"
+    title = "What went wrong" if causes or detail.scoring.passed_trials < detail.scoring.usable_trials else "Findings"
     problems = [*causes, *findings]
-    shown = _problems(problems[:MAX_PROBLEMS]) or [Text("Nothing that Concord looks for.", "green")]
+    nothing = "No checked criterion lost points." if scenario_results(detail) else "Nothing that Concord looks for."
+    shown = _problems(problems[:MAX_PROBLEMS]) or [Text(nothing, "green")]
     return [*_section(title, shown, len(problems)), *lines]
 
 

@@ -93,7 +93,7 @@ def run(
         str | None,
         typer.Option(
             metavar="URL",
-            help="The running assistant, for a folder with an assistant's scenario. Without it: the rule-based one.",
+            help="The running assistant, for a folder with an assistant's scenario. Without it: Concord's own one.",
         ),
     ] = None,
     output: OutputFile = RESULTS_FILE,

@@ -94,6 +94,7 @@ def test_without_arguments_the_sample_team_does_the_tasks_of_the_quick_manifest(
     row = row_in(quick.folder / "output/results.json")
     assert [trial.task_id for trial in row.detail.trials] == ["maximum-5", "prefix-sums-5", "hidden-profile-5"]
     assert all(trial.grading is not None and trial.grading.value == 1 for trial in row.detail.trials), quick.output
+    assert row.detail.findings == [], "a team that exchanges the fewest messages over one seat has no bottleneck"
 
 
 def test_outcomes_causes_and_messages_against_the_fewest_fit_a_screen(quick: Concord) -> None:

@@ -144,3 +144,20 @@ async def test_an_agent_that_is_away_is_a_bad_gateway() -> None:
         incoming = IncomingProxy("http://127.0.0.1:9", "http://outside:9021/", Trials("a", http), upstream)
         async with listening(incoming.answer) as port:
             assert (await http.get(f"http://127.0.0.1:{port}/")).status_code == 502
+
+
+async def test_the_gateway_knows_only_the_addresses_of_other_participants(adapted: Adapted) -> None:
+    base, token = adapted.gateway.url, adapted.participant.token
+
+    async def status(address: str, given: str = token) -> int:
+        async with httpx.AsyncClient(verify=NO_TLS) as http:
+            return (await http.get(f"{base}/a2a/{given}/-", params={"address": address})).status_code
+
+    own, elsewhere, below = "http://127.0.0.1:9/", "http://10.1.2.3/", f"{adapted.peer_url}admin"
+    assert await status(adapted.peer_url) == 200
+    assert [await status(address) for address in (own, elsewhere, below, "", "::")] == [404] * 5
+    assert await status(adapted.peer_url, "concord_forged") == 401
+    await adapted.gateway.storage.traces.close(adapted.participant.claims.trace_id)
+    async with asyncio.timeout(10):
+        while await status(adapted.peer_url) != 403:
+            await asyncio.sleep(0.1)

@@ -107,5 +107,5 @@ async def test_watch_tells_of_each_trace_once(redis_url: str) -> None:
             for line in GOLDEN.read_bytes().splitlines():
                 await send(client, line)
             first, second = [await asyncio.to_thread(watch.line) for _ in range(2)]
-    assert first.split()[1:] == ["1", "3", "2", "0", "0", "harbour_expert"]
+    assert first.split()[1:] == ["1", "3", "2", "0", "0", "-"]
     assert second.split()[1:] == ["0", "0", "0", "0", "0", "-"]

@@ -20,6 +20,7 @@ from concord_environment.api import (
     history,
     holds,
     keys,
+    metrics,
     scenario,
     simulation,
     snapshots,
@@ -54,6 +55,7 @@ ROUTERS = (
     scenario.router,
     calendars_router,
     access_logs.router,
+    metrics.router,
     webhooks.router,
     files.router,
 )

@@ -14,6 +14,8 @@ from concord_environment_client import (
     PermissionDeniedError,
     UESClient,
 )
+from fastapi import FastAPI
+from prometheus_client.parser import text_string_to_metric_families
 
 from concord_environment.app import create_app
 from concord_environment.core.faults import Invalid
@@ -22,7 +24,7 @@ from concord_environment.persistence.capture import restore
 from concord_environment.persistence.schema import read_snapshot
 from concord_environment.persistence.store import Store
 from concord_environment.settings import EnvironmentSettings
-from tests.integration.environment.conftest import ADMIN_KEY, new_environment
+from tests.integration.environment.conftest import ADMIN_KEY, calling, new_environment
 from tests.serving import eventually, served
 
 
@@ -230,3 +232,25 @@ async def test_a_reset_stops_the_simulation_and_keeps_the_clock_unless_it_rewind
     rewound = await ues.simulation.status()
     assert (rewound.chain_head, rewound.pending_events) == (cleared, 0)
     assert rewound.current_time == before.current_time
+
+
+async def test_the_metrics_count_calls_and_events_for_holders_of_a_key_that_reads_logs(
+    app: FastAPI, proctor: httpx.AsyncClient
+) -> None:
+    mail = {"from_address": "bob@example.com", "to_addresses": ["user@example.com"], "subject": "Hi", "body_text": "Hi"}
+    scheduled = {"scheduled_time": "2026-01-01T10:00:00Z", "modality": "email", "data": {"operation": "receive"} | mail}
+    assert (await proctor.post("/events", json=scheduled)).is_success
+    assert (await proctor.get("/email/nothing")).status_code == 404
+    secret = (await proctor.post("/keys", json={"name": "agent", "permissions": ["email:*"]})).json()["secret"]
+    async with calling(app, secret) as agent, calling(app, "") as nobody:
+        assert (await agent.get("/metrics")).status_code == 403
+        assert (await nobody.get("/metrics")).status_code == 401
+    families = {
+        (sample.name, sample.labels.get("status")): sample.value
+        for family in text_string_to_metric_families((await proctor.get("/metrics")).text)
+        for sample in family.samples
+    }
+    assert families["concord_environment_events", "pending"] == 1
+    assert families["concord_environment_calls_total", "404"] == 1
+    assert families["concord_environment_branches", None] == 0
+    assert families["process_resident_memory_bytes", None] > 0

@@ -35,9 +35,23 @@ def test_a_folder_is_the_assessment_of_the_assistant_at_the_endpoint() -> None:
     assert scenario.config == {"scenario": "first_day"}
 
 
-def test_without_an_endpoint_the_rule_based_assistant_is_started() -> None:
+@pytest.mark.parametrize(
+    ("variables", "mode"),
+    [
+        ({}, "rules"),
+        ({"API_KEY": "k"}, "model"),
+        ({"API_KEY": "k", "PROVIDER": "anthropic", "MODEL": "m"}, "rules"),
+    ],
+)
+def test_without_an_endpoint_concords_own_assistant_is_started(
+    variables: dict[str, str], mode: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("API_KEY", "PROVIDER", "MODEL"):
+        monkeypatch.delenv(f"AGENTBEATS_LLM_{name}", raising=False)
+    for name, value in variables.items():
+        monkeypatch.setenv(f"AGENTBEATS_LLM_{name}", value)
     [assistant] = assistant_scenario(FIRST_DAY, None).local
-    assert (assistant.role, assistant.cmd) == ("assistant", "python -m concord_purple --assistant rules")
+    assert (assistant.role, assistant.cmd) == ("assistant", f"python -m concord_purple --assistant {mode}")
 
 
 def test_an_endpoint_that_is_no_url_is_refused() -> None:

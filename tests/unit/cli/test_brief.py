@@ -146,6 +146,14 @@ def test_the_table_of_team_tasks_is_shown_if_it_fits() -> None:
     assert "fewest" not in flat(many)
 
 
+def test_an_assistants_points_are_shown_by_dimension() -> None:
+    text = flat(row_with(troubled_day()))
+
+    assert "Points accuracy " in text
+    assert text.count("█") > 0
+    assert "Points" not in flat(clean_team())
+
+
 def test_findings_of_one_kind_are_one_problem() -> None:
     hubs = [BOTTLENECK, BOTTLENECK.model_copy(update={"agents": ["guide"]})]
     assert "Bottleneck (also hub, guide): Let the spokes talk to each other." in flat(row(findings=hubs))

@@ -1,6 +1,6 @@
 """The access log: the latest calls, and the middleware that records them."""
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -28,10 +28,12 @@ class Access:
 
 
 class AccessLog:
-    """The latest calls."""
+    """The latest calls, and the number of all calls by status."""
 
     def __init__(self) -> None:
         self._entries: deque[Access] = deque(maxlen=MAX_ENTRIES)
+        self.totals: Counter[int] = Counter()
+        """All calls since the process started, by HTTP status. `clear` keeps it."""
 
     def __len__(self) -> int:
         return len(self._entries)
@@ -42,6 +44,7 @@ class AccessLog:
     def add(self, access: Access) -> None:
         """Adds a call. A full log drops its oldest call."""
         self._entries.append(access)
+        self.totals[access.status_code] += 1
 
     def clear(self) -> int:
         """Deletes all calls. Returns their number."""

@@ -29,14 +29,22 @@ FINDERS: Final[tuple[Finder, ...]] = (
     slow_links,
     redundant_questions,
 )
-"""All finders. A trial's findings stand in this order."""
+"""All finders. A trial's findings are in this order."""
+
+OF_SHAPE: Final[frozenset[Finder]] = frozenset({bottlenecks, over_centralised_agents, low_density})
+"""The finders that judge which agents call each other, and how often."""
 
 
-def find(graph: AgentGraph, metrics: Iterable[MetricRecord], thresholds: Thresholds) -> list[Finding]:
-    """The findings on one trial. `metrics` include `METRICS_NEEDED`; an undefined metric finds nothing."""
+def find(
+    graph: AgentGraph, metrics: Iterable[MetricRecord], thresholds: Thresholds, *, shape: bool = True
+) -> list[Finding]:
+    """The findings on one trial. `metrics` include `METRICS_NEEDED`; an undefined metric finds nothing.
+
+    `shape=False` leaves out the finders `OF_SHAPE`.
+    """
     values = {(record.id, record.agent): record.value for record in metrics if record.value is not None}
     trial = MeasuredTrial(graph, values, thresholds)
-    return [finding for finder in FINDERS for finding in finder(trial)]
+    return [finding for finder in FINDERS if shape or finder not in OF_SHAPE for finding in finder(trial)]
 
 
 __all__ = ["FINDERS", "MAX_STEP_IDS", "METRICS_NEEDED", "find"]

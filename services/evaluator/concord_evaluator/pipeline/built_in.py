@@ -24,7 +24,8 @@ def evaluate_graph(trial: TrialInput, _: Mapping[str, Contribution]) -> Contribu
     shown = trial.config.chosen_metrics(metric_ids())
     needed: dict[str, dict[str, float]] = {metric_id: {} for metric_id in METRICS_NEEDED}
     measured = measure(graph, needed | shown, time_is_up=trial.time_is_up)
-    findings = find(graph, measured, trial.config.thresholds)
+    # A task of a family prescribes the topology, and its messages are compared with the fewest that suffice.
+    findings = find(graph, measured, trial.config.thresholds, shape=not trial.of_family)
     return Contribution(
         metrics=tuple(record if seen else _unknown(record) for record in measured if record.id in shown),
         findings=tuple(findings),

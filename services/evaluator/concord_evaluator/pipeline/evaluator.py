@@ -23,6 +23,7 @@ class TrialInput:
     """What every evaluator sees of a trial.
 
     `task`: the text that the team was given, empty without one. `completed`: whether the team completed the task.
+    `of_family`: whether a family generated the task, which then prescribes who may call whom.
     `participants`: how much of each participant's calls could have been seen; empty where there was nothing to observe.
     `reports`: returns all reports, read anew at each call. That is costly for a long trace, so it is meant for
     evaluators that need more than the projection. `time_is_up`: whether to skip all optional work from now on.
@@ -33,6 +34,7 @@ class TrialInput:
     config: AssessmentConfig
     task: str = ""
     completed: bool = True
+    of_family: bool = False
     participants: tuple[ParticipantObservability, ...] = ()
     reports: Callable[[], Iterable[Report]] = tuple
     time_is_up: Callable[[], bool] = lambda: False

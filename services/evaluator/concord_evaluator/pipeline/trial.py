@@ -125,6 +125,7 @@ def _input(
         plan.config,
         task=task_text(plan, request.trial_id),
         completed=request.outcome.state == "completed" and not task_failed,
+        of_family=plan.task(plan.trial(request.trial_id).task_id).family is not None,
         participants=_observabilities(plan, projection, roster, reporters),
         reports=lambda: _reports(batches),
         time_is_up=budget.time_is_up,

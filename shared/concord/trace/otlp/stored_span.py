@@ -26,12 +26,15 @@ _PROSE: Final = frozenset(genai.INPUT)
 
 
 def as_attributes(span: Span) -> dict[str, str]:
-    """The span in attributes of a step: JSON in pieces, without secrets; empty for a span that is too long."""
+    """The span in attributes of a step: JSON in pieces; empty for a span that is too long.
+
+    The batch of the step is redacted later, when a secret in two pieces would not be found any more.
+    """
     facts = [span.name, span.scope, span.service, span.start_ns, span.end_ns, span.client, span.failed]
     known = {name: _stored(name, value) for name, value in span.attributes.items()}
-    text = redact(
-        json.dumps([*facts, span.message[:MAX_TEXT], span.address, known], separators=(",", ":")).encode()
-    ).decode()
+    text = json.dumps([*facts, span.message[:MAX_TEXT], span.address, known], separators=(",", ":"))
+    if len(text) > _PIECE:
+        text = redact(text.encode()).decode()
     pieces = [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
     return {f"{STORED}{number}": piece for number, piece in enumerate(pieces)} if len(pieces) <= MAX_PIECES else {}
 

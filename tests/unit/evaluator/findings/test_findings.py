@@ -43,6 +43,12 @@ def test_the_bad_team_of_six_is_a_bottleneck_with_an_isolated_agent() -> None:
     ]
 
 
+def test_where_the_task_prescribes_the_topology_only_what_agents_did_is_found() -> None:
+    graph = graph_of(with_isolated(star(5)))
+    findings = find(graph, measure(graph, NEEDED), Thresholds(), shape=False)
+    assert ids(findings) == [("isolated", ["isolated00"]), ("silent", ["isolated00"])]
+
+
 def test_betweenness_of_exactly_the_threshold_is_no_bottleneck() -> None:
     assert "bottleneck" not in {finding.id for finding in found(with_isolated(star(4)))}
 

@@ -73,7 +73,8 @@ class RuleAssistant:
         stays = self._stays_until is not None and desk.now < self._stays_until
         self._idle_turns = 0 if stays or len(self._done) > before else self._idle_turns + 1
         if stays or (left and self._idle_turns <= MAX_WAIT_TURNS):
-            return TurnComplete(notes=f"Waiting for: {'; '.join(left)}"[:MAX_NOTES])
+            waits = f"Waiting for: {'; '.join(left)}" if left else f"Waiting until {self._stays_until:%H:%M}"
+            return TurnComplete(notes=waits[:MAX_NOTES])
         self._told += [f"I had no answer about this: {each}" for each in left]
         await self._report(desk)
         return EarlyCompletion(reason="; ".join(self._done)[:MAX_NOTES] or "There is nothing that I can do.")
