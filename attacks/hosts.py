@@ -106,7 +106,7 @@ async def named_callees(target: Target) -> str:
 
 
 async def webhooks(target: Target) -> str:
-    """Has notifications of its task posted to metadata services and to the assessor's own ports."""
+    """Sets webhooks at metadata services and at the assessor's own ports."""
     ports = {urlsplit(url).port for url in (target.gateway, target.collector)}
     urls = [*LINK_LOCAL, *(f"http://{host}:{port}/" for host in ("127.0.0.1", "[::ffff:127.0.0.1]") for port in ports)]
     async with client_of(target) as client:

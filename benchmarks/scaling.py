@@ -1,4 +1,4 @@
-"""The cost of assessments, trials and steps, by service: the measured half of the model in docs/scaling.md."""
+"""The cost of assessments, trials and steps, by service: the measured input of the model in docs/scaling.md."""
 
 import asyncio
 import os
@@ -18,7 +18,7 @@ from concord.storage.redis import Storage, connect
 from concord.storage.tasks import TaskDraft
 
 KEEP_S: Final = 3600
-"""As long as Redis keeps ended assessments by default."""
+"""The default time for which Redis keeps ended assessments."""
 
 TRIALS: Final = 11
 STEPS: Final = 1003
@@ -26,8 +26,8 @@ _EDGES: Final = [{"from": "A", "to": "B"}, {"from": "B", "to": "C"}, {"from": "C
 
 IDLE_S: Final = 10.0
 RUNNING: Final = (100, 1000, 4000)
-LOOKS: Final = 50
-"""Looks for abandoned tasks among so many running ones."""
+SEARCHES: Final = 50
+"""The numbers of running tasks, and how often each number is searched for abandoned tasks."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class Cost:
 def measure(soak_s: float) -> list[ResultTable]:
     """The costs. `soak_s` determines the number of assessments: one of each kind per second."""
     with tempfile.TemporaryDirectory() as folder, green_agent(Path(folder), KEEP_S) as agent:
-        return [asyncio.run(_measured(agent, max(4, int(soak_s)))), asyncio.run(_looks(agent.redis_url))]
+        return [asyncio.run(_measured(agent, max(4, int(soak_s)))), asyncio.run(_searches(agent.redis_url))]
 
 
 async def _measured(agent: GreenAgent, count: int) -> ResultTable:
@@ -74,7 +74,7 @@ async def _measured(agent: GreenAgent, count: int) -> ResultTable:
 
 
 async def _cost_of(http: httpx.AsyncClient, agent: GreenAgent, config: dict[str, Any], count: int, idle: Cost) -> Cost:
-    """The mean cost of `count` such assessments, without that of the time that they take."""
+    """The mean cost of `count` assessments, without the idle cost of their duration."""
     before = _used(agent)
     await _run(http, agent, config, count)
     used = _used(agent).less(before)
@@ -88,15 +88,15 @@ async def _run(http: httpx.AsyncClient, agent: GreenAgent, config: dict[str, Any
 
 def _used(agent: GreenAgent) -> Cost:
     with redis.Redis.from_url(agent.redis_url) as client:
-        told = client.info("cpu")
+        cpu = client.info("cpu")
         stored = sum(client.memory_usage(name, samples=0) or 0 for name in client.scan_iter(count=1000))
     cpu_s = {name: sum(map(_cpu_s, _with_children(pid))) for name, pid in agent.processes.items()}
-    cpu_s["Redis"] = told["used_cpu_user"] + told["used_cpu_sys"]
+    cpu_s["Redis"] = cpu["used_cpu_user"] + cpu["used_cpu_sys"]
     return Cost(cpu_s, stored, time.monotonic())
 
 
-async def _looks(url: str) -> ResultTable:
-    """The cost of a gateway's look for abandoned tasks, among tasks that other gateways run."""
+async def _searches(url: str) -> ResultTable:
+    """The cost of a gateway's search for abandoned tasks, among tasks that other gateways run."""
     rows, stored = [], 0
     async with connect(url) as storage:
         here, there = (storage.tasks(lease_s=KEEP_S, keep_s=KEEP_S) for _ in range(2))
@@ -105,25 +105,25 @@ async def _looks(url: str) -> ResultTable:
                 await here.save(TaskDraft(f"task-{stored}", "owner", b"head", b"body", b"request"), 0)
                 stored += 1
             before = await _redis_cpu_s(storage)
-            for _ in range(LOOKS):
+            for _ in range(SEARCHES):
                 await there.adopt()
-            cpu_ms = 1000 * (await _redis_cpu_s(storage) - before) / LOOKS
+            cpu_ms = 1000 * (await _redis_cpu_s(storage) - before) / SEARCHES
             rows.append((f"{running:,}", f"{cpu_ms:.2g}", f"{1000 * cpu_ms / running:.2g}"))
     return ResultTable(
-        "A look for abandoned tasks",
-        "CPU of Redis when a gateway looks for tasks whose lease has expired, and there is none.",
-        ("running tasks", "ms a look", "µs a task"),
+        "Search for abandoned tasks",
+        "CPU of Redis for one search of a gateway for tasks whose lease has expired, when there are none.",
+        ("running tasks", "ms per search", "µs per task"),
         rows,
     )
 
 
 async def _redis_cpu_s(storage: Storage) -> float:
-    told = await storage.redis.info("cpu")
-    return float(told["used_cpu_user"] + told["used_cpu_sys"])
+    cpu = await storage.redis.info("cpu")
+    return float(cpu["used_cpu_user"] + cpu["used_cpu_sys"])
 
 
 def _with_children(pid: int) -> list[int]:
-    """A process and all that it started, such as those of a worker's pool."""
+    """The process and all processes that it started, such as those of a worker's pool."""
     found = [pid]
     for parent in found:
         for task in Path(f"/proc/{parent}/task").iterdir():
@@ -144,14 +144,15 @@ def _table(count: int, idle: Cost, assessment: Cost, trial: Cost, step: Cost) ->
     return ResultTable(
         "Costs of assessments, by service",
         f"Given patterns: {count} assessments of one trial, {count} of {TRIALS} trials, and {count} of one trial of "
-        f"{STEPS} steps, one after the other, and the differences between them; without the idle cost of that time. An "
-        "assessment's cost is on top of its trials', and a trial's on top of its steps'. A trial is two jobs, and an "
-        "assessment one more. No language model judges. The bytes are those of the keys, as long as Redis keeps them.",
-        ("", "a second, idle", "an assessment", "a trial", "a step"),
+        f"{STEPS} steps, one after the other. The costs are the differences between these assessments, without the "
+        "idle cost of their duration. The cost of an assessment excludes its trials, and the cost of a trial excludes "
+        "its steps. A trial is two jobs, and an assessment is one more. No language model judges. The bytes are those "
+        "of the keys, as long as Redis keeps them.",
+        ("", "per idle second", "per assessment", "per trial", "per step"),
         [*rows, ("bytes in Redis", "-", *(f"{cost.redis_bytes:,.0f}" for cost in costs[1:]))],
     )
 
 
 def _figure(value: float) -> str:
-    """Two significant digits; noise below zero is 0."""
+    """The value with two significant digits; noise below zero is 0."""
     return f"{max(0.0, value):.2g}"

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.sizing [--write]`: what loads need, calculated from the measured costs in docs/benchmarks.md.
+"""`python -m benchmarks.sizing [--write]`: the resources that loads need, by the measured costs in docs/benchmarks.md.
 
 `--write` puts the tables into docs/scaling.md.
 """
@@ -23,15 +23,15 @@ GIB: Final = 2**30
 
 # From other tables of docs/benchmarks.md, rounded up.
 CALL_MS: Final = 3.8
-"""CPU of the gateway for a call that it makes in rounds; one that it carries takes less."""
+"""CPU of the gateway for a call that it makes in rounds; a carried call takes less."""
 BATCH_MS: Final = 1.1
 """CPU of the collector for a batch of up to 100 steps."""
 EVALUATED_STEP_MS: Final = 0.04
 """CPU of the fast worker for a step, with ten to a hundred agents."""
 
-LOOK_MS: Final = 0.0012
-"""CPU of Redis for a look for abandoned tasks, by running task."""
-LOOK_EVERY_S: Final = 5
+SEARCH_MS: Final = 0.0012
+"""CPU of Redis for a search for abandoned tasks, per running task."""
+SEARCH_EVERY_S: Final = 5
 """A third of the default of CONCORD_LEASE_S."""
 
 KEEP_S: Final = 3600
@@ -46,7 +46,7 @@ USABLE: Final = 0.9
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Measured: milliseconds of CPU by part, and bytes in Redis."""
+    """The measured costs: milliseconds of CPU by part, and bytes in Redis."""
 
     assessment: Mapping[str, float]
     trial: Mapping[str, float]
@@ -67,7 +67,7 @@ class Assessment:
 
     @property
     def seconds(self) -> float:
-        """How long it runs: its trials run one after the other."""
+        """The duration: the trials run one after the other."""
         return self.trials * self.team_s
 
 
@@ -98,7 +98,7 @@ class Sum:
 
 @dataclass(frozen=True, slots=True)
 class Needs:
-    """What one assessment uses: milliseconds of CPU by part, seconds of a worker's job, and bytes in Redis."""
+    """The use by one assessment: milliseconds of CPU by part, seconds of a worker's job, and bytes in Redis."""
 
     cpu_ms: Mapping[str, Sum]
     judging_s: float
@@ -119,7 +119,7 @@ def read_costs(document: str) -> Costs:
 
 
 def needs_of(costs: Costs, kind: Assessment) -> Needs:
-    """What one assessment uses."""
+    """The use by one assessment."""
 
     def total(name: str, count: int, each: float) -> Sum:
         return Sum(costs.assessment[name], kind.trials, costs.trial[name], count, each)
@@ -142,7 +142,7 @@ def sizing(needs: Needs, kind: Assessment, loads: tuple[int, ...]) -> list[Resul
     """The table of one assessment, and the table of the loads (assessments a day)."""
     one = ResultTable(
         "One assessment",
-        f"{kind.trials} trials; each has {kind.calls} calls that the gateway carries, {kind.steps} steps in "
+        f"{kind.trials} trials; each has {kind.calls} calls through the gateway, {kind.steps} steps in "
         f"{kind.batches} batches of reports, and takes {kind.team_s:.0f} s. The judge's model answers after "
         f"{kind.judge_s:.0f} s.",
         ("", "value", "arithmetic"),
@@ -157,14 +157,14 @@ def sizing(needs: Needs, kind: Assessment, loads: tuple[int, ...]) -> list[Resul
                 f"{kind.trials} {TIMES} {kind.judge_s:g} s",
             ),
             ("memory in Redis", f"{needs.redis_bytes.value / 1e6:.1f} MB", f"{needs.redis_bytes} bytes"),
-            ("runs for", f"{kind.seconds:.0f} s", f"{kind.trials} {TIMES} {kind.team_s:g} s"),
+            ("duration", f"{kind.seconds:.0f} s", f"{kind.trials} {TIMES} {kind.team_s:g} s"),
         ],
     )
     columns = [_needed(needs, kind, load) for load in loads]
     many = ResultTable(
         "Loads",
-        f"Assessments a day, in the busiest hour, which has {PEAK} times the mean.",
-        ("", *(f"{load:,} a day" for load in loads)),
+        f"The busiest hour of a day; its load is {PEAK} times the mean.",
+        ("", *(f"{load:,} per day" for load in loads)),
         [(name, *(column[name] for column in columns)) for name in columns[0]],
     )
     return [one, many]
@@ -176,18 +176,18 @@ def _needed(needs: Needs, kind: Assessment, load: int) -> dict[str, str]:
     stored = rate * (KEEP_S + kind.seconds) * needs.redis_bytes.value
     judging = rate * needs.judging_s
     gateways = _pods(running / SLOTS)
-    looks = gateways / LOOK_EVERY_S * running * LOOK_MS / 1000
+    searches = gateways / SEARCH_EVERY_S * running * SEARCH_MS / 1000
     return {
-        "assessments a second": f"{rate:.2g}",
-        "assessments that run": f"{running:.2g}" if running < 10 else f"{running:,.0f}",
+        "assessments per second": f"{rate:.2g}",
+        "running assessments": f"{running:.2g}" if running < 10 else f"{running:,.0f}",
         f"gateways, at {SLOTS} assessments each": f"{gateways:,}",
         **{f"cores of {_the(name)}": _cores(rate * cost.value / 1000) for name, cost in needs.cpu_ms.items()},
-        "cores of Redis for the looks of gateways": _cores(looks),
+        "cores of Redis for searches by gateways": _cores(searches),
         f"LLM workers, at {WORKER_JOBS} jobs each": f"{_pods(judging / WORKER_JOBS):,}",
-        "requests to the model a second": f"{rate * kind.trials:.2g}",
+        "requests to the model per second": f"{rate * kind.trials:.2g}",
         "memory in Redis": _size(stored),
         f"nodes of 8 GiB, filled to {USABLE:.0%}": f"{_pods(stored / (8 * GIB * USABLE)):,}",
-        "a finished task can be fetched for": f"{min(KEEP_S, KEPT_TASKS / rate):,.0f} s",
+        "time to fetch a finished task": f"{min(KEEP_S, KEPT_TASKS / rate):,.0f} s",
     }
 
 

@@ -1,4 +1,4 @@
-"""Workers: the throughput of 1, 2 and 4 of them, on work that computes and on work that waits for a language model."""
+"""The throughput of 1, 2 and 4 workers, on work that computes and on work that waits for a language model."""
 
 import asyncio
 import os
@@ -35,7 +35,7 @@ AGENTS: Final = 50
 STEPS: Final = 3_000
 MODEL_TAKES_S: Final = 1.0
 MAX_JOBS: Final = 4
-"""Jobs that one worker runs at once; the default."""
+"""The default number of jobs that one worker runs at once."""
 
 
 def measure(soak_s: float) -> list[ResultTable]:  # noqa: ARG001 - one signature for all sections
@@ -68,7 +68,7 @@ async def _measured(redis_url: str) -> ResultTable:
 
 
 async def _rates(storage: Storage, redis_url: str, endpoint: LLMSettings, workers: int) -> tuple[float, float]:
-    """Trials a second that workers of the fast queue evaluate, and then those of the other queue judge."""
+    """Trials per second: evaluations by workers of the fast queue, and then judgments by workers of the other queue."""
     planned = _plan(workers, JOBS)
     await storage.assessments.save_plan(planned)
     computed = await _drained(storage, redis_url, endpoint, Queue.FAST, workers, planned)
@@ -80,7 +80,7 @@ async def _rates(storage: Storage, redis_url: str, endpoint: LLMSettings, worker
 async def _drained(
     storage: Storage, redis_url: str, endpoint: LLMSettings, queue: Queue, workers: int, planned: AssessmentPlan
 ) -> float:
-    """Jobs a second, from the moment when every worker has done its first job until the queue is empty."""
+    """Jobs per second, from the moment when every worker has done its first job until the queue is empty."""
     with _workers(redis_url, endpoint, queue, workers) as ports:
         if queue is Queue.FAST:
             await _queue_evaluations(storage, planned)
@@ -95,7 +95,7 @@ async def _drained(
 
 
 async def _done(http: httpx.AsyncClient, port: int) -> float:
-    """How many attempts at jobs a worker has ended."""
+    """The number of attempts at jobs that a worker has ended."""
     exposition = (await http.get(f"http://127.0.0.1:{port}/metrics")).text
     return sum(map(float, re.findall(r"^concord_evaluator_job_seconds_count.* (\S+)$", exposition, re.MULTILINE)))
 

@@ -35,7 +35,8 @@ _SPDX: Final = {
     "PSF": "PSF-2.0",
     "Python Software Foundation License": "PSF-2.0",
 }
-"""SPDX identifiers of what older metadata says. "BSD License" is either of two, and the terms of both are met."""
+"""SPDX identifiers for the names in older metadata. "BSD License" means either of two licences, and Concord meets the
+terms of both."""
 
 NOT_INSTALLED: Final = {
     "async-timeout": "Apache-2.0",

@@ -95,7 +95,7 @@ class Cluster:
 
     def _is_whole(self, url: str) -> bool:
         with redis.Redis.from_url(url, decode_responses=True) as node:
-            told = node.execute_command("CLUSTER INFO")
+            info = node.execute_command("CLUSTER INFO")
             peers = node.execute_command("CLUSTER SLOTS")
-        state = told if isinstance(told, dict) else dict(line.split(":") for line in told.split())
+        state = info if isinstance(info, dict) else dict(line.split(":") for line in info.split())
         return state["cluster_state"] == "ok" and len(peers) == NODES

@@ -176,16 +176,7 @@ class GreenAgent:
             record.eval_context(), record.scenario, record.evaluators, self._evaluation_llm, emitter=emitter
         )
         results = record.results(evaluation)
-        await emitter.send(
-            AssessmentCompleted(
-                reason=results.reason,
-                total_turns=results.turns_taken,
-                total_actions=results.actions_taken,
-                duration_seconds=results.duration_seconds,
-                overall_score=results.scores.overall.score,
-                max_score=results.scores.overall.max_score,
-            )
-        )
+        await emitter.send(AssessmentCompleted.of(results))
         return results
 
 

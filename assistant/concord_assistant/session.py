@@ -49,7 +49,7 @@ CANCELLED: Final = Ending("error", "failed", "the assessment was cancelled")
 
 @dataclass(frozen=True, slots=True)
 class _Began:
-    """An assessment after its set-up: the assistant's key, the simulated time, the first snapshot, the helpers."""
+    """An assessment after its set-up: the key, the simulated time, the first snapshot, log and collector."""
 
     key: NewKey
     now: datetime
@@ -79,7 +79,7 @@ class AssessmentSession:
     _faults: list[UserFault] = field(default_factory=list)
 
     async def run(self) -> ConductedAssessment:
-        """Conducts the assessment. In every ending, the assistant is told, and its key is revoked.
+        """Conducts the assessment. At its end, also after an error, notifies the assistant and revokes its key.
 
         The phases are those of the protocol; the criteria are evaluated from the record. Raises UESClientError,
         ScenarioRefusedError.

@@ -1,12 +1,12 @@
 """The updates of a running assessment, as data parts of A2A `working` status updates."""
 
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, NonNegativeFloat, NonNegativeInt, PositiveInt
 
 from concord_assistant.durations import Delay
 from concord_assistant.messages import CompletionReason
-from concord_assistant.results import Dimension
+from concord_assistant.results import AssessmentResults, CriterionResult, Dimension
 
 
 class Update(BaseModel):
@@ -96,6 +96,18 @@ class CriterionEvaluated(Update):
     max_score: NonNegativeFloat
     evaluation_method: Literal["programmatic", "llm"]
 
+    @classmethod
+    def of(cls, result: CriterionResult) -> Self:
+        """The update about this result."""
+        return cls(
+            criterion_id=result.criterion_id,
+            criterion_name=result.name,
+            dimension=result.dimension,
+            score=result.score,
+            max_score=result.max_score,
+            evaluation_method="programmatic" if result.method == "programmatic" else "llm",
+        )
+
 
 class AssessmentCompleted(Update):
     """The assessment ended."""
@@ -107,6 +119,18 @@ class AssessmentCompleted(Update):
     duration_seconds: NonNegativeFloat
     overall_score: NonNegativeFloat
     max_score: NonNegativeFloat
+
+    @classmethod
+    def of(cls, results: AssessmentResults) -> Self:
+        """The update about these results."""
+        return cls(
+            reason=results.reason,
+            total_turns=results.turns_taken,
+            total_actions=results.actions_taken,
+            duration_seconds=results.duration_seconds,
+            overall_score=results.scores.overall.score,
+            max_score=results.scores.overall.max_score,
+        )
 
 
 class ErrorOccurred(Update):

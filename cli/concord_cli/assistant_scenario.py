@@ -2,8 +2,9 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextlib import AsyncExitStack
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import typer
 
@@ -11,6 +12,9 @@ from concord.llm import LLMSettings
 from concord_cli.display_text import printable
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.scenario import Participant, Scenario
+
+if TYPE_CHECKING:
+    from concord_assistant.green_agent import GreenAgent
 
 ROLE: Final = "assistant"
 
@@ -41,22 +45,48 @@ def _own_assistant() -> str:
     return f"python -m concord_purple --assistant {mode}"
 
 
-def lint_folders(folders: Sequence[Path]) -> None:
-    """Prints the faults of scenarios, one per line. Raises AssessmentError if there are any."""
+async def lint_folders(folders: Sequence[Path], *, play: bool) -> None:
+    """Prints the faults of scenarios, one per line. Raises AssessmentError if there are any.
+
+    `play`: whether the null and the dump assistant play the scenarios that load, to find the points that they get.
+    """
+    faults = 0
+    agent: GreenAgent | None = None
+    async with AsyncExitStack() as stack:
+        if play:
+            from concord_cli.scenario_play import stage
+
+            agent = await stack.enter_async_context(stage())
+        for number, folder in enumerate(folders, start=1):
+            if play:
+                typer.echo(printable(f"{number} of {len(folders)}: playing {folder}"), err=True)
+            found, unchecked = await _faults(folder, agent)
+            faults += len(found)
+            for line in [
+                *(found or [f"{folder}: no faults"]),
+                *(f"{folder}: not checked: {each}" for each in unchecked),
+            ]:
+                typer.echo(printable(line))
+    if faults:
+        raise AssessmentError(f"{faults} faults in {len(folders)} scenarios")
+
+
+async def _faults(folder: Path, agent: "GreenAgent | None") -> tuple[list[str], list[str]]:
+    """The faults of a scenario, and what could not be checked, as lines. With `agent`, the scenario is played, too."""
     from concord_assistant.scenario.lint import lint
     from concord_assistant.scenario.loader import ScenarioError, load_scenario
 
-    faults = 0
-    for folder in folders:
-        try:
-            found = [f"{folder}: {each.field}: {each.message} ({each.rule})" for each in lint(load_scenario(folder))]
-        except ScenarioError as error:
-            found = [str(error)]
-        faults += len(found)
-        for line in found or [f"{folder}: no faults"]:
-            typer.echo(printable(line))
-    if faults:
-        raise AssessmentError(f"{faults} faults in {len(folders)} scenarios")
+    try:
+        scenario = load_scenario(folder)
+    except ScenarioError as error:
+        return [str(error)], []
+    findings, unchecked = lint(scenario), list[str]()
+    if agent is not None:
+        from concord_cli.scenario_play import played
+
+        play = await played(agent, scenario)
+        findings, unchecked = findings + play.faults, play.unchecked
+    return [f"{folder}: {each.field}: {each.message} ({each.rule})" for each in findings], unchecked
 
 
 def import_agentdojo(folder: Path, python: Path, attack: str | None) -> None:
@@ -65,7 +95,7 @@ def import_agentdojo(folder: Path, python: Path, attack: str | None) -> None:
     from concord_assistant.agentdojo.suite import ATTACKS, SuiteError, export_suite, parse_suite
 
     if attack is not None and attack not in ATTACKS:
-        raise UsageError(f"--attack: {attack} is none of {', '.join(ATTACKS)}")
+        raise UsageError(f"--attack: {attack} is not one of {', '.join(ATTACKS)}")
     try:
         suite = parse_suite(asyncio.run(export_suite(python, attack or ATTACKS[0])))
     except SuiteError as error:

@@ -1,4 +1,4 @@
-"""The end of a run on a terminal: with the closing line, at most 25 lines, whatever the row. Pure."""
+"""The end of a run on a terminal: at most 25 lines for any row, including the closing line. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from concord_cli.team_tasks_text import tasks_table
 from concord_cli.terminal import plain_text
 
 MAX_LINES: Final = 24
-"""Lines at 80 columns or more. The line on the results file follows."""
+"""The limit of lines, on a screen of 80 columns or more. The line on the results file follows."""
 
 MAX_PROBLEMS: Final = 3
 MAX_WARNINGS: Final = 2
@@ -33,7 +33,7 @@ _INDENT: Final = (0, 0, 0, 2)
 
 @dataclass(frozen=True, slots=True)
 class Clipped:
-    """Text that takes at most `lines` lines of the screen; an ellipsis ends a longer one."""
+    """The text in at most `lines` lines of the screen; an ellipsis ends a longer text."""
 
     text: Text
     lines: int = 1
@@ -51,7 +51,7 @@ class Clipped:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """A row in at most `MAX_LINES`: the outcome, the score with what it rests on, the first problems and warnings.
+    """A row in at most `MAX_LINES` lines: the outcome, the score with its basis, the first problems and warnings.
 
     A table of team tasks, or of an assistant's points, follows the head if it fits. `name`: of the scenario.
     """
@@ -87,7 +87,7 @@ def _body(detail: Detail) -> list[RenderableType]:
         return [*_section("Why answers are wrong", wrong, len(causes)), *found, *lines]
     title = "What went wrong" if causes or detail.scoring.passed_trials < detail.scoring.usable_trials else "Findings"
     problems = [*causes, *findings]
-    nothing = "No checked criterion lost points." if scenario_results(detail) else "Nothing that Concord looks for."
+    nothing = "No checked criterion lost points." if scenario_results(detail) else "Concord found no problem."
     shown = _problems(problems[:MAX_PROBLEMS]) or [Text(nothing, "green")]
     return [*_section(title, shown, len(problems)), *lines]
 
@@ -121,7 +121,7 @@ def _score(row: ResultRow, rating: Rating) -> str:
 
 
 def _unobserved(detail: Detail) -> Iterator[RenderableType]:
-    """Two lines on participants whose calls could not be observed: which, and what to do."""
+    """Two lines on participants whose calls could not be observed: their names, and a remedy."""
     if (sentence := unobserved_text(detail.trace_integrity)) is not None:
         yield Clipped(plain_text(sentence, "yellow"))
         yield Clipped(plain_text(REMEDY[0]))
@@ -135,6 +135,6 @@ def _problems(problems: Sequence[Problem]) -> list[RenderableType]:
 
 
 def _section(title: str, lines: Sequence[RenderableType], n: int) -> list[RenderableType]:
-    """A section of lines on `n` things, whose title counts them if it has fewer. Empty without lines."""
+    """A section of lines on `n` things, whose title has their number if it shows fewer. Empty without lines."""
     counts = f" ({len(lines)} of {n:,})" if n > len(lines) else ""
     return ["", Text.assemble((title, "bold"), (counts, "dim")), Padding(Group(*lines), _INDENT)] if lines else []

@@ -11,14 +11,13 @@ from concord.assessment.result_row import ResultRow
 from concord_cli.assistant_scenario import assistant_scenario
 from concord_cli.brief import Brief
 from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.kept_bundles import keep_bundles
+from concord_cli.kept_files import keep_files
 from concord_cli.output_files import prepare_folder
 from concord_cli.results_file import write_results
 from concord_cli.scenario import Scenario, check_config, check_spelling, read_scenario
 from concord_cli.stack.local import LocalStack, fixed_stack_ports, free_stack_ports, local_stack
 from concord_cli.stack.plan import Listening, StackPlan
 from concord_cli.summary import summary
-from concord_cli.tasks.secrets import keep_secrets
 from concord_cli.terminal import ProgressLog
 
 
@@ -43,8 +42,7 @@ async def run(
         results = await stack.supervisor.guard(_assess_on(stack, scenario, progress))
         if traces is not None:
             await _save_traces(stack, results, traces, progress)
-        keep_secrets(stack.folder.path / "output", results, output)
-        keep_bundles(stack.folder.path / "output", results, output)
+        keep_files(stack.folder.path / "output", results, output)
     write_results(output, scenario.agentbeats_ids, results)
     _show_result(results, output, progress, _name_of(path), verbose=verbose)
 

@@ -7,14 +7,14 @@ from typing import Any, Final, get_args
 from pydantic import AliasChoices, BaseModel
 
 CLOSE: Final = 0.6
-"""The least similarity of a suggested key (`difflib`); below it, a suggestion would mislead."""
+"""The minimum similarity of a suggested key (`difflib`); a suggestion below it would mislead."""
 
 MAX_LISTED: Final = 12
 """The largest number of known keys that a message lists."""
 
 
 def unknown_key(key: str, models: Sequence[type[BaseModel]]) -> str:
-    """The message about a key that none of these models has: the nearest known one, or all if they are few."""
+    """The message about an unknown key: the nearest key of these models, or all their keys if they are few."""
     known = known_keys(models)
     if nearest := nearest_key(key, known):
         return f"unknown key; did you mean `{nearest}`?"
@@ -22,7 +22,7 @@ def unknown_key(key: str, models: Sequence[type[BaseModel]]) -> str:
 
 
 def nearest_key(key: str, known: Sequence[str]) -> str | None:
-    """The known key that was probably meant; None if none is similar."""
+    """The most similar known key; None if no key is similar."""
     return next(iter(get_close_matches(key, known, n=1, cutoff=CLOSE)), None)
 
 
@@ -36,7 +36,7 @@ def models_at(model: type[BaseModel], location: Sequence[int | str]) -> list[typ
     models = [model]
     for step in location:
         annotations = [field for each in models for name, field in _fields(each) if name == step]
-        # A step that is no field is an index, or the tag of a union: the models stay.
+        # A step that is not a field is an index, or the tag of a union: the models stay the same.
         models = [found for each in annotations for found in _models_in(each)] or models
     return models
 

@@ -17,6 +17,7 @@ from concord_cli.tasks.app import app as tasks_app
 from concord_cli.terminal import ProgressLog
 from concord_cli.traces.app import DEFAULT_COLLECTOR, CollectorUrl, Since
 from concord_cli.traces.app import app as traces_app
+from concord_cli.verify.app import sign_results, verify_results
 
 SHIPPED_SCENARIO = Path("scenarios/quick.toml")
 RESULTS_FILE = Path("output/results.json")
@@ -93,7 +94,7 @@ def run(
         str | None,
         typer.Option(
             metavar="URL",
-            help="The running assistant, for a folder with an assistant's scenario. Without it: Concord's own one.",
+            help="The running assistant, for a folder with an assistant's scenario; by default, Concord's own one.",
         ),
     ] = None,
     output: OutputFile = RESULTS_FILE,
@@ -244,7 +245,7 @@ def evaluate_traces(
         elif paths and since is None:
             evaluate(arguments, reraise)
         else:
-            raise UsageError("--since is for --collector" if paths else "give files or folders, or --collector URL")
+            raise UsageError("--since needs --collector" if paths else "give files or folders, or --collector URL")
 
 
 @app.command("watch")
@@ -303,7 +304,7 @@ def view_runs(
 
 
 def _say_where(what: str, page: Path, *, open_page: bool) -> None:
-    """Prints where a page is, and opens it if wanted."""
+    """Prints the path of a page, and opens the page with `open_page`."""
     typer.echo(f"The {what} is in {printable(str(page))}")
     if open_page and not webbrowser.open(page.resolve().as_uri()):
         typer.echo("No browser was found: open this file yourself.", err=True)
@@ -324,74 +325,5 @@ def compare_results(
         compare(results, output)
 
 
-BundlePath = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="PATH",
-        help="The bundle, or a folder with <assessment id>.zip for each row; by default, bundles/ beside the results.",
-    ),
-]
-ScenarioFolders = Annotated[
-    list[Path],
-    typer.Option(
-        "--scenarios",
-        metavar="FOLDER",
-        help="Folder with the scenarios of assistants. Only their code is executed, never a bundle's.",
-    ),
-]
-SignaturePath = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="The signature; by default, the results file's name with .sig.")
-]
-Provenance = Annotated[
-    Path | None, typer.Option(metavar="FILE", help="provenance.json with the digests of the images that ran.")
-]
-VerifiedResults = Annotated[Path, typer.Argument(metavar="RESULTS", help="Results file (.json) to verify.")]
-SHIPPED_SCENARIOS = [Path("scenarios/assistant")]
-
-
-@app.command("verify")
-def verify_results(
-    results: VerifiedResults,
-    bundle: BundlePath = None,
-    key: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Public key (PEM, ed25519) to check the signature."),
-    ] = None,
-    signature: SignaturePath = None,
-    provenance: Provenance = None,
-    scenarios: ScenarioFolders = SHIPPED_SCENARIOS,
-) -> None:
-    """Compute every value of results again from their bundles, and check a signature.
-
-    Exit codes: 0 verified; 1 a difference, a damaged bundle or a wrong signature; 2 an invalid command line or file;
-    3 verified, but shards are missing.
-    """
-    with exit_codes():
-        try:
-            from concord_cli.verify.command import VerifyArguments, verify
-        except ModuleNotFoundError as error:
-            raise UsageError(f"`concord verify` needs the module {error.name}: install concord-cli[local]") from error
-
-        execute(verify(VerifyArguments(results, bundle, scenarios, key, signature, provenance)))
-
-
-@app.command("sign")
-def sign_results(
-    results: VerifiedResults,
-    bundle: BundlePath = None,
-    key: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Private key (PEM, ed25519); by default, in CONCORD_SIGNING_KEY."),
-    ] = None,
-    signature: SignaturePath = None,
-    provenance: Provenance = None,
-    scenarios: ScenarioFolders = SHIPPED_SCENARIOS,
-) -> None:
-    """Verify results, and sign them: rows, bundles, manifests and the images' digests. Exit codes as of `verify`."""
-    with exit_codes():
-        try:
-            from concord_cli.verify.command import VerifyArguments, sign_results
-        except ModuleNotFoundError as error:
-            raise UsageError(f"`concord sign` needs the module {error.name}: install concord-cli[local]") from error
-
-        execute(sign_results(VerifyArguments(results, bundle, scenarios, key, signature, provenance)))
+app.command("verify")(verify_results)
+app.command("sign")(sign_results)

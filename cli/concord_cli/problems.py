@@ -1,4 +1,4 @@
-"""What went wrong in a row, the most important first: causes of wrong answers, lost criteria, then findings. Pure."""
+"""The problems in a row, the most important first: causes of wrong answers, lost criteria, then findings. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,7 +32,7 @@ def _causes(detail: Detail) -> Iterator[Problem]:
 
 
 def wrong_answers(trials: Iterable[TrialRecord]) -> list[Problem]:
-    """The reasons for wrong answers to tasks that no family generated, each with the agent that gave the answer."""
+    """The reasons for wrong answers to tasks that no family generated, each with the agent that answered."""
     by_agent: dict[str, list[str]] = {}
     for trial in trials:
         if trial.usable and trial.team_task is None and trial.grading is not None:
@@ -52,10 +52,8 @@ def _criteria(detail: Detail) -> Iterator[Problem]:
 
 
 def findings_of(detail: Detail) -> list[Problem]:
-    """A problem for each kind of finding: the advice of the first, and the agents that it does not name.
-
-    A finding may be no fault (a bottleneck by design).
-    """
+    """A problem for each kind of finding: the advice of the first finding, and the agents that the advice does not
+    name. A finding is not always a fault: a bottleneck may be by design."""
     kinds: dict[str, list[Finding]] = {}
     for finding in sorted(detail.findings, key=lambda finding: finding.id != "unexplained_knowledge"):
         kinds.setdefault(finding.id, []).append(finding)

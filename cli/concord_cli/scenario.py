@@ -32,7 +32,7 @@ Word = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
 
 
 def _as_text(env: object) -> object:
-    """Numbers and truth values as text, in TOML's form."""
+    """Numbers and booleans as text, in TOML's form."""
     if not isinstance(env, dict):
         return env
     texts = {True: "true", False: "false"}
@@ -50,7 +50,7 @@ Variables = Annotated[dict[str, str], BeforeValidator(_as_text)]
 
 
 class _Agent(_Table):
-    """An agent: the base URL where it runs, or its image, or its id on the platform; and its environment variables."""
+    """An agent: its base URL, its image, or its id on the platform; and its environment variables."""
 
     endpoint: HttpUrl | None = None
     agentbeats_id: str | None = None
@@ -59,7 +59,7 @@ class _Agent(_Table):
 
 
 class GreenAgent(_Agent):
-    """The green agent. `concord` asks the one at `endpoint`; the others are for the leaderboard's generator."""
+    """The green agent. `concord` calls the agent at `endpoint`; other fields are for the leaderboard's generator."""
 
 
 class Participant(_Agent):
@@ -157,7 +157,7 @@ def check_config(path: Path, scenario: Scenario) -> None:
 
 
 def check_spelling(path: Path, scenario: Scenario) -> None:
-    """Refuses config keys that are similar to one of Concord's. A green agent of others may have keys of its own.
+    """Refuses config keys that resemble a key of Concord. Another green agent may have keys of its own.
 
     Raises UsageError.
     """

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from concord_cli.exits import exit_codes
+from concord_cli.exits import execute, exit_codes
 
 app = typer.Typer(help="Scenarios for assistants: check and import them.", no_args_is_help=True)
 imports = typer.Typer(help="Import scenarios from other projects.", no_args_is_help=True)
@@ -26,12 +26,20 @@ def sources() -> None:
 @app.command()
 def lint(
     folders: Annotated[list[Path], typer.Argument(metavar="FOLDERS", help="Folders with a scenario.json.")],
+    play: Annotated[
+        bool,
+        typer.Option(
+            "--play",
+            help="Also play each scenario with assistants that do not do the task, and name the criteria that they "
+            "pass. Takes one to two seconds for each scenario.",
+        ),
+    ] = False,
 ) -> None:
     """Check scenarios for faults that would make their results wrong or unrepeatable. Exit code 1 if there are any."""
     with exit_codes():
         from concord_cli.assistant_scenario import lint_folders
 
-        lint_folders(folders)
+        execute(lint_folders(folders, play=play))
 
 
 @imports.command()

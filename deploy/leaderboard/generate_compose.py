@@ -118,7 +118,7 @@ def _participant(place: str, table: object, team: Mapping[str, str]) -> Agent:
 
 def _text(place: str, value: object) -> str:
     if not isinstance(value, str):
-        raise ScenarioError(f"{place} is no text: {value!r}")
+        raise ScenarioError(f"{place} is not a string: {value!r}")
     return value
 
 
@@ -133,7 +133,7 @@ def _agent(place: str, table: object, name: str | None = None) -> Agent:
         raise ScenarioError(f"{place}: give either `agentbeats_id` or `image`: {found}")
     [(key, value)] = given.items()
     if not isinstance(value, str) or (_ID if key == "agentbeats_id" else _IMAGE).fullmatch(value) is None:
-        raise ScenarioError(f"{place}.{key} is no {'id' if key == 'agentbeats_id' else 'image name'}: {value!r}")
+        raise ScenarioError(f"{place}.{key} is not an {'id' if key == 'agentbeats_id' else 'image name'}: {value!r}")
     return Agent(name, given.get("agentbeats_id"), given.get("image"), _env(place, table.get("env", {})))
 
 
@@ -142,7 +142,7 @@ def _name(place: str, table: Mapping[str, Any]) -> str:
     if name is None:
         raise ScenarioError(f"{place}.name is missing: it is the participant's role and host name")
     if not isinstance(name, str) or _NAME.fullmatch(name) is None:
-        raise ScenarioError(f"{place}.name is no host name: {name!r}: use a-z, 0-9, - and _, at most 63 characters")
+        raise ScenarioError(f"{place}.name is not a host name: {name!r}: use a-z, 0-9, - and _, at most 63 characters")
     if name in {GREEN, CLIENT, "unknown"}:
         raise ScenarioError(f"{place}.name is reserved: {name!r}")
     return name
@@ -153,9 +153,9 @@ def _env(place: str, table: object) -> dict[str, str]:
         raise ScenarioError(f"{place}.env is not a table")
     for key, value in table.items():
         if _VARIABLE.fullmatch(key) is None:
-            raise ScenarioError(f"{place}.env: {key!r} is no name of a variable")
+            raise ScenarioError(f"{place}.env: {key!r} is not a variable name")
         if not isinstance(value, str | int | float):
-            raise ScenarioError(f"{place}.env.{key} is no text, number or truth value")
+            raise ScenarioError(f"{place}.env.{key} is not a string, number or boolean")
     return {key: str(value).lower() if isinstance(value, bool) else str(value) for key, value in table.items()}
 
 

@@ -13,10 +13,8 @@ from pathlib import Path
 
 
 def command_for(concord: Path, results: Path, submissions: Path, key: Path, *, sign: bool) -> list[str] | None:
-    """The command that verifies a results file, or signs one without a signature; None for one without bundles.
-
-    Without a signature, and not to be signed, only the results are verified.
-    """
+    """The command that verifies a results file, or signs a file without a signature; None for a file without bundles.
+    Without `sign`, the command only verifies a file without a signature."""
     bundles = submissions / f"{results.stem}.bundles"
     if not bundles.is_dir():
         return None

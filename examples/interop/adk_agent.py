@@ -17,7 +17,7 @@ from words import KNOWN, Arguments, answer_of, arguments
 
 
 class Scripted(BaseLlm):
-    """Asks every tool once, and then says what they said."""
+    """Calls every tool once, and then reports their answers."""
 
     tools: list[str]
 

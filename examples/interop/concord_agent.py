@@ -21,7 +21,7 @@ from words import answer_of, arguments
 
 
 async def handle(message: IncomingMessage, task: TaskHandle) -> None:
-    """Asks all peers, and says what they said."""
+    """Asks all peers, and reports their answers."""
     assignment = Assignment.from_metadata(message.metadata)
     async with PeerDiscovery() as discovery, Messenger(lambda _step, _assignment: None) as messenger:
         peers = await discovery.peers(assignment)

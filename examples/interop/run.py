@@ -26,7 +26,7 @@ _TIME_LIMIT_S: Final = 180
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an assessment showed of a peer. `observed`, `failed`: calls of the lead to its helper by the gateway."""
+    """The outcome for a peer. `observed`, `failed`: calls of the lead to its helper through the gateway."""
 
     peer: str
     version: str
@@ -38,7 +38,7 @@ class Outcome:
 
     @property
     def works(self) -> bool:
-        """Whether the peer answered the gateway, and whatever of its calls was observed did not fail."""
+        """Whether the peer answered the gateway, and none of its observed calls failed."""
         return self.answered and not self.failed and not self.fault
 
     def line(self) -> str:

@@ -34,7 +34,7 @@ class Words(AgentExecutor):
 
 
 async def ask(peer: str) -> str:
-    """What a peer says."""
+    """The answer of a peer."""
     async with httpx.AsyncClient(timeout=30) as http:
         card = await A2ACardResolver(http, peer).get_agent_card()
         client = ClientFactory(ClientConfig(httpx_client=http, streaming=False)).create(card)

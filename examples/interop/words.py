@@ -1,4 +1,4 @@
-"""The common part of the agents of `make interop`: arguments, and a word that they know or ask their peers for."""
+"""The common part of the agents of `make interop`: their arguments, and the texts of their answers."""
 
 import argparse
 from collections.abc import Sequence
@@ -9,7 +9,7 @@ KNOWN = "The word is heron."
 
 @dataclass(frozen=True, slots=True)
 class Arguments:
-    """Where the agent listens, its address in its card, and the addresses of its peers."""
+    """The agent's host and port, its address in its card, and the addresses of its peers."""
 
     host: str
     port: int

@@ -8,13 +8,13 @@ from pydantic.fields import FieldInfo
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SecretsSettingsSource
 
 DEFAULT_FOLDER = "/run/secrets"
-"""Where Docker mounts secrets. `CONCORD_SECRETS_DIR` names another folder."""
+"""The folder in which Docker mounts secrets. `CONCORD_SECRETS_DIR` names another folder."""
 
 
 class SecretFileSettings(BaseSettings):
     """Settings from the environment and, for variables that are not set, from files with the variables' names.
 
-    Upper and lower case are the same. An empty file is like an unset variable.
+    Names are case-insensitive. An empty file is like an unset variable.
     """
 
     @classmethod
@@ -35,6 +35,6 @@ class SecretFileSettings(BaseSettings):
 
 class _SecretFiles(SecretsSettingsSource):
     def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
-        """The text of a setting's file; None without one."""
+        """The text of a setting's file; None without a file."""
         text, key, is_complex = super().get_field_value(field, field_name)
         return text or None, key, is_complex

@@ -1,7 +1,7 @@
 """OpenTelemetry spans of Concord's own work, for its operators.
 
-They have nothing in common with the traces that participants report: other ids, another store, and no participant gets
-a span's context. The tracer is Concord's own and not the global one, which libraries use for spans of theirs.
+They are separate from the traces that participants report: they have other ids and another store, and no participant
+gets a span's context. The tracer is Concord's own, because libraries use the global tracer for their own spans.
 """
 
 import logging
@@ -97,7 +97,7 @@ def root() -> Context:
 
 
 def current() -> Context:
-    """The current span, as a parent for spans of other tasks."""
+    """The current span, as a parent for spans in other tasks."""
     return trace.set_span_in_context(trace.get_current_span(), Context())
 
 

@@ -101,7 +101,7 @@ def main() -> None:
         action="append",
         default=None,
         metavar="HABIT@SEAT",
-        help="what one of its seats does wrong: withholding, distorting, forgetful or chattering "
+        help="the fault of one of its seats: withholding, distorting, forgetful or chattering "
         "(default: those in SAMPLE_HABITS, separated by spaces)",
     )
     arguments = parser.parse_args()

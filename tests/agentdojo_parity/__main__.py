@@ -1,6 +1,6 @@
 """`python -m tests.agentdojo_parity`: compares verdicts on AgentDojo's tasks with those of AgentDojo's own grader.
 
-Ends with 1 if the verdicts on a run differ and `differences.py` gives no reason.
+Exit code 1 if the verdicts on a run differ and `differences.py` has no reason.
 """
 
 import argparse

@@ -48,7 +48,7 @@ EXTRA: Final[Mapping[str, Sequence[Call]]] = {
         )
     ],
 }
-"""What no task asks for."""
+"""Calls that no task asks for."""
 
 READS_MAIL: Final = "the unread emails marked as read besides"
 IN_CAPITALS: Final = "the answer in capitals"
@@ -58,7 +58,7 @@ _FILLER: Final = "And so on. " * 200
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What an assistant does in a user task, which is under attack if `injection_task` is given.
+    """The calls of an assistant in a user task, which is under attack if `injection_task` is given.
 
     `kind`: what is wrong with it. The ground truth has `GROUND_TRUTH`.
     """

@@ -29,7 +29,7 @@ class Compared:
 
     @property
     def reason(self) -> Difference | None:
-        """Why they differ, if there is a reason for exactly this difference."""
+        """The reason for exactly this difference, if one is known."""
         if self.ours is None or self.agree:
             return None
         for each in DIFFERENCES:
@@ -79,9 +79,9 @@ def _summary(suite: Suite, found: Sequence[Compared]) -> ResultTable:
     return ResultTable(
         "Agreement",
         f"Measured by `make agentdojo` with agentdojo {suite.package_version}, benchmark {suite.benchmark_version}, "
-        f"attack `{suite.attack}`. Both verdicts, `utility` and `security`, must be the same. Wrong runs are made "
-        "from the ground truth of each task: one action left out, done twice or spoiled, the answer spoiled, or "
-        "something else done besides.",
+        f"attack `{suite.attack}`. Both verdicts, `utility` and `security`, must be the same. Wrong runs are variants "
+        "of each task's ground truth: one action omitted, repeated or spoiled, the answer spoiled, or an additional "
+        "action.",
         ("runs", "number", "representable", "agree", "differ"),
         [*rows, ["all", *totals]],
     )
@@ -90,7 +90,7 @@ def _summary(suite: Suite, found: Sequence[Compared]) -> ResultTable:
 def _reasons(found: Sequence[Compared]) -> ResultTable:
     rows = [[each.reason, str(sum(one.reason is each for one in found))] for each in DIFFERENCES]
     rows.append(["No reason known", str(len(list(unexplained(found))))])
-    return ResultTable("Differences", "The reasons why the verdicts on a run differ.", ("reason", "runs"), rows)
+    return ResultTable("Differences", "The reasons for different verdicts on a run.", ("reason", "runs"), rows)
 
 
 def _user_tasks(suite: Suite, found: Sequence[Compared]) -> ResultTable:
@@ -126,8 +126,8 @@ def _injection_tasks(suite: Suite, found: Sequence[Compared]) -> ResultTable:
         rows.append([name, calls, *verdicts, _agreeing(wrong), _agreeing(pairs), note])
     return ResultTable(
         "Injection tasks",
-        "Actions: whose actions carry the attack out. AgentDojo has none for tasks 6 to 13. AgentDojo and Concord: the "
-        "verdict `security` on them.",
+        "Actions: the source of the actions that carry out the attack. AgentDojo has none for tasks 6 to 13. AgentDojo "
+        "and Concord: the verdict `security` on these actions.",
         ("task", "actions", "AgentDojo", "Concord", "wrong runs", "attacked runs", "not representable"),
         _numbered(rows),
     )

@@ -14,10 +14,10 @@ from concord_assistant.green_agent import GreenAgent
 from concord_assistant.results import AssessmentResults
 from concord_assistant.scenario.loader import Scenario, load_scenario
 from concord_assistant.updates import Update
+from concord_cli.scenario_play import AssistantInProcess
 from concord_purple.assistant.oracle import Oracle, OracleAssistant
 from concord_purple.assistant.unfit import NullAssistant
 from tests.agentdojo_parity.runs import Run
-from tests.scenarios_gate.assistants import AssistantInProcess
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Judged:
     """The verdicts on runs of a suite's tasks, in one environment process."""
 
     def __init__(self, suite: Suite, agent: GreenAgent, folder: Path) -> None:
-        """`folder`: where the imported scenarios are written, to be loaded as everybody loads them."""
+        """`folder`: for the imported scenarios, which are written there and loaded as usual."""
         self._suite = suite
         self._agent = agent
         self._folder = folder
@@ -89,4 +89,4 @@ async def verdicts(suite: Suite, runs: Sequence[Run]) -> list[Verdict]:
 
 
 async def _ignore(_: Update) -> None:
-    """Sends an update to nobody."""
+    """Discards an update."""

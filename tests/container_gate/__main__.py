@@ -19,12 +19,12 @@ from tests.container_gate.project import EngineError, Project, images
 from tests.redis_servers import engine_answers
 
 KEPT: Final = Path("output/container_gate")
-"""Where the logs of a run with a failed case are kept."""
+"""The folder for the logs of a run with a failed case."""
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """A case, what happened, the seconds of its assessment, and whether that is as it should be."""
+    """A case, its outcome, the seconds of its assessment, and whether the outcome is as expected."""
 
     case: str
     happened: str
@@ -33,7 +33,7 @@ class Result:
 
     @property
     def verdict(self) -> str:
-        return "as it should be" if self.good else "WRONG"
+        return "as expected" if self.good else "WRONG"
 
 
 def run(case: Case, project: Project, built: Mapping[str, str], logs: Path) -> Result:

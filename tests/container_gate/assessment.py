@@ -21,12 +21,12 @@ _LOOK_S: Final = 0.1
 
 
 class UnclearError(Exception):
-    """The assessment ended in a way that no client can use, or not at all; the text says how."""
+    """The assessment did not end, or ended in a way that no client can use. The text says how."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A row that fits its schema, or the text of a failure; and how long it took (seconds)."""
+    """A row that matches its schema, or the text of a failure; and the duration (seconds)."""
 
     row: ResultRow | None
     failure: str
@@ -34,7 +34,7 @@ class Outcome:
 
     @property
     def text(self) -> str:
-        """What a person needs to know of it, on one line."""
+        """A summary on one line."""
         if self.row is None:
             return f"failed: {self.failure}"
         score = "none" if self.row.score is None else f"{self.row.score:.0f}"

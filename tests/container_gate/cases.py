@@ -1,4 +1,4 @@
-"""The cases: a scenario, what happens to it meanwhile, and how it may end."""
+"""The cases: a scenario, the disturbance of its assessment, and its accepted outcomes."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -16,7 +16,7 @@ from tests.ground_truth.offline import tasks
 PATTERNS: Final[list[dict[str, Any]]] = json.loads(PATH.read_text())["scenarios"]
 
 GOOD_SCORE: Final = 90
-"""What a team reaches that answers every task of a case correctly."""
+"""The minimum score of a team that answers every task of a case correctly."""
 
 _GAME: Final = {"suite": "maximum", "difficulty": 1, "exchange": "rounds"}
 _LIMITS: Final = {"timeout_s": 120, "trial_timeout_s": 20}

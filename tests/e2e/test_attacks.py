@@ -34,7 +34,7 @@ def test_the_list_has_every_attack_of_the_catalogue() -> None:
     assert list(verdicts(ended.stdout)) == list(dict.fromkeys(attack.name for attack in ATTACKS))
 
 
-def test_a_stack_of_its_own_is_attacked_from_inside_too_and_an_attack_that_succeeds_sets_the_exit_code() -> None:
+def test_a_separate_stack_is_attacked_from_inside_too_and_an_attack_that_succeeds_sets_the_exit_code() -> None:
     """The stack accepts reports without a token. It has API keys, one of which the attacks use."""
     held = ["own assessment", "another trial", "own ports", "forged token", "tasks of others"]
     weak, untried = ["without token"], ["other ports", "rebinding", "judge"]

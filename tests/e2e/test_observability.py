@@ -304,7 +304,7 @@ def test_spans_name_the_assessment_and_its_trials(run: Run) -> None:
     assert attribute(root, "concord.assessment_id") == run.row["detail"]["assessment_id"]
 
 
-def test_concords_own_trace_is_none_of_the_participants_traces(run: Run) -> None:
+def test_concords_own_trace_is_not_a_participants_trace(run: Run) -> None:
     assert run.spans[0].trace_id.hex() not in {trial["trace_id"] for trial in run.row["detail"]["trials"]}
 
 

@@ -60,7 +60,7 @@ def inside(agent: str) -> str:
 
 
 @pytest.mark.parametrize("name", INSIDE)
-def test_spans_give_the_same_agents_and_calls_live_as_in_a_file(name: str) -> None:
+def test_spans_result_in_the_same_agents_and_calls_live_as_in_a_file(name: str) -> None:
     live = projected(name)
     calls = Counter((inside(call.caller), inside(call.callee), call.kind.value) for call in live.interactions)
     truth = SETUPS[name]["edges"]

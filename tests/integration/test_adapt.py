@@ -88,14 +88,14 @@ async def test_cards_and_requests_to_others_pass(adapted: Adapted) -> None:
         return f"{request.headers['x-city']}: {(await request.body()).decode()}, no token: {'proxy' in request.headers}"
 
     async with served(app) as url:
-        told = await adapted.http.post(f"{url}/weather?key=1", content="rain", headers={"x-city": "Bergen"})
+        answer = await adapted.http.post(f"{url}/weather?key=1", content="rain", headers={"x-city": "Bergen"})
     card = await adapted.http.get(f"{adapted.peer_url}.well-known/agent-card.json")
-    assert told.json() == "Bergen: rain, no token: False"
+    assert answer.json() == "Bergen: rain, no token: False"
     assert card.json()["name"]
     assert await adapted.calls() == []
 
 
-async def test_a_proxy_is_its_agents_alone(adapted: Adapted) -> None:
+async def test_a_proxy_serves_only_its_agent(adapted: Adapted) -> None:
     async with httpx.AsyncClient(verify=NO_TLS, proxy=f"http://127.0.0.1:{adapted.port}") as stranger:
         answer = await stranger.post(adapted.peer_url, json=send("message/send"))
     assert answer.status_code == 407
@@ -139,7 +139,7 @@ async def test_the_card_of_an_adapted_agent_leads_to_its_proxy() -> None:
     assert answer["result"]["status"]["state"] == "completed"
 
 
-async def test_an_agent_that_is_away_is_a_bad_gateway() -> None:
+async def test_an_unreachable_agent_is_answered_with_502() -> None:
     async with Upstream() as upstream, httpx.AsyncClient(verify=NO_TLS) as http:
         incoming = IncomingProxy("http://127.0.0.1:9", "http://outside:9021/", Trials("a", http), upstream)
         async with listening(incoming.answer) as port:

@@ -1,4 +1,4 @@
-"""A collector without an assessment: it keeps the spans of no trial within limits, and the command line reads them."""
+"""An open collector: it keeps spans that belong to no trial within limits, and the command line reads them."""
 
 import asyncio
 import json
@@ -63,7 +63,7 @@ async def test_the_trace_of_a_trial_is_neither_listed_nor_exported(redis_url: st
 
 
 @pytest.mark.parametrize("limits", [{"open_traces": 2}, {"open_bytes": 4000}])
-async def test_the_oldest_traces_make_room_for_new_ones(redis_url: str, limits: dict[str, int]) -> None:
+async def test_the_oldest_traces_are_deleted_beyond_the_limit(redis_url: str, limits: dict[str, int]) -> None:
     ids = [new_trace_id() for _ in range(3)]
     async with connect(redis_url) as storage, collector(redis_url, **limits) as client:
         for trace_id in ids:
@@ -99,7 +99,7 @@ async def test_exported_spans_are_evaluated_as_those_of_a_file(redis_url: str, t
     assert rows[0]["agents"] == rows[1]["agents"]
 
 
-async def test_watch_tells_of_each_trace_once(redis_url: str) -> None:
+async def test_watch_reports_each_trace_once(redis_url: str) -> None:
     async with collector(redis_url) as client:
         with OpenCollector(str(client.base_url)) as source:
             watch = Watch(source, quiet_s=0.0)

@@ -278,9 +278,7 @@ class TestRules:
             (f"http://127.0.0.1/{'x' * 3000}", "too long"),
         ],
     )
-    async def test_a_webhook_at_a_place_that_no_client_may_name_is_refused(
-        self, webhooks: Webhooks, url: str, reason: str
-    ) -> None:
+    async def test_a_webhook_at_a_forbidden_address_is_refused(self, webhooks: Webhooks, url: str, reason: str) -> None:
         with pytest.raises(InvalidParamsError, match=reason):
             await webhooks.set_info("t", config(url), BY_1_0)
         assert await webhooks.of("t") == []

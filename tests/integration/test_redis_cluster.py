@@ -168,10 +168,10 @@ async def test_the_memory_in_use_is_that_of_the_fullest_node(cluster: Cluster, s
     with redis.Redis.from_url(cluster.node_urls[1]) as node:
         node.config_set("maxmemory", 64 * 1024 * 1024)
         node.set(_key_of(node), b"x" * 20_000_000)
-        told = await storage.memory()
+        memory = await storage.memory()
         node.config_set("maxmemory", 0)
-    assert told.limit == 64 * 1024 * 1024
-    assert told.used > 20_000_000
+    assert memory.limit == 64 * 1024 * 1024
+    assert memory.used > 20_000_000
 
 
 async def test_commands_wait_for_a_cluster_that_restarts(cluster: Cluster, redis_url: str) -> None:
@@ -187,7 +187,7 @@ async def test_commands_wait_for_a_cluster_that_restarts(cluster: Cluster, redis
         assert [await storage.traces.length(name) for name in names] == [2] * len(names)
 
 
-async def test_an_absent_cluster_is_reported_as_such() -> None:
+async def test_an_absent_cluster_is_reported() -> None:
     async with connect(f"redis+cluster://127.0.0.1:{free_port()}", f"redis://127.0.0.1:{free_port()}") as storage:
         with pytest.raises(StorageUnavailableError):
             await storage.traces.length("t1")

@@ -132,7 +132,7 @@ async def test_every_path_needs_a_key(rest: httpx.AsyncClient, method: str, path
     assert (answer.status_code, answer.headers["www-authenticate"]) == (401, "Bearer")
 
 
-async def test_a_task_belongs_to_the_key_that_began_it_by_whichever_binding(rest: httpx.AsyncClient) -> None:
+async def test_a_task_belongs_to_the_key_that_began_it_by_either_binding(rest: httpx.AsyncClient) -> None:
     task = await rejected_task(rest)
     call = {"jsonrpc": "2.0", "id": 1, "method": "GetTask", "params": {"id": task["id"]}}
     assert (await rest.post("/", json=call, headers=BY_KEY)).json()["result"]["id"] == task["id"]

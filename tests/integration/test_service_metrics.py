@@ -96,7 +96,7 @@ async def test_the_green_agent_shows_a_program_that_does_not_answer(redis_url: s
     assert exposition.count("# TYPE process_resident_memory_bytes ") == 1
 
 
-async def test_a_collector_without_redis_shows_no_figure_of_redis_but_that() -> None:
+async def test_a_collector_without_redis_exports_no_other_figure_of_redis() -> None:
     metrics = Metrics()
     assert [metric.name for metric in metrics.storage.collect()] == ["concord_redis_up"]
     assert value(metrics.registry, "concord_redis_up") == 0

@@ -56,12 +56,13 @@ def table_of(found: Sequence[Measured], seeds: int) -> ResultTable:
     return ResultTable(
         "The gate",
         f"Measured by `make scenarios-gate` with {seeds} seeds for each scenario. The assistants run in the process of "
-        "the gate, and the environment is a process. Shares of the points: of null, dump and read-only the highest of "
-        f"all seeds, which may be {MOST_UNFIT:.0%}; of the oracle the lowest, which must be {LEAST_ORACLE:.0%}; of the "
-        "rule-based assistant, which is no condition of the gate, the lowest: with the scenario's prompt, with plain "
-        "orders in the words of somebody else (plain), and with looser words, for which the rules were not written "
-        "(free); `tests/scenarios_gate/rewordings.json` has the prompts. Mutants: those that ran "
-        f"until each criterion had lost points. Mutants and reworded prompts run at the first {THOROUGH_SEEDS} seeds.",
+        "the gate, and the environment is a separate process. The columns of assistants are shares of the points. For "
+        f"null, dump and read-only, the share is the highest of all seeds and may be at most {MOST_UNFIT:.0%}. For the "
+        f"oracle, it is the lowest and must be at least {LEAST_ORACLE:.0%}. For the rule-based assistant, it is the "
+        "lowest too, and the gate has no condition on it: `rules` has the scenario's prompt, `plain` has plain orders "
+        "in the words of somebody else, and `free` has looser words, for which the rules were not written "
+        "(`tests/scenarios_gate/rewordings.json`). Mutants: the mutants of the oracle that ran until each criterion "
+        f"had lost points. Mutants and reworded prompts run at the first {THOROUGH_SEEDS} seeds.",
         COLUMNS,
         [_row(each) for each in found],
     )

@@ -6,15 +6,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final
 
-from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.green_agent import GreenAgent
 from concord_assistant.results import AssessmentResults
 from concord_assistant.scenario.generator import filled, replacements_of, variant
 from concord_assistant.scenario.loader import Scenario, load_scenario
-from concord_assistant.updates import Update
+from concord_cli.scenario_play import UNFIT, assessed, passed
 from concord_purple.assistant.agent import Assistant
 from concord_purple.assistant.oracle import Oracle, OracleAssistant
-from tests.scenarios_gate.assistants import RULES, UNFIT, AssistantInProcess
+from concord_purple.assistant.rules.planner import RuleAssistant
 from tests.scenarios_gate.mutants import Strays, mutants_of
 
 MOST_UNFIT: Final = 0.20
@@ -105,24 +104,8 @@ async def measured(agent: GreenAgent, folder: Path, seeds: Sequence[int]) -> Mea
 async def share_of_rules(agent: GreenAgent, scenario: Scenario, seed: int, prompt: str) -> float:
     """The rule-based assistant's share of the points with another prompt. The variant replaces texts in it, too."""
     config = scenario.config.model_copy(update={"user_prompt": prompt})
-    results, _ = await _assessed(agent, variant(replace(scenario, config=config), seed), seed, RULES)
+    results, _ = await assessed(agent, variant(replace(scenario, config=config), seed), RuleAssistant, seed)
     return _share(results)
-
-
-async def _assessed(
-    agent: GreenAgent, scenario: Scenario, seed: int, new_assistant: Callable[[], Assistant]
-) -> tuple[AssessmentResults, list[str]]:
-    """Assesses an assistant in this process. Returns the results and the assistant's errors."""
-    client = AssistantInProcess(new_assistant)
-    results = await agent.run(
-        task_id="gate",
-        emitter=TaskUpdateEmitter(_ignore),
-        scenario=scenario.config,
-        evaluators=scenario.evaluators,
-        purple_client=client,
-        assessment_config={"seed": seed},
-    )
-    return results, client.errors
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +119,7 @@ class _Runs:
 
     async def run(self, new_assistant: Callable[[], Assistant]) -> tuple[AssessmentResults, list[str]]:
         """Assesses an assistant in this process. Returns the results and the assistant's errors."""
-        return await _assessed(self.agent, self.scenario, self.seed, new_assistant)
+        return await assessed(self.agent, self.scenario, new_assistant, self.seed)
 
     async def run_oracle(self, oracle: Oracle) -> tuple[AssessmentResults, list[str]]:
         """Assesses an oracle."""
@@ -145,13 +128,12 @@ class _Runs:
 
 async def _measure(runs: _Runs, found: Measured, killers: dict[str, None]) -> None:
     """Measures one variant. `killers`: the mutants that were of use at earlier seeds, which come first."""
-    for name, new_assistant in {**UNFIT, "rules": RULES}.items():
+    for name, new_assistant in {**UNFIT, "rules": RuleAssistant}.items():
         results, _ = await runs.run(new_assistant)
         found.shares.setdefault(name, []).append(_share(results))
         if name in UNFIT:
-            for criterion in results.criteria_results:
-                if criterion.score == criterion.max_score:
-                    found.passed.setdefault(criterion.criterion_id, set()).add(name)
+            for criterion in passed(results):
+                found.passed.setdefault(criterion, set()).add(name)
     results, errors = await runs.run_oracle(runs.oracle)
     again, _ = await runs.run_oracle(runs.oracle)
     found.shares.setdefault("oracle", []).append(_share(results))
@@ -215,7 +197,3 @@ def _differences(one: AssessmentResults, other: AssessmentResults) -> list[str]:
     """The fields of the results that differ, apart from the duration."""
     first, second = (each.model_dump(mode="json", exclude={"duration_seconds"}) for each in (one, other))
     return [name for name in first if first[name] != second[name]]
-
-
-async def _ignore(_: Update) -> None:
-    """Sends an update to nobody."""

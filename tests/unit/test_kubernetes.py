@@ -64,8 +64,8 @@ def overlay(request: pytest.FixtureRequest) -> list[Document]:
 
 def files_of(folder: Path) -> Iterator[Path]:
     """The files of a folder and of all folders that it names."""
-    told = kustomization(folder / "kustomization.yaml")
-    for name in [*told.get("resources", []), *told.get("components", [])]:
+    parsed = kustomization(folder / "kustomization.yaml")
+    for name in [*parsed.get("resources", []), *parsed.get("components", [])]:
         path = (folder / name).resolve()
         if path.is_dir():
             yield from files_of(path)
@@ -100,9 +100,9 @@ def selected(overlay: list[Document], selector: Document) -> list[str]:
 
 @pytest.mark.parametrize("path", KUSTOMIZATIONS, ids=lambda path: path.parent.name)
 def test_a_kustomization_names_only_files_that_exist_and_every_file_is_named(path: Path) -> None:
-    told = kustomization(path)
-    named = [*told.get("resources", []), *told.get("components", [])]
-    named += [patch["path"] for patch in told.get("patches", [])]
+    parsed = kustomization(path)
+    named = [*parsed.get("resources", []), *parsed.get("components", [])]
+    named += [patch["path"] for patch in parsed.get("patches", [])]
     assert [name for name in named if not (path.parent / name).exists()] == []
     own = {each.name for each in path.parent.glob("*.yaml")} - {"kustomization.yaml"}
     assert own <= set(named)
@@ -201,7 +201,7 @@ def test_the_workers_of_each_queue_scale_by_the_depth_that_the_collector_exports
     assert all(f'"{name.removeprefix("evaluator-")}"' in location for name, location in read.items())
 
 
-def test_whatever_is_scaled_exists_and_has_no_fixed_number_of_pods(overlay: list[Document]) -> None:
+def test_every_scaled_object_exists_and_has_no_fixed_number_of_pods(overlay: list[Document]) -> None:
     scalers = [each for each in overlay if each["kind"] in {"HorizontalPodAutoscaler", "ScaledObject"}]
     targets = {(each["spec"]["scaleTargetRef"]["kind"], each["spec"]["scaleTargetRef"]["name"]) for each in scalers}
     existing = {(pod["kind"], pod["metadata"]["name"]): pod for pod in pods(overlay)}

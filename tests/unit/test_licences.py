@@ -26,7 +26,7 @@ def test_every_listed_licence_is_allowed() -> None:
     assert [(name, licence) for name, (_, licence) in listed().items() if not is_allowed(licence)] == []
 
 
-def test_the_page_says_what_the_installed_packages_say() -> None:
+def test_the_page_agrees_with_the_metadata_of_the_installed_packages() -> None:
     installed, page = installed_licences([Path(sys.prefix)]), listed()
     single = {name for name, (versions, _) in page.items() if "," not in versions}
     assert len(single & installed.keys()) > 100

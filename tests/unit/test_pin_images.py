@@ -16,7 +16,7 @@ Pin = Callable[[str], int]
 
 @pytest.fixture
 def pin(tmp_path: Path) -> Pin:
-    """Runs the script in a copy of the files, with a registry that gives this answer for every image."""
+    """Runs the script in a copy of the files, with a registry that returns this answer for every image."""
     shutil.copytree(ROOT / "deploy", tmp_path / "deploy")
     shutil.copy(ROOT / "docker-compose.yaml", tmp_path)
     docker = tmp_path / "bin" / "docker"

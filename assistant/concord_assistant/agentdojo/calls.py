@@ -28,7 +28,7 @@ Action = dict[str, Any]
 
 
 class NotRepresentableError(Exception):
-    """The environment has nothing like this call."""
+    """The environment has no counterpart of a call."""
 
 
 def message_id_of(email: str) -> str:
@@ -52,10 +52,8 @@ def drive_calls(calls: Sequence[Call]) -> list[str]:
 
 
 def oracle_of(environment: Environment, calls: Sequence[Call], output: str) -> dict[str, Any]:
-    """An oracle that does what the calls do, and then tells the user `output`. It has no actions if there is nothing.
-
-    Raises NotRepresentableError.
-    """
+    """An oracle that makes the calls and then sends the user `output`. Without calls, it has no actions. Raises
+    NotRepresentableError."""
     performed = _Performed(environment)
     for call in calls:
         performed.perform(call)
@@ -66,7 +64,7 @@ def oracle_of(environment: Environment, calls: Sequence[Call], output: str) -> d
 
 @dataclass(slots=True)
 class _Sent:
-    """An email that a call sent: the turn, and what identifies it."""
+    """An email that a call sent: the turn, and the fields that identify the email."""
 
     turn: int
     where: Mapping[str, Any]
@@ -80,7 +78,7 @@ class _Performed:
     actions: list[Action] = field(default_factory=list)
     turn: int = 1
     _emails: dict[str, _Sent | None] = field(init=False)
-    """The emails that AgentDojo has by now, by its numbers. None: imported, or sent by AgentDojo's calendar."""
+    """AgentDojo's emails so far, by AgentDojo's numbers. None: imported, or sent by AgentDojo's calendar."""
     _read: set[str] = field(default_factory=set)
     _events: dict[str, Event] = field(init=False)
 
@@ -153,7 +151,7 @@ class _Performed:
         participants: list[str] | None = None,
         location: str | None = None,
     ) -> None:
-        """`create_calendar_event`, which sends an invitation by email. The environment sends none."""
+        """`create_calendar_event`, which sends an invitation by email in AgentDojo. The environment sends none."""
         self.act(
             "calendar.create",
             title=title,
@@ -166,7 +164,8 @@ class _Performed:
         self._number(None)
 
     def reschedule(self, event_id: str, new_start_time: str, new_end_time: str | None = None) -> None:
-        """`reschedule_calendar_event`, which tells the participants by email. The environment sends none."""
+        """`reschedule_calendar_event`, which informs the participants by email in AgentDojo. The environment sends
+        none."""
         event, start = self._events[event_id], datetime.fromisoformat(new_start_time)
         end = start + (event.end_time - event.start_time)
         if new_end_time is not None:
@@ -184,7 +183,7 @@ class _Performed:
         )
 
     def _number(self, sent: _Sent | None) -> None:
-        """Gives an email that AgentDojo sends the number that AgentDojo gives it: one more than the highest."""
+        """Records the number of an email that AgentDojo sends: one more than the highest number so far."""
         self._emails[str(max((int(each) for each in self._emails), default=0) + 1)] = sent
 
 

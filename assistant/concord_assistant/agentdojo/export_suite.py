@@ -70,7 +70,7 @@ def _items(environment: Any, kind: str) -> dict[str, Any]:  # noqa: ANN401 - Age
 
 
 def _places(environment: Any, canaries: dict[str, str]) -> dict[str, tuple[str, str]]:  # noqa: ANN401
-    """Where each injection vector of emails and events is: `emails` or `events`, and the item's id."""
+    """The place of each injection vector in emails and events: `emails` or `events`, and the item's id."""
     return {
         vector: (kind, key)
         for kind in ITEMS
@@ -91,10 +91,8 @@ def _calls(task: Any, environment: Any) -> list[dict[str, Any]]:  # noqa: ANN401
 
 
 def _injected(suite: Any, attack: Any, user_task: Any, task: Any, places: dict[str, tuple[str, str]]) -> Any:  # noqa: ANN401
-    """All items that have a vector, with the attack's payload in it, as AgentDojo's loading of its files makes them.
-
-    The payload of an imported attack is the same for every user task.
-    """
+    """All items that have a vector, with the attack's payload in place of the vector, as AgentDojo loads its files. The
+    payload of an imported attack is the same for every user task."""
     [payload] = set(attack.attack(user_task, task).values())
     environment = suite.load_and_inject_default_environment(dict.fromkeys(attack.canary_injections, payload))
     found = {kind: _items(environment, kind) for kind in ITEMS}

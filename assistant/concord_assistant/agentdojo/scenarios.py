@@ -17,8 +17,8 @@ LICENCE_FILE: Final = "LICENSE.agentdojo"
 ORACLE_FILE: Final = "oracle.json"
 
 START: Final = time(11)
-"""Of the current day. AgentDojo has no time of day. `user_task_11` asks for the time until lunch, and means the time
-between the end of the meeting before it, at 11:00, and lunch."""
+"""The time at which the current day begins. AgentDojo has no time of day. `user_task_11` asks for the time until lunch,
+and means the time between the end of the previous meeting, at 11:00, and lunch."""
 END: Final = time(23)
 TURNS: Final = 10
 STEP: Final = timedelta(minutes=5)
@@ -98,7 +98,7 @@ def chosen(suite: Suite, *, attacked: bool) -> Iterator[tuple[str, str | None]]:
 
 
 def left_out(suite: Suite) -> dict[str, str]:
-    """The tasks that the environment cannot represent, because it has no files: what each does with the cloud drive."""
+    """The tasks that the environment, which has no files, cannot represent, each with its use of the cloud drive."""
     user_tasks = {
         name: f"uses {', '.join(drive_calls(task.calls))}"
         for name, task in suite.user_tasks.items()

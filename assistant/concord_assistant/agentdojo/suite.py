@@ -120,7 +120,7 @@ class UserTask(_Part):
 
 
 class InjectionTask(_Part):
-    """What an attacker wants. `calls`: AgentDojo's ground truth, which is empty for some tasks."""
+    """A task of an attacker. `calls`: AgentDojo's ground truth, which is empty for some tasks."""
 
     goal: str
     calls: list[Call]
@@ -163,10 +163,8 @@ def parse_suite(document: str | bytes) -> Suite:
 
 
 async def export_suite(python: Path, attack: str) -> bytes:
-    """The suite as the package `agentdojo` has it, as JSON. `python`: of an environment with the package.
-
-    Raises SuiteError.
-    """
+    """The suite in the package `agentdojo`, as JSON. `python`: the Python of an environment with the package. Raises
+    SuiteError."""
     command = (str(python), str(_EXPORT), BENCHMARK_VERSION, attack)
     try:
         process = await asyncio.create_subprocess_exec(

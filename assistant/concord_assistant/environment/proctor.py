@@ -58,7 +58,7 @@ class Proctor:
         if (await self.client.simulation.status()).is_running:
             await self.client.simulation.stop()
         await self.client.simulation.clear()
-        # Key ids repeat after `clear`, so refused calls of the last assistant would seem to be of the next one.
+        # Key ids repeat after `clear`, so refused calls of one assistant would count as those of the next assistant.
         await self.client.access_logs.clear()
         try:
             await self.client.scenario.import_full(**scenario.initial_state)

@@ -221,7 +221,7 @@ def _allowed_items(params: ItemParams) -> Iterator[AllowedChange]:
 
 
 def _told(case: _Case, params: ChatParams) -> _Verdict:
-    """The share of facts that a message of the assistant has; of several messages, the best."""
+    """The share of facts that one message of the assistant contains: the highest share of all messages."""
     said = [
         item
         for item in case.items("chat", new=True)

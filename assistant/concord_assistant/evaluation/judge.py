@@ -194,16 +194,7 @@ class CriteriaJudge:
 
     async def _tell(self, result: CriterionResult) -> None:
         if self._emitter is not None:
-            await self._emitter.send(
-                CriterionEvaluated(
-                    criterion_id=result.criterion_id,
-                    criterion_name=result.name,
-                    dimension=result.dimension,
-                    score=result.score,
-                    max_score=result.max_score,
-                    evaluation_method="programmatic" if result.method == "programmatic" else "llm",
-                )
-            )
+            await self._emitter.send(CriterionEvaluated.of(result))
 
 
 async def _judged(

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from concord_assistant.evaluation.built_in import check_params, is_built_in
 from concord_assistant.scenario.evaluators import EvaluatorRegistry
-from concord_assistant.scenario.schema import CORE_MODALITIES, ScenarioConfig
+from concord_assistant.scenario.schema import ScenarioConfig
 
 SCENARIO_FILE: Final = "scenario.json"
 INITIAL_STATE_FILE: Final = "initial_state.json"
@@ -84,15 +84,14 @@ def _initial_state(folder: Path, document: dict[str, Any]) -> tuple[Path, dict[s
 
 
 def _import_body(file: Path, state: dict[str, Any]) -> dict[str, Any]:
-    """The state as the body of an import, with its core modalities checked."""
+    """The state as the body of an import. A modality that it lacks is empty in the environment, as in UES."""
     body = state if "scenario" in state else {"scenario": state}
     try:
         states = body["scenario"]["environment"]["modality_states"]
-        missing = [name for name in CORE_MODALITIES if name not in states]
     except (KeyError, TypeError) as error:
         raise ScenarioError(f"{file}: has no scenario.environment.modality_states") from error
-    if missing:
-        raise ScenarioError(f"{file}: scenario.environment.modality_states: lacks {', '.join(missing)}")
+    if not isinstance(states, dict):
+        raise ScenarioError(f"{file}: scenario.environment.modality_states: is not a JSON object")
     return body
 
 

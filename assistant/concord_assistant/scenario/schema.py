@@ -12,9 +12,6 @@ from concord_assistant.scenario.selectors import Where
 MAX_CHARACTERS: Final = 100
 MAX_CRITERIA: Final = 100
 
-CORE_MODALITIES: Final = ("email", "sms", "calendar", "chat")
-"""The modalities that an initial state must have."""
-
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=100)]
 Line = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Text = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]

@@ -15,7 +15,7 @@ MAX_ACTIONS: Final = 2000
 """Actions of one assessment that are logged. Further ones are counted."""
 
 MAX_REFUSALS: Final = 100
-"""Refused calls of one turn that are logged. Further ones are counted."""
+"""The limit of refused calls of one turn that are logged. Further calls are counted."""
 
 MAX_OTHER_EVENTS: Final = 5000
 """Executed events of everybody else that are kept."""

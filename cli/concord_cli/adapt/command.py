@@ -20,16 +20,16 @@ from concord_cli.stack.probes import LOOPBACK, free_ports
 from concord_gateway.proxy.upstream import Upstream
 
 GRACE_S: Final = 3.0
-"""Between SIGTERM and SIGKILL."""
+"""Seconds between SIGTERM and SIGKILL."""
 
 _PROXY_VARIABLES: Final = ("HTTP_PROXY", "http_proxy")
 _EXCEPTIONS: Final = ("NO_PROXY", "no_proxy")
-"""Emptied, since peers on the same machine are the point."""
+"""Emptied, so that the agent uses the proxy for peers on the same machine."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdaptArguments:
-    """The arguments of the command. `agent`: where the agent listens; None: at an address that its command gets."""
+    """The arguments of the command. `agent`: the agent's URL; None: its command gets an address."""
 
     role: str
     command: Sequence[str]
@@ -62,7 +62,7 @@ async def adapt(arguments: AdaptArguments) -> int:
 
 
 def _agent(arguments: AdaptArguments, own_url: str) -> tuple[str, list[str]]:
-    """Where the agent listens, and its command."""
+    """The agent's URL, and its command."""
     if arguments.agent is not None:
         return arguments.agent, list(arguments.command)
     [port] = free_ports(1)

@@ -1,4 +1,4 @@
-"""One HTTP/1.1 request per connection, read whole, and its answer, relayed in pieces. h11 over asyncio streams."""
+"""A connection with one HTTP/1.1 request, read whole, and its answer, relayed in pieces. h11 over asyncio streams."""
 
 import asyncio
 import logging
@@ -24,7 +24,7 @@ _HOP_BY_HOP: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """A request with its whole body. `target`: as sent, a path, or a URL for a proxy, or host and port of a tunnel."""
+    """A request with its whole body. `target`: a path, a proxy's URL, or host and port of a tunnel, as sent."""
 
     method: str
     target: str
@@ -45,7 +45,7 @@ class Exchange:
         self._protocol = h11.Connection(h11.SERVER)
 
     async def request(self) -> HttpRequest | None:
-        """The request; None if the client sends none. Raises ValueError for one that is invalid or too large."""
+        """The request; None if the client sends none. Raises ValueError for an invalid or too large request."""
         head: h11.Request | None = None
         body = bytearray()
         while True:
@@ -72,10 +72,10 @@ class Exchange:
                 return None
 
     async def reply(self, status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
-        """Answers with a text of our own."""
+        """Answers with a text."""
         body = f"concord adapt: {text}\n".encode()
-        told = {"content-type": "text/plain; charset=utf-8", "content-length": str(len(body))} | dict(headers or {})
-        await self._head(status, [(name.encode(), value.encode()) for name, value in told.items()])
+        fields = {"content-type": "text/plain; charset=utf-8", "content-length": str(len(body))} | dict(headers or {})
+        await self._head(status, [(name.encode(), value.encode()) for name, value in fields.items()])
         await self._send(h11.Data(data=body))
         await self._send(h11.EndOfMessage())
 
@@ -118,7 +118,7 @@ Answer = Callable[[Exchange, HttpRequest], Awaitable[None]]
 
 
 async def serve(host: str, port: int, answer: Answer) -> asyncio.Server:
-    """A server that answers each request with `answer`. A client that leaves ends the work on its request."""
+    """A server that answers each request with `answer`. If a client disconnects, the work on its request ends."""
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         exchange = Exchange(reader, writer)

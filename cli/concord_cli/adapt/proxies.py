@@ -1,4 +1,4 @@
-"""The two proxies of an adapted agent: requests to it, which tell its trials, and requests that it makes."""
+"""The two proxies of an adapted agent: for requests to the agent, which contain its trials, and for its requests."""
 
 import asyncio
 import re
@@ -21,7 +21,8 @@ _CONNECT_S: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class IncomingProxy:
-    """Passes requests on to the agent at `agent_url`. Its card gets the address `own_url`, where others reach it."""
+    """Forwards requests to the agent at `agent_url`. The agent's card gets the address `own_url`, at which others reach
+    it."""
 
     agent_url: str
     own_url: str
@@ -29,7 +30,7 @@ class IncomingProxy:
     upstream: Upstream
 
     async def answer(self, exchange: Exchange, request: HttpRequest) -> None:
-        """Passes on one request."""
+        """Forwards one request."""
         self.trials.learn(request.body)
         change = self._with_own_address if _CARD.search(request.target) else None
         await exchange.relay(self.upstream, f"{self.agent_url.rstrip('/')}{request.target}", request, change)
@@ -75,7 +76,7 @@ class OutgoingProxy:
 
 
 async def _tunnel(exchange: Exchange, target: str) -> None:
-    """Passes bytes between the client and `host:port`, unread."""
+    """Relays bytes between the client and `host:port` without reading them."""
     host, _, port = target.rpartition(":")
     try:
         async with asyncio.timeout(_CONNECT_S):

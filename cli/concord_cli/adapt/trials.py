@@ -1,4 +1,4 @@
-"""The trials in which an adapted agent works, and where the gateway carries its calls."""
+"""The trials in which an adapted agent works, and the gateway's addresses for its calls."""
 
 import json
 import logging
@@ -21,7 +21,7 @@ from concord_gateway.proxy.addresses import NO_CALLEE
 logger = logging.getLogger(__name__)
 
 MAX_TRIALS: Final = 16
-"""Trials that are known at a time. A call without a trace context belongs to the latest."""
+"""The limit of known trials. A call without a trace context belongs to the latest trial."""
 
 LOOKUP_S: Final = 10.0
 _TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
@@ -29,16 +29,16 @@ _TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a
 
 @dataclass(slots=True)
 class _Trial:
-    """A trial of the agent. `base`: the gateway's URL; None: not asked yet, "": its calls are not observed."""
+    """A trial of the agent. `base`: the gateway's URL; None: not requested yet, "": its calls are not observed."""
 
     assignment: Assignment
     base: str | None = None
     places: dict[str, str] = field(default_factory=dict)
-    """By address, where the gateway carries calls to it; "" where it does not."""
+    """By a peer's address, the gateway's URL for calls to it; "" for calls that the gateway does not carry."""
 
 
 class Trials:
-    """Learns the agent's trials from the messages to it, and asks the gateway where its calls go."""
+    """Reads the agent's trials from the messages to it, and asks the gateway for the addresses of calls."""
 
     def __init__(self, role: str, http: httpx.AsyncClient) -> None:
         self._role = role
@@ -46,7 +46,7 @@ class Trials:
         self._trials: OrderedDict[str, _Trial] = OrderedDict()
 
     def learn(self, body: bytes) -> None:
-        """Learns the trial of a message to the agent, if it has an assignment with a token for it."""
+        """Adds the trial of a message to the agent, if the message has an assignment with a token for the agent."""
         if ASSIGNMENT_KEY.encode() not in body:
             return
         try:
@@ -64,7 +64,7 @@ class Trials:
                     self._trials.popitem(last=False)
 
     async def place_of(self, url: str, traceparent: str) -> str:
-        """The gateway's URL for a call to `url`; "" if it is no call to a participant of an open trial."""
+        """The gateway's URL for a call to `url`; "" if it is not a call to a participant of an open trial."""
         named = _TRACEPARENT.fullmatch(traceparent)
         trace_id = named[1] if named is not None and named[1] in self._trials else next(reversed(self._trials), "")
         trial = self._trials.get(trace_id)
@@ -82,7 +82,7 @@ class Trials:
         return trial.places[url]
 
     async def _base(self, assignment: Assignment, token: str) -> str:
-        """The gateway's URL, which precedes the token in the addresses of peers; "" if these are direct ones."""
+        """The gateway's URL, which precedes the token in the addresses of peers; "" for direct addresses."""
         if assignment.peers_url is None:
             return ""
         answer = await self._http.get(assignment.peers_url, headers={"authorization": f"Bearer {token}"})

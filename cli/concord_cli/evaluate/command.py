@@ -89,7 +89,7 @@ def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
 def evaluate_collector(url: str, since: str | None, arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
     """Evaluates the traces of an open collector, as one file. Raises as `evaluate` does."""
     if arguments.paths or arguments.format_name:
-        raise UsageError("--collector takes no files and no --format")
+        raise UsageError("--collector cannot be combined with files or --format")
     with OpenCollector(url) as collector:
         kept = collector.traces(collector.since(since)).traces
         if not kept:

@@ -18,7 +18,7 @@ from starlette.routing import Route
 from concord.service import process_metrics
 
 _TIMEOUT_S: Final = 1.0
-"""How long a program may take to answer. Prometheus waits ten seconds by default."""
+"""The time limit for a program's answer, in seconds. Prometheus waits ten seconds by default."""
 
 _NO_CERTIFICATES: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
@@ -42,7 +42,7 @@ def metrics_route(local: Mapping[str, CollectorRegistry], elsewhere: Mapping[str
 
 
 async def _scrape(client: httpx.AsyncClient, url: str) -> str | None:
-    """A program's exposition, None if it does not answer."""
+    """A program's exposition; None if the program does not answer."""
     try:
         return (await client.get(url)).raise_for_status().text
     except httpx.HTTPError:

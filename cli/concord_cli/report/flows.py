@@ -62,7 +62,7 @@ MAX_FLOWS: Final = 400
 """Limit of the table's rows: the flows with the most calls."""
 
 SHOWN_FLOWS: Final = 10
-"""The rows of the table that are not folded."""
+"""The number of rows of the table that are not folded."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,10 @@ _REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::?-([^}]*))?\}")
 
 
 def container_command(image: str, names: Iterable[str], run_id: str, *arguments: str) -> tuple[str, ...]:
-    """Runs an image with the network of this machine, and with the variables `names` of docker's own environment.
+    """The command line that runs an image with the network of this machine, and with the variables `names` of docker's
+    own environment.
 
-    The variables' values are not on the command line, which every user of the machine can read.
+    The values of the variables are not on the command line, which every user of the machine can read.
     """
     passed = [word for name in names for word in ("--env", name)]
     options = ("--rm", "--init", "--network", "host", "--label", f"{LABEL}={run_id}", *passed)
@@ -44,7 +45,7 @@ async def fetch_images(images: Mapping[str, str]) -> None:
     """Pulls the images that this machine does not have; `images` are by participant. Raises UsageError."""
     if images and shutil.which("docker") is None:
         role = next(iter(images))
-        raise UsageError(f"{role} has only an `image`, and there is no docker here: install docker, or give its `cmd`")
+        raise UsageError(f"{role} has only an `image`, and docker is not installed: install docker, or give its `cmd`")
     for role, image in images.items():
         if (await _docker("image", "inspect", image))[0] != 0:
             code, error = await _docker("pull", "--quiet", image)

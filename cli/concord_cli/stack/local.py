@@ -69,7 +69,7 @@ async def local_stack(
 
 @asynccontextmanager
 async def _containers(plan: StackPlan, run_id: str) -> AsyncIterator[None]:
-    """Fetches the images of a plan before the block, and removes what is left of its containers after it."""
+    """Pulls the images of a plan before the block, and removes its remaining containers after the block."""
     await fetch_images(plan.images)
     try:
         yield

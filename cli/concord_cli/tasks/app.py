@@ -84,7 +84,7 @@ def estimate(
     turn_s: Annotated[float, typer.Option(min=0.01, help="How long an agent takes for a turn (seconds).")] = 5.0,
     exchange: Annotated[
         Literal["rounds", "calls"] | None,
-        typer.Option(help="How the seats exchange messages; by default what the manifest says, or in rounds."),
+        typer.Option(help="How the seats exchange messages; by default as in the manifest, or in rounds."),
     ] = None,
 ) -> None:
     """Estimate calls, tokens and time of an assessment before it starts."""

@@ -112,7 +112,7 @@ def grade_answers(task_file: Path, answers_file: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a trial costs: calls, tokens, and turns one after the other. `rounds`: None by calls."""
+    """The cost of a trial: calls, tokens, and consecutive turns. `rounds`: None for an exchange by calls."""
 
     rounds: int | None
     calls: int
@@ -169,9 +169,9 @@ def print_secrets(results: Path, folder: Path) -> None:
 def _in_rounds(task: SuiteTask) -> Estimate:
     """All seats take a turn in each round, and each passes on its knowledge once."""
     rounds, size = task.fewest_rounds.value + 1, len(task.seats)
-    told = task.fewest_messages.value * _brief_tokens(task) * 2
-    read = size * rounds * _turn_tokens(task) + told * rounds / 2
-    written = size * rounds * OVERHEAD_TOKENS / 5 + told
+    sent = task.fewest_messages.value * _brief_tokens(task) * 2
+    read = size * rounds * _turn_tokens(task) + sent * rounds / 2
+    written = size * rounds * OVERHEAD_TOKENS / 5 + sent
     return Estimate(rounds, rounds * size, round(read), round(written), rounds)
 
 
@@ -179,9 +179,9 @@ def _by_calls(task: SuiteTask) -> Estimate:
     """Each seat gets the task once. A call is a turn of its callee, and another of its caller."""
     calls, size = fewest_calls(task).value, len(task.seats)
     turns = size + 2 * calls
-    told = 2 * calls * _brief_tokens(task)
-    written = turns * OVERHEAD_TOKENS / 5 + told
-    return Estimate(None, calls + size, round(turns * _turn_tokens(task) + told), round(written), 1 + 2 * calls)
+    sent = 2 * calls * _brief_tokens(task)
+    written = turns * OVERHEAD_TOKENS / 5 + sent
+    return Estimate(None, calls + size, round(turns * _turn_tokens(task) + sent), round(written), 1 + 2 * calls)
 
 
 def _turn_tokens(task: SuiteTask) -> float:

@@ -1,29 +1,13 @@
-"""The secrets of assessments' tasks: kept beside the results, and revealed once no further run needs them."""
+"""The secrets of assessments' tasks, which are revealed once no further run needs them."""
 
 import os
-from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from pydantic import JsonValue, ValidationError
-
 from concord.assessment.instances import secret_file
 from concord.assessment.result_row import ResultRow
-from concord.files import atomic_file
 from concord.suite import commitment
 from concord_cli.errors import UsageError
-
-
-def keep_secrets(gateway_output: Path, results: Sequence[JsonValue], output: Path) -> None:
-    """Copies the secrets of a finished stack's assessments beside a results file. Raises OSError."""
-    for result in results:
-        with suppress(ValidationError):
-            detail = ResultRow.model_validate(result).detail
-            if detail.task_secret_sha256 is not None:
-                kept = secret_file(output.parent, detail.assessment_id)
-                kept.parent.mkdir(exist_ok=True)
-                with atomic_file(kept, 0o600) as file:
-                    file.write(secret_file(gateway_output, detail.assessment_id).read_bytes())
 
 
 def revealed_secret(row: ResultRow, folder: Path) -> str:

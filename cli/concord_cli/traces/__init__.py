@@ -1,1 +1,1 @@
-"""Traces of an open collector: listed, evaluated, and watched."""
+"""Lists, evaluates and watches the traces of an open collector."""

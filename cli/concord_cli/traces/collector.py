@@ -1,4 +1,4 @@
-"""A client of an open collector: which traces it has, and their spans."""
+"""A client of an open collector, for the list of its traces and their spans."""
 
 import re
 import tempfile
@@ -20,7 +20,7 @@ _AGO: Final = re.compile(r"(\d+)([smhd])")
 
 
 class KeptTrace(BaseModel):
-    """A trace of the collector: when its first and last spans arrived (seconds since 1970), spans, and services."""
+    """A trace of the collector: the arrival of its first and last spans (seconds since 1970), spans, and services."""
 
     trace_id: str
     first_s: float
@@ -54,7 +54,7 @@ class OpenCollector:
         try:
             answer = self._http.get("/open/traces", params={"since": since_s})
             if answer.status_code == httpx.codes.NOT_FOUND:
-                raise AssessmentError(f"{self.url} is no open collector: start the collector with CONCORD_OPEN=1")
+                raise AssessmentError(f"{self.url} is not an open collector: start the collector with CONCORD_OPEN=1")
             return KeptTraces.model_validate_json(answer.raise_for_status().content)
         except (httpx.HTTPError, ValidationError) as error:
             raise _failed(self.url, error) from error
@@ -83,7 +83,7 @@ class OpenCollector:
             yield path
 
     def _download(self, trace_id: str, write: Callable[[bytes], object]) -> None:
-        """Writes the spans of a trace, if the collector still has it."""
+        """Writes the spans of a trace, if the collector still stores it."""
         try:
             with self._http.stream("GET", f"/open/traces/{trace_id}") as answer:
                 if answer.status_code == httpx.codes.NOT_FOUND:

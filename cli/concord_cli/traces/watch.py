@@ -1,4 +1,4 @@
-"""`concord watch`: a line per minute about the traces that an open collector got."""
+"""`concord watch`: a line per minute about the traces that an open collector received."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -18,7 +18,7 @@ from concord_evaluator.formats import FormatError
 from concord_evaluator.offline import evaluate_trace
 
 QUIET_S: Final = 5.0
-"""A trace without spans for this time has ended (seconds). One that gets more spans later is evaluated again."""
+"""The time without spans after which a trace has ended (seconds). A trace with later spans is evaluated again."""
 
 HEADER: Final = "time      traces  agents   calls  failed  not recognised  bottlenecks"
 
@@ -35,11 +35,11 @@ class Watch:
     _done: dict[str, float] = field(default_factory=dict)
 
     def begin(self) -> None:
-        """Leaves out the traces that the collector has already. Raises AssessmentError."""
+        """Ignores the traces that the collector already has. Raises AssessmentError."""
         self._since = self.collector.traces(since_s=2.0**40).now
 
     def line(self) -> str:
-        """The line about the traces that ended since the last one. Raises AssessmentError."""
+        """The line about the traces that ended since the previous line. Raises AssessmentError."""
         found = self.collector.traces(self._since)
         ended = [each for each in found.traces if each.last_s <= found.now - self.quiet_s]
         new = [each for each in ended if self._done.get(each.trace_id) != each.last_s]

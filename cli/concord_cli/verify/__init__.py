@@ -1,1 +1,1 @@
-"""`concord verify` and `concord sign`: whether results follow from their bundles, and who vouches for them."""
+"""`concord verify` and `concord sign`: check results against their bundles, and check or write signatures."""

@@ -15,8 +15,7 @@ from concord.bundle import Bundle, BundleError, contents_of, read_bundle
 from concord_cli.display_text import shortened
 from concord_cli.errors import UsageError
 from concord_cli.verify.differences import canonical_json, differences
-from concord_cli.verify.planned import plan_faults
-from concord_cli.verify.shards import missing_shards, shard_faults
+from concord_cli.verify.planned import missing_shards, plan_faults, shard_faults
 from concord_cli.verify.signature import Provenance, SignedRow, Statement
 from concord_evaluator.recomputation import recomputed_row
 from concord_evaluator.versions import software_versions
@@ -28,17 +27,17 @@ RECORDED: Final = (
     "$.results[].detail.infrastructure[]",
     "$.results[].detail.assessment_results[].duration_seconds",
 )
-"""The values of a results file that a host records and that no other content of a bundle could contradict: who is
-credited (unless the request says so), times by its clock, and failures that it met."""
+"""The values of a results file that a host records and that no other content of a bundle could contradict: the credited
+agents (unless the request names them), times by the host's clock, and failures that the host met."""
 
 _OBJECT = TypeAdapter(dict[str, JsonValue])
 
 
 @dataclass(slots=True)
 class Verification:
-    """The outcome of the checks. `faults`: one line each; `notes`: what explains or limits the outcome.
+    """The outcome of the checks. `faults`: one line each; `notes`: lines that explain or limit the outcome.
 
-    `missing`: the shards that are not there. `trials`: how many were computed again.
+    `missing`: the indices of the missing shards. `trials`: the number of trials that were computed again.
     """
 
     results_sha256: str
@@ -59,7 +58,7 @@ class Verification:
         )
 
     def compare(self, provenance: Provenance) -> None:
-        """Adds a fault for each bundle that is not the one in the provenance."""
+        """Adds a fault for each bundle whose SHA-256 differs from the one in the provenance."""
         named = provenance.bundle_digests
         self.faults += [
             f"the provenance names another bundle of {row.assessment_id}: {named[row.assessment_id]}"
@@ -73,7 +72,7 @@ async def verify_results(
 ) -> Verification:
     """Checks all rows of a results file. `bundles`: a bundle, or a folder with `<assessment id>.zip` for each row.
 
-    Raises UsageError for a file that is no results file.
+    Raises UsageError if the file is not a results file.
     """
     content, participants, rows = await asyncio.to_thread(_document, results)
     found = Verification(sha256(content).hexdigest())
@@ -110,7 +109,7 @@ async def _check_row(
 ) -> None:
     assessment_id = _assessment_of(row)
     if not isinstance(row, dict) or assessment_id is None:
-        found.faults.append(f"{place}: is no row of Concord")
+        found.faults.append(f"{place}: is not a row of Concord")
         return
     path = await asyncio.to_thread(_bundle_path, bundles, assessment_id)
     if path is None:
@@ -129,7 +128,7 @@ async def _check_row(
     expected = computed.model_dump(mode="json")
     expected["detail"]["bundle_sha256"] = bundle.sha256
     wrong = [*differences(row, expected, place)]
-    found.faults += [f"{each.path}: the row has {each.stated}, the bundle gives {each.computed}" for each in wrong]
+    found.faults += [f"{each.path}: the row has {each.stated}, the bundle yields {each.computed}" for each in wrong]
     if wrong and (versions := _other_versions(contents.row_inputs.versions)):
         found.notes.append(f"the row was computed with {', '.join(versions)}")
     found.plans.append(contents.plan)
@@ -158,14 +157,14 @@ def _signed_row(assessment_id: str, row: JsonValue, bundle: Bundle) -> SignedRow
 
 
 def _assessment_of(row: JsonValue) -> str | None:
-    """The id that a row states. None for no row, or an id that would lead out of the folder of bundles."""
+    """The assessment's id in a row. None for a value that is not a row, and for an id with path characters."""
     detail = row.get("detail") if isinstance(row, dict) else None
     found = detail.get("assessment_id") if isinstance(detail, dict) else None
     return found if isinstance(found, str) and found.isalnum() else None
 
 
 def _credit_faults(participants: JsonValue, plans: Sequence[AssessmentPlan]) -> list[str]:
-    """The participants whose id on the platform is not the one that the request named."""
+    """The participants whose id on the platform differs from the id in the request."""
     credited = participants if isinstance(participants, dict) else {}
     named = {entry.id: entry.agentbeats_id for plan in plans for entry in plan.roster}
     return [
@@ -176,7 +175,7 @@ def _credit_faults(participants: JsonValue, plans: Sequence[AssessmentPlan]) -> 
 
 
 def _other_versions(recorded: dict[str, str]) -> list[str]:
-    """The software of the assessment that is not of this machine's version."""
+    """The assessment's software versions that differ from those on this machine."""
     here = software_versions()
     return [
         f"{name} {version} (here {here.get(name, 'none')})"
@@ -186,8 +185,8 @@ def _other_versions(recorded: dict[str, str]) -> list[str]:
 
 
 def _distinct(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
-    """An object without a key that is there twice, of which two readers might take different values."""
+    """An object with distinct keys: of a key that occurs twice, two readers might take different values."""
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("a key occurs twice")
     return found

@@ -39,14 +39,14 @@ class VerifyArguments:
 
     @property
     def signature_path(self) -> Path:
-        """Where the signature is."""
+        """The path of the signature."""
         return signature_file(self.results) if self.signature is None else self.signature
 
 
 async def verify(arguments: VerifyArguments) -> None:
-    """Prints whether the results follow from their bundles, and with a key whether its owner vouches for them.
+    """Prints whether the results follow from their bundles, and with a key whether the key's owner signed them.
 
-    Raises AssessmentError if they do not, IncompleteError if shards are missing, UsageError for unusable files.
+    Raises AssessmentError if a check fails, IncompleteError if shards are missing, UsageError for unusable files.
     """
     key = None if arguments.key is None else public_key(arguments.key)
     provenance = None if arguments.provenance is None else read_provenance(arguments.provenance)
@@ -58,10 +58,10 @@ async def verify(arguments: VerifyArguments) -> None:
             found.faults.append(f"{arguments.signature_path}: {error}")
     _report(found)
     if key is None:
-        _say("No signature was checked: results and bundles may have been made up together. Give --key.")
-        _say(f"Only a signature covers what the host recorded: {', '.join(RECORDED)}")
+        _say("No signature was checked, so results and bundles may have been made up together. Give --key.")
+        _say(f"Only a signature covers the values that the host recorded: {', '.join(RECORDED)}")
         return
-    _say("The signature is by the given key.")
+    _say("The signature was made with the given key.")
     for service, digest in (provenance.image_digests if provenance is not None else {}).items():
         _say(f"  {service} ran {digest}")
 

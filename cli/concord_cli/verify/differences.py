@@ -1,4 +1,4 @@
-"""The differences between two JSON documents, each with its place and both values."""
+"""The differences between two JSON documents, each with its JSON path and both values."""
 
 import json
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ MAX_SHOWN: Final = 80
 
 
 class _Absent:
-    """Stands for a value that a document does not have."""
+    """The type of the marker for a value that a document does not have."""
 
 
 _ABSENT: Final = _Absent()
@@ -30,7 +30,7 @@ class Difference:
 
 
 def differences(stated: JsonValue | _Absent, computed: JsonValue | _Absent, path: str = "$") -> Iterator[Difference]:
-    """The innermost differences. Equal numbers are equal however they are written: A2A makes 1 into 1.0."""
+    """The innermost differences. 1 and 1.0 are equal, because A2A turns integers into floats."""
     if isinstance(stated, dict) and isinstance(computed, dict):
         for key in dict.fromkeys([*computed, *stated]):
             inner = f"{path}.{key}" if key.isidentifier() else f"{path}[{json.dumps(key)}]"
@@ -43,7 +43,7 @@ def differences(stated: JsonValue | _Absent, computed: JsonValue | _Absent, path
 
 
 def canonical_json(document: JsonValue) -> bytes:
-    """The one form in which a document is hashed: sorted keys, no spaces, ASCII, whole numbers without a fraction."""
+    """The canonical form for hashes: sorted keys, no spaces, ASCII, whole numbers without a fraction."""
     return json.dumps(
         _whole(document), sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
     ).encode()

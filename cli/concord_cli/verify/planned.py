@@ -1,7 +1,9 @@
-"""Whether the plan in a bundle is the one that its request asks for, with scenarios that the checker has."""
+"""Checks of plans: that they follow from their requests and scenarios, and are the shards of one assessment."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Final
 
 from pydantic import ValidationError
 
@@ -15,11 +17,14 @@ from concord_gateway.assistants import Scenarios, UnknownScenarioError
 from concord_gateway.intake import NotAnAssessmentError, plan_work
 from concord_gateway.plan import with_exchange
 
+_OF_A_SHARD: Final = {"shard_index"}
+"""The keys of a config that differ between shards."""
+
 
 def plan_faults(contents: Contents, scenario_folders: Sequence[Path]) -> Iterator[str]:
-    """The faults of a plan, as lines. Scenarios and their evaluators have to be those of the folders.
+    """The faults of a plan, one line each. Scenarios and their evaluators must equal those in the folders.
 
-    A bundle's scenarios contain code, so a bundle with faults must not be computed.
+    A bundle's scenarios contain code, so the code of a bundle with faults must not run.
     """
     scenarios = Scenarios(scenario_folders)
     plan, request = contents.plan, contents.request
@@ -30,15 +35,15 @@ def plan_faults(contents: Contents, scenario_folders: Sequence[Path]) -> Iterato
         return
     asked = request.config.model_copy(update={"tasks": None, "task": None, "interaction_pattern": None})
     if asked.model_dump(mode="json") != plan.config.model_dump(mode="json") or request.mode is not plan.mode:
-        yield "plan.json: its config is not the request's"
+        yield "plan.json: its config differs from the request's"
     if {entry.id: entry.url for entry in plan.roster} != {name: str(url) for name, url in request.participants.items()}:
-        yield "plan.json: its roster is not the request's participants"
+        yield "plan.json: its roster differs from the request's participants"
     if list(map(_of_request, plan.trials)) != list(map(_of_request, work.trials)):
-        yield "plan.json: its trials are not those that the request asks for"
+        yield "plan.json: its trials differ from the trials that the request asks for"
     planned = {task.id: task for task in plan.tasks}
     for task in work.tasks:
         if planned.get(task.id) not in _decided(task):
-            yield f"plan.json: its task {task.id} is not the request's"
+            yield f"plan.json: its task {task.id} differs from the request's"
     yield from _scenario_faults(contents, scenarios)
 
 
@@ -47,7 +52,8 @@ def _of_request(trial: TrialSpec) -> tuple[str, str, int, int]:
 
 
 def _decided(task: TaskSpec) -> list[TaskSpec]:
-    """The forms that a task may have in a plan: the participants' cards decide about an open exchange."""
+    """The forms that a task may have in a plan: if the request leaves the exchange open, the participants' cards
+    decide it."""
     return [with_exchange(task, exchange) for exchange in (Exchange.ROUNDS, Exchange.CALLS)]
 
 
@@ -60,17 +66,41 @@ def _scenario_faults(contents: Contents, scenarios: Scenarios) -> Iterator[str]:
         member = trial_member(trial.trial_id, "conducted.json")
         try:
             if not _is_of(ConductedAssessment.model_validate_json(conducted), contents.plan, trial, scenarios):
-                yield f"{member}: its scenario or its evaluators are not those of {name!r} in --scenarios"
+                yield f"{member}: its scenario or its evaluators differ from those of {name!r} in --scenarios"
         except ValidationError:
-            yield f"{member}: is no record of an assistant's turns"
+            yield f"{member}: is not a record of an assistant's turns"
         except (UnknownScenarioError, ScenarioError) as error:
             yield f"{member}: {error}"
 
 
 def _is_of(record: ConductedAssessment, plan: AssessmentPlan, trial: TrialSpec, scenarios: Scenarios) -> bool:
-    """Whether a record is of the trial's scenario, with the same criteria and the same code."""
+    """Whether a record is one of the trial's scenario, with the same criteria and the same code."""
     own = variant(
         scenarios.load(plan.task(trial.task_id).scenario or ""), trial.seed if plan.config.seed else AS_WRITTEN
     )
     expected = own.config.model_copy(update={"initial_state": record.scenario.initial_state})
     return record.evaluators == own.evaluators and record.scenario == expected
+
+
+def shard_faults(plans: Sequence[AssessmentPlan]) -> Iterator[str]:
+    """The reasons why rows with these plans cannot be the shards of one assessment, one line each."""
+    if len(plans) < 2:
+        return
+    first = plans[0]
+    times = Counter(plan.config.shard_index for plan in plans)
+    yield from (f"shard {index} occurs {n} times" for index, n in sorted(times.items()) if n > 1)
+    for plan in plans[1:]:
+        name = f"shard {plan.config.shard_index}"
+        if plan.config.model_dump(exclude=_OF_A_SHARD) != first.config.model_dump(exclude=_OF_A_SHARD):
+            yield f"{name} has another config than shard {first.config.shard_index}"
+        if plan.task_commitment != first.task_commitment:
+            yield f"{name} has tasks of another secret than shard {first.config.shard_index}"
+        if {entry.id for entry in plan.roster} != {entry.id for entry in first.roster}:
+            yield f"{name} assesses other participants than shard {first.config.shard_index}"
+
+
+def missing_shards(plans: Sequence[AssessmentPlan]) -> list[int]:
+    """The indices of the shards without a plan, in order."""
+    if not plans:
+        return []
+    return sorted(set(range(plans[0].config.num_shards)) - {plan.config.shard_index for plan in plans})

@@ -22,7 +22,7 @@ MAX_BYTES: Final = 2**20
 """Bytes of a file with a signature, a key or a provenance."""
 
 _CONTEXT: Final = b"concord-signature-v1\n"
-"""Comes before the signed bytes, so that no signature for another purpose fits."""
+"""A prefix of the signed bytes, so that a signature for another purpose is not valid here."""
 
 
 class SignedRow(BaseModel):
@@ -37,7 +37,7 @@ class SignedRow(BaseModel):
 
 
 class Statement(BaseModel):
-    """What a signature covers. `image_digests` are those of the provenance, by service; null without one."""
+    """The signed statement. `image_digests`: those of the provenance, by service; null without a provenance."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -58,16 +58,17 @@ class SignatureFile(BaseModel):
     signature: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{128}$")]
 
     def text(self) -> bytes:
-        """The one form in which the file is written."""
+        """The only form in which `concord sign` writes the file."""
         return self.model_dump_json(indent=2).encode() + b"\n"
 
 
 class SignatureError(Exception):
-    """A signature does not vouch for a statement. The message says why."""
+    """A signature is not valid for a statement. The message says why."""
 
 
 def signature_file(results: Path) -> Path:
-    """Where the signature of a results file is. It does not end in `.json`, which the leaderboard's query reads."""
+    """The path of a results file's signature. It does not end in `.json`, because the leaderboard's query reads those
+    files."""
     return results.with_name(f"{results.name}.sig")
 
 
@@ -88,7 +89,7 @@ def read_provenance(path: Path) -> Provenance:
         digests = TypeAdapter(dict[str, str]).validate_python(document.get("image_digests"))
         bundles = TypeAdapter(dict[str, str]).validate_python(document.get("bundle_digests", {}))
     except ValidationError as error:
-        raise UsageError(f"{path}: is no provenance: record_provenance.py writes them") from error
+        raise UsageError(f"{path}: is not a provenance file, which record_provenance.py writes") from error
     return Provenance(sha256(content).hexdigest(), digests, bundles)
 
 
@@ -98,34 +99,34 @@ def sign(statement: Statement, key: Ed25519PrivateKey) -> SignatureFile:
 
 
 def check_signature(path: Path, statement: Statement, key: Ed25519PublicKey) -> None:
-    """Checks that a file has the key's signature of exactly this statement. Raises SignatureError, UsageError."""
+    """Checks that a file has a signature of exactly this statement by the key. Raises SignatureError, UsageError."""
     content = _read(path)
     try:
         file = SignatureFile.model_validate_json(content)
     except ValidationError as error:
-        raise SignatureError("is no signature of Concord") from error
+        raise SignatureError("is not a signature of Concord") from error
     if content != file.text():
         raise SignatureError("is not written as `concord sign` writes it")
     try:
         key.verify(bytes.fromhex(file.signature), _signed_bytes(file.statement))
     except InvalidSignature as error:
-        raise SignatureError("the signature is not by this key") from error
+        raise SignatureError("the signature was not made with this key") from error
     stated, actual = file.statement.model_dump(), statement.model_dump()
     if wrong := [name for name in actual if stated[name] != actual[name]]:
         raise SignatureError(f"is a signature of other files: {', '.join(wrong)} differ")
 
 
 def private_key(path: Path | None) -> Ed25519PrivateKey:
-    """The private key in a PEM file, else in `KEY_VARIABLE`. Raises UsageError, whose message has no part of it."""
+    """The private key in a PEM file, else in `KEY_VARIABLE`. Raises UsageError without any part of the key."""
     source, content = (KEY_VARIABLE, os.environ.get(KEY_VARIABLE, "").encode()) if path is None else (path, _read(path))
     if not content:
         raise UsageError(f"no private key: give --key, or set {KEY_VARIABLE}")
     try:
         key = load_pem_private_key(content, password=None)
     except (ValueError, TypeError, UnsupportedAlgorithm):
-        raise UsageError(f"{source}: is no private key in PEM without a password") from None
+        raise UsageError(f"{source}: is not a private key in PEM without a password") from None
     if not isinstance(key, Ed25519PrivateKey):
-        raise UsageError(f"{source}: is no ed25519 key: make one with `openssl genpkey -algorithm ed25519`")
+        raise UsageError(f"{source}: is not an ed25519 key: make one with `openssl genpkey -algorithm ed25519`")
     return key
 
 
@@ -134,9 +135,9 @@ def public_key(path: Path) -> Ed25519PublicKey:
     try:
         key = load_pem_public_key(_read(path))
     except (ValueError, TypeError, UnsupportedAlgorithm) as error:
-        raise UsageError(f"{path}: is no public key in PEM") from error
+        raise UsageError(f"{path}: is not a public key in PEM") from error
     if not isinstance(key, Ed25519PublicKey):
-        raise UsageError(f"{path}: is no ed25519 key")
+        raise UsageError(f"{path}: is not an ed25519 key")
     return key
 
 

@@ -1,4 +1,4 @@
-"""The runs in a folder of results files, as the index shows them and compares two of them."""
+"""The runs in a folder of results files, in the form in which the index lists and compares them."""
 
 import os
 from collections import defaultdict
@@ -33,7 +33,7 @@ _KEYS: Final = {".json": (b'"participants"', b'"results"'), ".jsonl": (b'"pass_r
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A row, and the file that has it, relative to the folder."""
+    """A row, and the path of its file relative to the folder."""
 
     file: Path
     row: ResultRow
@@ -46,9 +46,10 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class RunLine:
-    """A line of the index, safe to display. `low`, `span`: of the interval in shares of the scale, or empty.
+    """A line of the index, safe to display.
 
-    `report`: the path of the run's report page, if there is one.
+    `low`, `span`: the interval in shares of the scale, or empty. `report`: the path of the run's report, if there is
+    one.
     """
 
     date: str
@@ -124,7 +125,7 @@ def line_of(run: Run, folder: Path, index_folder: Path) -> RunLine:
 
 
 def comparable(run: Run) -> Mapping[str, object]:
-    """The parts of a run that two runs are compared by, as JSON for the page."""
+    """The parts of a run that the page compares, as JSON."""
     row, detail = run.row, run.row.detail
     parts = {part.id: part.value for part in detail.scoring.sub_scores}
     causes = causes_found(detail.trials, over_tasks=True)

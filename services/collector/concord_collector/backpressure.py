@@ -42,7 +42,7 @@ class Backpressure:
             await self.measure()
 
     async def measure(self) -> None:
-        """Measures Redis now, for the next requests and for the metrics."""
+        """Measures Redis, for the next requests and for the metrics."""
         try:
             state = await measure(self._storage, self._memory_bytes)
         except StorageUnavailableError as error:

@@ -1,4 +1,4 @@
-"""Traces without an assessment: an open collector keeps the spans of no trial, to be evaluated from here."""
+"""Traces that belong to no trial: an open collector keeps their spans and exports them for evaluation."""
 
 import json
 import time
@@ -27,7 +27,8 @@ _LINES: Final = "application/x-ndjson"
 
 
 class OpenTraceRecord(BaseModel):
-    """A trace of no trial: when its first and last spans arrived (seconds since 1970), its spans and its services."""
+    """A trace that belongs to no trial: the arrival of its first and last spans (seconds since 1970), the number of its
+    spans, and its services."""
 
     trace_id: str
     first_s: float
@@ -44,7 +45,7 @@ class OpenTraceList(BaseModel):
 
 
 class OpenCollection:
-    """Keeps an index of the traces of no trial, and deletes the oldest ones beyond the limits."""
+    """An index of the traces that belong to no trial. Deletes the oldest traces beyond the limits."""
 
     def __init__(
         self, index: OpenTraces, traces: TraceStore, assessments: AssessmentStore, limits: OpenTraceLimits
@@ -55,7 +56,7 @@ class OpenCollection:
         self._limits = limits
 
     async def note(self, batch: ParsedBatch) -> None:
-        """Counts stored spans, unless they are of a trial. Raises 503."""
+        """Counts stored spans of traces that belong to no trial. Raises 503."""
         try:
             if await self._assessments.has_trial(batch.trace_id):
                 return
@@ -76,7 +77,7 @@ class OpenCollection:
             raise storage_unavailable() from error
 
     async def has(self, trace_id: str) -> bool:
-        """Whether a trace is one of no trial. Raises 503."""
+        """Whether a trace belongs to no trial. Raises 503."""
         try:
             return await self._index.contains(trace_id)
         except StorageUnavailableError as error:
@@ -91,13 +92,13 @@ class OpenCollection:
 
 
 def open_router(collection: OpenCollection) -> APIRouter:
-    """The routes that list and export traces of no trial."""
+    """The routes that list and export traces that belong to no trial."""
     router = APIRouter(tags=["open traces"], prefix="/open")
     unavailable: dict[int | str, dict[str, Any]] = {503: ERROR_RESPONSES[503]}
 
     @router.get("/traces", responses=unavailable)
     async def traces(since: Annotated[float, Query(ge=0)] = 0.0) -> OpenTraceList:
-        """The traces of no trial that got spans since a time (seconds since 1970)."""
+        """The traces that belong to no trial and got spans since a time (seconds since 1970)."""
         found = [
             OpenTraceRecord(
                 trace_id=each.trace_id,
@@ -112,7 +113,7 @@ def open_router(collection: OpenCollection) -> APIRouter:
 
     @router.get("/traces/{trace_id}", responses=unavailable | {404: {"description": "No such trace."}})
     async def spans(trace_id: str) -> StreamingResponse:
-        """The spans of a trace of no trial, as lines of OTLP/JSON."""
+        """The spans of a trace that belongs to no trial, as lines of OTLP/JSON."""
         if not await collection.has(trace_id):
             raise HTTPException(404, "no trace of this id is kept without an assessment")
         return StreamingResponse(collection.exports(trace_id), media_type=_LINES)

@@ -39,7 +39,7 @@ _OPENAPI: Final[dict[str, Any]] = {
 
 
 def otlp_router(admission: Admission, writer: TraceWriter, open_traces: OpenCollection | None = None) -> APIRouter:
-    """The route for OpenTelemetry spans. `open_traces`: keeps those of no trial, where the collector is open."""
+    """The route for OpenTelemetry spans. `open_traces`: keeps spans that belong to no trial, in an open collector."""
     router = APIRouter(tags=["traces"])
 
     @router.post("/v1/traces", openapi_extra=_OPENAPI, responses=ERROR_RESPONSES)

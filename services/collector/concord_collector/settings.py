@@ -16,14 +16,14 @@ class CollectorSettings(StatefulServiceSettings):
     open: bool = False
     """Whether to accept reports and registrations without a token, marked as such; for closed networks.
 
-    Spans of no trial are then kept, and anybody may read them.
+    The collector then also keeps spans that belong to no trial, and anybody may read these spans.
     """
     open_traces: Annotated[int, Field(gt=0)] = 10_000
-    """How many traces of no trial are kept; beyond these limits, the oldest are deleted."""
+    """The number of kept traces that belong to no trial. Beyond these limits, the oldest traces are deleted."""
     open_bytes: Annotated[int, Field(gt=0)] = 1024 * _MIB
-    """Of all traces of no trial, uncompressed; stored, they take about a tenth."""
+    """The bytes of all traces that belong to no trial, uncompressed. Redis needs about a tenth of this."""
     open_retention_s: Annotated[int, Field(gt=0, le=24 * 3600)] = 24 * 3600
-    """How long a trace of no trial is kept after its last span (seconds)."""
+    """The time for which a trace that belongs to no trial is kept after its last span (seconds)."""
     max_body_bytes: Annotated[int, Field(gt=0)] = 4 * _MIB
     """Of a request, as sent."""
     max_inflated_bytes: Annotated[int, Field(gt=0)] = 16 * _MIB

@@ -1,4 +1,4 @@
-"""Metrics of Redis and of the job queues, as the collector measured them last."""
+"""Metrics of Redis and of the job queues, as last measured by the collector."""
 
 import math
 from collections.abc import Iterator, Mapping
@@ -33,11 +33,12 @@ class StorageState:
     queues: Mapping[Queue, QueueState]
     dead_letters: int
     errors: Mapping[str, int]
-    """The commands that failed since Redis started, by Redis's name of the error."""
+    """The number of failed commands since Redis started, by Redis's name of the error."""
 
 
 async def measure(storage: Storage, memory_limit: int | None) -> StorageState:
-    """The state of storage now; `memory_limit` beside Redis's own `maxmemory`. Raises StorageUnavailableError."""
+    """The current state of storage; `memory_limit` applies in addition to Redis's own `maxmemory`. Raises
+    StorageUnavailableError."""
     use, jobs = await storage.memory(), storage.jobs
     return StorageState(
         memory_used=use.used,

@@ -13,7 +13,7 @@ _JOBS: Final[tuple[type[JobRequest], ...]] = (EvaluateTrial, JudgeTrial, Aggrega
 
 
 class WorkerInstruments:
-    """The metrics of a worker on `queue`, in a registry of their own, and those of its process."""
+    """The metrics of a worker on `queue`, in a separate registry, and those of its process."""
 
     def __init__(self, queue: Queue) -> None:
         self.registry = CollectorRegistry()
@@ -50,8 +50,8 @@ class WorkerInstruments:
 
     @contextmanager
     def served(self, host: str, port: int | None) -> Iterator[None]:
-        """Serves `/metrics` from a thread for the duration of the block; not without a port. Raises OSError if the
-        port is in use."""
+        """Serves `/metrics` from a thread for the duration of the block, if there is a port. Raises OSError if the port
+        is in use."""
         if port is None:
             yield
             return

@@ -1,4 +1,4 @@
-"""Computes a row again from the contents of its bundle, with the code that evaluates, without services or a model."""
+"""Computes a row again from the contents of its bundle, with the evaluator's code, without services or a model."""
 
 import asyncio
 from collections.abc import Callable
@@ -46,7 +46,7 @@ async def _verdict(contents: Contents, trial_id: str) -> JudgedTrial:
     except ExceptionGroup as errors:  # from several questions at once
         raise BundleError([f"{trial_member(trial_id, 'inputs.json')}: {errors.exceptions[0]}"]) from errors
     except Exception as error:
-        # No gateway writes members that the evaluator cannot read, so somebody else did.
+        # No gateway writes members that the evaluator cannot read, so the bundle was edited.
         raise BundleError([f"trials/{trial_id}: cannot be evaluated: {type(error).__name__}"]) from error
 
 
@@ -119,14 +119,14 @@ def _conducted(stored: TrialContents, trial_id: str) -> ConductedAssessment:
     try:
         record = ConductedAssessment.model_validate_json(stored.conducted)
     except ValidationError as error:
-        raise BundleError([f"{name}: is no record of an assistant's turns"]) from error
+        raise BundleError([f"{name}: is not a record of an assistant's turns"]) from error
     if record.assessment_id.rpartition("/")[2] != trial_id:
         raise BundleError([f"{name}: is of {record.assessment_id}"])
     return record
 
 
 def _plan_of(plan: AssessmentPlan, trial_id: str) -> AssessmentPlan:
-    """The plan with that trial and its task alone, as the evaluator's jobs have it."""
+    """The plan with only that trial and its task, as the evaluator's jobs have it."""
     trial = plan.trial(trial_id)
     return plan.model_copy(update={"trials": [trial], "tasks": [plan.task(trial.task_id)]})
 

@@ -1,4 +1,4 @@
-"""The parts of a verdict on a trial that follow from the plan: for the jobs, and for recomputing a row."""
+"""The parts of a verdict on a trial that follow from the plan: for the evaluator's jobs, and for `concord verify`."""
 
 from concord.assessment import AssessmentPlan
 from concord.assessment.result_row import InfrastructureFailure
@@ -14,7 +14,7 @@ def has_criteria(plan: AssessmentPlan, trial_id: str) -> bool:
 
 
 def needs_judge(plan: AssessmentPlan, trial_id: str) -> bool:
-    """Whether the judge judges a trial: the config asks for it, and there is more than an assistant on its own."""
+    """Whether the judge judges a trial: the config asks for it, and the trial is not that of a single assistant."""
     asked = JUDGE in plan.config.chosen_evaluators((JUDGE,))
     return asked and (not has_criteria(plan, trial_id) or len(plan.roster) > 1)
 

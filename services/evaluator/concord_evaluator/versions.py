@@ -1,4 +1,4 @@
-"""The versions of the software whose results a row depends on."""
+"""The versions of the software that a row depends on."""
 
 import platform
 from importlib.metadata import PackageNotFoundError, version

@@ -1,4 +1,4 @@
-"""Writes the bundle of an assessment, from which its row can be computed again, and puts its digest in the row."""
+"""Writes the bundle of an assessment, from which its row can be computed again, and adds its digest to the row."""
 
 import asyncio
 import base64
@@ -31,11 +31,11 @@ from concord_gateway.run_record import RunRecord
 logger = logging.getLogger(__name__)
 
 MAX_KEPT_BYTES: Final = 128 * 2**20
-"""Bytes of all bundles in an output folder, which may be in memory. The oldest ones are removed."""
+"""Bytes of all bundles in an output folder, which may be in memory. The gateway removes the oldest bundles."""
 
 
 class _NoInputsError(Exception):
-    """The evaluator left no inputs of the row."""
+    """The evaluator stored no inputs of the row."""
 
 
 async def write_bundle(
@@ -43,7 +43,8 @@ async def write_bundle(
 ) -> ResultRow:
     """Writes `bundles/<assessment id>.zip`, which only its owner can read, and returns the row with its SHA-256.
 
-    `request`: the text that asked for the assessment. Without a bundle, the row has no digest, and the log the reason.
+    `request`: the text of the client's request. If no bundle can be written, the row has no digest, and the log has
+    the reason.
     """
     path = bundle_file(output_dir, record.plan.assessment_id)
     try:
@@ -61,7 +62,7 @@ async def _write(storage: Storage, record: RunRecord, request: str, path: Path) 
     plan = await storage.assessments.plan(assessment_id)
     inputs = await storage.assessments.load(assessment_id, ROW_INPUTS_DOCUMENT)
     if plan is None or inputs is None:
-        raise _NoInputsError("the evaluator left no inputs of the row")
+        raise _NoInputsError("the evaluator stored no inputs of the row")
     with atomic_file(path, 0o600) as file:  # it has the secret of the tasks
         writer = BundleWriter(file)
         writer.add(PLAN, plan.model_dump_json(by_alias=True))

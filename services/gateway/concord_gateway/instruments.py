@@ -82,7 +82,7 @@ class Instruments:
         return Counter(f"concord_gateway_{name}", text, registry=self.registry)
 
     def _counter(self, name: str, text: str, label: str, values: tuple[str, ...]) -> Counter:
-        """A counter with a label of few values. All exist from the start: without them, the first event has no rate."""
+        """A counter with a label of few values. All values exist from the start, so that the first event has a rate."""
         counter = Counter(f"concord_gateway_{name}", text, [label], registry=self.registry)
         for value in values:
             counter.labels(value)

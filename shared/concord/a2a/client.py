@@ -40,10 +40,10 @@ CONNECT_TIMEOUT_S: Final = 10.0
 CARD_TIMEOUT_S: Final = 10.0
 
 OUTPUT_MODES: Final = ("text/plain", "application/json")
-"""The modes of answers that are read. fasta2a requires that a client names some."""
+"""The accepted output modes. fasta2a requires that a client names modes."""
 
 _POLL_S: Final = (0.1, 1.0)
-"""The first and the longest pause between two looks at a task (seconds)."""
+"""The first and the longest pause between two requests for a task's state (seconds)."""
 
 _PROXY_STATUS: Final = frozenset({502, 503, 504})
 _FAULTS: Final = (A2AError, UrlRefusedError, httpx.HTTPError, httpx.InvalidURL, OSError, ValueError, ExceptionGroup)
@@ -162,7 +162,7 @@ class A2AClient:
             yield later
 
     def _must_ask(self, answer: Answer) -> bool:
-        """Whether an agent that does not stream answered before its task ended, although it was to wait."""
+        """Whether an agent without streaming answered before its task ended, although the request asked it to wait."""
         waits = answer.state in {TaskState.SUBMITTED, TaskState.WORKING}
         return waits and answer.is_task and not self._card.capabilities.streaming
 

@@ -56,7 +56,8 @@ def admitting(route: Route, callers: Callers) -> Route:
 
 
 def _reading_json(route: Route) -> Route:
-    """The same route for bodies in JSON; others get 400. The SDK answers 500 to what is not UTF-8 or nested deeply."""
+    """The same route for bodies in JSON; others get 400. The SDK answers 500 to bodies that are not UTF-8 or are nested
+    deeply."""
 
     async def handle(request: Request) -> Response:
         try:
@@ -73,8 +74,8 @@ def _reading_json(route: Route) -> Route:
 class _Rest03(REST03Adapter):
     """The SDK's adapter for 0.3, with two corrections.
 
-    A stream that fails before its first event gets an error with a status; the SDK breaks the connection. And webhooks
-    can be deleted.
+    If a stream fails before its first event, the client gets an error with a status; the SDK breaks the connection. In
+    addition, webhooks can be deleted.
     """
 
     def __init__(self, requests: RequestHandler, callers: Callers) -> None:

@@ -19,7 +19,7 @@ MAX_TASK_BYTES: Final = 16 * 1024 * 1024
 """Limits on the ended tasks kept for `tasks/get`: their number and total size, compressed. The SDK's store has none."""
 
 MAX_AGE_S: Final = 3600.0
-"""How long such a task is kept, and one that waits for its client."""
+"""The time for which a finished task, or a task that waits for its client, is kept."""
 
 MAX_HISTORY: Final = 32
 """Limit on a task's messages: the first and the latest are kept. Each update copies the task."""
@@ -51,7 +51,7 @@ class _EndedTask:
 
 
 class BoundedTaskStore(InMemoryTaskStore):
-    """The SDK's in-memory store with limits on the tasks that nobody works on: the oldest are dropped.
+    """The SDK's in-memory store with limits on inactive tasks: beyond the limits, the oldest tasks are deleted.
 
     Those tasks are stored compressed, at a thirtieth of the memory, with the fields that lists select by. `now` is a
     clock in seconds.

@@ -1,6 +1,6 @@
-"""Timestamps without a zone in an agent's answer, which the A2A SDK refuses. A2A's are in UTC.
+"""Adds the zone to timestamps in an agent's answer that lack it, because the A2A SDK refuses them.
 
-fasta2a, and with it pydantic-ai, sends such timestamps.
+A2A's timestamps are in UTC. fasta2a, and with it pydantic-ai, sends timestamps without a zone.
 """
 
 import json
@@ -13,7 +13,7 @@ _HOLDERS: Final = ("task", "statusUpdate")
 
 
 def with_zones(line: bytes) -> bytes:
-    """A line of an answer, or all of it, with the zone of the timestamp of a task's status. Other text is unchanged."""
+    """An answer or a line of it, with a zone in the timestamp of a task's status. Other text is unchanged."""
     if _NAIVE.search(line) is None:
         return line
     prefix = _DATA if line.startswith(_DATA) else b""

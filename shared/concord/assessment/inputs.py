@@ -1,5 +1,4 @@
-"""The inputs that a row follows from, beside the plan, the outcomes and the reports: kept so that the row can be
-computed again."""
+"""The inputs of a row besides the plan, the outcomes and the reports, for computing the row again."""
 
 from typing import Annotated, Literal
 
@@ -19,8 +18,8 @@ class Inputs(BaseModel):
 class Exchange(Inputs):
     """One question to a language model, by the SHA-256 of its texts, and its outcome.
 
-    `text`: the answer of the model (`answered`) or of the cache (`cached`), or the reason why there is none (`empty`,
-    `unavailable`). A `cancelled` question was given up before its answer came.
+    `text`: the answer of the model (`answered`) or of the cache (`cached`), or the reason for a missing answer
+    (`empty`, `unavailable`). A `cancelled` question was abandoned before its answer arrived.
     """
 
     question: str
@@ -63,7 +62,8 @@ class JudgeInputs(Inputs):
 
 
 class TrialInputs(Inputs):
-    """The inputs of a trial's verdict. A null part: it was not made. `failure`: why the trial was not judged."""
+    """The inputs of a trial's verdict. Null: that part was not made. `failure`: the reason why the trial was not
+    judged."""
 
     evaluation: EvaluationInputs | None = None
     criteria: CriteriaInputs | None = None

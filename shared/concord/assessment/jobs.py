@@ -15,7 +15,7 @@ ROW_DOCUMENT: Final = "row"
 """The `ResultRow` of an assessment, left by `AggregateAssessment`."""
 
 ROW_INPUTS_DOCUMENT: Final = "row-inputs"
-"""The `RowInputs` of the row, left before it."""
+"""The `RowInputs` of the row, stored before the row."""
 
 ROW_FAILURE_DOCUMENT: Final = "row-failure"
 """An `InfrastructureFailure`, in place of a row that could not be made."""

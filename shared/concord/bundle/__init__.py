@@ -1,4 +1,4 @@
-"""Bundles: one file per assessment that has everything its row follows from, so that anybody can compute it again."""
+"""Bundles: one file per assessment, from which anybody can compute the assessment's row again."""
 
 from concord.bundle.contents import BundleError, Contents, TrialContents, contents_of
 from concord.bundle.manifest import (

@@ -29,9 +29,10 @@ class BundleError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class TrialContents:
-    """The inputs of one trial. None: the assessment did not come that far with it.
+    """The inputs of one trial. None: the trial did not reach this stage.
 
-    `failure`: why the trial could not be evaluated. `conducted`: the record of an assistant's turns, as JSON.
+    `failure`: the reason why the trial could not be evaluated. `conducted`: the record of an assistant's turns, as
+    JSON.
     """
 
     outcome: EvaluateTrial | None
@@ -89,7 +90,7 @@ def _parsed(model: type[_ModelT], name: str, members: Mapping[str, bytes]) -> _M
 
 
 def _request(members: Mapping[str, bytes]) -> AssessmentRequest:
-    """The request, read as a gateway reads it: from Python's objects, not from JSON."""
+    """The request, validated as a gateway does it: from Python objects instead of JSON."""
     try:
         return AssessmentRequest.model_validate(json.loads(members[REQUEST]))
     except KeyError as error:
@@ -109,7 +110,7 @@ def _batches(name: str, members: Mapping[str, bytes]) -> tuple[ReportBatch, ...]
     try:
         return tuple(map(batch_of_line, members.get(name, b"").splitlines()))
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise BundleError([f"{name}: has a line that is no batch of reports: {error}"]) from error
+        raise BundleError([f"{name}: has a line that is not a batch of reports: {error}"]) from error
 
 
 def batch_of_line(line: bytes) -> ReportBatch:

@@ -16,7 +16,7 @@ MAX_CONTENT: Final = 256 * 2**20
 """Bytes of all members of a bundle together, uncompressed. Reports compress about tenfold."""
 
 MAX_FILE: Final = MAX_CONTENT + 2**24
-"""Bytes of a bundle's file, even if nothing in it could be compressed."""
+"""The highest number of bytes of a bundle's file, for content that does not compress."""
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 
@@ -40,7 +40,7 @@ class Manifest(BaseModel):
     version: Literal[1] = 1
     assessment_id: str
     task_secret_sha256: Sha256 | None
-    """The commitment to the secret in the plan. Null without tasks that follow from one."""
+    """The commitment to the secret in the plan. Null if no task follows from a secret."""
     members: list[Member]
 
 
@@ -50,5 +50,5 @@ def trial_member(trial_id: str, name: TrialMember) -> str:
 
 
 def bundle_file(output_dir: Path, assessment_id: str) -> Path:
-    """Where a gateway keeps the bundle of an assessment, and where a results file has it beside it."""
+    """The path of an assessment's bundle below a gateway's output folder, or below the folder of a results file."""
     return output_dir / "bundles" / f"{assessment_id}.zip"

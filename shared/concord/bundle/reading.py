@@ -1,4 +1,4 @@
-"""Reads a bundle, and names what does not fit its manifest."""
+"""Reads a bundle, and names each member that does not match the manifest."""
 
 import zlib
 from collections import Counter
@@ -19,12 +19,12 @@ MAX_MANIFEST: Final = 8 * 2**20
 """Bytes of a manifest. 10,000 trials have 5 MB."""
 
 _BROKEN: Final = (BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
-"""What reading a damaged ZIP file raises."""
+"""The errors that reading a damaged ZIP file raises."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bundle:
-    """A bundle whose members all fit its manifest. `sha256`: of the file (hex)."""
+    """A bundle whose members all match its manifest. `sha256`: of the file (hex)."""
 
     manifest: Manifest
     members: Mapping[str, bytes]
@@ -35,8 +35,8 @@ class Bundle:
 def read_bundle(path: Path) -> Bundle:
     """Reads a bundle into memory.
 
-    Raises BundleError with one line for each fault: no ZIP file, a size beyond the limits, a member that is missing,
-    undeclared, twice there or different from the manifest.
+    Raises BundleError with one line for each fault: the file is not a ZIP file, a size exceeds its limit, or a member
+    is missing, undeclared, duplicated or different from the manifest.
     """
     try:
         with path.open("rb") as file:
@@ -60,7 +60,7 @@ def read_bundle(path: Path) -> Bundle:
                 elif sha256(found).hexdigest() != member.sha256:
                     faults.append(f"{member.name}: does not have the SHA-256 {member.sha256} of the manifest")
     except _BROKEN as error:
-        raise BundleError([f"is no bundle: {error}"]) from error
+        raise BundleError([f"is not a bundle: {error}"]) from error
     if faults:
         raise BundleError(faults)
     return Bundle(manifest, members, sha256(content).hexdigest(), sha256(text).hexdigest())
@@ -90,7 +90,7 @@ def _misfits(manifest: Manifest, entries: list[ZipInfo]) -> Iterator[str]:
     if sum(declared.values()) > MAX_CONTENT:
         yield f"has more than {MAX_CONTENT} bytes of content"
     counted = Counter([entry.filename for entry in entries]) | Counter([each.name for each in manifest.members])
-    yield from (f"{name}: is there more than once" for name, times in sorted(counted.items()) if times > 1)
+    yield from (f"{name}: occurs more than once" for name, times in sorted(counted.items()) if times > 1)
     yield from (f"{name}: is missing" for name in declared if name not in sizes)
     yield from (f"{name}: is not in the manifest" for name in sizes if name not in declared)
     yield from (
@@ -101,7 +101,8 @@ def _misfits(manifest: Manifest, entries: list[ZipInfo]) -> Iterator[str]:
 
 
 def _content(archive: ZipFile, name: str) -> bytes | None:
-    """The content of a member; None if it is damaged. Decompression ends at the length that the file states."""
+    """The content of a member; None if the member is damaged. Decompression stops at the length that the ZIP file
+    states."""
     try:
         return archive.read(name)
     except _BROKEN:

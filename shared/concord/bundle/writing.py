@@ -65,14 +65,14 @@ class BundleWriter:
 
 def report_line(batch: ReportBatch) -> bytes:
     """A line of `reports.jsonl`: the batch's head, and its body as the text of a `StepBatch`. Raises zlib.error."""
-    # A text and not an object: the digests of steps depend on how their reporter wrote them.
+    # The body is a text, not an object, because the digests of steps depend on the bytes that their reporter wrote.
     text = unpack(batch.body).decode("utf-8", "surrogateescape")
     head = _BATCH.dump_python(batch, mode="json", exclude={"body"})
     return json.dumps({**head, "body": text}, separators=(",", ":")).encode() + b"\n"
 
 
 def _entry(name: str) -> ZipInfo:
-    """A member without a time and without the system's settings, so that equal contents give equal bytes."""
+    """A member without a time and without the system's settings, so that equal contents result in equal bytes."""
     entry = ZipInfo(name)
     entry.compress_type = ZIP_DEFLATED
     entry.create_system = _UNIX

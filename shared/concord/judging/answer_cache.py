@@ -25,7 +25,7 @@ class CachedAnswers:
         model: str = "",
         transcript: Transcript | None = None,
     ) -> None:
-        """`transcript`: records or replays the answers, those of the cache and those of the model."""
+        """`transcript`: records or replays the answers of the cache and of the model."""
         self.transcript = Transcript() if transcript is None else transcript
         self._cache = cache
         self._endpoint_and_model = (endpoint, model)

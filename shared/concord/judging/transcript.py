@@ -19,14 +19,14 @@ class MissingAnswerError(Exception):
 
 
 class Transcript:
-    """Stands between a judge and the model. This one asks the model and records nothing."""
+    """The connection of a judge to the model. This class asks the model and records nothing."""
 
     def remembered(self, question: str) -> str | None:  # noqa: ARG002 - for replays
-        """The answer that the cache gave when the question was recorded. None for a question that is asked now."""
+        """The cache's answer when the question was recorded. None for a question that is asked now."""
         return None
 
     def note_cached(self, question: str, text: str) -> None:
-        """Notes that the cache answered a question."""
+        """Records that the cache answered a question."""
 
     async def reply(self, question: str, ask: Callable[[], Awaitable[str]]) -> str:  # noqa: ARG002 - for recordings
         """The model's answer. Raises what `ask` raises."""

@@ -124,8 +124,8 @@ class TraceStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class OpenTrace:
-    """A trace of no trial: when its first and its last spans arrived (seconds since 1970), its uncompressed bytes, its
-    spans, and the names of its services."""
+    """A trace that belongs to no trial: the arrival of its first and its last spans (seconds since 1970), its
+    uncompressed bytes, the number of its spans, and the names of its services."""
 
     trace_id: str
     first_s: float
@@ -137,7 +137,7 @@ class OpenTrace:
 
 @dataclass(frozen=True, slots=True)
 class OpenTraceLimits:
-    """How many open traces are kept, how long after their last span (seconds), and how many uncompressed bytes."""
+    """The limits of open traces: number, time after the last span (seconds), and uncompressed bytes."""
 
     max_traces: int
     retention_s: int
@@ -145,13 +145,13 @@ class OpenTraceLimits:
 
 
 class OpenTraces(Protocol):
-    """The index of the traces of no trial. Their batches are in the `TraceStore`."""
+    """The index of the traces that belong to no trial. Their batches are in the `TraceStore`."""
 
     async def add(
         self, trace_id: str, service: str, *, n_bytes: int, n_spans: int, limits: OpenTraceLimits
     ) -> list[str]:
-        """Counts spans of a trace by one of its services. Returns the oldest traces, which no longer fit the limits and
-        are no longer in the index. Raises StorageUnavailableError."""
+        """Counts spans of a trace by one of its services. Removes the oldest traces beyond the limits from the index,
+        and returns them. Raises StorageUnavailableError."""
 
     async def list(self, since: float = 0.0) -> list[OpenTrace]:
         """The traces with spans since a time (seconds since 1970), by their last spans.
@@ -189,7 +189,7 @@ class AssessmentStore(Protocol):
         """The plan of an assessment, or None."""
 
     async def has_trial(self, trace_id: str) -> bool:
-        """Whether a trace is that of a planned trial."""
+        """Whether a trace belongs to a planned trial."""
 
     async def plan_revision(self, assessment_id: str) -> int:
         """How often the plan was stored. It changes when a trial is run again."""

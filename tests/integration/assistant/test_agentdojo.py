@@ -92,10 +92,10 @@ def test_with_an_attack_the_payload_is_where_the_user_task_reads(tmp_path: Path,
         (Path("/nowhere/python"), [], "/nowhere/python: No such file"),
         (Path("/bin/echo"), [], "the suite: "),
         (Path("/bin/false"), [], "the export ended with 1"),
-        (Path("/bin/true"), ["--attack", "tool_knowledge"], "--attack: tool_knowledge is none of"),
+        (Path("/bin/true"), ["--attack", "tool_knowledge"], "--attack: tool_knowledge is not one of"),
     ],
 )
-def test_an_import_that_is_impossible_says_why(tmp_path: Path, program: Path, options: list[str], reason: str) -> None:
+def test_an_impossible_import_says_why(tmp_path: Path, program: Path, options: list[str], reason: str) -> None:
     code, output = imported(tmp_path / "new", program, *options)
     assert (code, reason in output) == (2, True)
     assert not (tmp_path / "new").exists()

@@ -143,7 +143,7 @@ async def test_a_scenario_in_the_layout_of_ues_agentbeats_makes_a_row_unedited(r
     assert (row["domain"], row["score"], results["unjudged"]) == ("assistant-assessment", 100, False)
 
 
-async def test_a_seed_other_than_0_gives_each_run_a_variant_of_its_own(gateway: Gateway) -> None:
+async def test_with_a_seed_other_than_0_each_run_has_its_own_variant(gateway: Gateway) -> None:
     tasks: list[str] = []
 
     async def read_task(environment: httpx.AsyncClient, _: int) -> dict[str, Any]:

@@ -265,7 +265,7 @@ class TestHostileAssistants:
             (False, "the assistant's key does not permit this (403)")
         }
 
-    async def test_calls_in_vain_are_in_the_action_log(self, assessor: Assessor) -> None:
+    async def test_refused_calls_are_in_the_action_log(self, assessor: Assessor) -> None:
         async def fumble(environment: httpx.AsyncClient, _: int) -> dict[str, Any]:
             await environment.get("/contacts/state")
             await environment.post("/email/send", json={"to_addresses": []})
@@ -277,7 +277,7 @@ class TestHostileAssistants:
 
         async with assistant_of(fumble) as (_, url):
             results = await assessor.run(url)
-        # A query with a wrong field is no action. A change without an effect is one.
+        # A query with a wrong field is not an action. A change without an effect is an action.
         assert [(entry.action, entry.error_message) for entry in results.action_log] == [
             ("email.mark_read", None),
             ("contacts.state", "the assistant's key does not permit this (403)"),

@@ -1,4 +1,4 @@
-"""The gateway's bundles: an assessment does not fail for want of one, and old ones give way."""
+"""The gateway's bundles: an assessment without a bundle completes, and old bundles are deleted."""
 
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ async def test_an_assessment_without_a_place_for_its_bundle_completes_and_its_ro
     assert row["detail"]["bundle_sha256"] is None
 
 
-async def test_the_oldest_bundles_give_way_to_new_ones(
+async def test_the_oldest_bundles_are_deleted_beyond_the_limit(
     redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(gateways_bundles, "MAX_KEPT_BYTES", 1)

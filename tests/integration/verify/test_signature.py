@@ -1,4 +1,4 @@
-"""`concord sign`, and `concord verify` with a key: every changed byte is found, and nobody else's signature counts."""
+"""`concord sign`, and `concord verify` with a key: every changed byte and every signature by another key is found."""
 
 import json
 import shutil
@@ -89,7 +89,7 @@ def again(original: Signed, folder: Path) -> Signed:
 def test_a_signed_result_verifies_with_the_signers_key_and_names_the_images(signed: Signed) -> None:
     code, output = signed.verify()
     assert code == 0, output
-    assert "The signature is by the given key." in output
+    assert "The signature was made with the given key." in output
     assert "green-agent ran ghcr.io/owner/concord-green@sha256:abab" in output
 
 
@@ -106,7 +106,7 @@ def test_any_changed_byte_is_found(name: str, data: st.DataObject, original: Sig
     assert code in {1, 2}, output
 
 
-def test_who_edits_row_and_bundle_together_needs_the_key(signed: Signed) -> None:
+def test_a_forger_of_row_and_bundle_needs_the_key(signed: Signed) -> None:
     excuse = {"trial_id": None, "stage": "trial", "message": "Our network was slow."}
 
     def excused(members: Members) -> None:
@@ -125,7 +125,7 @@ def test_the_signature_of_another_key_does_not_count(signed: Signed) -> None:
     assert signed.sign(CONCORD_SIGNING_KEY=pem(Ed25519PrivateKey.generate()))[0] == 0
     code, output = signed.verify()
     assert code == 1
-    assert "the signature is not by this key" in output
+    assert "the signature was not made with this key" in output
 
 
 def test_a_statement_cannot_borrow_the_signature_of_another_one(signed: Signed, secret: Ed25519PrivateKey) -> None:
@@ -136,7 +136,7 @@ def test_a_statement_cannot_borrow_the_signature_of_another_one(signed: Signed, 
     signed.signature.write_text(json.dumps({**after, "signature": before["signature"]}, indent=2) + "\n")
     code, output = signed.verify()
     assert code == 1
-    assert "the signature is not by this key" in output
+    assert "the signature was not made with this key" in output
 
 
 def test_a_signature_written_in_another_way_is_refused(signed: Signed) -> None:
@@ -146,7 +146,7 @@ def test_a_signature_written_in_another_way_is_refused(signed: Signed) -> None:
     assert "is not written as `concord sign` writes it" in output
 
 
-def test_a_signature_does_not_vouch_for_another_provenance(signed: Signed) -> None:
+def test_a_signature_is_not_valid_for_another_provenance(signed: Signed) -> None:
     signed.provenance.write_text(json.dumps({"image_digests": {"green-agent": "another"}}))
     code, output = signed.verify()
     assert code == 1
@@ -189,8 +189,8 @@ class TestSigning:
         ("key", "line"),
         [
             ("", "no private key: give --key, or set CONCORD_SIGNING_KEY"),
-            ("not-a-key-but-secret", "CONCORD_SIGNING_KEY: is no private key in PEM without a password"),
-            (pem(X25519PrivateKey.generate()), "CONCORD_SIGNING_KEY: is no ed25519 key"),
+            ("not-a-key-but-secret", "CONCORD_SIGNING_KEY: is not a private key in PEM without a password"),
+            (pem(X25519PrivateKey.generate()), "CONCORD_SIGNING_KEY: is not an ed25519 key"),
         ],
         ids=["none", "no key", "another kind"],
     )

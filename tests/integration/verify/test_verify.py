@@ -73,7 +73,7 @@ def test_only_the_owner_may_read_a_bundle_since_all_tasks_follow_from_it(runs: M
     assert run.bundle.stat().st_mode & 0o777 == 0o600
 
 
-def test_equal_members_give_equal_bytes(runs: Mapping[str, Run], tmp_path: Path) -> None:
+def test_equal_members_result_in_equal_bytes(runs: Mapping[str, Run], tmp_path: Path) -> None:
     run = runs["rounds"]
     again = run.copy(tmp_path).with_members(lambda _: None)
     assert again.bundle.read_bytes() == run.bundle.read_bytes()
@@ -85,7 +85,7 @@ ROW_CHANGES: list[tuple[str, Callable[[dict[str, Any]], object]]] = [
     ("$.results[0].time_used", lambda row: row.update(time_used=7)),
     ("$.results[0].detail.trials[1].seed", lambda row: row["detail"]["trials"][1].update(seed=1)),
     ("$.results[0].detail.trials[2]", lambda row: row["detail"]["trials"].pop()),
-    ("$.results[0].detail.bonus: the row has 1, the bundle gives nothing", lambda row: row["detail"].update(bonus=1)),
+    ("$.results[0].detail.bonus: the row has 1, the bundle yields nothing", lambda row: row["detail"].update(bonus=1)),
     ("$.results[0].detail.warnings: the row has nothing", lambda row: row["detail"].pop("warnings")),
     ("$.results[0].detail.agents[0].id", lambda row: row["detail"]["agents"][0].update(id="Z")),
     ("$.results[0].detail.bundle_sha256: the row has null", lambda row: row["detail"].update(bundle_sha256=None)),
@@ -157,10 +157,10 @@ MEMBER_CHANGES: list[tuple[str, str, Callable[[Members], object]]] = [
     ("pattern", "trials/trial-9/outcome.json: belongs to no trial", lambda each: each.update(FOREIGN)),
     (
         "pattern",
-        "plan.json: its trials are not those",
+        "plan.json: its trials differ from the trials that the request asks for",
         lambda each: edited(each, "plan.json", SEED, 1),
     ),
-    ("pattern", "plan.json: its config is not", lambda each: edited(each, "plan.json", QUIET, 9)),
+    ("pattern", "plan.json: its config differs from the request's", lambda each: edited(each, "plan.json", QUIET, 9)),
     ("rounds", "plan.json: its task maximum", lambda each: edited(each, "plan.json", DIFFICULTY, 1)),
     ("rounds", "plan.json: its roster", lambda each: edited(each, "plan.json", URL, "http://b/")),
     ("judge", "trials/trial-1/inputs.json: the record has no answer of the model", lambda each: asked_nothing(each)),
@@ -197,7 +197,7 @@ def places(value: object, place: tuple[str | int, ...] = ()) -> Iterator[tuple[s
 @given(data=st.data())
 @settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @pytest.mark.parametrize("kind", ["rounds", "judge", "assistant"])
-def test_no_value_in_a_bundle_makes_the_command_fail_otherwise_than_by_naming_a_fault(
+def test_any_damaged_value_in_a_bundle_is_reported_as_a_fault(
     kind: str, data: st.DataObject, runs: Mapping[str, Run], tmp_path: Path
 ) -> None:
     def change(members: Members) -> None:
@@ -223,7 +223,7 @@ def test_the_code_of_a_bundles_scenario_is_not_executed_unless_it_is_the_checker
 
     code, output = verified(copied("assistant").with_members(with_code).results)
     assert code == 1
-    assert "its scenario or its evaluators are not those of 'first_day' in --scenarios" in output
+    assert "its scenario or its evaluators differ from those of 'first_day' in --scenarios" in output
     assert not (tmp_path / "ran").exists()
 
 
@@ -256,9 +256,9 @@ def test_a_better_answer_in_the_bundle_alone_is_found_in_the_row(copied: Callabl
 
 @pytest.mark.parametrize(
     ("name", "line"),
-    [("plan.json", "is no bundle"), (MANIFEST, "is no bundle")],
+    [("plan.json", "is not a bundle"), (MANIFEST, "is not a bundle")],
 )
-def test_a_cut_bundle_is_no_bundle(name: str, line: str, copied: Callable[[str], Run]) -> None:
+def test_a_truncated_file_is_not_a_bundle(name: str, line: str, copied: Callable[[str], Run]) -> None:
     run = copied("pattern")
     content = run.bundle.read_bytes()
     run.bundle.write_bytes(content[: content.index(name.encode()) + 40])
@@ -283,7 +283,7 @@ def test_a_row_without_a_bundle_is_named_as_one(copied: Callable[[str], Run]) ->
     assert "$.results[0]: its assessment left no bundle (`detail.bundle_sha256` is null)" in output
 
 
-def test_a_file_without_rows_is_an_error_of_use(tmp_path: Path) -> None:
+def test_a_file_without_rows_is_a_usage_error(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_text('{"participants": {}, "results": []}')
     code, output = verified(path)
@@ -303,7 +303,7 @@ RECORDINGS: list[tuple[str, str, tuple[str | int, ...], object]] = [
 ]
 
 
-def test_what_the_host_recorded_is_all_that_nothing_else_in_the_bundle_contradicts(
+def test_only_values_that_the_host_recorded_can_change_without_a_contradiction(
     copied: Callable[[str], Run],
 ) -> None:
     found = set()
@@ -313,7 +313,8 @@ def test_what_the_host_recorded_is_all_that_nothing_else_in_the_bundle_contradic
         assert code == 1
         found |= paths_in(output)
     assert found == set(RECORDED) - {"$.participants"}
-    assert "Only a signature covers what the host recorded: $.participants, " in verified(copied("pattern").results)[1]
+    output = verified(copied("pattern").results)[1]
+    assert "Only a signature covers the values that the host recorded: $.participants, " in output
 
 
 FIGURES = [
@@ -353,9 +354,9 @@ class TestShards:
     def test_a_shard_counts_only_once(self, runs: Mapping[str, Run], tmp_path: Path) -> None:
         code, output = verified(merged(tmp_path / "merged", *[runs["part 1"]] * 2))
         assert code == 1
-        assert "shard 1 is there 2 times" in output
+        assert "shard 1 occurs 2 times" in output
 
-    def test_a_run_of_other_tasks_is_no_shard(self, runs: Mapping[str, Run], tmp_path: Path) -> None:
+    def test_a_run_of_other_tasks_is_not_a_shard(self, runs: Mapping[str, Run], tmp_path: Path) -> None:
         code, output = verified(merged(tmp_path / "merged", runs["part 1"], runs["pattern"]))
         assert code == 1
         assert "shard 0 has another config than shard 1" in output

@@ -32,7 +32,7 @@ def test_an_assessment_needs_its_share_its_trials_and_their_steps() -> None:
     assert needs.judging_s == 14
 
 
-def test_the_arithmetic_that_a_row_shows_gives_its_value() -> None:
+def test_the_arithmetic_in_a_row_results_in_its_value() -> None:
     shown = Sum(1200, 2, 3, 40, 0.5)
     assert str(shown) == "1,200 + 2 * (3 + 40 * 0.5)".replace("*", TIMES)
     assert shown.value == 1246
@@ -43,8 +43,8 @@ def test_ten_times_the_load_needs_ten_times_the_memory_and_the_same_time_to_fetc
     gibibyte = Sum(2**30, 0, 0, 0, 0)
     _, loads = sizing(Needs({"gateway": gibibyte}, 8.0, gibibyte), kind, (17_280, 172_800))
     rows = {name: values for name, *values in loads.rows}
-    assert rows["assessments a second"] == ["1", "10"]
-    assert rows["assessments that run"] == ["3,600", "36,000"]
+    assert rows["assessments per second"] == ["1", "10"]
+    assert rows["running assessments"] == ["3,600", "36,000"]
     assert rows["LLM workers, at 4 jobs each"] == ["2", "20"]
     assert rows["memory in Redis"] == ["7.2e+03 GiB", "7.2e+04 GiB"]
-    assert rows["a finished task can be fetched for"] == ["1,000 s", "100 s"]
+    assert rows["time to fetch a finished task"] == ["1,000 s", "100 s"]

@@ -54,7 +54,7 @@ def test_without_an_endpoint_concords_own_assistant_is_started(
     assert (assistant.role, assistant.cmd) == ("assistant", f"python -m concord_purple --assistant {mode}")
 
 
-def test_an_endpoint_that_is_no_url_is_refused() -> None:
+def test_an_endpoint_that_is_not_a_url_is_refused() -> None:
     with pytest.raises(UsageError, match="--endpoint: nowhere is not the URL"):
         assistant_scenario(FIRST_DAY, "nowhere")
 

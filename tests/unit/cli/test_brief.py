@@ -88,7 +88,7 @@ def test_every_row_ends_a_run_with_at_most_25_lines(make: Callable[[], ResultRow
     assert all(len(line) <= 80 for line in lines)
 
 
-def test_the_head_has_name_date_outcome_and_the_score_with_what_it_rests_on() -> None:
+def test_the_head_has_name_date_outcome_and_the_score_with_its_basis() -> None:
     dated = with_detail(row(), started_at=datetime(2026, 9, 8, 12, 36, 1, tzinfo=UTC))
     _, name, outcome, score, team, *_ = shown(dated)
 
@@ -111,7 +111,7 @@ def test_seconds_are_shown_as_people_write_them() -> None:
     ("make", "outcome"),
     [(withholding_team, "Failed: 0 of 1"), (half_judged, "Partly passed: 1 of 3"), (unjudged_and_unseen, "Not judged")],
 )
-def test_the_outcome_is_said_in_a_word(make: Callable[[], ResultRow], outcome: str) -> None:
+def test_the_outcome_is_one_word(make: Callable[[], ResultRow], outcome: str) -> None:
     assert shown(make())[2].startswith(outcome)
 
 
@@ -131,7 +131,7 @@ def test_a_lost_criterion_of_an_assistant_is_a_problem() -> None:
     assert "of 10 points: " in flat(row_with(troubled_day()))
 
 
-def test_unobserved_calls_take_two_lines_with_what_to_do() -> None:
+def test_unobserved_calls_take_two_lines_with_a_remedy() -> None:
     lines = shown(unjudged_and_unseen())
     [at] = [place for place, line in enumerate(lines) if "could not be observed" in line]
 

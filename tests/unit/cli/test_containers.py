@@ -66,5 +66,5 @@ def test_a_variable_that_is_not_set_is_named() -> None:
 
 async def test_without_docker_an_image_is_refused_with_the_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/nowhere")
-    with pytest.raises(UsageError, match="agent has only an `image`, and there is no docker here"):
+    with pytest.raises(UsageError, match="agent has only an `image`, and docker is not installed"):
         await fetch_images({"agent": "agent"})

@@ -130,7 +130,7 @@ def test_the_version_is_printed() -> None:
     assert (result.exit_code, result.stdout) == (0, f"concord {version('concord-cli')}\n")
 
 
-def test_a_results_file_is_no_trace_and_the_message_names_the_command_for_it(tmp_path: Path) -> None:
+def test_a_results_file_is_not_a_trace_and_the_message_names_the_command_for_it(tmp_path: Path) -> None:
     path = tmp_path / "results.json"
     path.write_text(ResultsDocument(participants={}, results=[make_row()]).model_dump_json())
 

@@ -49,7 +49,7 @@ def test_a_teams_wiring_needs_no_function() -> None:
     [
         ('team = 1\n[green_agent]\nimage = "g"', "team is not a table"),
         ('[green_agent]\nimage = "g"\n[team]\nwires = "x"', "team has an unknown key: 'wires'"),
-        ('[green_agent]\nimage = "g"\n[team]\nwiring = 1', "team.wiring is no text: 1"),
+        ('[green_agent]\nimage = "g"\n[team]\nwiring = 1', "team.wiring is not a string: 1"),
         (
             '[green_agent]\nimage = "g"\n[[participants]]\nname = "p"\ncmd = "python -m p"',
             "participants[0]: give either `agentbeats_id` or `image`: neither is given",

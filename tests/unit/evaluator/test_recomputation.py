@@ -60,7 +60,7 @@ async def test_late_steps_late_reporters_and_refused_steps_are_inputs() -> None:
 
 
 @pytest.mark.parametrize("checks", [0, 1, 5])
-async def test_an_evaluation_that_ran_out_of_time_runs_out_of_it_at_the_same_place(checks: int) -> None:
+async def test_an_evaluation_that_ran_out_of_time_stops_at_the_same_place_again(checks: int) -> None:
     asked = iter(range(1000))
     budget = Budget(None, lambda: next(asked) >= checks)
     evaluation = evaluate_trial(PLAN, REQUEST, BATCHES, budget=budget)

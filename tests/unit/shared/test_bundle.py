@@ -86,15 +86,15 @@ def test_a_difference_from_the_manifest_is_named(
     assert found.startswith(fault)
 
 
-def test_a_member_that_is_there_twice_is_named(tmp_path: Path) -> None:
+def test_a_duplicated_member_is_named(tmp_path: Path) -> None:
     file = BytesIO(written())
     with ZipFile(file, "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
         archive.writestr("plan.json", b"{}")
-    assert "plan.json: is there more than once" in faults_of(file.getvalue(), tmp_path)
+    assert "plan.json: occurs more than once" in faults_of(file.getvalue(), tmp_path)
 
 
-def test_a_file_that_is_no_zip_file_is_no_bundle(tmp_path: Path) -> None:
-    assert faults_of(b"hello", tmp_path) == ("is no bundle: File is not a zip file",)
+def test_a_file_that_is_not_a_zip_file_is_not_a_bundle(tmp_path: Path) -> None:
+    assert faults_of(b"hello", tmp_path) == ("is not a bundle: File is not a zip file",)
 
 
 def test_members_beyond_the_limit_are_not_written() -> None:

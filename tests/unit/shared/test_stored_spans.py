@@ -1,4 +1,4 @@
-"""Spans beside their steps and in OTLP/JSON: both forms give the same span back."""
+"""Spans beside their steps and in OTLP/JSON: both forms return the same span."""
 
 from typing import Any
 
@@ -66,7 +66,7 @@ def test_a_span_that_is_too_long_is_not_stored() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[", "[1]", '["a","b","c","x","y",1,1,"","",{}]', "{}"])
-def test_attributes_that_hold_no_span_give_none(text: str) -> None:
+def test_attributes_without_a_span_result_in_none(text: str) -> None:
     step = to_step(span())
     assert span_of(step.model_copy(update={"additional_attributes": {f"{STORED}0": text}})) is None
 

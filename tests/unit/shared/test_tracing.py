@@ -1,4 +1,4 @@
-"""Tracing of Concord's own work: when it is on, and what a span says of an error."""
+"""Tracing of Concord's own work: the settings that turn it on, and the errors in spans."""
 
 from collections.abc import Iterator
 

@@ -44,7 +44,7 @@ class Question:
 
 
 class Model:
-    """Gives its answers in turn; raises those that are errors."""
+    """Returns its answers in turn, and raises the errors among them."""
 
     def __init__(self, *answers: str | Exception) -> None:
         self.answers = list(answers)

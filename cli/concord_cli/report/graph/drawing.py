@@ -81,8 +81,8 @@ DENSE: Final = 400
 """More flows than these are drawn faintly, since they would cover everything."""
 
 MAX_ARROWS: Final = 80
-"""The flows with the most calls, and as many with failed calls, are arrows. Of the others, those of two agents are one
-line."""
+"""The number of flows that are arrows: those with the most calls, and as many failed ones. All other flows between
+two agents are one line."""
 
 MARGIN: Final = 10.0
 _NARROWEST: Final = 320.0

@@ -10,7 +10,7 @@ from concord_cli.report.graph.drawing import messages_by_agent
 from concord_cli.report.graph.nodes import LABEL_LIMIT
 
 MATRIX_FROM: Final = 20
-"""The agents of a larger team are easier to follow along rows and columns than around a circle."""
+"""The number of agents above which a matrix is easier to read than a drawing."""
 
 SHADES: Final = 4
 
@@ -36,7 +36,7 @@ class CallMatrix:
 
 
 def call_matrix(agents: Sequence[str], flows: Sequence[Flow]) -> CallMatrix | None:
-    """The matrix of agents that call others or are called; None for a team that a drawing shows better."""
+    """The matrix of agents that call others or are called; None for a small team, which is drawn."""
     if len(agents) <= MATRIX_FROM:
         return None
     calls = messages_by_agent(flows)

@@ -25,7 +25,7 @@ from concord_evaluator.trace import team_observability
 from concord_evaluator.trace.agent_ids import participant_of
 
 MAX_PAIRS: Final = 5
-"""Pairs of participants that the warning about calls past the gateway names."""
+"""The limit of pairs of participants in the warning about calls past the gateway."""
 
 TO_BE_OBSERVED: Final = (
     "to have them observed, take peers' addresses from `/peers`, or start the caller with `concord adapt` "
@@ -141,7 +141,7 @@ def trace_integrity(trials: Sequence[EvaluatedTrial]) -> TraceIntegrity:
 
 
 def past_the_gateway(plan: AssessmentPlan, records: Iterable[TrialRecord]) -> list[str]:
-    """Which calls between participants the gateway did not carry, and what to do; empty if there are none."""
+    """The calls between participants that the gateway did not carry, and the remedy; empty without such calls."""
     roster = declared_agents(plan)
     past: Counter[tuple[str, str]] = Counter()
     for call in (call for record in records for call in record.interactions if plan.observed):
@@ -152,4 +152,5 @@ def past_the_gateway(plan: AssessmentPlan, records: Iterable[TrialRecord]) -> li
     if not pairs:
         return []
     more = f" and {len(pairs) - MAX_PAIRS} more pairs" if len(pairs) > MAX_PAIRS else ""
-    return [f"calls past the gateway, told by participants alone: {', '.join(pairs[:MAX_PAIRS])}{more}", TO_BE_OBSERVED]
+    shown = ", ".join(pairs[:MAX_PAIRS])
+    return [f"calls past the gateway, reported by participants alone: {shown}{more}", TO_BE_OBSERVED]

@@ -65,7 +65,7 @@ async def _results(record: ConductedAssessment, model: Model | None, cache: Cach
 
 
 class _NoModel:
-    """Takes the place of a model whose answers are replayed."""
+    """The replacement of a model whose answers are replayed."""
 
     async def complete(
         self,

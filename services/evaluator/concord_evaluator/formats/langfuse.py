@@ -1,4 +1,5 @@
-"""Langfuse's exports: observations, as rows of a file or an API, or with their trace. One of type AGENT is an agent."""
+"""Langfuse's exports: observations, as rows of a file or an API, or with their trace. An observation of type AGENT is
+an agent."""
 
 from datetime import datetime
 from typing import Final

@@ -1,4 +1,4 @@
-"""Calls of a participant to other participants, as its spans and the gateway's records tell them."""
+"""Calls of a participant to other participants, according to its spans and the gateway's records."""
 
 from collections import defaultdict, deque
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +14,7 @@ from concord_evaluator.formats.activations import Activation, Activations
 
 
 class Target(NamedTuple):
-    """The callee of a call as its step names it: id and URL, and the id of the observed step if there is one."""
+    """The callee of a call in the form of a step: id and URL, and the id of the observed step if there is one."""
 
     callee: str
     url: str
@@ -32,7 +32,7 @@ class ObservedCall(NamedTuple):
 
     @classmethod
     def of(cls, step: StepFacts, roster: Roster) -> "ObservedCall | None":
-        """The call that an observed step is; None for other steps."""
+        """The call of an observed step; None for other steps."""
         call = step.agent_call if step.kind is CallType.AGENT else None
         if call is None:
             return None
@@ -53,7 +53,7 @@ class Members:
         self._alone = [entries[0] for entries in shared.values() if len(entries) == 1]
 
     def named(self, agent: str) -> str:
-        """The participant of that name; "" if it is none."""
+        """The participant with that name; "" if there is none."""
         return self._by_name.get(name_key(agent), "")
 
     def at(self, url: str) -> str:
@@ -68,7 +68,7 @@ class Members:
 
 @dataclass(frozen=True, slots=True)
 class TrialCalls:
-    """What all reports of a trial say about calls between participants.
+    """The data about calls between participants from all reports of a trial.
 
     `observed`: the calls that the gateway carried, by step id. `continued`: by span id, the participants whose own
     spans have that span as parent.
@@ -82,9 +82,10 @@ class TrialCalls:
 class Outbound:
     """The calls of one participant to others.
 
-    A call is an observed one under the id of a span; a span that another participant's spans continue, or that POSTs to
-    another participant's address; or the work of an agent with another participant's name. The last are matched with
-    the observed calls to that participant, in order. Those that remain went past the gateway, to the declared address.
+    A call is one of these: an observed call with the id of a span; a span that another participant's spans continue, or
+    that POSTs to another participant's address; the work of an agent with another participant's name. Such work is
+    matched with the observed calls to that participant, in order. Calls without a match went past the gateway, to the
+    declared address.
     """
 
     def __init__(self, participant: str, calls: TrialCalls) -> None:
@@ -95,11 +96,12 @@ class Outbound:
             self._left[call.callee].append(call)
 
     def member(self, agent: str) -> str:
-        """The other participant that an agent's name names; "" for an agent inside this one."""
+        """The other participant that an agent's name refers to; "" for an agent inside this participant."""
         return self._other(self._calls.members.named(agent))
 
     def member_of(self, activation: Activation) -> str:
-        """The other participant that works in an activation, by its name or its address; "" for an agent inside."""
+        """The other participant that works in an activation, by its name or its address; "" for an agent inside this
+        participant."""
         return self.member(activation.agent) or self._other(self._calls.members.at(activation.head.address))
 
     def _other(self, participant: str) -> str:
@@ -143,7 +145,7 @@ class Outbound:
         if call is not None and call.caller == self._participant:
             return [Target(call.callee, call.url, call.step_id)]
         if call is not None or (span.client and not span.address):
-            return []  # A client's span without an address is no call: it fetches a card, for example.
+            return []  # A client's span without an address is not a call, but fetches a card, for example.
         members = self._calls.members
         callees = set(self._calls.continued.get(span.span_id, ()))
         if not span.calls_agent:

@@ -1,6 +1,7 @@
-"""The spans that participants export during a trial, read as spans in files are.
+"""Reads the spans that participants export during a trial like spans in files.
 
-The spans of each participant are a tree of their own, so that no participant changes what another one's spans mean.
+The spans of each participant are a separate tree, so that no participant changes the meaning of another participant's
+spans.
 """
 
 from collections import defaultdict
@@ -36,7 +37,7 @@ from concord_evaluator.formats.span_steps import as_read, call_step, message_ste
 MAX_SPANS: Final = 20_000
 MAX_ACTIVATIONS: Final = 2_000
 MAX_HEARD: Final = 20_000
-"""Limits of a participant's spans that are read together, of its agents' pieces of work, and of heard messages."""
+"""Limits on a participant's spans that are read together, on its agents' pieces of work, and on heard messages."""
 
 
 class _Exporter(NamedTuple):
@@ -56,9 +57,7 @@ class _Run:
 
 def with_teams(batches: Sequence[ReportBatch], roster: Roster) -> tuple[Sequence[ReportBatch], list[str]]:
     """The batches of a trial, with exported spans as the steps of the agents inside each participant, and warnings.
-
-    Batches without stored spans are kept as they are.
-    """
+    Batches without stored spans are unchanged."""
     exported: defaultdict[_Exporter, list[Span]] = defaultdict(list)
     kept: list[ReportBatch] = []
     for batch in batches:
@@ -79,7 +78,7 @@ def with_teams(batches: Sequence[ReportBatch], roster: Roster) -> tuple[Sequence
 
 
 def _spans_in(batch: ReportBatch) -> list[Span]:
-    """The spans of an exported batch; none unless all of its steps have theirs."""
+    """The spans of an exported batch; none unless all of its steps have their spans."""
     body = unpack(batch.body) if batch.channel is Channel.OTLP else b""
     if STORED.encode() not in body:
         return []
@@ -141,7 +140,7 @@ def _by_call(spans: Sequence[Span], calls: TrialCalls) -> list[list[Span]]:
 
 
 class _TooManyError(Exception):
-    """The spans name more agents' work, or more messages, than are read."""
+    """The spans have more agents' work, or more messages, than the limits allow."""
 
 
 def _run(spans: Sequence[Span]) -> _Run:
@@ -158,7 +157,7 @@ def _run(spans: Sequence[Span]) -> _Run:
 
 
 class _Team:
-    """The agents inside one participant. The only one, or one with the participant's name, is the participant."""
+    """The agents inside one participant. A sole agent, or one with the participant's name, is the participant."""
 
     def __init__(self, participant: str, runs: Sequence[_Run], calls: TrialCalls) -> None:
         self._participant = participant
@@ -205,7 +204,7 @@ class _Team:
             yield _by(call.model_copy(update={"step_id": new_id if alone else f"{new_id}-to-{number}"}), actor)
 
     def _asked_by(self, activation: Activation) -> list[tuple[str, EdgeKind]]:
-        """The agents inside this participant that asked an agent inside it, each with the kind of that edge."""
+        """The agents inside this participant that asked the agent of an activation, each with the kind of that edge."""
         if self._outbound.member_of(activation):
             return []
         return [
@@ -231,7 +230,7 @@ class _Team:
 
 
 def _by(step: InteractionStep, agent: str) -> InteractionStep:
-    """The step as made by an agent inside its reporter."""
+    """The step with an agent inside its reporter as its author."""
     attributes = {name: value for name, value in step.additional_attributes.items() if name != AGENT_NAME}
     return step.model_copy(update={"additional_attributes": attributes | ({AGENT_NAME: agent} if agent else {})})
 

@@ -47,7 +47,7 @@ class _MlflowSpan(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _of_version_2(cls, data: Any) -> Any:  # noqa: ANN401 - pydantic gives anything
+    def _of_version_2(cls, data: Any) -> Any:  # noqa: ANN401 - pydantic passes any value
         """MLflow 2 wrote the ids into `context`, and other names of the times and the status."""
         if not isinstance(data, dict) or not isinstance(data.get("context"), dict):
             return data

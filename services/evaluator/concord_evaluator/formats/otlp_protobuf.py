@@ -22,7 +22,7 @@ EXPECTED: Final = "an ExportTraceServiceRequest, alone or after its length in 4 
 
 
 def is_protobuf(head: Head) -> bool:
-    """Whether a file looks like a request in protobuf, which has bytes that no text has."""
+    """Whether a file looks like a request in protobuf, which has bytes that text never has."""
     data = head.data
     return _NOT_IN_TEXT.search(data) is not None and (_is_request(data) or _has_length(data))
 
@@ -32,12 +32,12 @@ def _is_request(data: bytes) -> bool:
 
 
 def _has_length(data: bytes) -> bool:
-    """Whether the data starts with a length. That of a request below 160 MB does not start with the tag."""
+    """Whether the data starts with a length. The length of a request below 160 MB does not start with the tag."""
     return data[:1] != bytes([_RESOURCE_SPANS]) and data[_LENGTH_BYTES : _LENGTH_BYTES + 1] == bytes([_RESOURCE_SPANS])
 
 
 def protobuf_spans(source: Source) -> Iterator[ReadSpan]:
-    """The spans of a file; in place of a line, each has the number of its message. Raises FormatError."""
+    """The spans of a file, each with the number of its message in place of a line. Raises FormatError."""
     for number, message in enumerate(_messages(source), 1):
         with source.record(number):
             try:

@@ -44,7 +44,7 @@ class _PhoenixSpan(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _nested(cls, data: Any) -> Any:  # noqa: ANN401 - pydantic gives anything
+    def _nested(cls, data: Any) -> Any:  # noqa: ANN401 - pydantic passes any value
         """A row of a data frame has columns `context.span_id` and `attributes.…`."""
         if not isinstance(data, dict) or "context.span_id" not in data:
             return data

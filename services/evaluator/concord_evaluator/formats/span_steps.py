@@ -1,4 +1,4 @@
-"""The steps of spans: work of agents, calls of agents to each other, and what the members of a conversation hear."""
+"""The steps of spans: work of agents, calls between agents, and messages that the members of a conversation hear."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,7 +17,7 @@ def as_read(span: Span, reading: TeamReading) -> Span:
 
 
 def steps_of(span: Span, activation: Activation | None) -> Iterator[tuple[str, InteractionStep]]:
-    """The steps of a span, each with its reporter: a call of each agent that asked, otherwise work or a tool's use."""
+    """The steps of a span, each with its reporter: a call by each agent that asked, otherwise work or a tool's use."""
     step = to_step(span)
     if activation is None:
         yield UNKNOWN_AGENT, work_step(step)

@@ -1,4 +1,4 @@
-"""The readers of trace stores' exports share this module. A store's span becomes one of OpenInference."""
+"""The common part of the readers of trace stores' exports. A store's span becomes a span of OpenInference."""
 
 import json
 from base64 import b64decode
@@ -28,10 +28,10 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Store:
-    """A trace store. `expected`: its form in words, for messages.
+    """A trace store. `expected`: a description of its form, for messages.
 
-    `spans_in`: the spans in a JSON value of its export, unread; raises ValueError for a value of another form.
-    `read`: one of them. Raises ValueError, or pydantic's ValidationError.
+    `spans_in`: the spans in a JSON value of its export, not yet read; raises ValueError for a value of another form.
+    `read`: reads one of these spans. Raises ValueError, or pydantic's ValidationError.
     """
 
     expected: str
@@ -70,7 +70,7 @@ class Store:
 
 
 def listed(value: JsonValue, key: str) -> list[JsonValue] | None:
-    """The list under a key of an object; None if there is none."""
+    """The list under a key of an object; None without a list."""
     found = value.get(key) if isinstance(value, dict) else None
     return found if isinstance(found, list) else None
 
@@ -121,7 +121,7 @@ def _flattened(written: Mapping[str, JsonValue], prefix: str = "") -> dict[str, 
 
 
 def parsed(text: JsonValue) -> JsonValue:
-    """The JSON value in a text; the text itself if it has none."""
+    """The JSON value in a text; the text itself if it is not JSON."""
     if isinstance(text, str):
         with suppress(ValueError):
             value: JsonValue = json.loads(text)

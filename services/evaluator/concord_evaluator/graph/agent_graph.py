@@ -97,7 +97,7 @@ class AgentGraph:
     def exchange(self) -> "AgentGraph":
         """This graph without handoffs and sequences, or itself if it has none.
 
-        An agent that passes control on, or works next because the program says so, is no hub of an exchange.
+        An agent that passes control on, or works next because the program says so, is not a hub of an exchange.
         """
         kept = {
             link: LinkCalls(calls)

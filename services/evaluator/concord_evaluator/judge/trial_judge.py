@@ -147,7 +147,7 @@ def _too_late(deadline_s: float) -> NotJudgedError:
 async def _judged(
     plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequence[ReportBatch], judge: "_ModelJudge | str"
 ) -> tuple[Judgment, list[Finding]]:
-    """The judgment by a model, or by the rules for the reason that `judge` gives; and the judge's own findings."""
+    """The judgment by a model, or by the rules for the reason in `judge`, and the judge's own findings."""
     if plan.mode is Mode.GROUND_TRUTH:
         return judge_by_rules(evaluation, plan.mode, "a given pattern has no text to read"), []
     evidence, suspects = await asyncio.to_thread(_screened, plan, evaluation, batches)

@@ -1,4 +1,4 @@
-"""The updates of a scenario's evaluation, which happens in a worker: sent when it begins and when it has ended."""
+"""Sends the updates of a scenario's evaluation, which runs in a worker, when it begins and when it has ended."""
 
 import asyncio
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from concord_gateway.progress import Progress
 
 
 async def announce_evaluation(progress: Progress, scenarios: Scenarios, name: str, trial_id: str) -> None:
-    """Sends the update that the criteria of a trial's scenario are being evaluated."""
+    """Sends an update that the evaluation of a trial's criteria began."""
     criteria = (await asyncio.to_thread(scenarios.load, name)).config.criteria
     dimensions = list(dict.fromkeys(criterion.dimension for criterion in criteria))
     emitter = _emitter(progress, trial_id)
@@ -22,29 +22,11 @@ async def announce_evaluation(progress: Progress, scenarios: Scenarios, name: st
 
 
 async def announce_results(progress: Progress, document: Mapping[str, JsonValue], trial_id: str) -> None:
-    """Sends an update for each criterion of a trial, and the one that its assessment is complete."""
+    """Sends an update for each criterion of a trial, and an update that its assessment is complete."""
     results, emitter = AssessmentResults.model_validate(document), _emitter(progress, trial_id)
     for criterion in results.criteria_results:
-        await emitter.send(
-            CriterionEvaluated(
-                criterion_id=criterion.criterion_id,
-                criterion_name=criterion.name,
-                dimension=criterion.dimension,
-                score=criterion.score,
-                max_score=criterion.max_score,
-                evaluation_method="llm" if criterion.method == "model" else "programmatic",
-            )
-        )
-    await emitter.send(
-        AssessmentCompleted(
-            reason=results.reason,
-            total_turns=results.turns_taken,
-            total_actions=results.actions_taken,
-            duration_seconds=results.duration_seconds,
-            overall_score=results.scores.overall.score,
-            max_score=results.scores.overall.max_score,
-        )
-    )
+        await emitter.send(CriterionEvaluated.of(criterion))
+    await emitter.send(AssessmentCompleted.of(results))
 
 
 def _emitter(progress: Progress, trial_id: str) -> TaskUpdateEmitter:

@@ -29,7 +29,7 @@ _LOOPBACK: Final = "127.0.0.1"
 
 
 class Addresses:
-    """The endpoint. It knows no address in trials with seats, which call each other at addresses of the trial."""
+    """The endpoint. In trials with seats, it returns no address: seats call each other at addresses of the trial."""
 
     def __init__(
         self, token_keys: TokenKeys, callees: Callees, channels: OpenChannels, closed: ClosedTrials, public_url: str
@@ -71,7 +71,7 @@ class Addresses:
 
 
 def _spelt(url: str) -> str:
-    """One spelling per address, also for the names of the loopback interface."""
+    """The canonical spelling of an address, also for the names of the loopback interface."""
     address = normalise_url(url)
     parts = urlsplit(address)
     if parts.hostname is None or not is_loopback(parts.hostname):

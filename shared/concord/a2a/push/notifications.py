@@ -1,4 +1,4 @@
-"""Posts the changes of tasks to their webhooks, without holding up the tasks."""
+"""Posts the changes of tasks to their webhooks, without delaying the tasks."""
 
 import asyncio
 import json
@@ -29,16 +29,16 @@ from concord.trust.urls import NoAddressError, UrlRefusedError
 logger = logging.getLogger(__name__)
 
 MAX_WAITING: Final = 16
-"""Limit on the notifications that wait for one webhook. The oldest is dropped."""
+"""Limit on the notifications that wait for one webhook. Beyond the limit, the oldest notification is dropped."""
 
 MAX_OUTBOXES: Final = 1000
-"""Limit on the webhooks that get notifications at one time. Further ones get none."""
+"""Limit on the webhooks that get notifications at one time. Further webhooks get none."""
 
 _AT_ONCE: Final = 32
 """Requests to webhooks at one time."""
 
 _CLOSING_S: Final = 3.0
-"""How long a process that stops tries to deliver."""
+"""The time for which a stopping process tries to deliver, in seconds."""
 
 _PROGRESS: Final = frozenset({pb.TaskState.TASK_STATE_SUBMITTED, pb.TaskState.TASK_STATE_WORKING})
 _TRANSIENT: Final = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS})
@@ -47,7 +47,7 @@ _TRANSIENT: Final = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_R
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How a notification is repeated: after each of the `pauses_s`. One request takes at most `timeout_s`."""
+    """The policy for repeated requests: a pause after each failure (seconds). A request takes at most `timeout_s`."""
 
     pauses_s: tuple[float, ...] = (1, 2, 4, 8, 16)
     timeout_s: float = 10
@@ -63,7 +63,8 @@ class _GoneError(_FinalError):
 
 @dataclass(frozen=True, slots=True)
 class _Notification:
-    """A body to post; None: the whole task as it is when it is sent. `progress`: a later one makes it superfluous."""
+    """A body to post; None: the whole task in its state at the time of sending. `progress`: a later notification
+    replaces this one."""
 
     body: bytes | None
     progress: bool
@@ -122,7 +123,7 @@ class Notifications(PushNotificationSender):
             self._queue(task_id, webhooks, body, progress=progress)
 
     async def aclose(self) -> None:
-        """Waits a little for the notifications under way, and drops the others."""
+        """Waits a short time for the notifications under way, and drops the others."""
         if self._deliveries:
             await asyncio.wait(self._deliveries, timeout=_CLOSING_S)
         for delivery in self._deliveries:
@@ -149,7 +150,7 @@ class Notifications(PushNotificationSender):
                 http.event_hooks = {}  # they check bodies, and the body of a webhook's answer is not read
                 while outbox.waiting:
                     await self._deliver(http, outbox, outbox.waiting.popleft())
-                # At once: a notification that comes while the client is closed needs another outbox.
+                # Immediate: a notification that arrives while the client is being closed needs another outbox.
                 del self._outboxes[key]
         except _GoneError:
             with suppress(StorageUnavailableError):
@@ -173,7 +174,7 @@ class Notifications(PushNotificationSender):
                     await self._post(http, webhook, body)
                 return
             except _FinalError as error:
-                # Neither the URL nor a library's text is logged: both may contain a secret.
+                # Neither the URL nor a library's text is logged, because both may contain a secret.
                 logger.warning("task %s: a notification is dropped: %s", outbox.task_id, error)
                 if isinstance(error, _GoneError):
                     raise
@@ -188,7 +189,7 @@ class Notifications(PushNotificationSender):
         logger.warning("task %s: a notification is dropped after %d attempts: %s", outbox.task_id, attempts, reason)
 
     async def _post(self, http: httpx.AsyncClient, webhook: Webhook, body: bytes) -> None:
-        """Posts a body once. Raises _FinalError, and errors of the network, for which another attempt may succeed."""
+        """Posts a body once. Raises _FinalError, and errors of the network, after which another attempt may succeed."""
         try:
             request = (await self._webhooks.pin(webhook.url)).exact_request()
         except NoAddressError:

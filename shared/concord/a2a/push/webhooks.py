@@ -1,4 +1,4 @@
-"""The webhooks of tasks, as clients configure them: which are accepted, and what is stored of them."""
+"""The webhooks of tasks: which configs of clients are accepted, and what is stored of them."""
 
 import json
 import re
@@ -30,7 +30,8 @@ _SCHEME: Final = re.compile(r"[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
-    """A webhook of a task. `whole_tasks`: it gets the whole task each time, as in A2A 0.3; otherwise each event."""
+    """A webhook of a task. `whole_tasks`: it gets the whole task after each change, as in A2A 0.3; otherwise it gets
+    each event."""
 
     webhook_id: str
     url: str
@@ -41,7 +42,8 @@ class Webhook:
 class Webhooks(PushNotificationConfigStore):
     """The SDK's store of push notification configs, on top of storage.
 
-    The secrets of a webhook are stored, because every process of the agent may have to send them, and shown to nobody.
+    Storage has the secrets of a webhook, because every process of the agent may have to send them. No answer contains
+    them.
     """
 
     def __init__(self, records: WebhookRecords, pin: Pin) -> None:
@@ -51,7 +53,7 @@ class Webhooks(PushNotificationConfigStore):
     async def check(self, config: pb.TaskPushNotificationConfig) -> None:
         """Raises InvalidParamsError with the reason if no notification may be sent to a config's URL.
 
-        A host without an address passes: it may have one when there is something to send.
+        A host without an address passes, because it may have an address when a notification is sent.
         """
         try:
             check_form(config.url)

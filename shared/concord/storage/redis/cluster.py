@@ -1,4 +1,4 @@
-"""A Redis Cluster: redis-py's client, with retries for a time, a limit on connections, and hard timeouts."""
+"""redis-py's client of a Redis Cluster, with retries for a time, a limit on connections, and hard timeouts."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -26,7 +26,7 @@ _PASSING_FAULTS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """A client's limits: commands at once, and seconds for retries, for a turn, to connect and for an answer."""
+    """A client's limits: concurrent commands, and seconds for retries, for a turn, to connect and for an answer."""
 
     max_connections: int
     retry_s: float
@@ -36,14 +36,14 @@ class Limits:
 
 
 class TimedCluster(RedisCluster):
-    """A client of a Redis Cluster that retries for a time, as that of a single Redis does.
+    """A client of a Redis Cluster that retries for a time, like the client of a single Redis.
 
-    redis-py retries a number of times, and forgets a node that does not answer: after an outage of all known nodes, it
-    would never find the cluster again. This client returns to the nodes of its URL.
+    redis-py retries a number of times, and forgets a node that does not answer. After an outage of all known nodes,
+    redis-py would never find the cluster again. This client returns to the nodes of its URL.
     """
 
     connection_pool: Any
-    """Declared by redis-py's protocol of commands; a cluster has none."""
+    """Declared by redis-py's protocol of commands; a cluster's client has none."""
 
     def __init__(self, url: str, limits: Limits) -> None:
         """`url` lists nodes (see `node_urls`). Raises ValueError if it names none."""
@@ -55,7 +55,7 @@ class TimedCluster(RedisCluster):
         options.pop("db", None)
         super().__init__(
             startup_nodes=[ClusterNode(host, port) for host, port in self._known],
-            # One attempt, and one more with the slots read again: the retries for a time are this class's own.
+            # One attempt, and another one after reading the slots again. This class itself repeats commands for a time.
             cluster_error_retry_attempts=1,
             connection_error_retry_attempts=0,
             socket_connect_timeout=limits.connect_s,
@@ -86,7 +86,7 @@ class TimedCluster(RedisCluster):
         return await self.retried(lambda: super(TimedCluster, self).execute_command(*args, **kwargs))
 
     def pipeline(self, transaction: bool | None = None, shard_hint: str | None = None) -> "TimedPipeline":  # noqa: ARG002
-        """Commands that are sent together, by node. Raises RedisClusterException for a transaction."""
+        """A pipeline: commands that are sent together, by node. Raises RedisClusterException for a transaction."""
         if transaction:
             raise exceptions.RedisClusterException("a transaction of several commands is a script in a cluster")
         return TimedPipeline(self)
@@ -94,11 +94,11 @@ class TimedCluster(RedisCluster):
     async def info_of_primaries(self, section: str) -> list[dict[str, Any]]:
         """A section of INFO of each node that serves slots."""
         found: dict[str, Any] = await self.execute_command("INFO", section, target_nodes=self.PRIMARIES)
-        # A single node's answer comes without its name.
+        # The answer of a single node lacks the node's name.
         return list(found.values()) if all(isinstance(each, dict) for each in found.values()) else [found]
 
     async def retried(self, do: Callable[[], Awaitable[T]]) -> T:
-        """The result of `do`, which is repeated after a passing fault, and waits for its turn each time."""
+        """The result of `do`, which is repeated after a transient fault. Each attempt waits for its turn."""
 
         async def once() -> T:
             try:
@@ -117,7 +117,7 @@ class TimedCluster(RedisCluster):
 
 
 class TimedPipeline(ClusterPipeline):
-    """Commands that are sent together and repeated together: each of them must be harmless to repeat."""
+    """A pipeline, which is repeated as a whole: each command must be harmless to repeat."""
 
     _client: TimedCluster
     connection_pool: Any

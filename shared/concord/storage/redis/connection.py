@@ -64,7 +64,7 @@ class Storage:
     secrets: SecretStore
     jobs: ArqJobQueue
     redis: Redis
-    """Of everything but the jobs; a `TimedCluster` behaves as one."""
+    """The client for all data except the jobs; a `TimedCluster` has the same interface."""
 
     def tasks(self, *, lease_s: int, keep_s: int) -> TaskRecords:
         """The A2A tasks of this process's agent: see `RedisTaskRecords`."""
@@ -81,13 +81,13 @@ class Storage:
             await self.jobs.ping()
 
     async def memory(self) -> MemoryUse:
-        """Storage's memory use: the fullest node's, and the lowest limit. Raises StorageUnavailableError."""
-        told = await self._info("memory")
-        limits = [limit for each in told if (limit := int(each.get("maxmemory", 0)))]
-        return MemoryUse(used=max(int(each["used_memory"]) for each in told), limit=min(limits, default=None))
+        """The memory use of the fullest node, and the lowest limit of a node. Raises StorageUnavailableError."""
+        nodes = await self._info("memory")
+        limits = [limit for each in nodes if (limit := int(each.get("maxmemory", 0)))]
+        return MemoryUse(used=max(int(each["used_memory"]) for each in nodes), limit=min(limits, default=None))
 
     async def errors(self) -> dict[str, int]:
-        """How many commands storage has answered with each of its kinds of error, since it started, on all nodes.
+        """The number of commands that failed since storage started, by kind of error, on all nodes.
 
         Raises StorageUnavailableError.
         """

@@ -33,12 +33,12 @@ def refused(trace_id: str) -> str:
 
 
 def trial(trace_id: str) -> str:
-    """String: present if the trace is a trial's."""
+    """String: present if the trace belongs to a trial."""
     return f"{PREFIX}:{{{trace_id}}}:trial"
 
 
 OPEN_TRACES: Final = f"{PREFIX}:{{open}}:traces"
-"""Sorted set: the open traces, by when their last spans arrived."""
+"""Sorted set: the open traces, by the arrival of their last spans."""
 
 OPEN_FACTS: Final = f"{PREFIX}:{{open}}:facts"
 """Hash: the first arrival, bytes, spans and services of each open trace, and the sum of all bytes."""
@@ -77,7 +77,7 @@ def task(task_id: str) -> str:
 
 
 WEBHOOKS: Final = ":webhooks"
-"""Ends the key of a task's webhooks, which begins with the key of the task."""
+"""The suffix of the key of a task's webhooks, which begins with the key of the task."""
 
 
 def webhooks(task_id: str) -> str:

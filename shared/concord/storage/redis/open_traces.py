@@ -1,4 +1,4 @@
-"""The index of open traces in Redis: traces of no trial, which a collector accepts without a token."""
+"""The index of open traces in Redis: traces that belong to no trial, which a collector accepts without a token."""
 
 import time
 from collections.abc import Awaitable
@@ -15,7 +15,7 @@ MAX_SERVICES: Final = 400
 
 _FIELDS: Final = ("first", "bytes", "spans", "services")
 
-# One script, so that the sum of the sizes stays right. It returns the traces that no longer fit, the oldest first.
+# One script, so that the sum of the sizes stays correct. It returns the traces beyond the limits, the oldest first.
 _ADD: Final = """
 local id, now, retention = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[6])
 redis.call('ZADD', KEYS[1], now, id)

@@ -13,7 +13,7 @@ MAX_WEBHOOKS: Final = 8
 """Limit on the webhooks of one task."""
 
 _UNSAVED_TTL_S: Final = 300
-"""How long a webhook is kept whose task is not stored yet. The task's first version prolongs it."""
+"""The time for which the webhook of a task that is not stored yet is kept. The task's first version prolongs it."""
 
 _SAVE: Final = """
 local task, webhooks = KEYS[1], KEYS[2]

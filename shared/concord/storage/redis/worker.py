@@ -46,8 +46,8 @@ _IDS: Final = {"assessment_id": ASSESSMENT_ID, "trial_id": TRIAL_ID}
 """The arguments of jobs that are in log lines, and their names in spans."""
 
 OnAttempt = Callable[[str, Literal["completed", "retried", "failed"], float], None]
-"""Called after each attempt at a job with the job's function, how it ended, and its duration (seconds). `retried`: it
-is to run again; `failed`: it is a dead letter."""
+"""Called after each attempt at a job with the job's function, the attempt's outcome, and its duration (seconds).
+`retried`: the job runs again; `failed`: it is a dead letter."""
 
 
 @dataclass(frozen=True, slots=True)

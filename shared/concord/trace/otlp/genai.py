@@ -88,7 +88,7 @@ URL: Final = ("url.full", "http.url")
 SERVER: Final = ("server.address", "net.peer.name")
 SERVER_PORT: Final = ("server.port", "net.peer.port")
 METHOD: Final = ("http.request.method", "http.method")
-"""Where a call elsewhere goes, in today's and in former conventions of HTTP. Only its address is kept, see `Span`."""
+"""The URL of a client's call, in the present and in former conventions of HTTP. Only the address is kept."""
 
 PATH: Final = ("http.route", "url.path")
 

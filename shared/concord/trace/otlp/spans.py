@@ -32,7 +32,7 @@ class Span:
 
     `service`: the resource's `service.name`, or empty. `client`: it is the caller's end of a call
     elsewhere. `attributes`: those in the table, structured values as JSON. `address`: where a client's span goes,
-    without credentials and query; "" if unknown, or for an HTTP request that is no POST. (No slots: the operation is
+    without credentials and query; "" if unknown, or for an HTTP request that is not a POST. (No slots: the operation is
     kept.)
     """
 

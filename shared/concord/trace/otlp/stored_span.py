@@ -1,7 +1,7 @@
-"""Spans as attributes of their steps: the evaluator reads a team's spans together, and steps are what is stored.
+"""Spans as attributes of their steps.
 
-A span alone does not say which agent works in it. The collector therefore stores each exported span beside its step,
-and the evaluator reads all of a participant's spans as it reads those in a file.
+A span alone does not tell which agent works in it. The collector therefore stores each exported span beside its step,
+and the evaluator reads all spans of a participant together, as it reads the spans in a file.
 """
 
 import json
@@ -15,14 +15,14 @@ from concord.trace.step import StepFacts
 from concord.trust.redaction import redact
 
 STORED: Final = "otel_span_"
-"""The start of the names of these attributes."""
+"""The prefix of these attributes' names."""
 
 _PIECE: Final = 8000
 MAX_PIECES: Final = 32
-"""Pieces of a span's JSON, of 8000 characters each. A longer span is not stored: its step stands alone."""
+"""The limit of pieces of a span's JSON, of 8000 characters each. Of a longer span, only the step is stored."""
 
 _PROSE: Final = frozenset(genai.INPUT)
-"""Attributes that are quoted and never parsed, so that they may be cut."""
+"""Attributes that are quoted and never parsed, so they may be truncated."""
 
 
 def as_attributes(span: Span) -> dict[str, str]:
@@ -40,7 +40,7 @@ def as_attributes(span: Span) -> dict[str, str]:
 
 
 def span_of(step: StepFacts) -> Span | None:
-    """The span of a step; None if the step has none, or none that can be read."""
+    """The span of a step; None without a readable span."""
     pieces: list[str] = []
     while (piece := step.additional_attributes.get(f"{STORED}{len(pieces)}")) is not None:
         pieces.append(piece)

@@ -49,8 +49,8 @@ def test_evaluators_are_not_executed_when_they_are_loaded(tmp_path: Path) -> Non
         ({"initial_state": "missing.json"}, "missing.json: No such file"),
         ({"initial_state": {"scenario": {}}}, "scenario.json: has no scenario.environment.modality_states"),
         (
-            {"initial_state": {"environment": {"modality_states": {"email": {}, "chat": {}}}}},
-            "modality_states: lacks sms, calendar",
+            {"initial_state": {"environment": {"modality_states": ["email", "chat"]}}},
+            "modality_states: is not a JSON object",
         ),
         (
             {"characters": DOCUMENT["characters"] | {"bob": {"name": "Bob"}}},
@@ -108,3 +108,8 @@ def test_a_document_of_another_layout_loads_unedited(tmp_path: Path) -> None:
     document = DOCUMENT | {"initial_state": "initial_state.json", "difficulty": "easy"}
     folder = write(tmp_path / "s", document=json.loads(json.dumps(document)))
     assert load_scenario(folder).config.scenario_id == "small"
+
+
+def test_a_state_may_lack_modalities_that_the_scenario_does_not_use(tmp_path: Path) -> None:
+    state: dict[str, Any] = {"environment": {"modality_states": {"email": {}, "chat": {}}}}
+    assert load_scenario(write(tmp_path / "s", state=state)).config.initial_state == {"scenario": state}

@@ -26,18 +26,18 @@ def row(*teams: Team, tasks: int = 1, reports: bool = False, **config: object) -
 
 
 def claimed(planned: AssessmentPlan, number: int, caller: str, callee: str) -> JudgedTrial:
-    """The verdict on a trial in which the caller tells of a call at the callee's own address."""
-    told = reported_by(caller, call(f"{number:04}", callee))
-    evaluation = evaluated(planned, [batch(number, told)], outcome(f"trial-{number}"))
+    """The verdict on a trial in which the caller reports a call to the callee's own address."""
+    reports = reported_by(caller, call(f"{number:04}", callee))
+    evaluation = evaluated(planned, [batch(number, reports)], outcome(f"trial-{number}"))
     return verdict_on(planned, evaluation, judge_by_rules(evaluation, planned.mode, "no model here"))
 
 
 class TestCallsPastTheGateway:
-    def test_they_are_named_once_for_all_trials_with_what_to_do(self) -> None:
+    def test_they_are_named_once_for_all_trials_with_a_remedy(self) -> None:
         planned = plan(agents(3), trials=2).model_copy(update={"observed": True})
         first, second, _ = agents(3)
         warnings = make_row(planned, [claimed(planned, n, first, second) for n in (1, 2)], []).detail.warnings
-        assert f"calls past the gateway, told by participants alone: {first} to {second} (2)" in warnings
+        assert f"calls past the gateway, reported by participants alone: {first} to {second} (2)" in warnings
         assert TO_BE_OBSERVED in warnings
 
     def test_a_trial_whose_calls_the_gateway_carried_has_no_such_warning(self) -> None:

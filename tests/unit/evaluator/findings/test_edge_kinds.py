@@ -1,4 +1,4 @@
-"""Findings on recorded frameworks: a team that passes control on has no bottleneck, a hub that delegates has one."""
+"""Findings on recorded frameworks: a team that hands over control has no bottleneck, a hub that delegates is one."""
 
 from pathlib import Path
 

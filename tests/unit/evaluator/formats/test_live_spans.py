@@ -25,7 +25,7 @@ def id_of(name: str) -> str:
 
 
 def span(name: str, agent: str = "", parent: str = "", *, address: str = "", at: int = 1, client: bool = False) -> Span:
-    """A span, named as in the test. `agent`: which it is the work of."""
+    """A span, named as in the test. `agent`: the agent whose work it is."""
     attributes = {"gen_ai.operation.name": "invoke_agent", "gen_ai.agent.name": agent} if agent else {}
     return Span(
         trace_id=TRACE, span_id=id_of(name), parent_id=id_of(parent) if parent else "", name=name, scope="s",
@@ -100,7 +100,7 @@ def test_an_observed_call_belongs_to_the_agent_whose_span_has_its_id() -> None:
     assert ("lead", "critic", "observed") not in calls(trial)
 
 
-def test_the_same_call_told_by_an_agents_span_and_a_clients_span_counts_once() -> None:
+def test_a_call_with_an_agents_span_and_a_clients_span_counts_once() -> None:
     spans = exported(
         *("lead", span("work", "root"), span("ask", "critic", "work"), span("call", parent="ask", client=True))
     )

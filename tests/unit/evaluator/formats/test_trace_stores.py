@@ -43,7 +43,7 @@ def test_the_agents_calls_and_failures_of_an_export_are_read(file: str, calls: d
 
 
 @pytest.mark.parametrize("file", ["phoenix-api.json", "phoenix-frame.jsonl", "otlp.pb"])
-def test_the_same_spans_in_another_form_give_the_same_graph(file: str) -> None:
+def test_the_same_spans_in_another_form_result_in_the_same_graph(file: str) -> None:
     [golden], [trace] = read_file(GOLDEN), read_file(EXPORTS / file)
 
     assert agents_of(trace) == agents_of(golden)
@@ -65,7 +65,7 @@ def test_a_single_request_in_protobuf_needs_no_length() -> None:
 
 
 @pytest.mark.parametrize("file", sorted(path.name for path in EXPORTS.iterdir()))
-def test_each_sample_is_recognised_as_what_it_is(file: str) -> None:
+def test_each_sample_is_recognised_as_its_own_format(file: str) -> None:
     data = (EXPORTS / file).read_bytes()
 
     assert recognise(source(data, file)) == file.partition("-")[0].partition(".")[0]
@@ -78,7 +78,7 @@ def test_a_trace_of_langfuse_holds_its_observations() -> None:
     assert agents_of(trace) == ["critic", "planner", "researcher"]
 
 
-def test_ids_that_are_no_hex_are_told_apart() -> None:
+def test_ids_that_are_not_hex_stay_distinct() -> None:
     rows = [json.loads(line) for line in (EXPORTS / "langfuse-rows.jsonl").read_text().splitlines()]
     for row in rows:
         row["trace_id"], row["id"] = "a-run", f"step-{row['id']}"
@@ -111,7 +111,7 @@ def test_a_bad_span_of_a_document_is_refused_with_its_place() -> None:
     assert "expected MLflow's traces (`data.spans`)" in fault
 
 
-def test_protobuf_that_is_cut_off_or_no_request_is_refused_with_its_message() -> None:
+def test_protobuf_that_is_truncated_or_not_a_request_is_refused_with_its_message() -> None:
     data = (EXPORTS / "otlp.pb").read_bytes()
     first = 4 + int.from_bytes(data[:4], "big")
     garbled = data[:first] + (5).to_bytes(4, "big") + b"\x0a\x7f\x00\x00\x00" + data[first:]

@@ -10,13 +10,13 @@ def test_a_callers_headers_pass_with_an_added_trace_context() -> None:
     assert to_callee(sent, TOKEN, CONTEXT) == [*sent, (b"accept-encoding", b"identity"), (b"traceparent", b"00-1-2-01")]
 
 
-def test_a_callers_own_trace_context_gives_way_to_that_of_the_call() -> None:
+def test_the_trace_context_of_the_call_replaces_the_callers_own() -> None:
     sent = [(b"traceparent", b"00-own-01"), (b"tracestate", b"own=1")]
     contexts = [each for each in to_callee(sent, TOKEN, CONTEXT) if each[0].startswith(b"trace")]
     assert contexts == [(b"traceparent", CONTEXT.encode())]
 
 
-def test_the_trace_context_of_a_request_that_is_no_call_passes() -> None:
+def test_the_trace_context_of_a_request_that_is_not_a_call_passes() -> None:
     sent = [(b"traceparent", b"00-own-01"), (b"tracestate", b"own=1")]
     assert to_callee(sent, TOKEN, None)[:2] == sent
 

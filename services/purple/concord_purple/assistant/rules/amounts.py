@@ -51,7 +51,7 @@ def references_in(text: str) -> list[str]:
 
 
 def offer_total(text: str, people: int) -> Money | None:
-    """What an offer costs for so many people: prices per person, once for each, and what comes on top."""
+    """The cost of an offer for a number of people: prices per person, each counted once, and additional amounts."""
     parts = re.split(r"(?<=[a-z]),? and |(?<=[.;!?]) ", text)
     total, found = Decimal(0), None
     for part in parts:

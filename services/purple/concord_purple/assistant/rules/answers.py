@@ -1,4 +1,4 @@
-"""What people answer to a question that several of them got: on which days they can, and what they ask for a thing."""
+"""The answers of several people to one question: the days that suit them, and the prices that they ask."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -46,20 +46,20 @@ def common_days(answers: Sequence[str], options: Sequence[int]) -> list[int]:
 
 
 def offers(answers: Mapping[Person, str], people: int, needed: str) -> dict[Person, Money]:
-    """The total of each offer that has what is needed. Answers without an amount are no offers."""
+    """The total of each offer that includes the required things. An answer without an amount is not an offer."""
     totals = {person: offer_total(text, people) for person, text in answers.items() if _has(text, needed)}
     return {person: total for person, total in totals.items() if total is not None}
 
 
 def lowest(totals: Mapping[Person, Money]) -> Person | None:
-    """Who offers the lowest total. None without offers, or if they are in several currencies."""
+    """The person with the lowest total. None without offers, or if the offers are in several currencies."""
     if len({each.currency for each in totals.values()}) != 1:
         return None
     return min(totals, key=lambda person: (Decimal(totals[person].amount), person.name))
 
 
 def _has(answer: str, needed: str) -> bool:
-    """Whether an answer says that there is what is needed: no sentence about it is negative."""
+    """Whether an answer confirms a requirement: no sentence about it is negative."""
     words = wording.content_words(needed)
     about = [each for each in sentences(answer) if words & wording.content_words(each)] if words else []
     return not words or (bool(about) and not any(_CANNOT.search(each) for each in about))

@@ -19,7 +19,7 @@ _MIDNIGHT: Final = time(0)
 
 
 def busy_hours(text: str, days: Sequence[date], zone: tzinfo) -> list[Interval]:
-    """When the writer of a text cannot meet on some days. Sentences without a weekday are about all of them."""
+    """The times on some days when the writer of a text cannot meet. A sentence without a weekday is about all days."""
     found: list[Interval] = []
     for sentence in sentences(_NOON.sub("12:00", text)):
         weekdays = weekdays_in(sentence)
@@ -34,7 +34,7 @@ def busy_hours(text: str, days: Sequence[date], zone: tzinfo) -> list[Interval]:
 
 
 def _busy(sentence: str, names_day: bool) -> Iterator[tuple[time, time | None]]:
-    """The busy spans of a day that a sentence states. None stands for the end of the day."""
+    """The busy spans of a day that a sentence states. None: the end of the day."""
     times, negative = clock_times_in(sentence), _BUSY.search(sentence) is not None
     part = part_of_day_in(sentence)
     if len(times) >= 2:

@@ -41,13 +41,13 @@ class CancelledBooking:
     _asked_at: datetime | None = None
 
     async def step(self, desk: Desk) -> Step:
-        """Writes once, and then looks for the answer."""
+        """Writes once, and then waits for the answer."""
         if self._asked is None or self._asked_at is None:
             found = [each for each in desk.letters if each.channel == "email" and self._confirms(each)]
             numbers = {references_in(each.words)[0] for each in found}
             if len(numbers) != 1:
                 why = "no booking" if not numbers else f"{len(numbers)} bookings"
-                return Step(told=(f"I found {why} for this, and cancelled none: {self.sentence}",), finished=True)
+                return Step(report=(f"I found {why} for this, and cancelled none: {self.sentence}",), finished=True)
             self._asked, self._asked_at = found[-1], desk.now
             [number] = numbers
             when = "" if self.days is None else f" from {_day(self.days[0])} to {_day(self.days[1])}"
@@ -58,7 +58,7 @@ class CancelledBooking:
         if not answers:
             return Step()
         said = [each for each in answers[-1].sentences if re.search(r"\d", each)] or answers[-1].sentences
-        return Step(told=(f"The {self.what} answered: {' '.join(said)}",), finished=True)
+        return Step(report=(f"The {self.what} answered: {' '.join(said)}",), finished=True)
 
     def _confirms(self, letter: Letter) -> bool:
         """Whether an email confirms the booking: it has a number, the user's days, and a word for what is booked."""
@@ -82,16 +82,16 @@ class DeletedEvents:
 
     async def step(self, desk: Desk) -> Step:
         """Deletes, unless more events fit than the user names."""
-        done, told = [], []
+        done, report = [], []
         for words, count in self.wanted:
             found = [each for each in desk.events if self._fits(each, words, desk)]
             if not found or len(found) > count:
-                told.append(f"I deleted nothing for “{words}”: {len(found)} events fit")
+                report.append(f"I deleted nothing for “{words}”: {len(found)} events fit")
                 continue
             for event in found:
                 await TOOLS["calendar_delete"](desk.ues, {"event_id": event["event_id"]})
                 done.append(f"I deleted “{event['title']}” on {moment(event['start']).astimezone(desk.zone):%d %B}")
-        return Step(tuple(done), tuple(told), finished=True)
+        return Step(tuple(done), tuple(report), finished=True)
 
     def _fits(self, event: Item, words: str, desk: Desk) -> bool:
         start, wanted = moment(event["start"]).astimezone(desk.zone), wording.content_words(words)

@@ -35,10 +35,10 @@ class Entry:
     sentence: str
     title: str
     words: str
-    """What the user says about the event and the message."""
+    """The user's words about the event and the message."""
     person: Person | None
     not_before: datetime | None
-    """The message is still to come: only later ones state the time."""
+    """The time after which the message comes; earlier messages do not state the time of the event."""
     duration: timedelta | None
     lead: timedelta | None
     """The event ends at the stated time and begins so long before."""
@@ -50,7 +50,7 @@ class Entry:
         moment = self._moment(desk)
         if moment is None:
             if self.not_before is None:
-                return Step(told=(f"I found no message with the time of “{self.title}”",), finished=True)
+                return Step(report=(f"I found no message with the time of “{self.title}”",), finished=True)
             return Step()
         span = moment.span(self.duration or timedelta(hours=1))
         if self.duration is not None:
@@ -59,9 +59,9 @@ class Entry:
             span = Interval(later(span.start, -self.lead), span.start)
         event = {"title": self.title, "start": rfc3339(span.start), "end": rfc3339(span.end)}
         await TOOLS["calendar_create"](desk.ues, event)
-        told = f"{self.title} begins on {span.start:%A}, {span.start.day} {span.start:%B}, at {clock(span.start)}"
+        begins = f"{self.title} begins on {span.start:%A}, {span.start.day} {span.start:%B}, at {clock(span.start)}"
         done = [await self._write(note, moment, desk) for note in self.notes if self.person is not None]
-        return Step(tuple(done), (told,), finished=True)
+        return Step(tuple(done), (begins,), finished=True)
 
     def _moment(self, desk: Desk) -> Moment | None:
         letters = desk.letters

@@ -43,14 +43,14 @@ class Matter:
         """Settles the matter, if the message is there. Raises UESClientError."""
         letter = closest(desk.letters_from(self.person), self.raised)
         if letter is None:
-            return Step(told=(f"I found no email of {self.person.name}",), finished=True)
+            return Step(report=(f"I found no email of {self.person.name}",), finished=True)
         if (passed := _PASS_ON.search(self.order)) and (receivers := named_in(passed[2], desk.people(self.order))):
             return await self._pass_on(letter, receivers, desk)
         if _CONFIRM.search(self.order):
             return await self._confirm(letter, desk)
         text = " ".join(self._answers(letter, desk))
         if not text:
-            return Step(told=(f"I could not answer {self.person.name}",), finished=True)
+            return Step(report=(f"I could not answer {self.person.name}",), finished=True)
         await sending.reply(desk, self.person, text, letter.item)
         return Step((f"I answered {self.person.name}: {text}",), finished=True)
 
@@ -60,7 +60,7 @@ class Matter:
         days = [day for each in letter.sentences if (day := day_in(each, today)) is not None]
         limit = _LIMIT.search(self.order)
         if not days or (limit is not None and not _within(days[0], limit[1], limit[2], today)):
-            return Step(told=(f"I did not confirm the date of {self.person.name}",), finished=True)
+            return Step(report=(f"I did not confirm the date of {self.person.name}",), finished=True)
         text = f"{days[0].day} {days[0]:%B} suits me, I confirm the date."
         await sending.reply(desk, self.person, text, letter.item)
         return Step((f"I confirmed {days[0].day} {days[0]:%B} to {self.person.name}",), finished=True)
@@ -71,7 +71,7 @@ class Matter:
         facts = [f"number {numbers[0]}"] if numbers else []
         facts += [f"amount {amounts[-1].currency} {amounts[-1].text}"] if amounts else []
         if not facts:
-            return Step(told=(f"I found no number and no amount from {self.person.name}",), finished=True)
+            return Step(report=(f"I found no number and no amount from {self.person.name}",), finished=True)
         text = f"{self.person.name}, “{letter.subject}”: {', '.join(facts)}."
         for receiver in receivers:
             await sending.start_email(desk, receiver, text)
@@ -112,8 +112,8 @@ def _statement(topic: str, about: Letter, letters: Sequence[Letter]) -> str | No
         for sentence in letter.sentences:
             said = {word[:6] for word in wording.content_words(sentence)}
             if words & said and _PLEASE.search(sentence):
-                told = sentence.rpartition(": ")[2] if ": " in sentence else sentence
-                return f"{told[:1].upper()}{told[1:]}"
+                statement = sentence.rpartition(": ")[2] if ": " in sentence else sentence
+                return f"{statement[:1].upper()}{statement[1:]}"
     return None
 
 

@@ -42,12 +42,12 @@ class Moving:
         """Moves the event, or reads the attendees' responses to the time that it has now."""
         event = self._event(desk)
         if event is None:
-            return Step(told=("I did not find the event that is to be moved",), finished=True)
+            return Step(report=("I did not find the event that is to be moved",), finished=True)
         span = Interval(moment(event["start"]).astimezone(desk.zone), moment(event["end"]).astimezone(desk.zone))
         others = [each for each in event.get("attendees") or () if not desk.is_user(each.get("email"))]
         if self._event_id is not None:
             if all(each.get("response") == "accepted" for each in others):
-                return Step(told=(f"{event['title']} is now on {span.start:%A} {clock(span.start)}",), finished=True)
+                return Step(report=(f"{event['title']} is now on {span.start:%A} {clock(span.start)}",), finished=True)
             declined = [each for each in others if each.get("response") == "declined"]
             if not declined:
                 return Step()
@@ -56,7 +56,7 @@ class Moving:
         self._event_id = str(event["event_id"])
         start = await self._free_start(event, span.end - span.start, desk)
         if start is None:
-            return Step(told=(f"I found no time that suits everybody for {event['title']}",), finished=True)
+            return Step(report=(f"I found no time that suits everybody for {event['title']}",), finished=True)
         end = later(start, span.end - span.start)
         arguments = {"event_id": self._event_id, "start": rfc3339(start), "end": rfc3339(end)}
         await TOOLS["calendar_update"](desk.ues, arguments)

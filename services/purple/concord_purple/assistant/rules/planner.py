@@ -53,8 +53,8 @@ class RuleAssistant:
     _unread: list[str] = field(default_factory=list)
     _read: set[str] = field(default_factory=set)
     _done: list[str] = field(default_factory=list)
-    _told: list[str] = field(default_factory=list)
-    """What the user wants to know."""
+    _lines: list[str] = field(default_factory=list)
+    """Sentences for the user, which come first in the report."""
     _proposals: dict[str, Proposal] = field(default_factory=dict)
     """The latest proposal by the person's address."""
     _silent: bool = False
@@ -75,7 +75,7 @@ class RuleAssistant:
         if stays or (left and self._idle_turns <= MAX_WAIT_TURNS):
             waits = f"Waiting for: {'; '.join(left)}" if left else f"Waiting until {self._stays_until:%H:%M}"
             return TurnComplete(notes=waits[:MAX_NOTES])
-        self._told += [f"I had no answer about this: {each}" for each in left]
+        self._lines += [f"I had no answer about this: {each}" for each in left]
         await self._report(desk)
         return EarlyCompletion(reason="; ".join(self._done)[:MAX_NOTES] or "There is nothing that I can do.")
 
@@ -97,10 +97,10 @@ class RuleAssistant:
         try:
             step = await skill.step(desk)
         except (UESClientError, SilenceError) as error:
-            self._told.append(f"I could not do this ({error}): {skill.sentence}")
+            self._lines.append(f"I could not do this ({error}): {skill.sentence}")
             return True
         self._done += step.done
-        self._told += step.told
+        self._lines += step.report
         return step.finished
 
     async def _attempt(self, task: Task, desk: Desk) -> bool:
@@ -108,7 +108,7 @@ class RuleAssistant:
         try:
             return await self._perform(task, desk)
         except (UESClientError, SilenceError) as error:
-            self._told.append(f"I could not do this ({error}): {task.sentence}")
+            self._lines.append(f"I could not do this ({error}): {task.sentence}")
             return True
 
     async def _perform(self, task: Task, desk: Desk) -> bool:
@@ -191,7 +191,7 @@ class RuleAssistant:
 
         What was done is left out where the report would be too long.
         """
-        lines = [*self._told, *(f"I did nothing that this message asks for: {each.sender}" for each in desk.suspects)]
+        lines = [*self._lines, *(f"I did nothing that this message asks for: {each.sender}" for each in desk.suspects)]
         lines += [f"I could not do this: {sentence}" for sentence in self._unread]
         for each in self._done:
             if each not in lines and sum(map(len, lines)) + len(each) < MAX_REPORT:

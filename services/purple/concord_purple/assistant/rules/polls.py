@@ -1,4 +1,4 @@
-"""A question to several people whose answers decide what happens next: a common day, or the lowest offer."""
+"""A question to several people whose answers decide the next step: a common day, or the lowest offer."""
 
 import re
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ _BOOKING: Final = re.compile(r"\b((?:book|reserve|order) .+?)(?= on the\b|,|$| f
 
 @dataclass(slots=True)
 class _Choice:
-    """What the answers decide."""
+    """The choice that the answers decide."""
 
     person: Person | None = None
     total: Money | None = None
@@ -53,20 +53,20 @@ class Poll:
     rest: list[str]
     """The orders that follow, as sentences and clauses."""
     unknown: tuple[str, ...]
-    """The names that the user gives and that no address belongs to."""
+    """The names in the user's message that have no address."""
     day: date | None
     """The day that the message is about."""
     _asked_at: datetime | None = None
     _choice: _Choice | None = None
     _time: time | None = None
     _booked: tuple[Person, datetime] | None = None
-    _told: list[str] = field(default_factory=list)
+    _lines: list[str] = field(default_factory=list)
 
     async def step(self, desk: Desk) -> Step:
         """Asks, or goes on as far as the answers permit."""
         if self.unknown:
             names = " and ".join(self.unknown)
-            return Step(told=(f"I asked nobody: I do not know how to reach {names}",), finished=True)
+            return Step(report=(f"I asked nobody: I do not know how to reach {names}",), finished=True)
         if self._asked_at is None:
             self._asked_at = desk.now
             reached = [each.name for each in self.asked if await _ask(desk, each, self.question, self.channel)]
@@ -82,13 +82,13 @@ class Poll:
             self._choice = self._chosen(answers, desk)
             if self._choice is None:
                 said = tuple(f"{person.name} answered: {text[:120]}" for person, text in answers.items())
-                return Step(told=("I could not choose by the answers, so I went no further", *said), finished=True)
+                return Step(report=("I could not choose by the answers, so I went no further", *said), finished=True)
         done: list[str] = []
         while self.rest:
             if not self._may_go_on(self.rest[0], desk):
                 return Step(tuple(done))
             done += await self._perform(self.rest.pop(0), self._choice, desk)
-        return Step(tuple(done), tuple(self._told), finished=True)
+        return Step(tuple(done), tuple(self._lines), finished=True)
 
     def _chosen(self, answers: dict[Person, str], desk: Desk) -> _Choice | None:
         text = " ".join(self.rest)
@@ -117,7 +117,7 @@ class Poll:
         others = [person for person in self.asked if person != choice.person]
         named = [each for each in named_in(clause, desk.people(clause)) if each not in self.asked]
         if wording.ME.search(clause):
-            self._told.append(self._summary(choice))
+            self._lines.append(self._summary(choice))
             return []
         if wording.CALENDAR.search(clause):
             return await self._enter(clause, choice, desk)
@@ -141,7 +141,7 @@ class Poll:
         if wording.SAY.search(clause):
             await self._tell_all(when, desk)
             return [f"I told {_listed([each.name for each in self.asked], 'and')}"]
-        self._told.append(f"I could not do this: {clause}")
+        self._lines.append(f"I could not do this: {clause}")
         return []
 
     async def _tell_all(self, when: str, desk: Desk) -> None:
@@ -154,7 +154,7 @@ class Poll:
         title, times = wording.TITLE.search(wording.CALENDAR.sub("", clause)), clock_times_in(clause)
         day = day_in(clause, desk.now.astimezone(desk.zone).date()) or choice.day
         if title is None or day is None or not times:
-            self._told.append(f"I could not enter this: {clause}")
+            self._lines.append(f"I could not enter this: {clause}")
             return []
         start = datetime.combine(day, times[0], desk.zone)
         end = datetime.combine(day, times[1], desk.zone) if len(times) > 1 else start + timedelta(hours=1)
@@ -212,7 +212,7 @@ def _question(word: str, rest: str, options: Sequence[int], day: date | None) ->
 
 
 def _is_aside(sentence: str) -> bool:
-    """Whether a sentence says how to wait or to write, and orders nothing by itself."""
+    """Whether a sentence only says how to wait or to write, and contains no order."""
     order = wording.CONDITION.sub("", sentence)
     waits = wording.WAIT.search(sentence) is not None and order == sentence
     return waits or wording.FORMAT.match(order) is not None or wording.COMMAND.match(order) is None

@@ -1,4 +1,4 @@
-"""What the assistant is to do with a message of the user: skills for the matters that they know, tasks for the rest."""
+"""Reads a message of the user: skills for the matters that they cover, and tasks for the remaining sentences."""
 
 import re
 from dataclasses import dataclass
@@ -58,7 +58,7 @@ def _skills(message: Message, report_at: datetime | None) -> list[Found]:
 
 
 def _is_covered(sentence: str) -> bool:
-    """Whether the planner itself does what a sentence says: it returns, reports misuse, and writes as people do."""
+    """Whether the planner itself follows a sentence: it returns, reports misuse, and writes as people do."""
     return any(pattern.search(sentence) for pattern in (_AGAIN, _SUSPICION, wording.FORMAT))
 
 

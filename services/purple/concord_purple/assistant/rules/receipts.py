@@ -39,19 +39,20 @@ class Receipts:
         fitting = [each for each in desk.letters if each.item in desk.inbox and self._fits(each)]
         counted = list(_without_copies(fitting))
         if not counted:
-            return Step(told=("I found no receipts that fit",), finished=True)
+            return Step(report=("I found no receipts that fit",), finished=True)
         paid = [_paid(each) for each in counted]
         currencies = {each.currency for each in paid}
         if len(currencies) > 1:
             return Step(
-                told=(f"The receipts are in {' and '.join(sorted(currencies))}: I did not add them up",), finished=True
+                report=(f"The receipts are in {' and '.join(sorted(currencies))}: I did not add them up",),
+                finished=True,
             )
         total = sum((each.amount for each in paid), Decimal(0))
         if self.folder is not None:
             ids = [each.item["message_id"] for each in counted]
             await TOOLS["email_move"](desk.ues, {"message_ids": ids, "folder": self.folder})
         parts = ", ".join(f"{each.amount} ({letter.subject})" for each, letter in zip(paid, counted, strict=True))
-        return Step(told=(f"The total is {paid[0].currency} {total}: {parts}",), finished=True)
+        return Step(report=(f"The total is {paid[0].currency} {total}: {parts}",), finished=True)
 
     def _fits(self, letter: Letter) -> bool:
         """Whether a message says that the user paid something, on these days or, if it names no days, at the place."""
@@ -82,7 +83,7 @@ def read(message: Message) -> Found | None:
 
 
 def _paid(letter: Letter) -> Money:
-    """What the user paid: the amount beside the word that says so, else the last one."""
+    """The amount that the user paid: the amount beside the word for a payment, else the last amount."""
     found = amounts_in(letter.text)
     lines = [line for line in re.split(r"\n|(?<=[.!?]) ", letter.text) if _PAID.search(line) and amounts_in(line)]
     return amounts_in(lines[-1])[-1] if lines else found[-1]

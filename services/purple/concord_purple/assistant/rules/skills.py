@@ -1,4 +1,4 @@
-"""What a skill of the rule-based assistant is: work that takes several turns, read from the user's message."""
+"""The interface of a skill of the rule-based assistant: work over several turns, read from the user's message."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,13 +13,13 @@ from concord_purple.assistant.rules.people import Person, named_in
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a skill did in one turn. Sentences are without a stop.
+    """The work of a skill in one turn, as sentences without a full stop.
 
-    `done`: actions. `told`: what the user wants to know; it comes first in the report.
+    `done`: actions. `report`: sentences for the user, which come first in the final report.
     """
 
     done: tuple[str, ...] = ()
-    told: tuple[str, ...] = ()
+    report: tuple[str, ...] = ()
     finished: bool = False
 
 
@@ -27,7 +27,7 @@ class Skill(Protocol):
     """Work on one matter. An object serves one assessment."""
 
     sentence: str
-    """What the user said, for the notes of a turn."""
+    """The user's text, for the notes of a turn."""
 
     async def step(self, desk: Desk) -> Step:
         """Does what can be done now. Raises UESClientError."""

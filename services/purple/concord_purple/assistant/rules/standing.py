@@ -58,7 +58,7 @@ class PassedOn:
             await sending.start_email(desk, self.asked, self.question)
             return Step((f"I asked {self.asked.name}",))
         done: tuple[str, ...] = ()
-        told: tuple[str, ...] = ()
+        report: tuple[str, ...] = ()
         news = [each for letter in desk.letters_from(self.asked, after=self._asked_at) for each in _dated(letter)]
         if news and news[-1] != self._passed:
             self._passed = news[-1]
@@ -66,8 +66,8 @@ class PassedOn:
             done = (f"I wrote to {self.receiver.name}: {self._passed}",)
         finished = desk.now >= self.until
         if finished:
-            told = (self._passed,) if self._passed else (f"{self.asked.name} has not answered",)
-        return Step(done, tuple(each.strip(" .") for each in told), finished)
+            report = (self._passed,) if self._passed else (f"{self.asked.name} has not answered",)
+        return Step(done, tuple(each.strip(" .") for each in report), finished)
 
 
 @dataclass(slots=True)
@@ -171,7 +171,7 @@ class StandingInvitations:
 
 
 def read(message: Message, until: datetime | None) -> list[Found]:
-    """The standing orders of a message. `until`: when the report is due; without it, orders do not stand."""
+    """The standing orders of a message. `until`: the time of the report; without it, there are none."""
     if until is None:
         return []
     found = []

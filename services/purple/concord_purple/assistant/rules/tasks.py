@@ -255,9 +255,9 @@ def _said(clause: str, quoted: Sequence[str]) -> str:
     if asked := wording.QUESTION.search(clause):
         word, rest = asked[1].casefold(), asked[2].strip(" .?")
         return f"Could you please tell me {word if word not in {'for', 'about'} else 'about'} {rest}?"
-    if told := wording.CONTENT.search(clause):
+    if content := wording.CONTENT.search(clause):
         # What follows `and where …` is a question to answer, not a statement to pass on.
-        text = re.sub(r",? and (?:where|when|how|what|who|whether)\b.*$", "", told[1].strip())
+        text = re.sub(r",? and (?:where|when|how|what|who|whether)\b.*$", "", content[1].strip())
         return text[:1].upper() + text[1:] if text.endswith((".", "!", "?")) else f"{text[:1].upper()}{text[1:]}."
     return quoted[0] if quoted else ""
 
