@@ -1,6 +1,7 @@
 """Microsoft Agent Framework teams with scripted models and its own spans: `agent_framework_teams.py TEAM - FILE`."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterable
 from typing import Any
 
@@ -16,7 +17,7 @@ from agent_framework import (
     ResponseStream,
 )
 from agent_framework.observability import ChatTelemetryLayer, enable_instrumentation
-from agent_framework.orchestrations import GroupChatBuilder, HandoffBuilder, SequentialBuilder
+from agent_framework.orchestrations import GroupChatBuilder, HandoffBuilder, MagenticBuilder, SequentialBuilder
 
 from recording import arguments, recorded
 
@@ -80,7 +81,27 @@ def handoff() -> Any:
     )
 
 
-TEAMS = {team.__name__: team for team in (sequential, groupchat, handoff)}
+def magentic() -> Any:
+    """A manager plans, and asks a searcher, a writer and the searcher again; a critic is never asked."""
+    asked = [_progress("searcher"), _progress("writer"), _progress("searcher"), _progress("", done=True)]
+    manager = _agent("manager", "Facts.", "A plan.", *asked, "Bergen.")
+    workers = [_agent("searcher", "Bergen.", "Still Bergen."), _agent("writer", "A text."), _agent("critic")]
+    return MagenticBuilder(participants=workers, manager_agent=manager).build()
+
+
+def _progress(speaker: str, *, done: bool = False) -> str:
+    """What a Magentic manager's model says in each round: who speaks next, or that the work is done."""
+    answers = {
+        "is_request_satisfied": done,
+        "is_in_loop": False,
+        "is_progress_being_made": True,
+        "next_speaker": speaker,
+        "instruction_or_question": "Go on.",
+    }
+    return json.dumps({name: {"reason": "", "answer": answer} for name, answer in answers.items()})
+
+
+TEAMS = {team.__name__: team for team in (sequential, groupchat, handoff, magentic)}
 
 if __name__ == "__main__":
     team, _, path = arguments()

@@ -1,11 +1,12 @@
 """AutoGen teams with scripted models and AutoGen's own spans: `autogen_teams.py TEAM INSTRUMENTATION FILE`."""
 
 import asyncio
+import json
 from typing import Any
 
 from autogen_agentchat.agents import AssistantAgent
 from autogen_agentchat.conditions import HandoffTermination, MaxMessageTermination
-from autogen_agentchat.teams import RoundRobinGroupChat, SelectorGroupChat, Swarm
+from autogen_agentchat.teams import MagenticOneGroupChat, RoundRobinGroupChat, SelectorGroupChat, Swarm
 from autogen_core import FunctionCall, SingleThreadedAgentRuntime
 from autogen_core.models import CreateResult, RequestUsage
 from autogen_ext.models.replay import ReplayChatCompletionClient
@@ -71,6 +72,32 @@ def swarm(runtime: Any) -> Any:
     )
 
 
+def magentic(runtime: Any) -> Any:
+    """An orchestrator plans, and asks a searcher, a writer and the searcher again; a critic is never asked."""
+    asked = [progress("searcher"), progress("writer"), progress("searcher"), progress("", done=True)]
+    return MagenticOneGroupChat(
+        [
+            AssistantAgent("searcher", says("Bergen.", "Still Bergen."), description="Searches."),
+            AssistantAgent("writer", says("A text."), description="Writes."),
+            AssistantAgent("critic", says(), description="Criticises."),
+        ],
+        model_client=says("Facts.", "A plan.", *asked, "Bergen."),
+        runtime=runtime,
+    )
+
+
+def progress(speaker: str, *, done: bool = False) -> str:
+    """What an orchestrator's model says in each round: who speaks next, or that the work is done."""
+    answers = {
+        "is_request_satisfied": done,
+        "is_in_loop": False,
+        "is_progress_being_made": True,
+        "next_speaker": speaker,
+        "instruction_or_question": "Go on.",
+    }
+    return json.dumps({name: {"reason": "", "answer": answer} for name, answer in answers.items()})
+
+
 async def run(team: Any, provider: TracerProvider) -> None:
     """Runs the team on one task, in a runtime with spans."""
     runtime = SingleThreadedAgentRuntime(tracer_provider=provider)
@@ -79,7 +106,7 @@ async def run(team: Any, provider: TracerProvider) -> None:
     await runtime.stop_when_idle()
 
 
-TEAMS = {team.__name__: team for team in (roundrobin, selector, swarm)}
+TEAMS = {team.__name__: team for team in (roundrobin, selector, swarm, magentic)}
 
 if __name__ == "__main__":
     team, _, path = arguments()

@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -23,7 +24,7 @@ from opentelemetry import trace
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
-from recording import SERVICE, arguments, exported, recorded
+from recording import SERVICE, arguments, exported, received, recorded
 
 THREAD: Any = {"configurable": {"thread_id": "thread-1"}}
 ASK: Any = {"messages": [("user", "Which harbours are open?")]}
@@ -224,7 +225,7 @@ def instrument(instrumentation: str, provider: TracerProvider) -> None:
         from opentelemetry.instrumentation.langchain import LangchainInstrumentor as OpenLLMetry
 
         OpenLLMetry().instrument(tracer_provider=provider)
-    else:
+    elif instrumentation in {"langsmith", "logfire"}:
         os.environ |= {"LANGSMITH_OTEL_ENABLED": "true", "LANGSMITH_OTEL_ONLY": "true", "LANGSMITH_TRACING": "true"}
         os.environ |= {"LANGSMITH_API_KEY": "none", "LANGSMITH_ENDPOINT": "http://127.0.0.1:9"}
         os.environ["LANGCHAIN_REVISION_ID"] = "none"
@@ -244,6 +245,37 @@ def under_logfire(path: Path) -> Iterator[TracerProvider]:
         logfire.force_flush()
 
 
+@contextmanager
+def under_langfuse(path: Path) -> Iterator[TracerProvider]:
+    """Langfuse's SDK, which exports by OTLP, and whose callback handler sees every graph."""
+    from langchain_core.tracers.context import register_configure_hook
+    from langfuse import Langfuse
+    from langfuse.langchain import CallbackHandler
+
+    os.environ["OTEL_SERVICE_NAME"] = SERVICE
+    with received(path) as url:
+        client = Langfuse(public_key="none", secret_key="none", base_url=url)  # noqa: S106
+        handler: ContextVar[Any] = ContextVar("handler", default=None)
+        handler.set(CallbackHandler(public_key="none"))
+        register_configure_hook(handler, inheritable=True)
+        yield trace.get_tracer_provider()
+        client.flush()
+
+
+@contextmanager
+def under_mlflow(path: Path) -> Iterator[TracerProvider]:
+    """MLflow's autolog, which exports by OTLP."""
+    import mlflow
+    import mlflow.tracing.provider
+
+    with received(path) as url:
+        os.environ |= {"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": f"{url}/v1/traces", "OTEL_SERVICE_NAME": SERVICE}
+        os.environ["OTEL_EXPORTER_OTLP_TRACES_PROTOCOL"] = "http/protobuf"
+        mlflow.langchain.autolog()
+        yield trace.get_tracer_provider()
+        mlflow.tracing.provider.provider.get().force_flush()
+
+
 def flush(instrumentation: str) -> None:
     """Waits for spans that are made in the background."""
     if instrumentation in {"langsmith", "logfire"}:
@@ -253,10 +285,11 @@ def flush(instrumentation: str) -> None:
 
 
 TEAMS = {team.__name__: team for team in (supervisor, swarm, chain, parallel, subgraphs, tools, agents, interrupted)}
+PROVIDERS = {"logfire": under_logfire, "langfuse": under_langfuse, "mlflow": under_mlflow}
 
 if __name__ == "__main__":
     team, instrumentation, path = arguments()
-    with (under_logfire if instrumentation == "logfire" else recorded)(path) as provider:
+    with PROVIDERS.get(instrumentation, recorded)(path) as provider:
         instrument(instrumentation, provider)
         TEAMS[team]()
         flush(instrumentation)

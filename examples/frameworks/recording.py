@@ -1,22 +1,26 @@
 """Records the spans of a program into a file of OTLP/JSON, one export a line, for the programs of this folder."""
 
 import base64
+import gzip
 import json
 import sys
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 from google.protobuf.json_format import MessageToDict
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.resources import Resource
-from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor, SpanExporter, SpanExportResult
 
 SERVICE = "demo-service"
-"""The `service.name` of every recording. No agent has this name."""
+"""The `service.name` of recordings whose spans name the agents. No agent has this name."""
 
 MAX_TEXT = 700
 """Longer texts are cut: prompts and answers make most of a trace, and no mapping reads them."""
@@ -64,14 +68,41 @@ def exported(path: Path) -> Iterator[FileExporter]:
 
 
 @contextmanager
-def recorded(path: Path) -> Iterator[TracerProvider]:
+def recorded(
+    path: Path, *, service: str = SERVICE, processor: Callable[[SpanExporter], SpanProcessor] = SimpleSpanProcessor
+) -> Iterator[TracerProvider]:
     """The process's tracer provider. Its spans are in the file at `path` after the context."""
     with exported(path) as exporter:
-        provider = TracerProvider(resource=Resource({"service.name": SERVICE}))
-        provider.add_span_processor(SimpleSpanProcessor(exporter))
+        provider = TracerProvider(resource=Resource({"service.name": service}))
+        provider.add_span_processor(processor(exporter))
         trace.set_tracer_provider(provider)
         yield provider
         provider.force_flush()
+
+
+@contextmanager
+def received(path: Path) -> Iterator[str]:
+    """The URL of a receiver of OTLP over HTTP, at any path. Its exports are in the file at `path` after the context."""
+    exports: list[str] = []
+
+    class Receiver(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            unpacked = gzip.decompress(body) if self.headers["Content-Encoding"] == "gzip" else body
+            export = MessageToDict(ExportTraceServiceRequest.FromString(unpacked))
+            exports.append(json.dumps(_hex_ids(export), ensure_ascii=False) + "\n")
+            self.send_response(200)
+            self.send_header("Content-Length", "0")
+            self.end_headers()
+
+        def log_message(self, *_: Any) -> None:
+            """Logs nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    path.write_text("".join(exports))
 
 
 def arguments() -> tuple[str, str, Path]:

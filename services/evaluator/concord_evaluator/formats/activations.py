@@ -18,6 +18,7 @@ class Activation:
     """One piece of work of an agent. `head`: its outermost span; `within`: the activation that it was started in.
 
     `asked_by`: the agent before it and the kind of that edge, for each edge. `to`: the agents that it handed over to.
+    `asks`: the agents that it asked to work beside it.
     `remote`: whether the head is the caller's side of a call elsewhere. `group`: see `Reading`.
     """
 
@@ -28,6 +29,7 @@ class Activation:
     group: str = ""
     asked_by: list[tuple["Activation", EdgeKind]] = field(default_factory=list)
     to: list[str] = field(default_factory=list)
+    asks: list[str] = field(default_factory=list)
 
 
 class Edge(NamedTuple):
@@ -85,6 +87,8 @@ def find_activations(tree: SpanTree, reading: TeamReading, order: Sequence[str])
         of_span[span_id] = activation = _activation(span, read, parent, above, sole)
         if activation is not None and read is not None and read.handoff_to:
             activation.to.append(name_key(read.handoff_to))
+        if activation is not None and read is not None and read.asks:
+            activation.asks.append(name_key(read.asks))
     found = Activations(of_span, conversations)
     _connect(found, {agent for members in conversations for agent in members})
     return found
@@ -102,7 +106,7 @@ def _activation(
         if above is not None and above.agent == name:
             return above
         return Activation(name, span, above, span.client, read.group)
-    if parent is None or parent.service == span.service or (above is not None and above.remote):
+    if parent is None or parent.service == span.service or (above is not None and above.remote) or span.serves_card:
         return above
     agent = sole.get(span.service, agent_id(span.service))
     if agent is None or (above is not None and above.agent == agent):
@@ -130,7 +134,19 @@ def _connect(found: Activations, talking: set[str]) -> None:
             kind = EdgeKind.HANDOFF if name_key(each.agent) in each.within.to else EdgeKind.DELEGATION
             each.asked_by.append((each.within, kind))
     for row in side_by_side.values():
+        _connect_asked(row)
         _connect_row([each for each in row if each.agent not in talking])
+
+
+def _connect_asked(row: Sequence[Activation]) -> None:
+    """Connects activations, given by their start, with those beside them that asked for them."""
+    asking: defaultdict[str, list[Activation]] = defaultdict(list)
+    """By agent, the activations that asked it, and whose request it has not taken up yet."""
+    for each in row:
+        if asking[name_key(each.agent)]:
+            each.asked_by.append((asking[name_key(each.agent)].pop(), EdgeKind.DELEGATION))
+        for target in each.asks:
+            asking[target].append(each)
 
 
 def _connect_row(row: Sequence[Activation]) -> None:

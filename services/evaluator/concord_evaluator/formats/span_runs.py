@@ -100,7 +100,9 @@ def _has_agents(run: Run) -> bool:
     """Whether spans name agents, or one service calls another."""
     tree = run.tree.spans
     parents = ((span, tree.get(span.parent_id)) for span in tree.values())
-    calls = any(parent is not None and parent.service != span.service for span, parent in parents)
+    calls = any(
+        parent is not None and parent.service != span.service and not span.serves_card for span, parent in parents
+    )
     return bool(run.reading.spans) or calls
 
 

@@ -80,7 +80,9 @@ def _take(builder: TraceBuilder, run: Run, source: Source, channel: Channel) -> 
 
 
 def _services(tree: SpanTree) -> TeamReading:
-    """Every span as the work of its service."""
+    """Every span as the work of its service, without those that serve the card of an A2A agent."""
+    cards = {each.span_id for span in tree.spans.values() if span.serves_card for each in (span, *tree.below(span))}
+    working = {span_id: span for span_id, span in tree.spans.items() if span_id not in cards}
     return TeamReading(
-        {span_id: Reading(Act.AGENT, span.service, failed=span.failed) for span_id, span in tree.spans.items()}
+        {span_id: Reading(Act.AGENT, span.service, failed=span.failed) for span_id, span in working.items()}
     )

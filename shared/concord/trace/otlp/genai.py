@@ -35,8 +35,13 @@ MODEL_OPERATIONS: Final = frozenset(
 INTERNAL_SCOPES: Final = frozenset({"a2a-python-sdk"})
 """Scopes of library internals, some 50 spans per message. They are dropped, and their children move up."""
 
-METADATA_PREFIXES: Final = ("traceloop.association.properties.", "langsmith.metadata.")
-"""OpenLLMetry and langsmith write each entry of a run's metadata as an attribute. OpenInference writes one of JSON."""
+METADATA_PREFIXES: Final = (
+    "traceloop.association.properties.",
+    "langsmith.metadata.",
+    "langfuse.observation.metadata.",
+)
+"""OpenLLMetry, langsmith and Langfuse write each entry of a run's metadata as an attribute, Langfuse in JSON.
+OpenInference and MLflow write one attribute of JSON."""
 
 METADATA: Final = ("metadata",)
 LANGGRAPH_NODE: Final = "langgraph_node"
@@ -55,6 +60,9 @@ CONVERSATION: Final = (
 )
 """The conversation that a span belongs to, which may have several traces. langsmith's `session` is a whole project."""
 WORKFLOW_NAME: Final = ("gen_ai.workflow.name", "workflow.name", "traceloop.workflow.name")
+LANGFUSE_TYPE: Final = ("langfuse.observation.type",)
+LANGFUSE_LEVEL: Final = ("langfuse.observation.level",)
+MLFLOW_TYPE: Final = ("mlflow.spanType",)
 LANGSMITH_KIND: Final = ("langsmith.span.kind",)
 OPENINFERENCE_KIND: Final = ("openinference.span.kind",)
 OPENLLMETRY_KIND: Final = ("traceloop.span.kind",)
@@ -69,13 +77,20 @@ RECIPIENT_CLASS: Final = ("recipient_agent_class",)
 SENDER: Final = ("sender_agent_type",)
 """Microsoft Agent Framework's names, then AutoGen's."""
 
+DESTINATION_TYPE: Final = ("messaging.destination",)
+MESSAGE_TYPE: Final = ("messaging.message.type",)
+"""AutoGen's names for the recipient and the type of a message."""
+
 CREW_AGENTS: Final = ("crew_agents",)
+SPEAKER_CANDIDATES: Final = ("ag2.speaker_selection.candidates",)
 
 URL: Final = ("url.full", "http.url")
 SERVER: Final = ("server.address", "net.peer.name")
 SERVER_PORT: Final = ("server.port", "net.peer.port")
 METHOD: Final = ("http.request.method", "http.method")
 """The URL of a client's call, in the present and in former conventions of HTTP. Only the address is kept."""
+
+PATH: Final = ("http.route", "url.path")
 
 DESTINATION: Final = frozenset(URL + SERVER + SERVER_PORT + METHOD)
 
@@ -101,6 +116,9 @@ ATTRIBUTES: Final = (
     | _METADATA_ENTRIES
     | frozenset(
         OPERATION + AGENT_NAME + TOOL_NAME + ENTITY_NAME + TOOL_ARGUMENTS + MODEL + INPUT + INPUT_TOKENS + OUTPUT_TOKENS
+    )
+    | frozenset(
+        LANGFUSE_TYPE + LANGFUSE_LEVEL + MLFLOW_TYPE + DESTINATION_TYPE + MESSAGE_TYPE + SPEAKER_CANDIDATES + PATH
     )
     | frozenset(ERROR_TYPE + RETRY_OF + OPENINFERENCE_KIND + OPENLLMETRY_KIND + GENAI_OPERATION)
 )

@@ -28,13 +28,14 @@ class Reading:
     """What a mapping read from one span.
 
     `agent`: of an AGENT, the agent that works in the span, or that the span asks. `handoff_to`: the agent that the span
-    hands control to. `failed`: whether the work failed. `group`: pieces of work with the same one, unless it is empty,
-    are parallel, whatever their times.
+    hands control to. `asks`: the agent that the span asks for work outside of it. `failed`: whether the work failed.
+    `group`: pieces of work with the same one, unless it is empty, are parallel, whatever their times.
     """
 
     act: Act
     agent: str = ""
     handoff_to: str = ""
+    asks: str = ""
     failed: bool = False
     group: str = ""
 
@@ -104,9 +105,9 @@ def handoff_target(tool: str) -> str:
     return found[1] if found else ""
 
 
-def tool_use(span: Span, tool: str) -> Reading:
-    """The reading of a span that uses a tool."""
-    return Reading(Act.TOOL, handoff_to=handoff_target(tool), failed=span.failed)
+def tool_use(span: Span, tool: str, *, failed: bool = False) -> Reading:
+    """The reading of a span that uses a tool, which failed if the span did, or if `failed`."""
+    return Reading(Act.TOOL, handoff_to=handoff_target(tool), failed=failed or span.failed)
 
 
 def without_failure(reading: Reading) -> Reading:

@@ -14,6 +14,7 @@ from concord.trace.otlp.genai import (
     INTERNAL_SCOPES,
     METHOD,
     OPERATION,
+    PATH,
     SERVER,
     SERVER_PORT,
     URL,
@@ -21,6 +22,7 @@ from concord.trace.otlp.genai import (
 
 AttributeValue = str | bool | int | float
 
+_CARD: Final = re.compile(r"(?:^|\s)\S*/\.well-known/agent(?:-card)?\.json$")
 _INVOKE: Final = re.compile(r"invoke_agent\s+(.*)", re.DOTALL)
 
 
@@ -70,6 +72,11 @@ class Span:
     def calls_agent(self) -> bool:
         """Whether the span is the call of an agent."""
         return self.operation in AGENT_OPERATIONS
+
+    @property
+    def serves_card(self) -> bool:
+        """Whether the span answers a request for the card of an A2A agent, which asks the agent nothing."""
+        return any(_CARD.search(each) for each in (self.name, self.text(PATH)))
 
     @property
     def callee(self) -> str:

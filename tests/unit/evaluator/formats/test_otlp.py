@@ -27,6 +27,34 @@ def test_a_parent_in_another_service_makes_a_call() -> None:
     assert calls(exported("front", span("a")), exported("back", span("b", "a"))) == {("front", "back"): 1}
 
 
+def test_fetching_the_card_of_an_agent_is_no_call() -> None:
+    card, sent = span("c", "a"), span("s", "c")
+    card["name"] = "GET /.well-known/agent-card.json"
+    ask = exported("front", span("a"))
+    assert calls(ask, exported("back", card, sent, span("b", "a"))) == {("front", "back"): 1}
+    assert "0 agents recognised" in refusal(as_lines(ask, exported("back", card, sent)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "failure"),
+    [
+        ({"langfuse.observation.type": "agent"}, {"langfuse.observation.level": "ERROR"}),
+        ({"mlflow.spanType": '"AGENT"'}, {}),
+    ],
+)
+def test_agents_of_trace_stores_are_named_by_their_spans(kind: dict[str, str], failure: dict[str, str]) -> None:
+    lead, worker = span("lead"), span("worker", "lead")
+    lead["attributes"] = as_attributes(kind)
+    worker |= {"attributes": as_attributes(kind | failure), "status": {} if failure else {"code": 2}}
+    [trace] = read(as_lines(exported("app", lead, worker)))
+    [call] = evaluated(trace).detail.trials[0].interactions
+    assert (call.caller, call.callee, call.errors) == ("lead", "worker", 1)
+
+
+def as_attributes(texts: dict[str, str]) -> list[dict[str, Any]]:
+    return [{"key": key, "value": {"stringValue": value}} for key, value in texts.items()]
+
+
 def test_one_service_without_agents_is_not_recognised() -> None:
     message = refusal(as_lines(exported("front", span("a"), span("b", "a", operation="chat"))))
     assert message == (

@@ -2,10 +2,17 @@
 
 from typing import Final
 
-from concord.trace.otlp.conventions import gen_ai, langsmith, openinference, openllmetry
+from concord.trace.otlp.conventions import gen_ai, langfuse, langsmith, mlflow, openinference, openllmetry
 from concord.trace.otlp.reading import Convention
 
-CONVENTIONS: Final[tuple[Convention, ...]] = (langsmith.read, openinference.read, openllmetry.read, gen_ai.read)
+CONVENTIONS: Final[tuple[Convention, ...]] = (
+    langsmith.read,
+    langfuse.read,
+    mlflow.read,
+    openinference.read,
+    openllmetry.read,
+    gen_ai.read,
+)
 """The general one comes last, because the others write some of its attributes as well."""
 
 __all__ = ["CONVENTIONS"]

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from concord.trace.otlp.frameworks import agent_framework, autogen, crewai, google_adk, langgraph, openai_agents
+from concord.trace.otlp.frameworks import ag2, agent_framework, autogen, crewai, google_adk, langgraph, openai_agents
 from concord.trace.otlp.reading import Framework
 
 FRAMEWORKS: Final[tuple[Framework, ...]] = (
@@ -11,6 +11,7 @@ FRAMEWORKS: Final[tuple[Framework, ...]] = (
     google_adk.read,
     agent_framework.read,
     autogen.read,
+    ag2.read,
     crewai.read,
 )
 

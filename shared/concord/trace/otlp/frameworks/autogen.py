@@ -1,31 +1,48 @@
 """AutoGen's own spans: agents in containers of a runtime, which publish each message to all members of a team."""
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 from concord.trace.otlp import genai
-from concord.trace.otlp.reading import SpanTree, TeamReading
+from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading
 from concord.trace.otlp.spans import Span
 
 _TEAM_ID: Final = re.compile(r"(.+?)_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SCOPE: Final = "autogen"
 _CONTAINER: Final = "ChatAgentContainer"
+_MAGENTIC: Final = "MagenticOneOrchestrator"
+_REQUEST: Final = "GroupChatRequestPublish"
 _CHATS: Final = re.compile(r"(?!Swarm|GraphFlow)\w*(?:GroupChatManager|Orchestrator)")
 """Managers whose teams talk. In a Swarm, agents hand over; a GraphFlow fixes their order."""
 
 
 def read(tree: SpanTree, reading: TeamReading) -> TeamReading:
-    """The members of a team are the agents in its containers, also those that never speak."""
+    """The members of a team are the agents in its containers, also those that never speak.
+
+    The orchestrator of a Magentic-One team asks an agent in each round. Its calls of a model have no spans.
+    """
+    found: dict[str, Reading] = {}
     members: set[str] = set()
     chats = False
     for span in tree.spans.values():
         kind = span.text(genai.RECIPIENT_CLASS)
+        if kind == _MAGENTIC and (requests := list(_requests(tree, span))):
+            found[span.span_id] = Reading(Act.AGENT, _MAGENTIC, failed=span.failed)
+            found.update(requests)
         chats = chats or _CHATS.fullmatch(kind) is not None
         named = _TEAM_ID.fullmatch(span.text(genai.RECIPIENT)) if kind == _CONTAINER else None
         if named:
             members.add(named[1])
-    return reading.changed({}, (frozenset(members),) if chats and members else ())
+    return reading.changed(found, (frozenset(members),) if chats and members else ())
+
+
+def _requests(tree: SpanTree, orchestrator: Span) -> Iterator[tuple[str, Reading]]:
+    for each in tree.children.get(orchestrator.span_id, ()):
+        asked = _TEAM_ID.match(each.text(genai.DESTINATION_TYPE))
+        if asked and each.text(genai.MESSAGE_TYPE) == _REQUEST:
+            yield each.span_id, Reading(Act.WORK, asks=asked[1], failed=each.failed)
 
 
 def team_of(span: Span) -> str:

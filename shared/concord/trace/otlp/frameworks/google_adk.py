@@ -14,7 +14,7 @@ _TRANSFER: Final = "transfer_to_agent"
 
 
 def read(tree: SpanTree, reading: TeamReading) -> TeamReading:
-    """An agent without any call of a model by itself, such as a SequentialAgent, is a team."""
+    """An agent that calls neither a model nor a remote agent by itself, such as a SequentialAgent, is a team."""
     found: dict[str, Reading] = {}
     runs = {
         span.span_id: run[1] or run[2]
@@ -24,7 +24,7 @@ def read(tree: SpanTree, reading: TeamReading) -> TeamReading:
     for span_id, name in runs.items():
         span = tree.spans[span_id]
         own = tree.below(span, frozenset(runs) - {span_id})
-        act = Act.AGENT if any(_calls_model(each, reading) for each in own) else Act.TEAM
+        act = Act.AGENT if any(_calls_model(each, reading) or each.address for each in own) else Act.TEAM
         found[span_id] = Reading(act, name if act is Act.AGENT else "", failed=span.failed)
     for span in tree.spans.values():
         if span.scope == _SCOPE and span.text(genai.TOOL_NAME) == _TRANSFER:

@@ -26,7 +26,7 @@ _DECORATION: Final = re.compile(r"^(?:invoke_agent|execute_task)\s+|\.workflow$|
 def metadata(span: Span, entry: str) -> str:
     """An entry of a run's metadata in any convention; "" if absent."""
     if found := span.text(prefix + entry for prefix in genai.METADATA_PREFIXES):
-        return found
+        return found.strip('"')
     written = span.text(genai.METADATA)
     return _entries(written).get(entry, "") if entry in written else ""
 
