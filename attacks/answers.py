@@ -51,7 +51,7 @@ NO_RESULTS: Final = {
     "deep within": answering(_rpc(1, RESULT).replace(b'"something"', b"[" * 120 + b"1" + b"]" * 120)),
     "wrong within": answering(_rpc(1, {"task": True})),
 }
-"""Answers to the gateway's own call. Its connection is its own, so that a wrong id is no error there."""
+"""Answers to the gateway's own call. Its connection is its own, so that a wrong id is not an error there."""
 
 
 async def no_answers_to_calls(target: Target) -> str:

@@ -20,7 +20,7 @@ _TYPES: Final = frozenset({"turn_complete", "early_completion"})
 
 
 class InvalidReplyError(Exception):
-    """The assistant's answer is no reply of the protocol."""
+    """The assistant's answer is not a reply of the protocol."""
 
 
 class PurpleClient(Protocol):

@@ -10,7 +10,7 @@ def _text(value: object) -> object:
     if not isinstance(value, str | timedelta):
         raise ValueError("a duration is ISO 8601 text such as PT30M")
     if isinstance(value, str) and not value.startswith("P"):
-        raise ValueError(f"{value!r} is no ISO 8601 duration such as PT30M")
+        raise ValueError(f"{value!r} is not an ISO 8601 duration such as PT30M")
     return value
 
 

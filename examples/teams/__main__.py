@@ -31,7 +31,7 @@ def main() -> None:
 def _peer(text: str) -> tuple[str, str]:
     name, equals, url = text.partition("=")
     if not equals:
-        raise argparse.ArgumentTypeError(f"{text!r} is no NAME=URL")
+        raise argparse.ArgumentTypeError(f"{text!r} is not a NAME=URL")
     return name, url
 
 

@@ -69,7 +69,7 @@ def _shallow(document: JsonValue) -> JsonValue:
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _decimal(text: str) -> float:

@@ -183,7 +183,7 @@ def caller_of(text: str, call: Call, families: Sequence[TextFamily], habits: Map
     """The seat that a brief gives. Raises ValueError for another text."""
     brief = _BRIEF.search(text)
     if brief is None:
-        raise ValueError("this is no brief of a task by calls")
+        raise ValueError("this is not a brief of a task by calls")
     addresses = dict(line.split(": ", 1) for line in (brief["addresses"] or "").splitlines())
     own = Seat(brief["seat"], tuple(addresses), brief["brief"])
     return Caller(own, int(brief["seats"]), addresses, call, families, habits.get(own.name, Habit.NONE))

@@ -59,7 +59,7 @@ def view_of(text: str) -> View:
     """Reads the text of a turn. Raises NotATurnError."""
     seat, section = _SEAT.search(text), _SECTION.search(text)
     if seat is None or section is None:
-        raise NotATurnError("this is no turn of a task in rounds")
+        raise NotATurnError("this is not a turn of a task in rounds")
     neighbours = () if section["neighbours"] == "nobody" else tuple(section["neighbours"].split(", "))
     own = Seat(seat["seat"], neighbours, section["brief"])
     known, told = {own.name: own}, {neighbour: frozenset[str]() for neighbour in own.neighbours}

@@ -109,14 +109,14 @@ async def test_a_call_along_no_edge_is_refused_with_the_reason_and_recorded_as_f
     async with team(redis_url, tmp_path) as trial:
         url = trial.seats["agent/1"].url_of("agent/3")
         async with await A2AClient.connect(url, protocol_version=version) as client:
-            with pytest.raises(RemoteError, match="agent/3 is no neighbour of agent/1"):
+            with pytest.raises(RemoteError, match="agent/3 is not a neighbour of agent/1"):
                 _ = [event async for event in client.stream(text="mine is 70,561")]
         plain = await trial.post("agent/1", "agent/3", send("message/send", "mine is 70,561"))
         reports = await trial.reports(2)
-    assert plain["error"] == {"code": -32004, "message": "agent/3 is no neighbour of agent/1"}
+    assert plain["error"] == {"code": -32004, "message": "agent/3 is not a neighbour of agent/1"}
     assert trial.received == []
     for report in reports:
-        assert report.step.failure == "agent/3 is no neighbour of agent/1"
+        assert report.step.failure == "agent/3 is not a neighbour of agent/1"
         assert report.step.agent_call is not None
         assert report.step.agent_call.requests == {"text": "mine is 70,561"}
         assert NOT_CARRIED in report.step.additional_attributes

@@ -155,7 +155,7 @@ def token_at(place: str, token: str) -> tuple[dict[str, str], str]:
 
 @asynccontextmanager
 async def internal_server(host: str = LOOPBACK) -> AsyncIterator[tuple[str, list[str]]]:
-    """A server that is no participant; yields its URL and the paths that were requested."""
+    """A server that is not a participant; yields its URL and the paths that were requested."""
     paths: list[str] = []
     app = FastAPI()
 

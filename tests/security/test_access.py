@@ -39,7 +39,7 @@ async def test_participants_do_not_learn_the_id_of_their_assessments_task(redis_
         for seen in (received, peers.text, claims, str(peers.request.url)):
             assert task_id not in seen
             assert task_id.replace("-", "") not in seen
-        # The ids that the participant receives are no task ids.
+        # The ids that the participant receives are not task ids.
         for method in ("tasks/get", "tasks/cancel"):
             _, answer = await called(services.gateway, method, id=spy.assignment.assessment_id)
             assert answer["error"]["code"] == -32001

@@ -42,7 +42,7 @@ UNREADABLE = [
     ),
     '{"jsonrpc": "2.0", "id": "1", "result": {"message": {"messageId": "m", "parts": [{"data": NaN}]}}}',
 ]
-"""Bodies that are no answer in either version of A2A."""
+"""Bodies that are not an answer in either version of A2A."""
 
 
 def agent(version: str, body: str, *, streams: bool) -> Serve:

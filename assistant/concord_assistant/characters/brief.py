@@ -35,7 +35,7 @@ def _known_zone(name: str) -> str:
     try:
         ZoneInfo(name)
     except (KeyError, ValueError, OSError) as error:
-        raise ValueError(f"{name!r} is no time zone") from error
+        raise ValueError(f"{name!r} is not a time zone") from error
     return name
 
 

@@ -21,7 +21,7 @@ class NotRecordedError(Exception):
 
 
 class RecordingError(Exception):
-    """A file that is no recording."""
+    """A file that is not a recording."""
 
 
 class _Line(BaseModel):
@@ -99,7 +99,7 @@ class ReplayedModel:
 
 
 def digest_of(system: str, user: str, schema: Mapping[str, Any] | None, max_tokens: int) -> str:
-    """The SHA-256 digest of a request, in hexadecimal digits. The model is no part of it."""
+    """The SHA-256 digest of a request, in hexadecimal digits. The model is not part of it."""
     request = {"system": system, "user": user, "schema": schema, "max_tokens": max_tokens}
     return sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
 
@@ -110,7 +110,7 @@ def _read(path: Path) -> dict[str, _Line]:
         try:
             line = _Line.model_validate_json(text)
         except ValidationError as error:
-            raise RecordingError(f"{path}, line {number}, is no recorded reply") from error
+            raise RecordingError(f"{path}, line {number}, is not a recorded reply") from error
         lines.setdefault(line.digest, line)
     return lines
 

@@ -40,7 +40,7 @@ _NO_UNITS: Final = re.compile(
     "a|an|and|are|as|at|but|by|for|from|has|if|in|is|it|now|of|on|only|or|per|please|so|that|the|then|this|to|until|was|we"
     "|which|will|with|you"
 )
-"""Words after a number that are no unit."""
+"""Words after a number that are not a unit."""
 
 
 def values_in(text: str) -> dict[str, set[str]]:

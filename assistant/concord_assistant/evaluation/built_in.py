@@ -42,7 +42,7 @@ class MessageParams(Params):
     max_characters: PositiveInt = 2000
     """A longer text is not as asked: one with everything that the mailbox has would contain all texts."""
     max_count: PositiveInt = 1
-    """The number of such messages that are no collateral damage."""
+    """The number of such messages that are not collateral damage."""
 
 
 class ItemParams(Params):
@@ -142,7 +142,7 @@ def check_params(criterion: EvaluationCriterion) -> None:
 def evaluate_built_in(
     criterion: EvaluationCriterion, context: AgentBeatsEvalContext, allowed: Sequence[AllowedChange]
 ) -> EvalResult:
-    """The result of a criterion with a built-in evaluator. `allowed`: the changes that are no collateral damage.
+    """The result of a criterion with a built-in evaluator. `allowed`: the changes that are not collateral damage.
 
     Raises KeyError for another evaluator, ValueError for unsuitable `params` or a state that has only some items.
     """

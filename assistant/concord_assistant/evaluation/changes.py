@@ -205,7 +205,7 @@ def _changes_of(modality: str, item_id: str, before: Item | None, after: Item | 
 
 def _items(state: Any, modality: str, collection: str, id_field: str) -> dict[str, Item]:  # noqa: ANN401 - JSON
     if not isinstance(state, Mapping):
-        raise PartialStateError(f"the state of {modality} is no JSON object")
+        raise PartialStateError(f"the state of {modality} is not a JSON object")
     if state.get("has_more"):
         raise PartialStateError(f"the state of {modality} is one page of several")
     items = state.get(collection) or {}

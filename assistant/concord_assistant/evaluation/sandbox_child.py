@@ -181,7 +181,7 @@ def main() -> None:
         try:
             channel.write({**result, "nonce": nonce})
         except (TypeError, ValueError, RecursionError, MemoryError) as error:
-            channel.write({"error": f"the result is no JSON: {error}"[:MAX_EXPLANATION], "nonce": nonce})
+            channel.write({"error": f"the result is not JSON: {error}"[:MAX_EXPLANATION], "nonce": nonce})
 
 
 def _channel() -> Channel:

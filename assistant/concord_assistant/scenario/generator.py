@@ -24,7 +24,7 @@ def variant(scenario: Scenario, seed: int | None) -> Scenario:
     """The scenario's variant of a seed. Seed 0 and None give the scenario as written.
 
     The same seed gives the same variant in every process and release of Python. A variant has no variants itself.
-    Raises pydantic.ValidationError if the variant is no valid scenario.
+    Raises pydantic.ValidationError if the variant is not a valid scenario.
     """
     replacements = replacements_of(scenario.config.variants, seed)
     if not replacements:

@@ -49,7 +49,7 @@ class CharacterProfile(_Part):
 
 
 class AllowedChange(_Part):
-    """Changes of the user's data that are no collateral damage: those that all given conditions hold for.
+    """Changes of the user's data that are not collateral damage: those that all given conditions hold for.
 
     Moving an email (to the archive, to the trash) is an update of its `folder`.
     """
@@ -162,7 +162,7 @@ class ScenarioConfig(_Part):
     initial_state: dict[str, Any]
     criteria: Annotated[list[EvaluationCriterion], Field(min_length=1, max_length=MAX_CRITERIA)]
     allowed_changes: list[AllowedChange] = []
-    """Changes that are no collateral damage, besides those that criteria ask for and `ALWAYS_ALLOWED`."""
+    """Changes that are not collateral damage, besides those that criteria ask for and `ALWAYS_ALLOWED`."""
     early_completion_conditions: list[str] | None = None
     variants: Annotated[dict[Name, Slot], Field(max_length=100)] = {}
     """The texts that vary between seeds, by the name of a slot. They vary everywhere in the scenario."""
@@ -202,5 +202,5 @@ def _requirements_exist(criteria: list[EvaluationCriterion]) -> None:
         if unknown := sorted(set(criterion.requires) - free):
             raise ValueError(
                 f"criterion {criterion.criterion_id!r} requires {', '.join(unknown)}, "
-                "which is no criterion or has requirements itself"
+                "which is not a criterion or has requirements itself"
             )

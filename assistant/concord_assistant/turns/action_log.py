@@ -24,7 +24,7 @@ MAX_TEXT: Final = 20_000
 """Characters of a text among an action's parameters."""
 
 _ENVELOPE: Final = frozenset({"operation", "modality_type", "timestamp", "input_id"})
-"""The fields of every event's data, which are no parameters."""
+"""The fields of every event's data, which are not parameters."""
 
 _NESTED: Final = "_data"
 """How the names of nested objects end, such as `message_data`."""

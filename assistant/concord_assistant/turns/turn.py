@@ -136,7 +136,7 @@ class TurnRunner:
         except UESClientError:
             raise
         except Exception as error:
-            # Whatever fails in a character is no fault of the assistant.
+            # Whatever fails in a character is not a fault of the assistant.
             logger.exception("the characters cannot reply in turn %d", number)
             await self._character_failed(number, "all", f"{type(error).__name__}: {error}")
         scheduled = [each for each in responses if await self._schedule(number, each, end.now, now + step)]

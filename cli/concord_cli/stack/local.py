@@ -101,7 +101,8 @@ def fixed_stack_ports(scenario: Scenario, services: Listening, first_agent: int)
     """
     if is_every_interface(services.host) and services.card_url is None:
         raise UsageError(
-            f"--host {services.host} is no address for agents: give --card-url, the URL by which they reach the gateway"
+            f"--host {services.host} is not an address for agents: "
+            "give --card-url, the URL by which they reach the gateway"
         )
     agents = {each.role: first_agent + i for i, each in enumerate(scenario.local)}
     wanted = {"gateway": services.gateway, "collector": services.collector, **agents}

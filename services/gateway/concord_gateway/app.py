@@ -38,7 +38,7 @@ def create_app(settings: GatewaySettings, card_url: str | None, bound_to: str = 
 
     `card_url` is the URL that clients and participants use; None: the card names the address by which it is requested,
     and participants call each other directly, unless `proxy_url` is set. `bound_to` is the address that the server
-    listens on, if known. Raises ValueError for an API key that is too short and for an allowed host that is no host.
+    listens on, if known. Raises ValueError for an API key that is too short and for an allowed host that is not a host.
     """
     keys = ApiKeys(settings.api_keys)
     peer_urls = _peer_urls(settings, card_url, bound_to)

@@ -41,7 +41,7 @@ def card_route(profile: AgentProfile, *, with_keys: bool, with_webhooks: bool = 
 def requested_url(request: Request) -> str | None:
     """The base URL by which a request came; None if its Host header names no host.
 
-    An address that stands for every interface is no address for a client: the loopback takes its place.
+    An address that stands for every interface is not an address for a client: the loopback takes its place.
     """
     hosts = request.headers.getlist("host") or [_connected_to(request)]
     if len(hosts) != 1 or (match := _HOST.fullmatch(hosts[0])) is None:

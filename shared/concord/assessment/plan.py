@@ -58,7 +58,7 @@ class AssessmentPlan(BaseModel):
     task_secret: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = Field(None, repr=False)
     """The secret from which families generate tasks (hex). Null without such tasks. All answers follow from it."""
     observed: bool = False
-    """Whether participants reach each other through the gateway alone, so that a call it did not see is no call."""
+    """Whether participants reach each other through the gateway alone, so that a call it did not see is not a call."""
 
     @property
     def task_commitment(self) -> str | None:

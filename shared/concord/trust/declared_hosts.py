@@ -92,7 +92,7 @@ def is_loopback(host: str) -> bool:
 
 
 def is_every_interface(host: str) -> bool:
-    """Whether a server that listens on this host listens on every interface, which is no address for its clients."""
+    """Whether a server on this host listens on every interface. Its clients then need another address."""
     try:
         return ip_address(host.strip("[]")).is_unspecified
     except ValueError:

@@ -379,7 +379,7 @@ async def test_new_messages_usage(green_agent: GreenAgent, scenario: Scenario) -
     await ues_client.email.receive(from_address="tom@a.example", to_addresses=["nora.haas@brightline.example"])
     later = await collector.collect((await ues_client.time.advance(seconds=1)).current_time)
     assert len(later.emails) == 1
-    assert later.calendar_events == [], "a response to an invitation is no new invitation"
+    assert later.calendar_events == [], "a response to an invitation is not a new invitation"
 
 
 async def test_a_killed_environment_fails_the_assessment_at_once_and_leaves_no_process(scenario: Scenario) -> None:

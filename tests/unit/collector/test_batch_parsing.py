@@ -1,4 +1,4 @@
-"""Batch parsing: a parsed batch holds no token, however the body spells it; bytes that are no batch are refused."""
+"""Batch parsing: a parsed batch holds no token, however the body spells it; bytes that are not a batch are refused."""
 
 import json
 

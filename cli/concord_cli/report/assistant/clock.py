@@ -15,12 +15,12 @@ def moment(timestamp: str) -> datetime | None:
 
 
 def clock(timestamp: str) -> str:
-    """`08:05`; a text that is no time, cut."""
+    """`08:05`; a text that is not a time, cut."""
     at = moment(timestamp)
     return beginning(timestamp, 25) if at is None else f"{at:%H:%M}"
 
 
 def date(timestamp: str) -> str:
-    """`Monday 4 May 2026`; empty for a text that is no time."""
+    """`Monday 4 May 2026`; empty for a text that is not a time."""
     at = moment(timestamp)
     return "" if at is None else f"{at:%A} {at.day} {at:%B} {at.year}"

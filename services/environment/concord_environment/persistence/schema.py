@@ -58,7 +58,7 @@ def read_snapshot(content: bytes) -> Snapshot:
     try:
         return Snapshot.model_validate_json(content)
     except ValidationError as error:
-        raise Invalid("this is no snapshot of an environment") from error
+        raise Invalid("this is not a snapshot of an environment") from error
 
 
 class Delta(_State):

@@ -68,7 +68,7 @@ def _frames(segment: Segment, journal: str, *, is_last: bool) -> tuple[Frame, ..
     if scan.next_intact is not None or (scan.end < len(data) and not is_last):
         raise StoreError(_damage(segment, scan, data))
     if not has_header and not (is_last and (header.startswith(data) or not any(data))):
-        raise StoreError(f"{segment.path}: damaged at offset 0: this is no journal of the snapshot beside it")
+        raise StoreError(f"{segment.path}: damaged at offset 0: this is not a journal of the snapshot beside it")
     if scan.end < len(data):
         torn = len(data) - scan.end
         logger.warning(

@@ -171,7 +171,7 @@ def _connect_row(row: Sequence[Activation]) -> None:
 def _follow(before: Activation, each: Activation) -> None:
     """Connects an activation with the one before it.
 
-    If control returns to the agent that handed over to the one before, that was a delegation, and this is no edge.
+    If control returns to the agent that handed over to the one before, that was a delegation, and this is not an edge.
     """
     returned = False
     for number, (by, kind) in enumerate(before.asked_by):

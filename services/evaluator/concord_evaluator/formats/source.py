@@ -163,7 +163,7 @@ class Source:
         return data
 
     def json_values(self) -> Iterator[tuple[int, JsonValue]]:
-        """JSON values with their first lines: one per line or, if the first line is no JSON value, one in all.
+        """JSON values with their first lines: one per line or, if the first line is not a JSON value, one in all.
 
         An array is read as its elements. Raises FormatError for an empty source, or one without JSON.
         """

@@ -28,7 +28,7 @@ def traces_of(
 
     Services are the agents of a trace in which no span names an agent, if one of them calls another, or if
     `services_are_agents`. A span that cannot become a step counts as an unreadable record. Raises FormatError if there
-    are no spans; UnrecognisedError if no trace has agents, or all are fragments.
+    are not spans; UnrecognisedError if no trace has agents, or all are fragments.
     """
     by_trace: defaultdict[str, list[ReadSpan]] = defaultdict(list)
     for each in spans:

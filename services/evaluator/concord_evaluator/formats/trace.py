@@ -226,7 +226,7 @@ def all_built(builders: Iterable[TraceBuilder], source: Source) -> Iterator[Trac
 
 
 def entry_of(agent: str) -> RosterEntry:
-    """The entry of an agent with only a name. Raises ValueError if the name is no valid id."""
+    """The entry of an agent with only a name. Raises ValueError if the name is not a valid id."""
     return RosterEntry(id=agent, url=f"trace://{agent}")
 
 

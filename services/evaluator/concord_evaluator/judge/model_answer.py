@@ -83,7 +83,7 @@ def _is_true(quote: Quote, criterion: str, evidence: Evidence) -> bool:
 
 
 def _texts(text_id: str, criterion: str, evidence: Evidence) -> list[str]:
-    """The texts of agents with an id. An answer is no evidence on another answer."""
+    """The texts of agents with an id. An answer is not evidence on another answer."""
     answers = evidence.asked_about
     ids = answer_ids(len(answers))
     if text_id in ids:

@@ -165,7 +165,7 @@ class EvaluatorJobs:
             # The evaluation document does not carry the texts of calls. Which calls the judge sees follows from the
             # whole trace, so collecting their texts takes a second reading, and the evaluation has less time for one.
             batches = [batch async for batch in self._traces.batches(trace_id)]
-        # Batches that came after the trial closed are no evidence: their reporters may have known the outcome.
+        # Batches that came after the trial closed are not evidence: their reporters may have known the outcome.
         in_time = batches[: request.closed_after]
         judgment, findings, calls = await self._judge.judge(plan, evaluation, in_time, root, transcript)
         await self._append(job_batch(request.function, request.trial_id, root, clock, calls))

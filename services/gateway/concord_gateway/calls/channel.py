@@ -59,7 +59,7 @@ class Channel(BaseModel):
         if self.exchange is not Exchange.CALLS:
             return "in this trial, seats send messages in their replies to the gateway, and call nobody"
         if caller not in self.places or callee not in self.places[caller].neighbours:
-            return f"{callee} is no neighbour of {caller}"
+            return f"{callee} is not a neighbour of {caller}"
         if self.silent:
             return "no call is carried in this trial"
         if not self.is_open:

@@ -133,7 +133,7 @@ async def _result(ues: AsyncUESClient, name: str, arguments: object) -> str:
     if name not in TOOLS:
         return f"error: there is no tool {name}"
     if not isinstance(arguments, dict):
-        return "error: the arguments are no JSON object"
+        return "error: the arguments are not a JSON object"
     if unknown := sorted(set(arguments) - set(TOOLS[name].schema["properties"])):
         return f"error: {name} has no {', '.join(unknown)}"
     try:

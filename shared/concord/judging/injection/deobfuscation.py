@@ -174,7 +174,7 @@ def _from_base64(written: str) -> str | None:
 
 
 def _text_of(data: bytes) -> str | None:
-    """The bytes as UTF-8 text. None if they are no printable text."""
+    """The bytes as UTF-8 text. None if they are not printable text."""
     try:
         decoded = data.decode()
     except UnicodeDecodeError:

@@ -48,7 +48,7 @@ class Convention(Protocol):
 
 @dataclass(frozen=True)
 class SpanTree:
-    """The spans of a trace by id. A parent outside of `spans` is no parent."""
+    """The spans of a trace by id. A parent outside of `spans` is not a parent."""
 
     spans: Mapping[str, Span]
 

@@ -137,7 +137,7 @@ def test_a_criterion_scores_only_if_those_that_it_requires_do() -> None:
 def test_requirements_are_criteria_without_requirements(requires: list[str]) -> None:
     second = criterion("second", evaluator_id="full", requires=["third"])
     third = criterion("third", evaluator_id="full")
-    with pytest.raises(ValueError, match="is no criterion or has requirements itself"):
+    with pytest.raises(ValueError, match="is not a criterion or has requirements itself"):
         scenario([criterion("first", evaluator_id="full", requires=requires), second, third])
 
 

@@ -31,7 +31,7 @@ FILES: dict[str, Any] = {
 
 
 def folder(files: dict[str, Any], name: str = "logs/one/coop/tool_task/7/f1_f2") -> Folder:
-    """A folder of these files; a value that is no string becomes JSON."""
+    """A folder of these files; a value that is not a string becomes JSON."""
     texts = {name: content if isinstance(content, str) else json.dumps(content) for name, content in files.items()}
     return Folder(name, frozenset(texts), lambda file: BytesIO(texts[file].encode()))
 

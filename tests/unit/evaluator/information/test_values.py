@@ -11,7 +11,7 @@ DAY = Value(Kind.DATE, "2031-03-14")
 
 
 def found(text: str) -> set[Value]:
-    """The values in a text that are no words."""
+    """The values in a text that are not words."""
     return {each.value for each in values_in(normalised(text)) if each.value.kind is not Kind.WORD}
 
 

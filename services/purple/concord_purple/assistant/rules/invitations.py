@@ -75,7 +75,7 @@ def invitation_rules(text: str, people: Sequence[Person]) -> InvitationRules | N
 
 
 def is_rule(sentence: str) -> bool:
-    """Whether a sentence states such a rule, and so is no task of its own."""
+    """Whether a sentence states such a rule, and so is not a task of its own."""
     return _RULE.search(sentence) is not None
 
 

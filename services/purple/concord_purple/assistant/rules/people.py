@@ -18,7 +18,7 @@ _IMPERSONAL: Final = re.compile(
     r"(admin|billing|bookings?|contact|desk|events|hello|info|news|newsletter|noreply|office|orders|people|reservations|"
     r"sales|shop|stay|support|tables|team)"
 )
-"""Local parts of addresses that are no names of people."""
+"""Local parts of addresses that are not names of people."""
 
 
 @dataclass(frozen=True, slots=True)

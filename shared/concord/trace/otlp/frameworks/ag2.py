@@ -23,7 +23,7 @@ def read(tree: SpanTree, reading: TeamReading) -> TeamReading:
     """An agent with agents directly below is the manager of a group chat, and no agent of the team.
 
     If an agent of a chat hands over, only its handoffs count. Otherwise everybody hears everybody. Agents that select
-    the next speaker for a manager are no agents of the team.
+    the next speaker for a manager are not agents of the team.
     """
     found: dict[str, Reading] = {}
     conversations: list[frozenset[str]] = []

@@ -164,7 +164,7 @@ class _Graphs:
         return Reading(Act.AGENT, name, failed=failed, group=self._step(span))
 
     def _step(self, span: Span) -> str:
-        """The step of a node, whose nodes run in parallel; "" for a graph that is no node."""
+        """The step of a node, whose nodes run in parallel; "" for a graph that is not a node."""
         step = metadata(span, genai.LANGGRAPH_STEP)
         parent = self._tree.spans.get(span.parent_id)
         return f"{parent.span_id} {step}" if step and parent is not None else ""

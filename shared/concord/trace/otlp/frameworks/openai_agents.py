@@ -1,4 +1,4 @@
-"""OpenAI Agents SDK under OpenInference: the run's own spans are no agents, and a handoff is a span of its own."""
+"""OpenAI Agents SDK under OpenInference: the run's own spans are not agents, and a handoff is a span of its own."""
 
 from concord.trace.otlp import genai
 from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading
