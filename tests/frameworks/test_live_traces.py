@@ -3,7 +3,7 @@
 import json
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from concord.assessment.roster import Roster, RosterEntry
 from concord.trace.decoding import reports_of
-from concord.trace.otlp import read_json, without_internals
+from concord.trace.otlp import read_json
 from concord.trace.report import Channel, ReportBatch
 from concord.trust.tokens import Claims
 from concord_collector.otlp_codec import read_protobuf
@@ -41,17 +41,25 @@ def spans_of(export: dict[str, Any]) -> list[dict[str, Any]]:
     return [span for group in export["resourceSpans"] for scoped in group["scopeSpans"] for span in scoped["spans"]]
 
 
-def stored(name: str) -> Iterator[ReportBatch]:
-    """The batches that the collector stores of the exports."""
+def span_by_span(name: str) -> Iterator[dict[str, Any]]:
+    """The same spans, each in an export of its own, as `SimpleSpanProcessor` sends them."""
     for export in exports(name):
+        for group in export["resourceSpans"]:
+            for scoped in group["scopeSpans"]:
+                for span in scoped["spans"]:
+                    yield {"resourceSpans": [{**group, "scopeSpans": [{**scoped, "spans": [span]}]}]}
+
+
+def stored(recorded: Iterable[dict[str, Any]]) -> Iterator[ReportBatch]:
+    """The batches that the collector stores of exports."""
+    for export in recorded:
         body = json.dumps(export).encode()
-        spans = list(without_internals(read_json(body)))
-        for batch in read_export(spans, body, Claims("a1", TRACE, TEAM, 0.0)).batches:
+        for batch in read_export(list(read_json(body)), body, Claims("a1", TRACE, TEAM, 0.0)).batches:
             yield batch.received(Channel.OTLP, authenticated=True)
 
 
-def projected(name: str) -> Projection:
-    batches, _ = with_teams(list(stored(name)), ROSTER)
+def projected(recorded: Iterable[dict[str, Any]]) -> Projection:
+    batches, _ = with_teams(list(stored(recorded)), ROSTER)
     return project((each for batch in batches for each in reports_of(batch)), ROSTER, observed=True, live=True)
 
 
@@ -59,9 +67,12 @@ def inside(agent: str) -> str:
     return agent.removeprefix(f"{TEAM}/")
 
 
+@pytest.mark.parametrize("exported", [exports, span_by_span])
 @pytest.mark.parametrize("name", INSIDE)
-def test_spans_result_in_the_same_agents_and_calls_live_as_in_a_file(name: str) -> None:
-    live = projected(name)
+def test_spans_result_in_the_same_agents_and_calls_live_as_in_a_file(
+    name: str, exported: Callable[[str], Iterator[dict[str, Any]]]
+) -> None:
+    live = projected(exported(name))
     calls = Counter((inside(call.caller), inside(call.callee), call.kind.value) for call in live.interactions)
     truth = SETUPS[name]["edges"]
     assert [inside(agent) for agent in live.agents if agent != "guest"] == SETUPS[name]["agents"]

@@ -18,7 +18,7 @@ from concord.storage import (
     TraceStore,
 )
 from concord.trace.decoding import read
-from concord.trace.otlp import as_export, span_of
+from concord.trace.otlp import as_export, internals_of, span_of
 from concord.trace.report import Channel, unpack
 from concord_collector.batch_parsing import ParsedBatch
 from concord_collector.http_errors import ERROR_RESPONSES, storage_unavailable
@@ -87,8 +87,10 @@ class OpenCollection:
         """The spans of a trace as lines of OTLP/JSON."""
         async for batch in self._traces.batches(trace_id):
             if batch.channel is Channel.OTLP:
-                found = (span_of(step) for step in read(unpack(batch.body)).steps)
-                yield json.dumps(as_export([span for span in found if span is not None])).encode() + b"\n"
+                steps = list(read(unpack(batch.body)).steps)
+                found = [span for step in steps if (span := span_of(step)) is not None]
+                found += [span for step in steps for span in internals_of(step)]
+                yield json.dumps(as_export(found)).encode() + b"\n"
 
 
 def open_router(collection: OpenCollection) -> APIRouter:

@@ -1,14 +1,24 @@
 """`POST /v1/traces`: OTLP/HTTP, for agents that export OpenTelemetry spans."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
+from types import MappingProxyType
 from typing import Any, Final
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from concord.trace.otlp import Span, SpanError, as_attributes, read_json, to_step, without_internals
+from concord.trace.otlp import (
+    Span,
+    SpanError,
+    as_attributes,
+    parents_as_attributes,
+    read_json,
+    to_step,
+    without_internals,
+)
 from concord.trace.report import MAX_BATCH_STEPS, Channel, StepBatch
 from concord.trace.step import MAX_ID_LENGTH, InteractionStep
 from concord.trust.tokens import Claims
@@ -47,12 +57,12 @@ def otlp_router(admission: Admission, writer: TraceWriter, open_traces: OpenColl
         """Stores an export. `partialSuccess` counts the spans that cannot be steps, with the first one's reason."""
         admitted = await admission.admit(request, tuple(_READ))
         try:
-            spans = list(without_internals(_READ[admitted.content_type](admitted.body)))
+            spans = list(_READ[admitted.content_type](admitted.body))
         except ValueError as error:
             raise HTTPException(400, "the body is not an ExportTraceServiceRequest") from error
         export = read_export(spans, admitted.body, admitted.caller.claims)
         writer.count_rejected(export.rejected - export.n_foreign, export.n_foreign)
-        if spans and export.n_foreign == len(spans):
+        if spans and not export.batches and export.n_foreign == export.rejected > 0:
             raise HTTPException(403, "the token is for another trace")
         receipts = [await writer.write(admitted.caller, batch, Channel.OTLP) for batch in export.batches]
         if open_traces is not None and admitted.caller.claims is None:
@@ -84,23 +94,23 @@ class Export:
 def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Export:
     """Sorts the spans of an export into batches. Batch ids derive from the body, so that a retry is a duplicate.
 
-    With a token, spans of other traces are refused. Without one, the reporter is the service that a span names.
+    With a token, spans of other traces are refused. Without one, the reporter is the service that a span names. Of the
+    library internals in a trace, one is stored, with the parents of the others.
     """
-    groups: defaultdict[tuple[str, str], list[InteractionStep]] = defaultdict(list)
+    groups: defaultdict[_Group, list[InteractionStep]] = defaultdict(list)
     reasons: list[str] = []
     foreign = 0
-    for span in spans:
+    for span in without_internals(spans):
         if claims is not None and span.trace_id != claims.trace_id:
             foreign += 1
             reasons.append("the token is for another trace")
             continue
-        reporter = claims.agent_id if claims is not None else span.service or UNNAMED_SERVICE
         try:
-            if len(reporter) > MAX_ID_LENGTH:
-                raise SpanError(f"service.name: longer than {MAX_ID_LENGTH} characters")
-            groups[span.trace_id, reporter].append(_step(span))
+            groups[_group(span, claims)].append(_step(span))
         except SpanError as error:
             reasons.append(str(error))
+    for group, step in _internals(spans, claims):
+        groups[group].append(step)
     digest = blake2b(body, digest_size=16).hexdigest()
     batches = [
         ParsedBatch.of(StepBatch(batch_id=f"otlp-{digest}-{number}", trace_id=trace_id, reporter=reporter, steps=steps))
@@ -110,10 +120,35 @@ def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Ex
     return Export(batches, len(reasons), reasons[0] if reasons else "", foreign)
 
 
-def _step(span: Span) -> InteractionStep:
-    """The step of a span, with the span itself. Raises SpanError."""
+_Group = tuple[str, str]
+"""The trace and the reporter of a batch."""
+
+
+def _group(span: Span, claims: Claims | None) -> _Group:
+    """Raises SpanError for a reporter whose name is too long."""
+    reporter = claims.agent_id if claims is not None else span.service or UNNAMED_SERVICE
+    if len(reporter) > MAX_ID_LENGTH:
+        raise SpanError(f"service.name: longer than {MAX_ID_LENGTH} characters")
+    return span.trace_id, reporter
+
+
+def _internals(spans: Iterable[Span], claims: Claims | None) -> Iterator[tuple[_Group, InteractionStep]]:
+    """A step for the library internals of each batch: that of the first span, with the parents of the others."""
+    groups: defaultdict[_Group, list[Span]] = defaultdict(list)
+    for span in spans:
+        if span.internal and (claims is None or span.trace_id == claims.trace_id):
+            with suppress(SpanError):
+                groups[_group(span, claims)].append(span)
+    for group, (first, *others) in groups.items():
+        with suppress(SpanError):
+            yield group, _step(first, parents_as_attributes(others))
+
+
+def _step(span: Span, further: Mapping[str, str] = MappingProxyType({})) -> InteractionStep:
+    """The step of a span, with the span itself and further attributes. Raises SpanError."""
     step = to_step(span, agent_name=span.agent)
-    return step.model_copy(update={"additional_attributes": step.additional_attributes | as_attributes(span)})
+    attributes = step.additional_attributes | as_attributes(span) | dict(further)
+    return step.model_copy(update={"additional_attributes": attributes})
 
 
 def _chunks(steps: list[InteractionStep]) -> Iterator[list[InteractionStep]]:

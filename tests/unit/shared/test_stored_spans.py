@@ -6,9 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.trace.otlp import STORED, Span, as_attributes, as_export, span_of, spans_in, to_step
+from concord.trace.otlp import (
+    STORED,
+    Span,
+    as_attributes,
+    as_export,
+    internals_of,
+    parents_as_attributes,
+    span_of,
+    spans_in,
+    to_step,
+)
 from concord.trace.otlp.genai import ATTRIBUTES
-from concord.trace.otlp.stored_span import MAX_PIECES
+from concord.trace.otlp.stored_span import LINKS, MAX_PIECES
 from concord.trust.redaction import TOKEN_PREFIX
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
@@ -76,3 +86,24 @@ def test_no_token_hides_between_two_pieces() -> None:
     for before in range(7700, 8000, 20):
         kept = as_attributes(span(attributes={"metadata": f"{'y' * before}/a2a/{token}/critic/"}))
         assert len(kept) == 1 or token not in "".join(kept.values())
+
+
+@given(st.dictionaries(st.sampled_from([f"{n:016x}" for n in range(9)]), st.sampled_from(["", "f" * 16]), max_size=9))
+def test_the_parents_of_internal_spans_are_stored_with_the_step_of_one(parents: dict[str, str]) -> None:
+    carrier = span(scope="a2a-python-sdk", parent_id="b" * 16)
+    others = [span(scope="a2a-python-sdk", span_id=each, parent_id=parent) for each, parent in parents.items()]
+    step = to_step(carrier).model_copy(
+        update={"additional_attributes": as_attributes(carrier) | parents_as_attributes(others)}
+    )
+    assert span_of(step) == carrier
+    assert {each.span_id: each.parent_id for each in internals_of(step)} == parents
+    assert all(each.internal for each in internals_of(step))
+
+
+@pytest.mark.parametrize("written", ["[", "[]", "7", '{"a": 1}'])
+def test_parents_that_cannot_be_read_are_left_out(written: str) -> None:
+    carrier = span(scope="a2a-python-sdk")
+    step = to_step(carrier).model_copy(
+        update={"additional_attributes": as_attributes(carrier) | {f"{LINKS}0": written}}
+    )
+    assert [each.parent_id for each in internals_of(step)] == (["1"] if written.startswith("{") else [])

@@ -20,6 +20,7 @@ from concord.trace.otlp import (
     SpanError,
     SpanTree,
     TeamReading,
+    internals_of,
     name_key,
     names_agents,
     read_team,
@@ -82,9 +83,9 @@ def _spans_in(batch: ReportBatch) -> list[Span]:
     body = unpack(batch.body) if batch.channel is Channel.OTLP else b""
     if STORED.encode() not in body:
         return []
-    spans = [span_of(step) for step in read(body).steps]
-    known = [span for span in spans if span is not None]
-    return known if len(known) == len(spans) else []
+    steps = list(read(body).steps)
+    known = [span for step in steps if (span := span_of(step)) is not None]
+    return [*known, *(span for step in steps for span in internals_of(step))] if len(known) == len(steps) else []
 
 
 def _steps_in(batch: ReportBatch) -> Sequence[StepFacts]:
@@ -107,12 +108,13 @@ def _calls_of(
 
 def _read(participant: str, spans: list[Span], calls: TrialCalls) -> tuple[list[InteractionStep], list[str]]:
     """The steps of a participant's spans, and warnings. Too many spans are each read alone."""
-    if len(spans) > MAX_SPANS:
-        return list(_alone(spans)), [f"{participant}: {len(spans)} spans are too many to find its agents"]
+    visible = list(without_internals(spans))
+    if len(visible) > MAX_SPANS:
+        return list(_alone(visible)), [f"{participant}: {len(visible)} spans are too many to find its agents"]
     try:
-        runs = [_run(each) for each in _by_call(list(without_internals(spans)), calls)]
+        runs = [_run(each) for each in _by_call(visible, calls)]
     except (RecursionError, _TooManyError):
-        return list(_alone(spans)), [f"{participant}: its spans are nested too deeply, or name too many agents"]
+        return list(_alone(visible)), [f"{participant}: its spans are nested too deeply, or name too many agents"]
     unseen = [agent for run in runs for agent in run.reading.unseen]
     warnings = [f"{participant}: no span tells the work of {', '.join(unseen)}"] if unseen else []
     return list(_Team(participant, runs, calls).steps()), warnings

@@ -7,7 +7,7 @@ from concord.trace.otlp.json_form import as_attribute, as_export, read_json, spa
 from concord.trace.otlp.mapping import SpanError, check_ids, to_step
 from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading, name_key
 from concord.trace.otlp.spans import AttributeValue, Span, destination, without_internals
-from concord.trace.otlp.stored_span import STORED, as_attributes, span_of
+from concord.trace.otlp.stored_span import STORED, as_attributes, internals_of, parents_as_attributes, span_of
 from concord.trace.otlp.team import conversations_of, names_agents, read_team
 
 __all__ = [
@@ -25,8 +25,10 @@ __all__ = [
     "check_ids",
     "conversations_of",
     "destination",
+    "internals_of",
     "name_key",
     "names_agents",
+    "parents_as_attributes",
     "read_json",
     "read_team",
     "span_of",

@@ -89,6 +89,11 @@ class Span:
         return invoked[1] if invoked else ""
 
     @property
+    def internal(self) -> bool:
+        """Whether a library describes its own work in the span."""
+        return self.scope in INTERNAL_SCOPES
+
+    @property
     def agent(self) -> str:
         """The agent that did the work, as far as the span says so. In a call, the name is the callee's."""
         return "" if self.calls_agent else self.text(AGENT_NAME)
@@ -115,7 +120,7 @@ def without_internals(spans: Iterable[Span]) -> Iterator[Span]:
     above: dict[tuple[str, str], str] = {}
     for span in spans:
         key = span.trace_id, span.span_id
-        if span.scope in INTERNAL_SCOPES:
+        if span.internal:
             # If several spans share an id, the smallest parent id wins, so that their order does not matter.
             above[key] = min(span.parent_id, above.get(key, span.parent_id))
         else:

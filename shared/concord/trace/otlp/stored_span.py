@@ -2,10 +2,15 @@
 
 A span alone does not tell which agent works in it. The collector therefore stores each exported span beside its step,
 and the evaluator reads all spans of a participant together, as it reads the spans in a file.
+
+Of an export's library internals, the collector stores one span, with the parents of the others: their children may
+come in another export.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from itertools import count, takewhile
 from typing import Final
 
 from concord.trace.otlp import genai
@@ -16,6 +21,9 @@ from concord.trust.redaction import redact
 
 STORED: Final = "otel_span_"
 """The prefix of these attributes' names."""
+
+LINKS: Final = "otel_parents_"
+"""The prefix of the attributes with the parents of an export's other internal spans."""
 
 _PIECE: Final = 8000
 MAX_PIECES: Final = 32
@@ -35,21 +43,37 @@ def as_attributes(span: Span) -> dict[str, str]:
     text = json.dumps([*facts, span.message[:MAX_TEXT], span.address, known], separators=(",", ":"))
     if len(text) > _PIECE:
         text = redact(text.encode()).decode()
-    pieces = [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
-    return {f"{STORED}{number}": piece for number, piece in enumerate(pieces)} if len(pieces) <= MAX_PIECES else {}
+    return _in_pieces(STORED, text)
+
+
+def parents_as_attributes(internals: Iterable[Span]) -> dict[str, str]:
+    """The parents of internal spans by span id, in attributes of a step: JSON in pieces; empty if it is too long."""
+    parents = {span.span_id: span.parent_id for span in internals}
+    return _in_pieces(LINKS, json.dumps(parents, separators=(",", ":")))
+
+
+def internals_of(step: StepFacts) -> list[Span]:
+    """The internal spans whose parents are attributes of a step. They have ids, and the scope of the step's span."""
+    carrier = span_of(step)
+    try:
+        parents = json.loads(_joined(LINKS, step) or "{}")
+    except (ValueError, RecursionError):
+        return []
+    if carrier is None or not isinstance(parents, dict):
+        return []
+    return [
+        replace(carrier, span_id=str(span_id), parent_id=str(parent_id), attributes={})
+        for span_id, parent_id in parents.items()
+    ]
 
 
 def span_of(step: StepFacts) -> Span | None:
     """The span of a step; None without a readable span."""
-    pieces: list[str] = []
-    while (piece := step.additional_attributes.get(f"{STORED}{len(pieces)}")) is not None:
-        pieces.append(piece)
-    if not pieces:
+    text = _joined(STORED, step)
+    if not text:
         return None
     try:
-        name, scope, service, start_ns, end_ns, client, failed, message, address, attributes = json.loads(
-            "".join(pieces)
-        )
+        name, scope, service, start_ns, end_ns, client, failed, message, address, attributes = json.loads(text)
         times = int(start_ns), int(end_ns)
     except (TypeError, ValueError, RecursionError):
         return None
@@ -68,6 +92,17 @@ def span_of(step: StepFacts) -> Span | None:
         attributes=_known(attributes),
         address=str(address),
     )
+
+
+def _in_pieces(prefix: str, text: str) -> dict[str, str]:
+    pieces = [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
+    return {f"{prefix}{number}": piece for number, piece in enumerate(pieces)} if len(pieces) <= MAX_PIECES else {}
+
+
+def _joined(prefix: str, step: StepFacts) -> str:
+    """The text in the pieces with a prefix; "" without any."""
+    pieces = (step.additional_attributes.get(f"{prefix}{number}") for number in count())
+    return "".join(takewhile(lambda piece: piece is not None, pieces))
 
 
 def _known(written: object) -> Mapping[str, AttributeValue]:
