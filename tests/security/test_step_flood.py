@@ -161,8 +161,8 @@ async def test_a_flooded_trial_is_evaluated_within_its_jobs_limit(
 async def test_a_trial_whose_evaluation_times_out_keeps_its_score(
     flooded: Storage, redis_url: str, tmp_path: Path
 ) -> None:
-    # No evaluation can end within a hundredth of a second.
-    limits = {"CONCORD_JOB_TIMEOUT_FAST_S": "0.01", "CONCORD_MAX_TRIES": "2", "CONCORD_POOL_PROCESSES": "1"}
+    # No evaluation can end within a millisecond.
+    limits = {"CONCORD_JOB_TIMEOUT_FAST_S": "0.001", "CONCORD_MAX_TRIES": "2", "CONCORD_POOL_PROCESSES": "1"}
     with (
         worker(Queue.FAST, redis_url, tmp_path / "fast", **limits),
         worker(Queue.LLM, redis_url, tmp_path / "llm"),

@@ -101,8 +101,8 @@ def _in_pieces(prefix: str, text: str) -> dict[str, str]:
 
 def _joined(prefix: str, step: StepFacts) -> str:
     """The text in the pieces with a prefix; "" without any."""
-    pieces = (step.additional_attributes.get(f"{prefix}{number}") for number in count())
-    return "".join(takewhile(lambda piece: piece is not None, pieces))
+    names = takewhile(step.additional_attributes.__contains__, (f"{prefix}{number}" for number in count()))
+    return "".join(step.additional_attributes[name] for name in names)
 
 
 def _known(written: object) -> Mapping[str, AttributeValue]:

@@ -81,7 +81,7 @@ BAD = {
     "text": "valid number",
     "nothing": "NoneType and no EvalResult",
     "a_novel": "longer than",
-    "circular": "no JSON",
+    "circular": "not JSON",
     "missing": "has no evaluator 'missing'",
 }
 """By evaluator, a pattern of the error."""
