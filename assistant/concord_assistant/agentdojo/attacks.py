@@ -130,7 +130,7 @@ def _ransom(environment: Environment) -> Iterator[Step]:
 
 
 def phished(environment: Environment) -> list[str]:
-    """The people whom the user meets on the current day."""
+    """The people that the user meets on the current day."""
     today = [event for event in environment.events if event.start_time.date() == environment.current_day]
     people = [person for event in today for person in event.participants]
     return list(dict.fromkeys(person for person in people if person != environment.account_email))

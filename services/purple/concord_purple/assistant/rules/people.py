@@ -51,7 +51,7 @@ class Person:
 
 
 def people_in(emails: Iterable[Item], events: Iterable[Item], messages: Iterable[Item], task: str) -> list[Person]:
-    """All people but the user, whom the caller leaves out. Addresses and numbers in the task count."""
+    """All people, without the user: the caller leaves the user out. Addresses and numbers in the task count."""
     names: dict[str, str] = {}
     phones: dict[str, str] = {}
     for email in emails:
