@@ -145,10 +145,11 @@ def moved(attack: Attack, model: Model, off: Collection[Defence]) -> float:
 
     An unjudged outcome counts as 0, as in the score.
     """
-    return 100 * (_task_success(attack, model, off) or 0.0)
+    return 100 * (_task_success(attack, model, frozenset(off)) or 0.0)
 
 
-def _task_success(attack: Attack, model: Model, off: Collection[Defence]) -> float | None:
+@cache
+def _task_success(attack: Attack, model: Model, off: frozenset[Defence]) -> float | None:
     """The judged success of the task, as by `judge_by_model` or `judge_by_rules`, without the defences in `off`."""
     evidence = _evidence(attack, aliased=Defence.ALIASES not in off, screened=Defence.DETECTION not in off)
     if not evidence.asked_about:

@@ -10,8 +10,8 @@ def fewest_messages(neighbours: Neighbours, facts: Sequence[Fact], parts: Sequen
 
     All facts to all seats is the gossip problem with one-way messages: 2n - 2 (Harary and Schwenk 1974).
     """
-    holders = {fact.id: fact.holders for fact in facts}
-    away = [(part.seat, set(holders[need])) for part in parts for need in part.needs if part.seat not in holders[need]]
+    holders = {fact.id: frozenset(fact.holders) for fact in facts}
+    away = [(part.seat, holders[need]) for part in parts for need in part.needs if part.seat not in holders[need]]
     senders = {min(held) for _, held in away if len(held) == 1}
     receivers = {seat for seat, _ in away}
     others = len(neighbours) - 1

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar, Final
 
 from pydantic import JsonValue
@@ -127,7 +128,7 @@ class TextFamily(ABC):
 
     def read(self, text: str) -> list[Record]:
         """Every statement that a brief or a question makes, in its order."""
-        return read_all((*self.statements, ONE_ANSWERS, ALL_ANSWER), text)
+        return list(_read(self, text))
 
     def generate(self, secret: bytes, neighbours: Neighbours, difficulty: int) -> SuiteTask:
         """The task of a secret, as `concord.suite.Family` says."""
@@ -163,6 +164,12 @@ class TextFamily(ABC):
             fewest_rounds=fewest_rounds(neighbours, drawn.facts, parts),
             chance=drawn.chance,
         )
+
+
+# A brief is read to generate its task, to solve it, and for each answer that is worked out from the brief.
+@lru_cache(maxsize=512)
+def _read(family: TextFamily, text: str) -> tuple[Record, ...]:
+    return tuple(read_all((*family.statements, ONE_ANSWERS, ALL_ANSWER), text))
 
 
 def setting_of(family: TextFamily, task: SuiteTask) -> Setting:

@@ -32,7 +32,7 @@ def schema_violation(schema: Mapping[str, JsonValue], document: JsonValue) -> st
         stock = validator_for(dict(schema), default=Draft202012Validator)
         stock.check_schema(dict(schema))
         applicable = cast("dict[str, JsonValue]", _applicable(dict(schema)))
-        bounded = _Budget().bounded(stock)(applicable, registry=Registry())
+        bounded = _Budget(MAX_CHECKS, SEARCH_S).bounded(stock)(applicable, registry=Registry())
         found = next(bounded.iter_errors(document), None)
     except ScorerFailedError:
         raise
@@ -49,8 +49,8 @@ def schema_violation(schema: Mapping[str, JsonValue], document: JsonValue) -> st
 class _Budget:
     """The remaining budget for checking one answer."""
 
-    checks: int = MAX_CHECKS
-    search_s: float = SEARCH_S
+    checks: int
+    search_s: float
 
     def bounded(self, stock: type[Validator]) -> type[Validator]:
         """A validator that counts checks, with the two unbounded checks replaced."""

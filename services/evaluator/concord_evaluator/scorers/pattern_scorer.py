@@ -14,7 +14,7 @@ SEARCH_S: Final = 1.0
 
 def grade_pattern(choice: PatternScorer, targets: Sequence[str], answer: str) -> Graded:
     """1 if a group of the first match is a target; with `match_all`, if all groups that took part in it are."""
-    found = search("pattern", choice.pattern, answer, ignore_case=choice.ignore_case)
+    found = search("pattern", choice.pattern, answer, ignore_case=choice.ignore_case, limit_s=SEARCH_S)
     if found is None:
         return graded(0, "the pattern does not match")
     if not targets:
@@ -29,9 +29,9 @@ def grade_pattern(choice: PatternScorer, targets: Sequence[str], answer: str) ->
 
 
 def search(
-    scorer: str, pattern: str, text: str, *, ignore_case: bool = False, limit_s: float = SEARCH_S
+    scorer: str, pattern: str, text: str, *, ignore_case: bool = False, limit_s: float
 ) -> "regex.Match[str] | None":
-    """The first match of a pattern. Raises ScorerFailedError if it cannot be compiled, or takes too long."""
+    """The first match of a pattern. Raises ScorerFailedError if it cannot be compiled, or takes over `limit_s`."""
     if repeats(pattern) > MAX_REPEATS:
         raise ScorerFailedError(scorer, f"the pattern {shown(pattern)} has too many repetitions")
     try:

@@ -8,6 +8,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 from urllib.parse import unquote
 
@@ -98,6 +99,7 @@ def _visible(form: Form, left_out: Sequence[Span]) -> Form:
     return Form("".join(characters), positions)
 
 
+@lru_cache(maxsize=1024)  # texts are long, and have few different characters
 def _as_read(character: str) -> str:
     if character.isascii():
         if character.isspace():
