@@ -13,8 +13,8 @@ IMAGES := client collector environment evaluator gateway green purple sample
 MEMBERS := shared services/collector services/environment services/environment/client services/evaluator services/gateway services/purple suites assistant cli
 # Longest suite first, so that parallel test processes finish at about the same time.
 TESTS := tests/e2e tests/integration tests/security tests/conformance tests/frameworks tests/unit
-# One more process than cores, because tests of processes wait for a third of their time.
-TEST_PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# More processes than cores, because tests of services wait for most of their time.
+TEST_PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 4)
 
 # No test speaks TLS: an HTTP client need not read the authorities' certificates, which takes it 24 ms.
 PYTEST := SSL_CERT_FILE= SSL_CERT_DIR=$(CURDIR)/tests $(BIN)/pytest
