@@ -17,7 +17,7 @@ import os
 import runpy
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from multiprocessing import util
 from pathlib import Path
 from typing import Any
@@ -56,10 +56,14 @@ def become(started: dict[str, Any]) -> None:
             _connect(number, path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         elif number == 1:
             os.dup2(2, 1)
+    run(started["module"], started["arguments"], started["environment"])
+
+
+def run(module: str, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Runs a module in this process like `python -m`, with the arguments and the environment."""
     os.environ.clear()
-    os.environ.update(started["environment"])
-    module = started["module"]
-    sys.argv = [module, *started["arguments"]]
+    os.environ.update(environment)
+    sys.argv = [module, *arguments]
     # runpy warns of a program that was imported before.
     for name in (module, f"{module}.__main__"):
         if name in sys.modules and not hasattr(sys.modules[name], "__path__"):
