@@ -1,5 +1,7 @@
 """Settings and fixtures of all tests: the event loop's backend, Hypothesis, and a real Redis."""
 
+import atexit
+import gc
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -12,6 +14,17 @@ from tests.redis_servers import PrivateServer, candidates, shared_server
 # No deadline for an example: the speed of the machine is not part of a property.
 settings.register_profile("concord", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("concord")
+
+
+def pytest_collection() -> None:
+    """Thousands of tests and all imported modules stay until the end: no garbage collection need traverse them."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
+    atexit.register(gc.unfreeze)  # libraries report their objects as leaks unless the interpreter collects them
 
 
 @pytest.fixture(scope="session")

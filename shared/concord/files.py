@@ -1,5 +1,6 @@
-"""Files that are replaced atomically: a reader sees the old content or the new, never a part of either."""
+"""Files that are replaced atomically, so that a reader never sees a part of the content, and read up to a limit."""
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +27,15 @@ def atomic_file(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def read_bounded(path: Path, max_bytes: int) -> bytes:
+    """The content of a file. Raises OSError, also for a file of more than `max_bytes`."""
+    with path.open("rb") as file:
+        content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise OSError(errno.EFBIG, f"is longer than {max_bytes} bytes", str(path))
+    return content
 
 
 def _private(path: str, flags: int) -> int:

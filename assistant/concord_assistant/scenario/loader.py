@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from concord.files import read_bounded
 from concord_assistant.evaluation.built_in import check_params, is_built_in
 from concord_assistant.scenario.evaluators import EvaluatorRegistry
 from concord_assistant.scenario.schema import ScenarioConfig
@@ -137,14 +138,9 @@ def _json(file: Path, max_bytes: int) -> dict[str, Any]:
 
 def _text(file: Path, max_bytes: int) -> str:
     try:
-        with file.open("rb") as opened:
-            content = opened.read(max_bytes + 1)
+        return read_bounded(file, max_bytes).decode()
     except OSError as error:
         raise ScenarioError(f"{file}: {error.strerror}") from error
-    if len(content) > max_bytes:
-        raise ScenarioError(f"{file}: is longer than {max_bytes} bytes")
-    try:
-        return content.decode()
     except UnicodeDecodeError as error:
         raise ScenarioError(f"{file}: is not UTF-8: {error}") from error
 

@@ -58,11 +58,11 @@ def _decided(task: TaskSpec) -> list[TaskSpec]:
 
 
 def _scenario_faults(contents: Contents, scenarios: Scenarios) -> Iterator[str]:
+    scenario_of = {task.id: task.scenario or "" for task in contents.plan.tasks}
     for trial in contents.plan.trials:
-        conducted = contents.trials[trial.trial_id].conducted
-        if conducted is None:
+        conducted, name = contents.trials[trial.trial_id].conducted, scenario_of.get(trial.task_id)
+        if conducted is None or name is None:
             continue
-        name = contents.plan.task(trial.task_id).scenario or ""
         member = trial_member(trial.trial_id, "conducted.json")
         try:
             if not _is_of(ConductedAssessment.model_validate_json(conducted), contents.plan, trial, scenarios):

@@ -12,6 +12,7 @@ from cryptography.hazmat.primitives.serialization import load_pem_private_key, l
 from pydantic import BaseModel, ConfigDict, JsonValue, StringConstraints, TypeAdapter, ValidationError
 
 from concord.bundle import Sha256
+from concord.files import read_bounded
 from concord_cli.errors import UsageError
 from concord_cli.verify.differences import canonical_json
 
@@ -147,10 +148,6 @@ def _signed_bytes(statement: Statement) -> bytes:
 
 def _read(path: Path) -> bytes:
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_BYTES + 1)
+        return read_bounded(path, MAX_BYTES)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
-    if len(content) > MAX_BYTES:
-        raise UsageError(f"{path}: is larger than {MAX_BYTES} bytes")
-    return content

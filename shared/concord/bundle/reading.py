@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from concord.bundle.contents import BundleError
 from concord.bundle.manifest import MANIFEST, MAX_CONTENT, MAX_FILE, Manifest
+from concord.files import read_bounded
 
 MAX_MANIFEST: Final = 8 * 2**20
 """Bytes of a manifest. 10,000 trials have 5 MB."""
@@ -39,12 +40,9 @@ def read_bundle(path: Path) -> Bundle:
     is missing, undeclared, duplicated or different from the manifest.
     """
     try:
-        with path.open("rb") as file:
-            content = file.read(MAX_FILE + 1)
+        content = read_bounded(path, MAX_FILE)
     except OSError as error:
-        raise BundleError([f"cannot be read: {error.strerror}"]) from error
-    if len(content) > MAX_FILE:
-        raise BundleError([f"is larger than {MAX_FILE} bytes"])
+        raise BundleError([f"{error.strerror}"]) from error
     try:
         with ZipFile(BytesIO(content)) as archive:
             entries = archive.infolist()

@@ -6,11 +6,13 @@ from datetime import UTC, datetime
 
 import httpx
 import pytest
+from concord_environment_client import AsyncUESClient
 from fastapi import FastAPI
 
 from concord_environment.app import create_app
 from concord_environment.environment import Environment
 from concord_environment.settings import EnvironmentSettings
+from tests.serving import served
 
 ADMIN_KEY = "0123456789abcdef" * 4
 AGENT_PERMISSIONS = [
@@ -52,6 +54,21 @@ async def calling(app: FastAPI, secret: str) -> AsyncIterator[httpx.AsyncClient]
 @pytest.fixture
 def environment() -> Environment:
     return new_environment()
+
+
+@pytest.fixture
+async def url(environment: Environment) -> AsyncIterator[str]:
+    """The URL of the environment, over real HTTP."""
+    async with served(new_app(environment)) as url:
+        yield url
+
+
+@pytest.fixture
+async def ues(url: str) -> AsyncIterator[AsyncUESClient]:
+    """A client with the admin key, over real HTTP; the simulation runs."""
+    async with AsyncUESClient(url, ADMIN_KEY) as client:
+        await client.simulation.start()
+        yield client
 
 
 @pytest.fixture

@@ -1,7 +1,6 @@
 """Control of a simulation over HTTP: time, holds, history, branches and snapshots."""
 
 import asyncio
-from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
@@ -26,19 +25,6 @@ from concord_environment.persistence.store import Store
 from concord_environment.settings import EnvironmentSettings
 from tests.integration.environment.conftest import ADMIN_KEY, calling, new_environment
 from tests.serving import eventually, served
-
-
-@pytest.fixture
-async def url(environment: Environment) -> AsyncIterator[str]:
-    async with served(create_app(environment, EnvironmentSettings())) as url:
-        yield url
-
-
-@pytest.fixture
-async def ues(url: str) -> AsyncIterator[AsyncUESClient]:
-    async with AsyncUESClient(url, ADMIN_KEY) as client:
-        await client.simulation.start()
-        yield client
 
 
 async def test_time_moves_only_while_the_simulation_runs(url: str) -> None:

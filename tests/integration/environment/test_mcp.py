@@ -1,6 +1,9 @@
 """The environment as MCP tools: an agent gets the tools that its key grants, under the same rules as over HTTP."""
 
+import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -89,3 +92,19 @@ async def test_without_a_valid_key_a_request_gets_401(url: str) -> None:
 async def test_the_admin_key_gets_tools_that_agents_do_not(url: str) -> None:
     async with connected(url, ADMIN_KEY) as client:
         assert "email_receive" in {tool.name for tool in (await client.list_tools()).tools}
+
+
+async def test_first_calls_at_the_same_time_are_all_served(url: str) -> None:
+    async def tools() -> int:
+        async with connected(url, ADMIN_KEY) as client:
+            return len((await client.list_tools()).tools)
+
+    counts = await asyncio.gather(*(tools() for _ in range(4)))
+    assert set(counts) == {counts[0]}
+
+
+def test_an_environment_starts_without_the_mcp_sdk() -> None:
+    """The SDK takes a third of an environment's start, and most environments get no MCP call."""
+    program = "import sys, concord_environment.__main__; print(sorted({'mcp', 'mcp_types'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

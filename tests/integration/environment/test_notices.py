@@ -19,7 +19,6 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from concord.trust.urls import PeerUrls
 from concord_environment.app import create_app
 from concord_environment.core.faults import Invalid
-from concord_environment.environment import Environment
 from concord_environment.notices.bus import MAX_WAITING, Bus, Notice
 from concord_environment.notices.webhooks import Webhooks
 from concord_environment.settings import EnvironmentSettings
@@ -27,19 +26,6 @@ from tests.integration.environment.conftest import ADMIN_KEY, new_environment
 from tests.serving import eventually, served
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-
-
-@pytest.fixture
-async def url(environment: Environment) -> AsyncIterator[str]:
-    async with served(create_app(environment, EnvironmentSettings())) as url:
-        yield url
-
-
-@pytest.fixture
-async def ues(url: str) -> AsyncIterator[AsyncUESClient]:
-    async with AsyncUESClient(url, ADMIN_KEY) as client:
-        await client.simulation.start()
-        yield client
 
 
 @asynccontextmanager

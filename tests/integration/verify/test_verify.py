@@ -162,6 +162,7 @@ MEMBER_CHANGES: list[tuple[str, str, Callable[[Members], object]]] = [
     ),
     ("pattern", "plan.json: its config differs from the request's", lambda each: edited(each, "plan.json", QUIET, 9)),
     ("rounds", "plan.json: its task maximum", lambda each: edited(each, "plan.json", DIFFICULTY, 1)),
+    ("assistant", "plan.json: its task first_day differs", lambda each: edited(each, "plan.json", ("tasks",), [])),
     ("rounds", "plan.json: its roster", lambda each: edited(each, "plan.json", URL, "http://b/")),
     ("judge", "trials/trial-1/inputs.json: the record has no answer of the model", lambda each: asked_nothing(each)),
     ("assistant", "trials/trial-1/conducted.json: is missing", lambda each: each.pop("trials/trial-1/conducted.json")),

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from concord.files import atomic_file
+from concord.files import atomic_file, read_bounded
 
 
 def test_the_new_content_appears_when_the_context_ends(tmp_path: Path) -> None:
@@ -30,3 +30,11 @@ def test_a_failure_leaves_the_old_content_and_no_other_file(tmp_path: Path) -> N
         fail_half_way()
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_file_is_read_up_to_its_limit_and_refused_beyond(tmp_path: Path) -> None:
+    path = tmp_path / "content"
+    path.write_bytes(b"12345")
+    assert read_bounded(path, 5) == b"12345"
+    with pytest.raises(OSError, match="is longer than 4 bytes"):
+        read_bounded(path, 4)

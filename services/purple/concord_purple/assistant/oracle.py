@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal
 from concord_environment_client import AsyncUESClient
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, PositiveInt, ValidationError
 
+from concord.files import read_bounded
 from concord_purple.assistant.items import Modality, Where, fits, read_items
 from concord_purple.assistant.messages import EarlyCompletion, Reply, TurnComplete, TurnStart
 from concord_purple.assistant.tools import ACTIONS
@@ -78,12 +79,9 @@ class Oracle(BaseModel):
 def load_oracle(file: Path) -> Oracle:
     """The oracle of a file. Raises OracleError."""
     try:
-        with file.open("rb") as opened:
-            content = opened.read(MAX_BYTES + 1)
+        content = read_bounded(file, MAX_BYTES)
     except OSError as error:
         raise OracleError(f"{file}: {error.strerror}") from error
-    if len(content) > MAX_BYTES:
-        raise OracleError(f"{file}: is longer than {MAX_BYTES} bytes")
     try:
         return Oracle.model_validate_json(content)
     except ValidationError as error:

@@ -82,6 +82,7 @@ def _secrets() -> Iterator[str]:
     )
 
 
-JUDGE_PATTERNS: Final[tuple[Pattern, ...]] = tuple(
-    pattern(written) for group in (_verdicts, _frames, _praise, _secrets) for written in group()
-)
+def judge_patterns() -> Iterator[Pattern]:
+    """The patterns of text that names the judge's own vocabulary."""
+    for group in (_verdicts, _frames, _praise, _secrets):
+        yield from map(pattern, group())

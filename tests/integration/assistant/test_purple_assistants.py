@@ -2,45 +2,29 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import httpx
-import pytest
 from pydantic import SecretStr
 
 from concord.llm import LLMSettings
 from concord_assistant.assistant import A2AAssistant
-from concord_assistant.config import GreenAgentConfig
 from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.environment.permissions import ASSISTANT_PERMISSIONS
 from concord_assistant.green_agent import GreenAgent
 from concord_assistant.results import AssessmentResults
-from concord_assistant.scenario.loader import Scenario, load_scenario
+from concord_assistant.scenario.loader import Scenario
 from concord_assistant.updates import Update
 from concord_purple.assistant.app import create_assistant_app
 from concord_purple.assistant.tools import TOOLS
 from concord_purple.settings import AssistantMode, PurpleSettings
+from tests.integration.assistant.conftest import FIRST_DAY
 from tests.integration.purple_processes import await_card, free_urls, plain_environment, port_of, start
 from tests.llm_server import Asked, FakeModel, ToolCalls, fake_model
 from tests.serving import reserved, served, url_of
 
-FIRST_DAY = Path("scenarios/assistant/first_day")
 NO_MODEL = LLMSettings()
-
-
-@pytest.fixture(scope="module")
-async def green_agent() -> AsyncIterator[GreenAgent]:
-    agent = GreenAgent(config=GreenAgentConfig(notify_timeout_s=2))
-    await agent.startup()
-    yield agent
-    await agent.shutdown()
-
-
-@pytest.fixture(scope="module")
-async def scenario() -> Scenario:
-    return await asyncio.to_thread(load_scenario, FIRST_DAY)
 
 
 async def assess(agent: GreenAgent, scenario: Scenario, url: str) -> AssessmentResults:
