@@ -1,8 +1,9 @@
-"""Services as processes of their own, forked from zygotes: imports are most of what the start of a service costs."""
+"""Services as processes of their own, forked from a zygote: imports are most of what the start of a service costs."""
 
 import atexit
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -11,6 +12,7 @@ import time
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
@@ -20,10 +22,10 @@ _POLL_S = 0.01
 class _Zygote:
     """The client of a `tests.zygote`."""
 
-    def __init__(self, modules: Sequence[str]) -> None:
+    def __init__(self) -> None:
         self._lock = threading.Lock()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.zygote", *modules],
+            [sys.executable, "-m", "tests.zygote"],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -44,8 +46,9 @@ class _Zygote:
 
 
 @cache
-def _zygote(*modules: str) -> _Zygote:
-    zygote = _Zygote(modules)
+def _zygote(_module: str | None) -> _Zygote:
+    """The zygote of all modules, or that of one."""
+    zygote = _Zygote()
     atexit.register(zygote.end)
     return zygote
 
@@ -54,7 +57,8 @@ class ForkedProcess:
     """A process that runs a module like `python -m MODULE ARGUMENTS...`, with the methods of `subprocess.Popen`.
 
     `stdin` is the file that it reads, by default an empty one; `stdout` and `stderr` are files that it appends to, by
-    default this process's standard error. `preload` names the modules that the zygote imports, by default `MODULE`.
+    default this process's standard error. `preload` names the modules that the zygote imports first, by default
+    `MODULE`. `apart`: the module has a zygote of its own, because its import changes other modules.
     """
 
     def __init__(
@@ -66,15 +70,17 @@ class ForkedProcess:
         stdout: Path | None = None,
         stderr: Path | None = None,
         preload: Sequence[str] = (),
+        apart: bool = False,
     ) -> None:
         self.args = [module, *arguments]
         self.returncode: int | None = None
-        self._zygote = _zygote(*(preload or [module]))
+        self._zygote = _zygote(module if apart else None)
         files = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
         order = {
             "module": module,
             "arguments": arguments,
             "environment": dict(os.environ if env is None else env),
+            "preload": preload or [module],
             **{name: None if path is None else str(path.absolute()) for name, path in files.items()},
         }
         self.pid: int = self._zygote.ask({"start": order})
@@ -106,3 +112,14 @@ class ForkedProcess:
     def kill(self) -> None:
         """SIGKILL."""
         self.send_signal(signal.SIGKILL)
+
+
+@cache
+def forked_command(module: str, *preload: str) -> tuple[str, ...]:
+    """The words of a command that does what `python -m MODULE` does, but starts as fast as a fork."""
+    path = Path(mkdtemp(prefix="forks-"), "socket")
+    atexit.register(shutil.rmtree, path.parent)
+    ForkedProcess("tests.forked_command", str(path), preload=preload or [module])
+    while not path.exists():
+        time.sleep(_POLL_S)
+    return (sys.executable, "-I", "-S", str(ROOT / "tests/forked_command.py"), str(path), module)

@@ -1,10 +1,10 @@
-"""Forks processes that run modules as `python -m` does, from one process that has imported them once.
+"""Forks processes that run modules as `python -m` does, from one process that imports each module once.
 
-`python -m tests.zygote MODULE...` imports the modules, of a package its `__main__` too. Then it reads orders from
-standard input, a line of JSON each, and answers each with a line of JSON:
+`python -m tests.zygote` reads orders from standard input, a line of JSON each, and answers each with a line of JSON:
 
-- `{"start": {"module", "arguments", "environment", "stdin", "stdout", "stderr"}}`: forks a process; the answer is its
-  id. The last three are paths; without them, standard input is empty and the outputs go to the zygote's standard error.
+- `{"start": {"module", "arguments", "environment", "stdin", "stdout", "stderr", "preload"}}`: imports the modules in
+  `preload`, of a package its `__main__` too, and forks a process; the answer is its id. The files are paths; without
+  them, standard input is empty and the outputs go to the zygote's standard error.
 - `{"poll": pid}`: the answer is the exit code, as `subprocess` gives it, or null while the process runs.
 
 At the end of its input, the zygote kills the processes that still run.
@@ -17,7 +17,12 @@ import os
 import runpy
 import signal
 import sys
+from collections.abc import Iterable, Mapping, Sequence
+from multiprocessing import util
+from pathlib import Path
 from typing import Any
+
+_execute = util.spawnv_passfds
 
 
 def serve() -> dict[str, Any] | None:
@@ -31,12 +36,13 @@ def serve() -> dict[str, Any] | None:
                 ended, status = os.waitpid(pid, os.WNOHANG)
                 codes[pid] = os.waitstatus_to_exitcode(status) if ended else None
             _answer(codes[pid])
-        elif pid := os.fork():
-            codes[pid] = None
-            _answer(pid)
-        else:
-            started: dict[str, Any] = order["start"]
+            continue
+        started: dict[str, Any] = order["start"]
+        _import(started["preload"])
+        if not (pid := os.fork()):
             return started
+        codes[pid] = None
+        _answer(pid)
     for pid in [pid for pid, code in codes.items() if code is None]:
         os.kill(pid, signal.SIGKILL)
     return None
@@ -50,15 +56,53 @@ def become(started: dict[str, Any]) -> None:
             _connect(number, path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         elif number == 1:
             os.dup2(2, 1)
+    run(started["module"], started["arguments"], started["environment"])
+
+
+def run(module: str, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
+    """Runs a module in this process like `python -m`, with the arguments and the environment."""
     os.environ.clear()
-    os.environ.update(started["environment"])
-    module = started["module"]
-    sys.argv = [module, *started["arguments"]]
+    os.environ.update(environment)
+    sys.argv = [module, *arguments]
     # runpy warns of a program that was imported before.
     for name in (module, f"{module}.__main__"):
         if name in sys.modules and not hasattr(sys.modules[name], "__path__"):
             del sys.modules[name]
+    util.spawnv_passfds = _spawn
     runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+def _import(modules: Iterable[str]) -> None:
+    """Imports the modules that are not imported yet."""
+    new = [name for name in modules if name not in sys.modules]
+    for name in new:
+        if hasattr(importlib.import_module(name), "__path__"):
+            importlib.import_module(f"{name}.__main__")
+    if new:
+        gc.freeze()
+
+
+def _spawn(path: bytes, args: Sequence[Any], passfds: Sequence[int]) -> int:
+    """Forks the fork server of `multiprocessing`, which would import the modules again; executes other programs.
+
+    The fork server closes the files of its parent, except `passfds`.
+    """
+    if "multiprocessing.forkserver" not in args[-1]:
+        return _execute(path, args, passfds)
+    if pid := os.fork():
+        return pid
+    gc.freeze()
+    for ending in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(ending, signal.SIG_DFL)
+    # An object of the parent may still close a file's number, which must not be that of a new file.
+    empty = os.open(os.devnull, os.O_RDWR)
+    for number in (int(path.name) for path in Path("/proc/self/fd").iterdir()):
+        if number > sys.stderr.fileno() and number not in {*passfds, empty}:
+            os.dup2(empty, number)
+    try:
+        exec(args[-1])  # noqa: S102 - `multiprocessing` would pass it to `python -c`
+    finally:
+        os._exit(0)
 
 
 def _connect(number: int, path: str, flags: int) -> None:
@@ -72,11 +116,7 @@ def _answer(value: int | None) -> None:
 
 
 def main() -> None:
-    """Imports the modules and executes orders."""
-    for name in sys.argv[1:]:
-        if hasattr(importlib.import_module(name), "__path__"):
-            importlib.import_module(f"{name}.__main__")
-    gc.freeze()
+    """Executes orders, and becomes each process that they start."""
     if (started := serve()) is not None:
         become(started)
 

@@ -16,6 +16,7 @@ from concord_assistant.green_agent import GreenAgent
 from concord_assistant.results import AssessmentResults
 from concord_assistant.scenario.loader import Scenario, load_scenario
 from concord_assistant.updates import Update
+from tests.forked import forked_command
 from tests.integration.assistant.scripted import Scripted, Turn, app_of
 from tests.serving import reserved, served, url_of
 
@@ -68,7 +69,9 @@ class Assessor:
 
 @pytest.fixture(scope="module")
 async def green_agent() -> AsyncIterator[GreenAgent]:
-    agent = GreenAgent(config=GreenAgentConfig(notify_timeout_s=2))
+    agent = GreenAgent(
+        config=GreenAgentConfig(notify_timeout_s=2, environment_command=forked_command("concord_environment"))
+    )
     await agent.startup()
     yield agent
     await agent.shutdown()

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shlex
 import signal
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -17,6 +18,7 @@ from concord.a2a import A2AClient, Answer, IncomingMessage, TaskHandle, TaskUpda
 from concord_assistant.schema import assessment_results_schema
 from concord_purple.assistant.agent import AssistantAgent
 from concord_purple.assistant.rules.planner import RuleAssistant
+from tests.forked import forked_command
 from tests.integration.assistant.conftest import assistant_of
 from tests.integration.assistant.scripted import first_day
 from tests.integration.workers import alive, children, gone
@@ -43,10 +45,16 @@ async def gateway_of(redis_url: str, folder: Path, **settings: str) -> AsyncIter
         yield gateway
 
 
+def forked_environment() -> str:
+    """The command line of an environment that starts fast."""
+    return shlex.join(forked_command("concord_environment"))
+
+
 @pytest.fixture(scope="module", name="gateway")
 async def shared_gateway(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gateway]:
     """A gateway for all tests that neither kill nor count its environments. They come before those that empty Redis."""
-    async with gateway_of(redis_server, tmp_path_factory.mktemp("gateway")) as found:
+    folder = tmp_path_factory.mktemp("gateway")
+    async with gateway_of(redis_server, folder, CONCORD_ENVIRONMENT_COMMAND=forked_environment()) as found:
         yield found
 
 
@@ -123,7 +131,12 @@ async def test_a_scenario_in_the_layout_of_ues_agentbeats_makes_a_row_unedited(r
     """The state as UES dumps it, evaluators that import the other project's modules, and Concord's own assistant."""
     rules = AssistantAgent(RuleAssistant)
     async with (
-        gateway_of(redis_url, tmp_path, CONCORD_SCENARIO_FOLDERS=str(UES_AGENTBEATS)) as gateway,
+        gateway_of(
+            redis_url,
+            tmp_path,
+            CONCORD_SCENARIO_FOLDERS=str(UES_AGENTBEATS),
+            CONCORD_ENVIRONMENT_COMMAND=forked_environment(),
+        ) as gateway,
         served_agent(rules, "rules") as url,
     ):
         answer, _ = await assess(gateway, {"assistant": url}, scenario="boat_shed_key")

@@ -49,7 +49,9 @@ def started(
     """A process that was started and need not come to serve. The process is killed at the end if it still runs."""
     settings = {"UES_ADMIN_KEY": ADMIN_KEY, "CONCORD_SNAPSHOT_FILE": str(snapshot), "CONCORD_LOG_LEVEL": "WARNING"}
     variables = {**os.environ, **settings}
-    process = ForkedProcess(program, "--port", str(port), env=variables, stderr=log or Path(os.devnull))
+    process = ForkedProcess(
+        *(program, "--port", str(port)), env=variables, stderr=log or Path(os.devnull), apart=program != SERVICE
+    )
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest_file, largest_file))
     try:
         yield process
