@@ -3,6 +3,7 @@
 import atexit
 import gc
 from collections.abc import Iterator
+from itertools import chain, groupby
 from pathlib import Path
 
 import pytest
@@ -21,10 +22,21 @@ def pytest_collection() -> None:
     gc.disable()
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Spreads the files of unit tests evenly among the others: unit tests compute while tests of services wait."""
+    files = [list(file) for _, file in groupby(items, lambda item: item.path)]
+    kinds = [[file for file in files if (UNIT in file[0].path.parents) is unit] for unit in (True, False)]
+    places = {id(file): (place + 0.5) / len(kind) for kind in kinds for place, file in enumerate(kind)}
+    items[:] = chain.from_iterable(sorted(files, key=lambda file: places[id(file)]))
+
+
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
     atexit.register(gc.unfreeze)  # libraries report their objects as leaks unless the interpreter collects them
+
+
+UNIT = Path(__file__).parent / "unit"
 
 
 @pytest.fixture(scope="session")
