@@ -6,6 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
+from concord.assessment.inputs import Samples
 from concord.service import StatefulServiceSettings
 from concord.storage import Queue
 from concord.storage.redis import WorkerPolicy
@@ -35,7 +36,7 @@ class EvaluatorSettings(StatefulServiceSettings):
     heartbeat_file: Path | None = None
     """A file that the worker touches every two seconds."""
 
-    judge_samples: Annotated[int, Field(ge=1, le=9)] = 1
+    judge_samples: Samples = 1
     """How many times the language model judges each trial, on the same evidence."""
 
     @property

@@ -7,6 +7,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from concord.assessment.result_row import InfrastructureFailure
 
 Count = Annotated[int, Field(ge=0)]
+Samples = Annotated[int, Field(ge=1, le=9)]
+"""How many times a language model judges a trial."""
 
 
 class Inputs(BaseModel):
@@ -56,7 +58,7 @@ class JudgeInputs(Inputs):
 
     model: str | None = None
     reason: str | None = None
-    samples: Count = 1
+    samples: Samples = 1
     deadline_s: float = 0
     exchanges: list[Exchange] = []
 

@@ -165,6 +165,7 @@ MEMBER_CHANGES: list[tuple[str, str, Callable[[Members], object]]] = [
     ("assistant", "plan.json: its task first_day differs", lambda each: edited(each, "plan.json", ("tasks",), [])),
     ("rounds", "plan.json: its roster", lambda each: edited(each, "plan.json", URL, "http://b/")),
     ("judge", "trials/trial-1/inputs.json: the record has no answer of the model", lambda each: asked_nothing(each)),
+    ("judge", "trials/trial-1/inputs.json: judge.samples", lambda each: asked_without_end(each)),
     ("assistant", "trials/trial-1/conducted.json: is missing", lambda each: each.pop("trials/trial-1/conducted.json")),
     ("assistant", "trials/trial-1/conducted.json: its scenario", lambda each: with_easy_criteria(each)),
 ]
@@ -172,6 +173,10 @@ MEMBER_CHANGES: list[tuple[str, str, Callable[[Members], object]]] = [
 
 def asked_nothing(members: Members) -> None:
     edited(members, "trials/trial-1/inputs.json", ("judge", "exchanges"), [])
+
+
+def asked_without_end(members: Members) -> None:
+    edited(members, "trials/trial-1/inputs.json", ("judge", "samples"), 2**70)
 
 
 def with_easy_criteria(members: Members) -> None:
