@@ -14,7 +14,7 @@ MEMBERS := shared services/collector services/environment services/environment/c
 # Longest suite first, so that parallel test processes finish at about the same time.
 TESTS := tests/e2e tests/integration tests/security tests/conformance tests/frameworks tests/unit
 # More processes than cores, because tests of services wait for most of their time.
-TEST_PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 4)
+TEST_PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 3)
 
 # No test speaks TLS: an HTTP client need not read the authorities' certificates, which takes it 24 ms.
 PYTEST := SSL_CERT_FILE= SSL_CERT_DIR=$(CURDIR)/tests $(BIN)/pytest
