@@ -16,7 +16,7 @@ _PASSED_ON = (signal.SIGINT, signal.SIGTERM)
 
 
 def ask(path: str, module: str, arguments: list[str]) -> int:
-    """Has a process forked, waits for its end, and returns its exit code, -n after signal n."""
+    """Asks the server to fork a process, waits for its end, and returns its exit code, -n after signal n."""
     folder = os.getcwd()  # noqa: PTH109 - pathlib takes longer to import than all else here
     order = {"module": module, "arguments": arguments, "environment": dict(os.environ), "folder": folder}
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as server:
@@ -28,7 +28,7 @@ def ask(path: str, module: str, arguments: list[str]) -> int:
 
 
 def serve(path: str) -> None:
-    """Forks a process for each connection. Returns in the processes only, when they have ended."""
+    """Forks a process for each connection, without end. Only forked processes return, after their module."""
     from tests.zygote import run  # the command does not need it
 
     with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
