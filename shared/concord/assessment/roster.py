@@ -1,6 +1,7 @@
 """Who is who: agent ids, and the roster that resolves every URL of a participant to its one id."""
 
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
@@ -76,6 +77,7 @@ class Roster:
         return f"url:{normalise_url(url)}" if url else name or UNKNOWN_AGENT
 
 
+@lru_cache(maxsize=1024)  # a trace repeats the addresses of its agents in each step
 def normalise_url(url: str) -> str:
     """One spelling per address: lower-case scheme and host; no default port, credentials, query or trailing slash.
 
