@@ -38,9 +38,9 @@ async def task_of(http: httpx.AsyncClient, url: str, document: dict[str, Any]) -
 
 
 @contextmanager
-def workers(redis_url: str, folder: Path) -> Iterator[None]:
+def workers(redis_url: str, folder: Path, **environment: str) -> Iterator[None]:
     """A running worker for each queue."""
     with ExitStack() as running:
         for queue in Queue:
-            running.enter_context(worker(queue, redis_url, folder / queue.value))
+            running.enter_context(worker(queue, redis_url, folder / queue.value, **environment))
         yield

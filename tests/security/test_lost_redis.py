@@ -13,6 +13,9 @@ from tests.redis_servers import PrivateServer
 from tests.security.assessing import workers
 from tests.security.gateways import CountingAgent, begin, counting_agent, gateways, row_of, wait_for_end
 
+RETRIED_SOON = {"CONCORD_JOB_TIMEOUT_FAST_S": "5", "CONCORD_JOB_TIMEOUT_LLM_S": "5"}
+"""Settings of workers, whose jobs are retried after 5 s if a worker is killed."""
+
 
 @pytest.fixture
 async def agent() -> AsyncIterator[CountingAgent]:
@@ -57,7 +60,7 @@ async def test_an_assessment_continues_after_gateway_workers_and_redis_were_kill
 ) -> None:
     set_appendfsync(private_redis, "always")
     async with gateways(private_redis.url, tmp_path) as (gateway,):
-        with workers(private_redis.url, tmp_path):
+        with workers(private_redis.url, tmp_path, **RETRIED_SOON):
             withheld = agent.withhold("two")
             async with httpx.AsyncClient(timeout=60) as http:
                 task_id = await begin(http, gateway, agent, "one", "two")
@@ -66,7 +69,7 @@ async def test_an_assessment_continues_after_gateway_workers_and_redis_were_kill
             private_redis.kill()
         private_redis.start()
         withheld.set()
-        with workers(private_redis.url, tmp_path):
+        with workers(private_redis.url, tmp_path, **RETRIED_SOON):
             await gateway.start()
             async with httpx.AsyncClient(timeout=60) as http:
                 row = row_of(await wait_for_end(http, gateway, task_id))
