@@ -22,7 +22,7 @@ from concord.trust.declared_hosts import AllowedHosts, DeclaredHosts
 from concord.trust.urls import PeerUrls
 from tests.serving import eventually, listening, replying, reserved, served, url_of
 
-RETRIES = Retries(pauses_s=(0.01, 0.02), timeout_s=0.5)
+RETRIES = Retries(pauses_s=(0.01, 0.02), timeout_s=5)
 LOOPBACK = PeerUrls([ip_network("127.0.0.0/8")])
 BY_1_0 = ServerCallContext(state={"headers": {"a2a-version": "1.0"}})
 BY_0_3 = ServerCallContext()
