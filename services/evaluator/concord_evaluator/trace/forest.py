@@ -13,8 +13,9 @@ from concord_evaluator.trace.trees import ROOT, parents_first
 class Forest:
     """`parents`: by record, the index of its parent's record, or `ROOT` for a step without a known parent.
 
-    `order`: the indices of the records in the forest, parents before their children. `orphaned` counts steps that name
-    a parent nobody reported; their parent is `ROOT`. `refused` counts steps in a cycle of parents, which are left out.
+    `order`: the indices of the records in the forest, parents before their children. `orphaned` counts steps whose
+    parent nobody reported, and observed steps that would be their own ancestors; their parent is `ROOT`. `refused`
+    counts steps in a cycle of parents, which are left out.
     """
 
     records: Sequence[StepRecord]
@@ -31,10 +32,17 @@ class Forest:
 
 
 def build_forest(trace: FoldedTrace, step_index: StepIndex) -> Forest:
-    """Finds the parent of every step. Both ends of a call know it by the caller's step id, so their steps connect."""
+    """Finds the parent of every step. Both ends of a call know it by the caller's step id, so their steps connect.
+
+    An observed step in a cycle of parents loses its parent: no claim may remove a call that the gateway observed.
+    """
     parents = _Parents(trace.records, step_index)
     named = array("q", map(parents.of, trace.records))
     order = parents_first(named)
+    if observed := [index for index in order.cyclic if trace.records[index].observed]:
+        for index in observed:
+            named[index] = ROOT
+        order = parents_first(named)
     for index, parent in enumerate(named) if order.cyclic else ():
         if parent in order.cyclic or index in order.cyclic:
             named[index] = ROOT
@@ -73,8 +81,11 @@ class _Parents:
         return candidates[0] if candidates else ROOT
 
 
-def _remoteness(candidate: StepRecord, child: StepRecord) -> tuple[bool, bool, bool, str, str, bytes]:
-    """Orders the variants of a parent: from the child's own reporter first, then observed, direct, relayed."""
+def _remoteness(candidate: StepRecord, child: StepRecord) -> tuple[bool, bool, bool, str, str, str, bytes]:
+    """Orders the variants of a parent: from the child's own reporter first, then observed, direct, relayed.
+
+    Digests decide last, and only between variants of one reporter: a participant can choose those of its steps.
+    """
     own = {attestation.reporter for attestation in child.attestations}
     return (
         not any(attestation.direct and attestation.reporter in own for attestation in candidate.attestations),
@@ -82,5 +93,6 @@ def _remoteness(candidate: StepRecord, child: StepRecord) -> tuple[bool, bool, b
         not candidate.direct,
         candidate.trace_id,
         candidate.step_id,
+        min(attestation.reporter for attestation in candidate.attestations),
         candidate.digest,
     )

@@ -2,11 +2,12 @@
 
 import pytest
 
+from concord.assessment.roster import GREEN_AGENT
 from concord.trace.report import Report
 from concord_evaluator.trace.fold import fold
 from concord_evaluator.trace.forest import Forest, build_forest
 from concord_evaluator.trace.trees import ROOT
-from tests.unit.evaluator.traces import call, reported_by, tool
+from tests.unit.evaluator.traces import call, observed, reported_by, tool
 
 
 def forest_of(*reports: list[Report]) -> Forest:
@@ -44,6 +45,22 @@ def test_a_cycle_of_parents_is_refused(length: int) -> None:
     assert parents(forest) == {"below": None, "root": None}
     assert forest.refused == length
     assert forest.completeness == pytest.approx(1 / (length + 2))
+
+
+@pytest.mark.parametrize("parent", ["1", "2"])
+def test_an_observed_step_in_a_cycle_of_parents_loses_its_parent(parent: str) -> None:
+    """A caller names the parent of its call, and claims the steps that may complete a cycle."""
+    forest = forest_of(observed(GREEN_AGENT, call("1", "B", parent=parent)), reported_by("A", tool("2", parent="1")))
+    assert parents(forest) == {"1": None, "2": "1"}
+    assert (forest.orphaned, forest.refused) == (1, 0)
+
+
+@pytest.mark.parametrize("latency", range(8))
+def test_the_claimed_latency_of_a_parent_does_not_decide_which_of_its_variants_counts(latency: int) -> None:
+    claims = reported_by("A", call("1", "B", latency=latency)), reported_by("B", call("1", "C", latency=7))
+    forest = forest_of(*claims, observed(GREEN_AGENT, call("2", "D", parent="1")))
+    [child] = [place for place in forest.order if forest.records[place].step_id == "2"]
+    assert forest.records[forest.parents[child]].callee_name == "B"
 
 
 def test_a_relayed_step_without_a_parent_is_placed_under_its_call() -> None:
