@@ -183,7 +183,8 @@ async def test_commands_wait_for_a_cluster_that_restarts(cluster: Cluster, redis
         # At once, so that every node is lost to a command.
         waiting = asyncio.gather(*(storage.traces.append(batch("b2", name), answer()) for name in names))
         await asyncio.to_thread(cluster.start)
-        assert await waiting == [None] * len(names)
+        # A node that kept a batch but was killed before it answered has it already when it is asked again.
+        assert all(earlier in (None, answer()) for earlier in await waiting)
         assert [await storage.traces.length(name) for name in names] == [2] * len(names)
 
 
