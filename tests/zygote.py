@@ -10,6 +10,7 @@
 At the end of its input, the zygote kills the processes that still run.
 """
 
+import atexit
 import gc
 import importlib
 import json
@@ -17,10 +18,12 @@ import os
 import runpy
 import signal
 import sys
+import threading
+import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from multiprocessing import util
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 _execute = util.spawnv_passfds
 
@@ -59,8 +62,12 @@ def become(started: dict[str, Any]) -> None:
     run(started["module"], started["arguments"], started["environment"])
 
 
-def run(module: str, arguments: Sequence[str], environment: Mapping[str, str]) -> None:
-    """Runs a module in this process like `python -m`, with the arguments and the environment."""
+def run(module: str, arguments: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
+    """Runs a module in this process like `python -m`, with the arguments and the environment, and ends the process.
+
+    Like the processes of `multiprocessing`, this one does not take the interpreter apart at its end: to free each
+    object, which it shares with the zygote, would copy all memory.
+    """
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = [module, *arguments]
@@ -69,7 +76,27 @@ def run(module: str, arguments: Sequence[str], environment: Mapping[str, str]) -
         if name in sys.modules and not hasattr(sys.modules[name], "__path__"):
             del sys.modules[name]
     util.spawnv_passfds = _spawn
-    runpy.run_module(module, run_name="__main__", alter_sys=True)
+    code = 0
+    try:
+        runpy.run_module(module, run_name="__main__", alter_sys=True)
+    except SystemExit as ended:
+        code = _code(ended)
+    except Exception:
+        code = 1
+        traceback.print_exc()
+    threading._shutdown()  # type: ignore[attr-defined] # typeshed lists no private functions
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def _code(ended: SystemExit) -> int:
+    """The exit code of a process that an exception ends; prints its message, if it has one."""
+    if ended.code is None or isinstance(ended.code, int):
+        return ended.code or 0
+    print(ended.code, file=sys.stderr)  # noqa: T201 - as the interpreter does
+    return 1
 
 
 def _import(modules: Iterable[str]) -> None:
