@@ -1,6 +1,7 @@
 """`python -m concord_cli.green`: serves gateway and collector on one port; `concord green` starts it with the rest."""
 
-from concord.service import address_parser, configure_logging, serve
+from concord.service.logs import configure_logging
+from concord.service.serve import address_parser, serve
 from concord.tracing import configure_tracing
 from concord_cli.green.app import create_app
 from concord_collector.settings import CollectorSettings

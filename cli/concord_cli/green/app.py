@@ -7,7 +7,7 @@ from types import MappingProxyType
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from concord.service import TokenPathLimit
+from concord.service.token_paths import TokenPathLimit
 from concord_cli.green.metrics import metrics_route
 from concord_collector.app import PATHS as COLLECTOR_PATHS
 from concord_collector.app import create_app as create_collector

@@ -15,7 +15,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from concord.service import process_metrics
+from concord.service.probes import process_metrics
 
 _TIMEOUT_S: Final = 1.0
 """The time limit for a program's answer, in seconds. Prometheus waits ten seconds by default."""

@@ -3,8 +3,8 @@
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
+from concord.storage import Queue
 from concord.trust.declared_hosts import is_every_interface
 from concord_cli.stack.probes import LOOPBACK, HttpProbe
 from concord_cli.stack.supervisor import Program
@@ -25,9 +25,6 @@ class Address:
         return f"http://{host}:{self.port}"
 
 
-QUEUES: Final = ("fast", "llm")
-
-
 def green_programs(address: Address, redis_url: str, metrics_ports: Sequence[int] = ()) -> tuple[Program, ...]:
     """The programs besides Redis. They start at once, because an assessment waits only a few seconds for workers.
 
@@ -35,17 +32,17 @@ def green_programs(address: Address, redis_url: str, metrics_ports: Sequence[int
     """
     env = {"REDIS_URL": redis_url}
     # The server is ready when a worker of each queue answers.
-    ports = dict(zip(QUEUES, metrics_ports, strict=False))
+    ports = dict(zip(Queue, metrics_ports, strict=False))
     metrics = [("--metrics-of", f"evaluator-{queue}", f"http://{LOOPBACK}:{port}") for queue, port in ports.items()]
     command = (*_server(address), *(word for words in metrics for word in words))
     server = Program("server", command, env, HttpProbe(f"{address.local_url}/readyz"))
-    workers = [Program(f"evaluator-{queue}", _worker(queue, ports.get(queue)), env) for queue in QUEUES]
+    workers = [Program(f"evaluator-{queue}", _worker(queue, ports.get(queue)), env) for queue in Queue]
     return (server, *workers)
 
 
-def _worker(queue: str, metrics_port: int | None) -> tuple[str, ...]:
+def _worker(queue: Queue, metrics_port: int | None) -> tuple[str, ...]:
     metrics = () if metrics_port is None else ("--port", str(metrics_port))
-    return (sys.executable, "-m", "concord_evaluator", "--queue", queue, *metrics)
+    return (sys.executable, "-m", "concord_evaluator", "--queue", queue.value, *metrics)
 
 
 def _server(address: Address) -> tuple[str, ...]:

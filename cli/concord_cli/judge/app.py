@@ -72,7 +72,7 @@ def calibrate(
 def _full_installation() -> Iterator[None]:
     """Sends the judge's warnings to standard error. Raises UsageError if an import in the context fails."""
     try:
-        from concord.service import configure_logging
+        from concord.service.logs import configure_logging
 
         configure_logging("judge", level="WARNING")
         yield

@@ -9,14 +9,12 @@ from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
+from concord.storage import Queue
 from concord.trust.declared_hosts import is_every_interface, is_loopback
 from concord_cli.scenario.team import Participant, Scenario
 from concord_cli.stack.containers import container_command, variables_of
 from concord_cli.stack.probes import LOOPBACK, HttpProbe
 from concord_cli.stack.supervisor import Program
-
-FAST_WORKERS = 2
-LLM_WORKERS = 1
 
 _CARD = "/.well-known/agent-card.json"
 
@@ -99,13 +97,9 @@ def plan_stack(
 
 
 def _workers(env: Mapping[str, str]) -> list[Program]:
-    queues = [("fast", number) for number in range(1, FAST_WORKERS + 1)]
-    queues += [("llm", number) for number in range(1, LLM_WORKERS + 1)]
+    """A worker for each queue. It uses all processors, and the supervisor starts it again if it ends."""
     # A worker has no HTTP probe: the gateway is not ready before a worker of each queue answers.
-    return [
-        Program(f"evaluator-{queue}-{number}", _module("concord_evaluator", "--queue", queue), env)
-        for queue, number in queues
-    ]
+    return [Program(f"evaluator-{queue}", _module("concord_evaluator", "--queue", queue.value), env) for queue in Queue]
 
 
 def _command(

@@ -42,7 +42,7 @@ def argument(name: str, option: str) -> str:
 
 def test_the_services_come_first_and_the_gateway_last() -> None:
     assert [[each.name for each in group] for group in planned().groups] == [
-        ["collector", "evaluator-fast-1", "evaluator-fast-2", "evaluator-llm-1"],
+        ["collector", "evaluator-fast", "evaluator-llm"],
         ["reviewer", "gateway"],
     ]
 
@@ -75,7 +75,7 @@ def test_an_agents_arguments_have_its_id_function_and_team_and_no_redis_url() ->
 def test_services_are_probed_at_readyz_and_agents_at_their_cards() -> None:
     assert program("collector").probe == HttpProbe("http://127.0.0.1:7001/readyz")
     assert program("reviewer").probe == HttpProbe("http://127.0.0.1:7003/.well-known/agent-card.json")
-    assert program("evaluator-fast-1").probe is None
+    assert program("evaluator-fast").probe is None
 
 
 def test_no_command_line_contains_the_redis_password() -> None:
