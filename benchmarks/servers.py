@@ -22,7 +22,7 @@ from pydantic import SecretStr
 from redis.asyncio import Redis
 
 from concord.a2a import AgentProfile, Handler, IncomingMessage, Skill, TaskHandle, mount_agent
-from concord.service import serve
+from concord.service.serve import serve
 from concord.trace.report import StepBatch
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings

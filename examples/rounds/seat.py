@@ -7,7 +7,8 @@ from collections.abc import Awaitable, Callable
 from fastapi import FastAPI
 
 from concord.a2a import AgentProfile, IncomingMessage, Skill, TaskHandle, mount_agent
-from concord.service import address_parser, configure_logging, serve
+from concord.service.logs import configure_logging
+from concord.service.serve import address_parser, serve
 
 
 def serve_seat(name: str, answer: Callable[[str], Awaitable[str]]) -> None:

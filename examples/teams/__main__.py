@@ -2,7 +2,7 @@
 
 import argparse
 
-from concord.service import address_parser, serve
+from concord.service.serve import address_parser, serve
 from examples.teams.catalogue import TEAMS
 from examples.teams.member import create_app
 

@@ -23,7 +23,8 @@ from concord.a2a import (
 )
 from concord.agent.assignment import Assignment
 from concord.agent.extensions import CALLS_URI, SUPPORTED_URIS
-from concord.service import address_parser, configure_logging, serve
+from concord.service.logs import configure_logging
+from concord.service.serve import address_parser, serve
 from concord_suites import FAMILIES
 from concord_suites.caller import Caller, caller_of, is_brief, is_question
 from concord_suites.habits import Habit

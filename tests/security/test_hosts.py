@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from concord.a2a import A2AClient, AgentUnreachableError, IncomingMessage, RemoteError, TaskHandle
-from concord.service import StatefulServiceSettings
+from concord.service.settings import StatefulServiceSettings
 from concord.trust.declared_hosts import AllowedHosts, DeclaredHosts
 from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError
 from concord_gateway.proxy.upstream import UnreachableError, Upstream

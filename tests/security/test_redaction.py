@@ -17,7 +17,7 @@ from pydantic import SecretStr
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment.roster import RosterEntry
-from concord.service import configure_logging
+from concord.service.logs import configure_logging
 from concord.storage.redis import connect
 from concord.trust.redaction import MAX_TOKENS, MIN_PART, Secrets
 from concord.trust.tokens import Claims, TokenIssuer

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from concord.assessment import AssessmentConfig
-from concord.service import ServiceSettings
+from concord.service.settings import ServiceSettings
 from concord_cli.tasks.command import mean_chance
 from concord_collector.settings import CollectorSettings
 from concord_evaluator.settings import EvaluatorSettings

@@ -4,7 +4,8 @@ import argparse
 import asyncio
 
 from concord.assessment.roster import RESERVED_IDS
-from concord.service import address_parser, configure_logging, serve
+from concord.service.logs import configure_logging
+from concord.service.serve import address_parser, serve
 from concord.storage.redis import connect
 from concord.trust.token_keys import TokenKeys
 from concord_collector.app import create_app

@@ -10,7 +10,9 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic.json_schema import models_json_schema
 
-from concord.service import BodyLimit, TokenPathLimit, probe_routes
+from concord.service.limits import BodyLimit
+from concord.service.probes import probe_routes
+from concord.service.token_paths import TokenPathLimit
 from concord.storage import OpenTraceLimits, TraceLimits
 from concord.storage.redis import Storage, connect
 from concord.trace.report import StepBatch

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from concord.service import StatefulServiceSettings
+from concord.service.settings import StatefulServiceSettings
 from concord.storage import MAX_STEPS, MAX_TRACE_BYTES
 
 _MIB = 1024 * 1024

@@ -4,7 +4,8 @@ import signal
 import sys
 from datetime import UTC, datetime
 
-from concord.service import address_parser, configure_logging, serve
+from concord.service.logs import configure_logging
+from concord.service.serve import address_parser, serve
 from concord_environment.app import create_app
 from concord_environment.core.faults import Fault
 from concord_environment.environment import Environment

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from fastapi import FastAPI
 from starlette.routing import Route
 
-from concord.service import BodyLimit
+from concord.service.limits import BodyLimit
 from concord.trust.urls import PeerUrls
 from concord_environment import __version__
 from concord_environment.access.log import AccessLogging

@@ -6,8 +6,7 @@ from typing import Self
 
 from pydantic import Field, SecretStr, model_validator
 
-from concord.service import ServiceSettings
-from concord.service.settings import Networks
+from concord.service.settings import Networks, ServiceSettings
 
 
 class EnvironmentSettings(ServiceSettings):

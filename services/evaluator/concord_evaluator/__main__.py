@@ -4,7 +4,7 @@ import argparse
 import asyncio
 
 from concord.llm import LLMSettings
-from concord.service import configure_logging
+from concord.service.logs import configure_logging
 from concord.storage import Queue
 from concord.storage.redis import WORK_RETRY_S, connect, run_worker
 from concord.tracing import configure_tracing

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from concord.assessment.inputs import Samples
-from concord.service import StatefulServiceSettings
+from concord.service.settings import StatefulServiceSettings
 from concord.storage import Queue
 from concord.storage.redis import WorkerPolicy
 from concord_evaluator.worker import EvaluationLimits

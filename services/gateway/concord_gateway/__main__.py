@@ -1,6 +1,7 @@
 """`python -m concord_gateway`: serves the green agent."""
 
-from concord.service import address_parser, configure_logging, serve
+from concord.service.logs import configure_logging
+from concord.service.serve import address_parser, serve
 from concord.tracing import configure_tracing
 from concord.trust.declared_hosts import is_every_interface
 from concord_gateway.app import create_app

@@ -9,7 +9,9 @@ from fastapi import FastAPI
 
 from concord.a2a import AgentProfile, Skill, Webhooks, mount_agent
 from concord.llm import LLM, LLMSettings
-from concord.service import BodyLimit, TokenPathLimit, probe_routes
+from concord.service.limits import BodyLimit
+from concord.service.probes import probe_routes
+from concord.service.token_paths import TokenPathLimit
 from concord.storage.redis import WORK_RETRY_S, Storage, connect
 from concord.storage.urls import node_urls
 from concord.trust.api_keys import ApiKeys

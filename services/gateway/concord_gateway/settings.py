@@ -10,7 +10,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, SecretStr, field_validator
 from pydantic_settings import NoDecode
 
-from concord.service import StatefulServiceSettings
+from concord.service.settings import StatefulServiceSettings
 from concord.storage import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
 from concord.suite.draw import SECRET_BYTES
 from concord_assistant.environment.server import ENVIRONMENT_COMMAND

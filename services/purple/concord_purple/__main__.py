@@ -6,7 +6,9 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from concord.llm import LLMSettings
-from concord.service import ServiceSettings, address_parser, configure_logging, serve
+from concord.service.logs import configure_logging
+from concord.service.serve import address_parser, serve
+from concord.service.settings import ServiceSettings
 from concord_purple.app import create_app
 from concord_purple.assistant.app import NoModelError, create_assistant_app
 from concord_purple.assistant.oracle import OracleError

@@ -13,7 +13,8 @@ from concord.a2a import AgentProfile, Skill, mount_agent
 from concord.agent.peers import PeerDiscovery
 from concord.agent.reporter import TraceReporter
 from concord.llm import LLMSettings
-from concord.service import BodyLimit, probe_routes
+from concord.service.limits import BodyLimit
+from concord.service.probes import probe_routes
 from concord_purple import __version__
 from concord_purple.agent import PurpleAgent
 from concord_purple.settings import Mode, PurpleSettings

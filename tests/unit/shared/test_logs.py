@@ -7,7 +7,7 @@ from typing import Literal
 import pytest
 import structlog
 
-from concord.service import configure_logging
+from concord.service.logs import configure_logging
 from concord.trust.redaction import TOKEN_PREFIX
 
 TOKEN = f"{TOKEN_PREFIX}eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJ3cml0ZXIifQ.{'x' * 43}"

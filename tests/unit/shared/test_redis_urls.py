@@ -2,7 +2,7 @@
 
 import pytest
 
-from concord.service import StatefulServiceSettings
+from concord.service.settings import StatefulServiceSettings
 from concord.storage.urls import is_cluster, node_urls
 
 

@@ -8,7 +8,8 @@ from fastapi import FastAPI
 
 from concord.a2a import AgentProfile, Skill, mount_agent
 from concord.llm import LLMSettings
-from concord.service import BodyLimit, probe_routes
+from concord.service.limits import BodyLimit
+from concord.service.probes import probe_routes
 from concord_purple import __version__
 from concord_purple.assistant.agent import Assistant, AssistantAgent
 from concord_purple.assistant.model import ModelAssistant
