@@ -1,15 +1,15 @@
 """`make attack` as a process, and the verdicts that it prints."""
 
 import subprocess
-import sys
 
 from tests.e2e.concord import ROOT, bare_environment
+from tests.forked import forked_command
 
 
 def run_attacks(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs `python -m attacks` with lines wide enough for its table."""
+    """Runs the command with lines wide enough for its table."""
     return subprocess.run(
-        [sys.executable, "-m", "attacks", *arguments],
+        [*forked_command("attacks"), *arguments],
         cwd=ROOT,
         env=bare_environment() | {"COLUMNS": "1000"} | environment,
         capture_output=True,

@@ -28,7 +28,7 @@ def until(condition: Callable[[], bool], limit_s: float = 30) -> None:
     deadline = time.monotonic() + limit_s
     while not condition():
         assert time.monotonic() < deadline, "waited in vain"
-        time.sleep(0.02)
+        time.sleep(0.1)
 
 
 def _all() -> list[int]:
