@@ -11,6 +11,7 @@ import pytest
 import redis
 from hypothesis import HealthCheck, settings
 
+from tests.forked import start_zygote
 from tests.redis_servers import PrivateServer, candidates, shared_server
 
 # No deadline for an example: the speed of the machine is not part of a property.
@@ -19,9 +20,14 @@ settings.load_profile("concord")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Ends the processes of pytest-xdist without freeing each object, which takes two seconds of processor time."""
+    """Starts the zygote of all test processes.
+
+    The processes of pytest-xdist end without freeing each object, which would take two seconds of processor time.
+    """
     if hasattr(config, "workerinput"):
         atexit.register(os._exit, 0)  # registered first, so called last
+    else:
+        start_zygote()
 
 
 def pytest_collection() -> None:

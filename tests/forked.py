@@ -1,64 +1,58 @@
 """Services as processes of their own, forked from a zygote: imports are most of what the start of a service costs."""
 
 import atexit
-import json
 import os
+import select
+import shlex
 import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
+import weakref
 from collections.abc import Mapping, Sequence
-from functools import cache
+from contextlib import ExitStack
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any
+
+from tests.forked_command import ordered
 
 ROOT = Path(__file__).parents[1]
+SOCKET = "CONCORD_TESTS_ZYGOTE"
+"""The variable with the path of the zygote's socket."""
+
+_STDERR = 2
 _POLL_S = 0.01
 
 
-class _Zygote:
-    """The client of a `tests.zygote`."""
+def start_zygote() -> None:
+    """Starts the zygote of this process and of all that inherit its environment, and writes the forking Python."""
+    folder = Path(mkdtemp(prefix="zygote-"))
+    os.environ[SOCKET] = str(folder / "socket")
+    zygote = subprocess.Popen(
+        [sys.executable, "-m", "tests.zygote", os.environ[SOCKET]], cwd=ROOT, stdin=subprocess.PIPE
+    )
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.zygote"],
-            cwd=ROOT,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-        )
+    def end() -> None:
+        zygote.communicate()
+        shutil.rmtree(folder)
 
-    def ask(self, order: Mapping[str, object]) -> Any:  # noqa: ANN401 - JSON
-        """The answer to an order."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        with self._lock:
-            print(json.dumps(order), file=self._process.stdin, flush=True)
-            return json.loads(self._process.stdout.readline())
-
-    def end(self) -> None:
-        """Ends the zygote and every process that it started."""
-        self._process.communicate()
-
-
-@cache
-def _zygote(_module: str | None) -> _Zygote:
-    """The zygote of all modules, or that of one."""
-    zygote = _Zygote()
-    atexit.register(zygote.end)
-    return zygote
+    atexit.register(end)
+    *command, _ = forked_command("")
+    python = Path(forking_python())
+    python.write_text(
+        f'#!/bin/sh\n[ "$1" = -m ] || exec {shlex.quote(sys.executable)} "$@"\nshift\nexec {shlex.join(command)} "$@"\n'
+    )
+    python.chmod(0o755)
 
 
 class ForkedProcess:
     """A process that runs a module like `python -m MODULE ARGUMENTS...`, with the methods of `subprocess.Popen`.
 
-    `stdin` is the file that it reads, by default an empty one; `stdout` and `stderr` are files that it appends to, by
-    default this process's standard error. `preload` names the modules that the zygote imports first, by default
-    `MODULE`. `apart`: the module has a zygote of its own, because its import changes other modules.
+    Its standard input is empty. `stdout` and `stderr` are files that it appends to, by default this process's standard
+    error. `preload` names the modules that the zygote imports first, by default `MODULE`. The process is killed when
+    this object or this process ends.
     """
 
     def __init__(
@@ -66,30 +60,36 @@ class ForkedProcess:
         module: str,
         *arguments: str,
         env: Mapping[str, str] | None = None,
-        stdin: Path | None = None,
         stdout: Path | None = None,
         stderr: Path | None = None,
         preload: Sequence[str] = (),
-        apart: bool = False,
     ) -> None:
         self.args = [module, *arguments]
         self.returncode: int | None = None
-        self._zygote = _zygote(module if apart else None)
-        files = {"stdin": stdin, "stdout": stdout, "stderr": stderr}
-        order = {
-            "module": module,
-            "arguments": arguments,
-            "environment": dict(os.environ if env is None else env),
-            "preload": preload or [module],
-            **{name: None if path is None else str(path.absolute()) for name, path in files.items()},
-        }
-        self.pid: int = self._zygote.ask({"start": order})
+        with ExitStack() as opened:
+            empty = opened.enter_context(Path(os.devnull).open()).fileno()
+            outputs = (
+                _STDERR if path is None else opened.enter_context(path.open("a")).fileno() for path in (stdout, stderr)
+            )
+            self._zygote, self.pid = ordered(
+                os.environ[SOCKET],
+                module,
+                list(arguments),
+                dict(os.environ if env is None else env),
+                str(ROOT),
+                list(preload or [module]),
+                [empty, *outputs],
+            )
+        weakref.finalize(self, self._zygote.close)
+        self._lock = threading.Lock()
 
     def poll(self) -> int | None:
         """The exit code, -n after signal n; None while the process runs."""
-        if self.returncode is None:
-            self.returncode = self._zygote.ask({"poll": self.pid})
-        return self.returncode
+        with self._lock:
+            if self.returncode is None and select.select([self._zygote], [], [], 0)[0]:
+                self.returncode = int(self._zygote.recv(20))
+                self._zygote.close()
+            return self.returncode
 
     def wait(self, timeout: float | None = None) -> int:
         """Waits for the end, and returns the exit code. Raises subprocess.TimeoutExpired after `timeout` seconds."""
@@ -114,12 +114,15 @@ class ForkedProcess:
         self.send_signal(signal.SIGKILL)
 
 
-@cache
 def forked_command(module: str, *preload: str) -> tuple[str, ...]:
     """The words of a command that does what `python -m MODULE` does, but starts as fast as a fork."""
-    path = Path(mkdtemp(prefix="forks-"), "socket")
-    atexit.register(shutil.rmtree, path.parent)
-    ForkedProcess("tests.forked_command", str(path), preload=preload or [module])
-    while not path.exists():
-        time.sleep(_POLL_S)
-    return (sys.executable, "-I", "-S", str(ROOT / "tests/forked_command.py"), str(path), module)
+    command = str(ROOT / "tests/forked_command.py")
+    return (sys.executable, "-I", "-S", command, os.environ[SOCKET], ",".join([module, *preload]))
+
+
+def forking_python() -> str:
+    """A program that does what Python does, but starts `python -m MODULE ARGUMENTS...` as fast as a fork.
+
+    Programs with this program as `FORKING_PYTHON` in their environment start others with it.
+    """
+    return str(Path(os.environ[SOCKET]).with_name("python"))

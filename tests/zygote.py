@@ -1,13 +1,10 @@
 """Forks processes that run modules as `python -m` does, from one process that imports each module once.
 
-`python -m tests.zygote` reads orders from standard input, a line of JSON each, and answers each with a line of JSON:
-
-- `{"start": {"module", "arguments", "environment", "stdin", "stdout", "stderr", "preload"}}`: imports the modules in
-  `preload`, of a package its `__main__` too, and forks a process; the answer is its id. The files are paths; without
-  them, standard input is empty and the outputs go to the zygote's standard error.
-- `{"poll": pid}`: the answer is the exit code, as `subprocess` gives it, or null while the process runs.
-
-At the end of its input, the zygote kills the processes that still run.
+`python -m tests.zygote SOCKET` serves a Unix socket until its standard input ends. A client sends one message, an order
+in JSON with the process's standard files: `{"module", "arguments", "environment", "folder", "preload"}`. The zygote
+imports the modules in `preload`, of a package its `__main__` too, and forks. It answers with the id of the process and,
+at its end, with its exit code as `subprocess` gives it. Until then, each byte from the client is a signal to the
+process, and the end of the connection kills it.
 """
 
 import atexit
@@ -16,11 +13,14 @@ import importlib
 import json
 import os
 import runpy
+import select
 import signal
+import socket
 import sys
 import threading
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from multiprocessing import util
 from pathlib import Path
 from typing import Any, NoReturn
@@ -28,38 +28,54 @@ from typing import Any, NoReturn
 _execute = util.spawnv_passfds
 
 
-def serve() -> dict[str, Any] | None:
-    """Executes orders. Returns None at the end of the input, and in each forked process what it was started with."""
-    codes: dict[int, int | None] = {}
-    for line in sys.stdin:
-        order = json.loads(line)
-        if "poll" in order:
-            pid = order["poll"]
-            if codes[pid] is None:
-                ended, status = os.waitpid(pid, os.WNOHANG)
-                codes[pid] = os.waitstatus_to_exitcode(status) if ended else None
-            _answer(codes[pid])
-            continue
-        started: dict[str, Any] = order["start"]
-        _import(started["preload"])
-        if not (pid := os.fork()):
-            return started
-        codes[pid] = None
-        _answer(pid)
-    for pid in [pid for pid, code in codes.items() if code is None]:
-        os.kill(pid, signal.SIGKILL)
-    return None
+def serve(path: str) -> NoReturn:
+    """Forks a process for each order."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as listener:
+        listener.bind(f"{path}.new")
+        listener.listen()
+        Path(f"{path}.new").rename(path)
+        signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+        while True:
+            if sys.stdin in select.select([listener, sys.stdin], [], [])[0]:
+                os._exit(0)
+            connection, _ = listener.accept()
+            text, files, *_ = socket.recv_fds(connection, 2**20, 3)
+            order: dict[str, Any] = json.loads(text)
+            _import(order["preload"])
+            if not os.fork():
+                break
+            connection.close()
+            _close(files)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    if pid := os.fork():
+        _close(files)
+        connection.send(str(pid).encode())
+        _watch(pid, connection)
+    connection.close()
+    for number, opened in enumerate(files):
+        os.dup2(opened, number)
+    _close(files)
+    os.chdir(order["folder"])
+    run(order["module"], order["arguments"], order["environment"])
 
 
-def become(started: dict[str, Any]) -> None:
-    """Runs a module in this process, with the arguments, environment and files that the order names."""
-    _connect(0, started["stdin"] or os.devnull, os.O_RDONLY)
-    for number, path in ((1, started["stdout"]), (2, started["stderr"])):
-        if path is not None:
-            _connect(number, path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
-        elif number == 1:
-            os.dup2(2, 1)
-    run(started["module"], started["arguments"], started["environment"])
+def _watch(pid: int, connection: socket.socket) -> NoReturn:
+    """Passes the signals from the connection on to a process, and answers with its exit code."""
+    ended = os.pidfd_open(pid)
+    while ended not in select.select([ended, connection.fileno()], [], [])[0]:
+        number = connection.recv(1)
+        signal.pidfd_send_signal(ended, number[0] if number else signal.SIGKILL)
+        if not number:
+            os._exit(0)
+    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    with suppress(BrokenPipeError):  # the client has ended
+        connection.send(str(code).encode())
+    os._exit(0)
+
+
+def _close(files: Iterable[int]) -> None:
+    for each in files:
+        os.close(each)
 
 
 def run(module: str, arguments: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
@@ -71,6 +87,7 @@ def run(module: str, arguments: Sequence[str], environment: Mapping[str, str]) -
     os.environ.clear()
     os.environ.update(environment)
     sys.argv = [module, *arguments]
+    sys.executable = environment.get("FORKING_PYTHON", sys.executable)
     # runpy warns of a program that was imported before.
     for name in (module, f"{module}.__main__"):
         if name in sys.modules and not hasattr(sys.modules[name], "__path__"):
@@ -103,8 +120,9 @@ def _import(modules: Iterable[str]) -> None:
     """Imports the modules that are not imported yet."""
     new = [name for name in modules if name not in sys.modules]
     for name in new:
-        if hasattr(importlib.import_module(name), "__path__"):
-            importlib.import_module(f"{name}.__main__")
+        with suppress(Exception):  # the process will raise it
+            if hasattr(importlib.import_module(name), "__path__"):
+                importlib.import_module(f"{name}.__main__")
     if new:
         gc.freeze()
 
@@ -132,21 +150,5 @@ def _spawn(path: bytes, args: Sequence[Any], passfds: Sequence[int]) -> int:
         os._exit(0)
 
 
-def _connect(number: int, path: str, flags: int) -> None:
-    opened = os.open(path, flags, 0o644)
-    os.dup2(opened, number)
-    os.close(opened)
-
-
-def _answer(value: int | None) -> None:
-    print(json.dumps(value), flush=True)  # noqa: T201 - the answer
-
-
-def main() -> None:
-    """Executes orders, and becomes each process that they start."""
-    if (started := serve()) is not None:
-        become(started)
-
-
 if __name__ == "__main__":
-    main()
+    serve(sys.argv[1])

@@ -3,15 +3,16 @@
 import subprocess
 
 from tests.e2e.concord import ROOT, bare_environment
-from tests.forked import forked_command
+from tests.forked import forking_python
 
 
 def run_attacks(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs the command with lines wide enough for its table."""
+    python = forking_python()
     return subprocess.run(
-        [*forked_command("attacks"), *arguments],
+        [python, "-m", "attacks", *arguments],
         cwd=ROOT,
-        env=bare_environment() | {"COLUMNS": "1000"} | environment,
+        env=bare_environment() | {"COLUMNS": "1000", "FORKING_PYTHON": python} | environment,
         capture_output=True,
         text=True,
         check=False,

@@ -22,9 +22,9 @@ QUICK, MESH, BAD = (ROOT / f"scenarios/{name}.toml" for name in ("quick", "mesh"
 
 
 class Concord:
-    """A process of `concord` in a folder of its own."""
+    """A process of `concord` in a folder of its own. `python` runs it."""
 
-    def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
+    def __init__(self, folder: Path, *arguments: str, python: str = sys.executable, **environment: str) -> None:
         self.folder = folder
         self.mark = uuid4().hex
         # Not in pytest's folder: the path of a Unix socket has at most 108 bytes.
@@ -32,9 +32,15 @@ class Concord:
         self.lines: list[str] = []
         self._errors = (folder / f"stderr-{self.mark}").open("w+")
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "concord_cli", *arguments],
+            [python, "-m", "concord_cli", *arguments],
             cwd=folder,
-            env={**bare_environment(), "TEST_MARK": self.mark, "TMPDIR": str(self.temporary), **environment},
+            env={
+                **bare_environment(),
+                "FORKING_PYTHON": python,
+                "TEST_MARK": self.mark,
+                "TMPDIR": str(self.temporary),
+                **environment,
+            },
             stdout=subprocess.PIPE,
             stderr=self._errors,
             text=True,
@@ -91,9 +97,9 @@ def bare_environment() -> dict[str, str]:
 
 
 @contextmanager
-def concord(folder: Path, *arguments: str, **environment: str) -> Iterator[Concord]:
+def concord(folder: Path, *arguments: str, python: str = sys.executable, **environment: str) -> Iterator[Concord]:
     """Starts `concord`, and interrupts it at the end if it still runs."""
-    running = Concord(folder, *arguments, **environment)
+    running = Concord(folder, *arguments, python=python, **environment)
     try:
         yield running
     finally:

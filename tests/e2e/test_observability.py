@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 import threading
 import urllib.parse
 from collections.abc import Iterator
@@ -24,6 +23,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from concord_cli.stack.probes import LOOPBACK
 from tests.e2e.concord import bare_environment, concord, row_of_free_ports
 from tests.e2e.processes import until
+from tests.forked import forking_python
 from tests.unit.test_docs import anchors
 
 ROOT = Path(__file__).parents[2]
@@ -93,19 +93,20 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     folder = tmp_path_factory.mktemp("observed")
     green_port, agent_port, prometheus_port = row_of_free_ports(3)
     url, agent_url = f"http://{LOOPBACK}:{green_port}", f"http://{LOOPBACK}:{agent_port}"
-    agent = [sys.executable, "-m", "concord_suites.agent", "--host", LOOPBACK, "--port", str(agent_port)]
+    python = forking_python()
+    agent = [python, "-m", "concord_suites.agent", "--host", LOOPBACK, "--port", str(agent_port)]
     options = {"CONCORD_LOG_FORMAT": "json", "CONCORD_OUTPUT_DIR": str(folder / "output")}
     spans: list[Span] = []
     arguments = ("green", "--port", str(green_port), "--card-url", f"{url}/")
     with (
         _receiver(spans) as receiver,
         _running([*agent, "--card-url", f"{agent_url}/"]),
-        concord(folder, *arguments, **options, **traced_to(receiver)) as green,
+        concord(folder, *arguments, python=python, **options, **traced_to(receiver)) as green,
         _prometheus(folder, url, prometheus_port) as prometheus_url,
     ):
         until(lambda: _answers(f"{url}/readyz") and _answers(f"{agent_url}/.well-known/agent-card.json"), 60)
         (folder / "scenario.toml").write_text(SCENARIO.format(green=f"{url}/", agent=f"{agent_url}/"))
-        with concord(folder, "assess", "scenario.toml", "-o", "results.json") as client:
+        with concord(folder, "assess", "scenario.toml", "-o", "results.json", python=python) as client:
             assert client.finish() == 0, client.output
         [row] = json.loads((folder / "results.json").read_text())["results"]
         finished = Run(url, folder / f"stderr-{green.mark}", row, prometheus_url, spans)

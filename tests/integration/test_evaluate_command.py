@@ -8,16 +8,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import networkx as nx
 import pytest
 
 from concord.assessment.result_row import ResultRow, ResultsDocument
-from tests.forked import ForkedProcess
+from tests.forked import forked_command
 from tests.unit.evaluator.formats.spans import as_lines, exported, invocation, span
 
 KNOWN = "a2a, concord, cooperbench, langfuse, marble, mlflow, otlp, phoenix, spans"
@@ -61,30 +59,16 @@ def traces(tmp_path: Path) -> Path:
     return tmp_path / "traces"
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
-    """A run of the command: its exit code and its output."""
-
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-def evaluate(*arguments: object, stdin: str = "") -> Finished:
+def evaluate(*arguments: object, stdin: str = "") -> "subprocess.CompletedProcess[str]":
     """Runs the command where it finds no Redis and reaches no service."""
-    with TemporaryDirectory() as folder:
-        given, told, errors = (Path(folder, name) for name in ("stdin", "stdout", "stderr"))
-        os.mkfifo(given)
-        process = ForkedProcess(
-            *("concord_cli", "evaluate", *map(str, arguments)),
-            env={"PATH": "/nowhere", "REDIS_URL": "redis://127.0.0.1:1/0"},
-            stdin=given,
-            stdout=told,
-            stderr=errors,
-            preload=["concord_cli.main", "concord_cli.commands", "concord_cli.evaluate.command"],
-        )
-        given.write_text(stdin)
-        return Finished(process.wait(), told.read_text(), errors.read_text())
+    command = forked_command("concord_cli", "concord_cli.main", "concord_cli.commands", "concord_cli.evaluate.command")
+    return subprocess.run(
+        [*command, "evaluate", *map(str, arguments)],
+        env={"PATH": "/nowhere", "REDIS_URL": "redis://127.0.0.1:1/0"},
+        input=stdin,
+        capture_output=True,
+        text=True,
+    )
 
 
 def table(output: str) -> dict[str, list[str]]:

@@ -2,19 +2,17 @@
 
 import os
 import resource
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
 
 import httpx
 
 from tests.forked import ForkedProcess
 from tests.integration.environment.conftest import ADMIN_KEY
 from tests.redis_servers import free_port
-
-SERVICE: Final = "concord_environment"
 
 
 @contextmanager
@@ -23,17 +21,15 @@ def environment_process(
     *,
     log: Path | None = None,
     largest_file: int = resource.RLIM_INFINITY,
-    program: str = SERVICE,
 ) -> Iterator[tuple[ForkedProcess, str]]:
     """A process that serves an environment, and its URL. The process is killed at the end if it still runs.
 
-    `log` receives the process's standard error. `largest_file` limits the bytes of each file that it writes. `program`
-    is the module that it runs.
+    `log` receives the process's standard error. `largest_file` limits the bytes of each file that it writes.
     """
     port = free_port()
-    with started(snapshot, port, log=log, largest_file=largest_file, program=program) as process:
+    with started(snapshot, port, log=log, largest_file=largest_file) as process:
         url = f"http://127.0.0.1:{port}"
-        _await_health(process, url)
+        await_health(process, url)
         yield process, url
 
 
@@ -44,14 +40,11 @@ def started(
     *,
     log: Path | None = None,
     largest_file: int = resource.RLIM_INFINITY,
-    program: str = SERVICE,
 ) -> Iterator[ForkedProcess]:
     """A process that was started and need not come to serve. The process is killed at the end if it still runs."""
     settings = {"UES_ADMIN_KEY": ADMIN_KEY, "CONCORD_SNAPSHOT_FILE": str(snapshot), "CONCORD_LOG_LEVEL": "WARNING"}
     variables = {**os.environ, **settings}
-    process = ForkedProcess(
-        *(program, "--port", str(port)), env=variables, stderr=log or Path(os.devnull), apart=program != SERVICE
-    )
+    process = ForkedProcess("concord_environment", "--port", str(port), env=variables, stderr=log or Path(os.devnull))
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest_file, largest_file))
     try:
         yield process
@@ -60,7 +53,8 @@ def started(
         process.wait()
 
 
-def _await_health(process: ForkedProcess, url: str, limit_s: float = 60) -> None:
+def await_health(process: "ForkedProcess | subprocess.Popen[bytes]", url: str, limit_s: float = 60) -> None:
+    """Waits until the process serves. Raises AssertionError if it ends or takes too long."""
     deadline = time.monotonic() + limit_s
     while time.monotonic() < deadline:
         assert process.poll() is None

@@ -1,5 +1,8 @@
 """Modalities: a module and its entry in the list make a modality complete for all callers."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -9,15 +12,26 @@ import httpx
 import pytest
 
 from tests.integration.environment.conftest import ADMIN_KEY
-from tests.integration.environment.processes import environment_process
+from tests.integration.environment.processes import await_health
 from tests.integration.environment.test_mcp import answer_of, connected
+from tests.redis_servers import free_port
+
+MOOD_SERVICE = "tests.integration.environment.mood_service"
 
 
 @contextmanager
 def serving(snapshot: Path) -> Iterator[str]:
     """The URL of a service that has the modality `mood` too. Its process is killed at the end."""
-    with environment_process(snapshot, program="tests.integration.environment.mood_service") as (_, url):
-        yield url
+    port = free_port()
+    url = f"http://127.0.0.1:{port}"
+    variables = {**os.environ, "UES_ADMIN_KEY": ADMIN_KEY, "CONCORD_SNAPSHOT_FILE": str(snapshot)}
+    # Not forked: it changes a module that the zygote has imported.
+    with subprocess.Popen([sys.executable, "-m", MOOD_SERVICE, "--port", str(port)], env=variables) as process:
+        try:
+            await_health(process, url)
+            yield url
+        finally:
+            process.kill()
 
 
 @pytest.fixture(scope="module")
