@@ -49,7 +49,6 @@ def serve(path: str) -> NoReturn:
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     if pid := os.fork():
         _close(files)
-        connection.send(str(pid).encode())
         _watch(pid, connection)
     connection.close()
     for number, opened in enumerate(files):
@@ -60,16 +59,19 @@ def serve(path: str) -> NoReturn:
 
 
 def _watch(pid: int, connection: socket.socket) -> NoReturn:
-    """Passes the signals from the connection on to a process, and answers with its exit code."""
+    """Answers with the id of a process, passes the signals from the connection on, and answers with the exit code."""
     ended = os.pidfd_open(pid)
-    while ended not in select.select([ended, connection.fileno()], [], [])[0]:
-        number = connection.recv(1)
-        signal.pidfd_send_signal(ended, number[0] if number else signal.SIGKILL)
-        if not number:
+    with suppress(ConnectionError):  # the client has ended
+        connection.send(str(pid).encode())
+        while ended not in select.select([ended, connection.fileno()], [], [])[0]:
+            if not (number := connection.recv(1)):
+                break
+            signal.pidfd_send_signal(ended, number[0])
+        else:
+            connection.send(str(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])).encode())
             os._exit(0)
-    code = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
-    with suppress(BrokenPipeError):  # the client has ended
-        connection.send(str(code).encode())
+    with suppress(ProcessLookupError):
+        signal.pidfd_send_signal(ended, signal.SIGKILL)
     os._exit(0)
 
 
