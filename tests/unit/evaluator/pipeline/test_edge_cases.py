@@ -2,6 +2,8 @@
 
 from datetime import timedelta
 
+import pytest
+
 from concord.assessment import Mode
 from concord.assessment.roster import GREEN_AGENT
 from concord.trace.report import Report
@@ -97,6 +99,14 @@ def test_a_missing_parent_lowers_completeness_and_keeps_the_call() -> None:
 def test_calls_in_a_cycle_of_parents_are_left_out() -> None:
     found = evaluation(reported_by("A", call("1", "B", parent="2"), call("2", "C", parent="1"), call("3", "B")))
     assert [each.step_id for each in found.timeline] == ["3"]
+
+
+@pytest.mark.parametrize("parent", ["1", "2"])
+def test_a_carried_call_stays_whatever_parents_its_caller_claims(parent: str) -> None:
+    """The caller chooses the parent of its call, here the call itself or a step that it reports below the call."""
+    carried = call("1", "B", parent=parent, attributes={"agent_name": "A"})
+    found = evaluation(observed(GREEN_AGENT, carried), reported_by("A", tool("2", parent="1")))
+    assert edges(found) == [("A", "B")]
 
 
 def test_conflicting_variants_are_dropped_and_counted() -> None:
