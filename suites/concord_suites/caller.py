@@ -14,7 +14,7 @@ from concord_suites.habits import Habit, with_habit
 from concord_suites.player import answer, family_of, solo_answer
 from concord_suites.view import Seat, View, all_briefs, told_in
 
-PATIENCE_S: Final = 10.0
+WAIT_S: Final = 10.0
 """How long a seat that waits to be told waits after the last call that reached it (seconds)."""
 
 _BRIEF: Final = re.compile(
@@ -47,7 +47,7 @@ class Caller:
     call: Call
     families: Sequence[TextFamily]
     habit: Habit = Habit.NONE
-    patience_s: float = PATIENCE_S
+    wait_s: float = WAIT_S
     known: dict[str, Seat] = field(init=False)
     """All seats that are known, its own among them."""
     _behind: dict[str, None] = field(default_factory=dict)
@@ -86,7 +86,7 @@ class Caller:
         """The answer to a call of another seat."""
         told = {seat.name for seat in told_in(text)}
         if self._waiting is not None:
-            self._waiting.reschedule(asyncio.get_running_loop().time() + self.patience_s)
+            self._waiting.reschedule(asyncio.get_running_loop().time() + self.wait_s)
         self._learn(text)
         if _ASKS in text or _ASKS_AND_SAYS in text:
             asked = await self._ask_on(_asked_in(text) | {self.own.name}, push=_ASKS_AND_SAYS in text)
@@ -151,7 +151,7 @@ class Caller:
 
     async def _wait(self) -> None:
         try:
-            async with asyncio.timeout(self.patience_s) as self._waiting:
+            async with asyncio.timeout(self.wait_s) as self._waiting:
                 await self._informed.wait()
         except TimeoutError:
             return  # the seat that should have told it is gone

@@ -23,7 +23,7 @@ from concord_suites.family import TextFamily
 from concord_suites.habits import Habit
 from tests.suites_gate.plans import needs_by_seat
 
-PATIENCE_S = 0.2
+WAIT_S = 0.2
 
 
 class Oracle(Caller):
@@ -120,7 +120,7 @@ async def _play(family: TextFamily, task: SuiteTask, habits: Mapping[str, Habit]
             return await carry(caller, callee, text)
 
         seats[seat] = caller_of(brief, call, FAMILIES, habits)
-        seats[seat].patience_s = PATIENCE_S
+        seats[seat].wait_s = WAIT_S
         if oracle:
             seats[seat] = _oracle(task, seats[seat])
     await asyncio.gather(*(ask(seat) for seat in task.seats))
@@ -137,7 +137,7 @@ def channel_of(task: SuiteTask) -> Channel:
 
 
 def _oracle(task: SuiteTask, seat: Caller) -> Oracle:
-    oracle = Oracle(seat.own, seat.seats, seat.addresses, seat.call, seat.families, patience_s=seat.patience_s)
+    oracle = Oracle(seat.own, seat.seats, seat.addresses, seat.call, seat.families, wait_s=seat.wait_s)
     oracle.beginner = min(task.seats, key=lambda each: (len(task.neighbours[each]), each))
     oracle.worthwhile = _worthwhile(task)
     return oracle

@@ -36,7 +36,7 @@ class HttpRequest:
         return next((value.decode("latin-1") for each, value in self.headers if each == name), "")
 
 
-class Exchange:
+class HttpConnection:
     """A connection with one request, to be answered once."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -114,20 +114,20 @@ class Exchange:
 
 _OURS: Final = frozenset({b"host", b"content-length", b"expect"})
 
-Answer = Callable[[Exchange, HttpRequest], Awaitable[None]]
+Answer = Callable[[HttpConnection, HttpRequest], Awaitable[None]]
 
 
 async def serve(host: str, port: int, answer: Answer) -> asyncio.Server:
     """A server that answers each request with `answer`. If a client disconnects, the work on its request ends."""
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        exchange = Exchange(reader, writer)
+        connection = HttpConnection(reader, writer)
         try:
-            request = await exchange.request()
+            request = await connection.request()
             if request is not None:
-                await _until_gone(answer(exchange, request), reader, tunnel=request.method == "CONNECT")
+                await _until_gone(answer(connection, request), reader, tunnel=request.method == "CONNECT")
         except ValueError as error:
-            await exchange.reply(400, str(error))
+            await connection.reply(400, str(error))
         except (OSError, h11.LocalProtocolError) as error:
             logger.debug("a connection ended: %s", error)
         finally:

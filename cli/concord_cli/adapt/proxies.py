@@ -10,7 +10,7 @@ from typing import Final
 from urllib.parse import quote, urlsplit
 
 from concord.agent.extensions import TRACEPARENT_KEY
-from concord_cli.adapt.connection import Exchange, HttpRequest
+from concord_cli.adapt.connection import HttpConnection, HttpRequest
 from concord_cli.adapt.trials import Trials, without_query
 from concord_gateway.proxy.upstream import Upstream
 
@@ -29,11 +29,11 @@ class IncomingProxy:
     trials: Trials
     upstream: Upstream
 
-    async def answer(self, exchange: Exchange, request: HttpRequest) -> None:
+    async def answer(self, connection: HttpConnection, request: HttpRequest) -> None:
         """Forwards one request."""
         self.trials.learn(request.body)
         change = self._with_own_address if _CARD.search(request.target) else None
-        await exchange.relay(self.upstream, f"{self.agent_url.rstrip('/')}{request.target}", request, change)
+        await connection.relay(self.upstream, f"{self.agent_url.rstrip('/')}{request.target}", request, change)
 
     def _with_own_address(self, card: bytes) -> bytes:
         inner, port = self.agent_url.rstrip("/"), urlsplit(self.agent_url).port
@@ -56,17 +56,17 @@ class OutgoingProxy:
         """The proxy's URL with its credential, for `HTTP_PROXY`."""
         return f"http://{quote(self.role, safe='')}:{self.secret}@127.0.0.1:{port}"
 
-    async def answer(self, exchange: Exchange, request: HttpRequest) -> None:
+    async def answer(self, connection: HttpConnection, request: HttpRequest) -> None:
         """Answers one request of the agent."""
         given = request.header(b"proxy-authorization").partition(" ")[2].strip()
         if not secrets.compare_digest(given.encode(), b64encode(f"{self.role}:{self.secret}".encode())):
-            await exchange.reply(407, "the credential is missing", {"proxy-authenticate": 'Basic realm="concord"'})
+            await connection.reply(407, "the credential is missing", {"proxy-authenticate": 'Basic realm="concord"'})
         elif request.method == "CONNECT":
-            await _tunnel(exchange, request.target)
+            await _tunnel(connection, request.target)
         elif not request.target.lower().startswith(("http://", "https://")):
-            await exchange.reply(400, "this is a proxy: send whole URLs")
+            await connection.reply(400, "this is a proxy: send whole URLs")
         else:
-            await exchange.relay(self.upstream, await self._place(request), request)
+            await connection.relay(self.upstream, await self._place(request), request)
 
     async def _place(self, request: HttpRequest) -> str:
         if request.method != "POST":
@@ -75,18 +75,18 @@ class OutgoingProxy:
         return await self.trials.place_of(without_query(request.target), traceparent) or request.target
 
 
-async def _tunnel(exchange: Exchange, target: str) -> None:
+async def _tunnel(connection: HttpConnection, target: str) -> None:
     """Relays bytes between the client and `host:port` without reading them."""
     host, _, port = target.rpartition(":")
     try:
         async with asyncio.timeout(_CONNECT_S):
             reader, writer = await asyncio.open_connection(host.strip("[]"), int(port))
     except (OSError, ValueError, TimeoutError):
-        await exchange.reply(502, "the host cannot be reached")
+        await connection.reply(502, "the host cannot be reached")
         return
-    exchange.writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
+    connection.writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
     try:
-        await asyncio.gather(_pass(exchange.reader, writer), _pass(reader, exchange.writer))
+        await asyncio.gather(_pass(connection.reader, writer), _pass(reader, connection.writer))
     finally:
         writer.close()
         with suppress(OSError):

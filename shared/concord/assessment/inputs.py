@@ -17,7 +17,7 @@ class Inputs(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Exchange(Inputs):
+class ModelExchange(Inputs):
     """One question to a language model, by the SHA-256 of its texts, and its outcome.
 
     `text`: the answer of the model (`answered`) or of the cache (`cached`), or the reason for a missing answer
@@ -50,7 +50,7 @@ class CriteriaInputs(Inputs):
     """The inputs of the evaluation of a scenario's criteria: whether a model was configured, and its answers."""
 
     with_model: bool
-    exchanges: list[Exchange] = []
+    exchanges: list[ModelExchange] = []
 
 
 class JudgeInputs(Inputs):
@@ -60,7 +60,7 @@ class JudgeInputs(Inputs):
     reason: str | None = None
     samples: Samples = 1
     deadline_s: float = 0
-    exchanges: list[Exchange] = []
+    exchanges: list[ModelExchange] = []
 
 
 class TrialInputs(Inputs):

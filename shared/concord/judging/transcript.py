@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from hashlib import sha256
 from typing import Final
 
-from concord.assessment.inputs import Exchange
+from concord.assessment.inputs import ModelExchange
 from concord.llm import EmptyCompletionError, LLMUnavailableError
 
 _TURNS: Final = 10_000
@@ -37,34 +37,34 @@ class RecordedTranscript(Transcript):
     """Asks the model, and records each exchange in `exchanges` when it ends."""
 
     def __init__(self) -> None:
-        self.exchanges: list[Exchange] = []
+        self.exchanges: list[ModelExchange] = []
 
     def note_cached(self, question: str, text: str) -> None:
         """See `Transcript`."""
-        self.exchanges.append(Exchange(question=question, outcome="cached", text=text))
+        self.exchanges.append(ModelExchange(question=question, outcome="cached", text=text))
 
     async def reply(self, question: str, ask: Callable[[], Awaitable[str]]) -> str:
         """See `Transcript`."""
         try:
             text = await ask()
         except EmptyCompletionError as error:
-            self.exchanges.append(Exchange(question=question, outcome="empty", text=str(error)))
+            self.exchanges.append(ModelExchange(question=question, outcome="empty", text=str(error)))
             raise
         except LLMUnavailableError as error:
-            self.exchanges.append(Exchange(question=question, outcome="unavailable", text=str(error)))
+            self.exchanges.append(ModelExchange(question=question, outcome="unavailable", text=str(error)))
             raise
         except asyncio.CancelledError:
-            self.exchanges.append(Exchange(question=question, outcome="cancelled"))
+            self.exchanges.append(ModelExchange(question=question, outcome="cancelled"))
             raise
-        self.exchanges.append(Exchange(question=question, outcome="answered", text=text))
+        self.exchanges.append(ModelExchange(question=question, outcome="answered", text=text))
         return text
 
 
 class ReplayedTranscript(Transcript):
     """Answers from recorded exchanges, without a model. Equal questions get their answers in the recorded order."""
 
-    def __init__(self, exchanges: Iterable[Exchange]) -> None:
-        self._left: defaultdict[str, deque[Exchange]] = defaultdict(deque)
+    def __init__(self, exchanges: Iterable[ModelExchange]) -> None:
+        self._left: defaultdict[str, deque[ModelExchange]] = defaultdict(deque)
         for exchange in exchanges:
             self._left[exchange.question].append(exchange)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from concord.assessment.inputs import Exchange
+from concord.assessment.inputs import ModelExchange
 from concord.judging import (
     CachedAnswers,
     MissingAnswerError,
@@ -114,7 +114,10 @@ async def test_an_answer_of_the_cache_is_replayed_as_one() -> None:
 
 async def test_a_cancelled_question_fails_after_all_others_are_answered() -> None:
     replay = ReplayedTranscript(
-        [Exchange(question="slow", outcome="cancelled"), Exchange(question="fast", outcome="answered", text="met")]
+        [
+            ModelExchange(question="slow", outcome="cancelled"),
+            ModelExchange(question="fast", outcome="answered", text="met"),
+        ]
     )
     ended: list[str] = []
 
