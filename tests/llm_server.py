@@ -59,7 +59,7 @@ async def fake_model(model: FakeModel) -> AsyncIterator[LLMSettings]:
     app = FastAPI()
     app.post("/v1/chat/completions")(model.answer)
     async with served(app) as url:
-        yield LLMSettings(api_key=SecretStr("sk-test"), base_url=f"{url}/v1", model="fake", timeout_s=5)
+        yield LLMSettings(api_key=SecretStr("sk-test"), base_url=f"{url}/v1", model="fake", timeout_s=30)
 
 
 def evidence_in(asked: Asked) -> dict[str, Any]:

@@ -116,7 +116,9 @@ def test_each_kind_of_pattern_gets_its_label_and_isolated_agents(ask: Ask, kind:
 
 @pytest.mark.parametrize("method", ["message/send", "message/stream", "tasks/get", "tasks/cancel"])
 def test_wrong_params_of_a_known_method_get_the_code_for_invalid_params(green_agent: str, method: str) -> None:
-    answer = httpx.post(green_agent, json={"jsonrpc": "2.0", "id": 1, "method": method, "params": {"nonsense": 1}})
+    answer = httpx.post(
+        green_agent, json={"jsonrpc": "2.0", "id": 1, "method": method, "params": {"nonsense": 1}}, timeout=60
+    )
     assert answer.json()["error"]["code"] == -32602
 
 
@@ -132,5 +134,5 @@ def test_wrong_params_of_a_known_method_get_the_code_for_invalid_params(green_ag
     ids=["no JSON", "list", "no method", "unknown method", "unknown task"],
 )
 def test_errors_have_the_codes_of_json_rpc_and_a2a(green_agent: str, body: bytes, code: int) -> None:
-    answer = httpx.post(green_agent, content=body, headers={"content-type": "application/json"})
+    answer = httpx.post(green_agent, content=body, headers={"content-type": "application/json"}, timeout=60)
     assert answer.json()["error"]["code"] == code

@@ -122,7 +122,7 @@ def _gateway(redis_url: str, logs: Path, ready: str = "/healthz") -> Iterator[st
 
 
 def _document(url: str) -> dict[str, Any]:
-    document: dict[str, Any] = httpx.get(f"{url}/openapi.json").raise_for_status().json()
+    document: dict[str, Any] = httpx.get(f"{url}/openapi.json", timeout=60).raise_for_status().json()
     return document
 
 

@@ -51,7 +51,7 @@ async def adapted(redis_url: str, tmp_path: Path) -> AsyncIterator[Adapted]:
         collector(redis_url, token_secret=SECRET) as peers,
         served_agent(echo) as url,
         Upstream() as upstream,
-        httpx.AsyncClient(verify=NO_TLS) as asking,
+        httpx.AsyncClient(timeout=60, verify=NO_TLS) as asking,
     ):
         a = (await gateway.trial({"a": "http://127.0.0.1:9/", "b": url}))["a"]
         roster = observed_peers([RosterEntry(id="b", url=url)], gateway.url)
@@ -59,7 +59,10 @@ async def adapted(redis_url: str, tmp_path: Path) -> AsyncIterator[Adapted]:
         assignment = a.assignment().model_copy(update={"peers_url": f"{peers.base_url}/peers"})
         trials = Trials("a", asking)
         proxy = OutgoingProxy("a", trials, upstream)
-        async with listening(proxy.answer) as port, httpx.AsyncClient(verify=NO_TLS, proxy=proxy.url(port)) as http:
+        async with (
+            listening(proxy.answer) as port,
+            httpx.AsyncClient(timeout=60, verify=NO_TLS, proxy=proxy.url(port)) as http,
+        ):
             trials.learn(httpx.Request("POST", url, json=send("message/send", metadata=assignment.metadata())).content)
             yield Adapted(http, proxy, port, a, url, gateway)
 
@@ -96,7 +99,7 @@ async def test_cards_and_requests_to_others_pass(adapted: Adapted) -> None:
 
 
 async def test_a_proxy_serves_only_its_agent(adapted: Adapted) -> None:
-    async with httpx.AsyncClient(verify=NO_TLS, proxy=f"http://127.0.0.1:{adapted.port}") as stranger:
+    async with httpx.AsyncClient(timeout=60, verify=NO_TLS, proxy=f"http://127.0.0.1:{adapted.port}") as stranger:
         answer = await stranger.post(adapted.peer_url, json=send("message/send"))
     assert answer.status_code == 407
     assert await adapted.calls() == []
@@ -129,7 +132,7 @@ async def test_a_tunnel_passes_unread(adapted: Adapted) -> None:
 
 
 async def test_the_card_of_an_adapted_agent_leads_to_its_proxy() -> None:
-    async with served_agent(echo) as url, Upstream() as upstream, httpx.AsyncClient(verify=NO_TLS) as http:
+    async with served_agent(echo) as url, Upstream() as upstream, httpx.AsyncClient(timeout=60, verify=NO_TLS) as http:
         incoming = IncomingProxy(url, "http://outside:9021/", Trials("a", http), upstream)
         async with listening(incoming.answer) as port:
             card = (await http.get(f"http://127.0.0.1:{port}/.well-known/agent-card.json")).text
@@ -140,7 +143,7 @@ async def test_the_card_of_an_adapted_agent_leads_to_its_proxy() -> None:
 
 
 async def test_an_unreachable_agent_is_answered_with_502() -> None:
-    async with Upstream() as upstream, httpx.AsyncClient(verify=NO_TLS) as http:
+    async with Upstream() as upstream, httpx.AsyncClient(timeout=60, verify=NO_TLS) as http:
         incoming = IncomingProxy("http://127.0.0.1:9", "http://outside:9021/", Trials("a", http), upstream)
         async with listening(incoming.answer) as port:
             assert (await http.get(f"http://127.0.0.1:{port}/")).status_code == 502
@@ -150,7 +153,7 @@ async def test_the_gateway_knows_only_the_addresses_of_other_participants(adapte
     base, token = adapted.gateway.url, adapted.participant.token
 
     async def status(address: str, given: str = token) -> int:
-        async with httpx.AsyncClient(verify=NO_TLS) as http:
+        async with httpx.AsyncClient(timeout=60, verify=NO_TLS) as http:
             return (await http.get(f"{base}/a2a/{given}/-", params={"address": address})).status_code
 
     own, elsewhere, below = "http://127.0.0.1:9/", "http://10.1.2.3/", f"{adapted.peer_url}admin"

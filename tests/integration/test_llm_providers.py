@@ -73,7 +73,7 @@ async def client_of(
     app = FastAPI()
     app.post("/{path:path}")(endpoint.answer)
     async with served(app) as url:
-        settings = LLMSettings(provider=provider, api_key=SecretStr(KEY), base_url=url, model="m", timeout_s=5)
+        settings = LLMSettings(provider=provider, api_key=SecretStr(KEY), base_url=url, model="m", timeout_s=30)
         async with llm_client(
             settings, lambda step, _: None if steps is None else steps.append(step), max_retries=1
         ) as client:

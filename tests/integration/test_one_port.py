@@ -26,7 +26,7 @@ async def client(redis_url: str) -> AsyncIterator[httpx.AsyncClient]:
     gateway = GatewaySettings(redis_url=redis_url, token_secret=SecretStr(SECRET), max_body_bytes=4000)
     collector = CollectorSettings(redis_url=redis_url, token_secret=SecretStr(SECRET), max_body_bytes=2000)
     app = create_app(gateway, collector, None, "127.0.0.1:9009")
-    async with served(app) as url, httpx.AsyncClient(base_url=url, verify=NO_TLS) as client:
+    async with served(app) as url, httpx.AsyncClient(base_url=url, timeout=60, verify=NO_TLS) as client:
         yield client
 
 
@@ -91,6 +91,6 @@ async def test_a_green_agent_on_every_interface_does_not_assess_itself(
     everywhere = create_app(
         GatewaySettings(redis_url=redis_url), CollectorSettings(redis_url=redis_url), None, "0.0.0.0:9009"
     )
-    async with served(everywhere) as url, httpx.AsyncClient(base_url=url, verify=NO_TLS) as client:
+    async with served(everywhere) as url, httpx.AsyncClient(base_url=url, timeout=60, verify=NO_TLS) as client:
         text = await message_about(client, {"participants": {"agent": "http://192.0.2.9:9009/"}, "config": {}})
     assert "it is one of the assessor's own addresses" in text

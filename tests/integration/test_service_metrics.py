@@ -89,7 +89,7 @@ async def test_the_green_agent_shows_a_program_that_does_not_answer(redis_url: s
     urls = {"evaluator-fast": f"http://127.0.0.1:{port}", "evaluator-llm": f"http://127.0.0.1:{free_port()}"}
     app = create_app(gateway, collector, None, "127.0.0.1:9009", urls)
     with instruments.served("127.0.0.1", port):
-        async with served(app) as url, httpx.AsyncClient(verify=NO_TLS) as client:
+        async with served(app) as url, httpx.AsyncClient(timeout=60, verify=NO_TLS) as client:
             exposition = (await client.get(f"{url}/metrics")).text
     assert 'concord_part_up{part="evaluator-fast"} 1.0' in exposition
     assert 'concord_part_up{part="evaluator-llm"} 0.0' in exposition

@@ -68,7 +68,7 @@ async def test_an_environment_has_a_key_and_no_other_secret_and_is_gone_after_a_
     found = processes(server)
     assert len(found) == 2
     assert await server.is_healthy()
-    async with httpx.AsyncClient(base_url=server.url) as http:
+    async with httpx.AsyncClient(base_url=server.url, timeout=60) as http:
         assert (await http.get("/simulation/status", headers={"x-api-key": server.admin_key})).status_code == 200
         assert (await http.get("/simulation/status", headers={"x-api-key": "0" * 64})).status_code == 401
     assert re.fullmatch("[0-9a-f]{64}", server.admin_key)

@@ -142,7 +142,7 @@ async def test_a_model_without_an_endpoint_fails_its_turns_and_nothing_else(
 
 
 async def test_every_tool_is_a_permitted_call_with_the_fields_of_the_environment(green_agent: GreenAgent) -> None:
-    async with httpx.AsyncClient(trust_env=False) as http:
+    async with httpx.AsyncClient(timeout=60, trust_env=False) as http:
         document = (await http.get(f"{green_agent.server.url}/openapi.json")).json()
     for tool in TOOLS.values():
         call = document["paths"][tool.endpoint.path][tool.endpoint.method.casefold()]
