@@ -44,10 +44,7 @@ async def served(app: ASGIApp, at: socket.socket | None = None) -> AsyncIterator
             yield url_of(holder)
         finally:
             await server.shutdown([holder])
-            # A connection that was accepted during the shutdown gets its transport in one pass of the event loop and
-            # is added to the server's connections in the next.
-            for _ in range(3):
-                await asyncio.sleep(0)
+            await _accepted()
             for connection in list(server.server_state.connections):
                 connection.transport.abort()
 
@@ -74,7 +71,7 @@ async def served_agent(
         await agent.aclose()
 
 
-async def eventually(holds: Callable[[], bool], timeout_s: float = 10.0) -> None:
+async def eventually(holds: Callable[[], bool], timeout_s: float = 60.0) -> None:
     """Waits until `holds()` is true. Raises TimeoutError."""
     async with asyncio.timeout(timeout_s):
         while not holds():
@@ -85,11 +82,38 @@ Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @asynccontextmanager
-async def listening(serve: Serve, host: str = LOOPBACK) -> AsyncIterator[str]:
-    """Serves raw TCP connections; yields an HTTP URL."""
-    server = await asyncio.start_server(serve, host, 0)
-    async with server:
+async def listening(serve: Serve, host: str = LOOPBACK, port: int = 0) -> AsyncIterator[str]:
+    """Serves raw TCP connections; yields an HTTP URL. At the end, closes the connections that are still open."""
+    serving: set[asyncio.Task[object] | None] = set()
+
+    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        serving.add(asyncio.current_task())
+        try:
+            await serve(reader, writer)
+        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(accept, host, port)
+    try:
         yield f"http://{host}:{server.sockets[0].getsockname()[1]}/"
+    finally:
+        server.close()
+        await _accepted()
+        tasks = [task for task in serving if task is not None]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _accepted() -> None:
+    """Lets connections become visible that were accepted before their server closed.
+
+    Such a connection gets its transport in one pass of the event loop, and its protocol in the next.
+    """
+    for _ in range(3):
+        await asyncio.sleep(0)
 
 
 def replying(status: str) -> Serve:

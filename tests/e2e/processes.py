@@ -23,7 +23,7 @@ def programs_with(mark: str, word: str) -> list[int]:
     )
 
 
-def until(condition: Callable[[], bool], limit_s: float = 30) -> None:
+def until(condition: Callable[[], bool], limit_s: float = 60) -> None:
     """Waits until the condition holds. Raises AssertionError after `limit_s`."""
     deadline = time.monotonic() + limit_s
     while not condition():

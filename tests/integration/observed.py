@@ -87,7 +87,7 @@ class RunningGateway:
     async def reports(self, trace_id: str, at_least: int = 0, channel: Channel = Channel.OBSERVED) -> list[Report]:
         """The reports in a trace from one channel, once there are `at_least` so many. The gateway records a call only
         after it has answered it."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while True:
                 batches = [batch async for batch in self.storage.traces.batches(trace_id) if batch.channel is channel]
                 found = [report for batch in batches for report in reports_of(batch)]
@@ -128,7 +128,7 @@ async def gateway_process(redis_url: str, folder: Path) -> AsyncIterator[Running
     log = folder / "gateway.log"
     process = ForkedProcess("concord_gateway", "--port", str(port), env=os.environ | settings, stdout=log, stderr=log)
     try:
-        async with connect(redis_url) as storage, httpx.AsyncClient(timeout=60) as http, asyncio.timeout(30):
+        async with connect(redis_url) as storage, httpx.AsyncClient(timeout=60) as http, asyncio.timeout(60):
             url = f"http://127.0.0.1:{port}"
             while not await _answers(http, url):
                 await asyncio.sleep(0.1)

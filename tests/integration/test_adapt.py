@@ -19,7 +19,7 @@ from concord_cli.adapt.trials import Trials
 from concord_gateway.proxy import Upstream
 from tests.integration.collectors import NO_TLS, collector
 from tests.integration.observed import SECRET, RunningGateway, TrialParticipant, running_gateway, send
-from tests.serving import served, served_agent
+from tests.serving import listening, served, served_agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ async def adapted(redis_url: str, tmp_path: Path) -> AsyncIterator[Adapted]:
         trials = Trials("a", asking)
         proxy = OutgoingProxy("a", trials, upstream)
         async with (
-            listening(proxy.answer) as port,
+            proxy_at_a_port(proxy.answer) as port,
             httpx.AsyncClient(timeout=60, verify=NO_TLS, proxy=proxy.url(port)) as http,
         ):
             trials.learn(httpx.Request("POST", url, json=send("message/send", metadata=assignment.metadata())).content)
@@ -68,7 +68,7 @@ async def adapted(redis_url: str, tmp_path: Path) -> AsyncIterator[Adapted]:
 
 
 @asynccontextmanager
-async def listening(answer: Answer) -> AsyncIterator[int]:
+async def proxy_at_a_port(answer: Answer) -> AsyncIterator[int]:
     """Serves requests with `answer`; yields the port."""
     server = await serve("127.0.0.1", 0, answer)
     async with server:
@@ -117,9 +117,8 @@ async def test_a_tunnel_passes_unread(adapted: Adapted) -> None:
         writer.write((await reader.readexactly(5)).upper())
         writer.close()
 
-    server = await asyncio.start_server(shout, "127.0.0.1", 0)
-    async with server:
-        target = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
+    async with listening(shout) as shouting:
+        target = shouting.removeprefix("http://").rstrip("/")
         credential = httpx.BasicAuth("a", adapted.proxy.secret)
         header = next(credential.auth_flow(httpx.Request("GET", "http://x"))).headers["authorization"]
         reader, writer = await asyncio.open_connection("127.0.0.1", adapted.port)
@@ -134,7 +133,7 @@ async def test_a_tunnel_passes_unread(adapted: Adapted) -> None:
 async def test_the_card_of_an_adapted_agent_leads_to_its_proxy() -> None:
     async with served_agent(echo) as url, Upstream() as upstream, httpx.AsyncClient(timeout=60, verify=NO_TLS) as http:
         incoming = IncomingProxy(url, "http://outside:9021/", Trials("a", http), upstream)
-        async with listening(incoming.answer) as port:
+        async with proxy_at_a_port(incoming.answer) as port:
             card = (await http.get(f"http://127.0.0.1:{port}/.well-known/agent-card.json")).text
             answer = (await http.post(f"http://127.0.0.1:{port}/", json=send("message/send"))).json()
     assert "http://outside:9021" in card
@@ -145,7 +144,7 @@ async def test_the_card_of_an_adapted_agent_leads_to_its_proxy() -> None:
 async def test_an_unreachable_agent_is_answered_with_502() -> None:
     async with Upstream() as upstream, httpx.AsyncClient(timeout=60, verify=NO_TLS) as http:
         incoming = IncomingProxy("http://127.0.0.1:9", "http://outside:9021/", Trials("a", http), upstream)
-        async with listening(incoming.answer) as port:
+        async with proxy_at_a_port(incoming.answer) as port:
             assert (await http.get(f"http://127.0.0.1:{port}/")).status_code == 502
 
 
@@ -161,6 +160,6 @@ async def test_the_gateway_knows_only_the_addresses_of_other_participants(adapte
     assert [await status(address) for address in (own, elsewhere, below, "", "::")] == [404] * 5
     assert await status(adapted.peer_url, "concord_forged") == 401
     await adapted.gateway.storage.traces.close(adapted.participant.claims.trace_id)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while await status(adapted.peer_url) != 403:
             await asyncio.sleep(0.1)

@@ -177,7 +177,7 @@ async def test_a_gateway_that_takes_over_keeps_the_exchange_whatever_cards_say_b
     ):
         document = request(CONFIG | {"suite": "maximum"}, {"agent": agent}, blocking=False)
         task_id: str = (await task_of(http, first.url, document))["id"]
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             await asked.wait()
         extensions.remove(CALLS_URI)
         first.signal(signal.SIGKILL)

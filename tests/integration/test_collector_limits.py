@@ -36,7 +36,7 @@ async def answer_to(port: int, head: str, *pieces: bytes) -> bytes:
         writer.write(piece)
         await writer.drain()
         await asyncio.sleep(0.02)
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         answer = await reader.read()
     writer.close()
     return answer

@@ -57,7 +57,7 @@ class TestContact:
         holder.close()
         reaching = asyncio.create_task(contact({"a": f"http://127.0.0.1:{port}/"}, RecordedProgress()))
         await asyncio.sleep(0.3)
-        async with await asyncio.start_server(replying("404 Not Found"), "127.0.0.1", port):
+        async with listening(replying("404 Not Found"), port=port):
             assert (await reaching).cards == {"a": None}
 
     async def test_the_progress_names_the_participants_that_are_waited_for(

@@ -73,7 +73,7 @@ async def test_the_gateway_is_ready_only_while_every_queue_has_a_worker(redis_ur
 
 async def answer_of(client: httpx.AsyncClient, status: int) -> httpx.Response:
     """The first answer of `/readyz` with this status."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while (answer := await client.get("/readyz")).status_code != status:
             await asyncio.sleep(0.1)
     return answer

@@ -63,7 +63,7 @@ def step(step_id: object = "s", trace_id: str = "t1") -> InteractionStep:
     return InteractionStep(step_id=str(step_id), trace_id=trace_id, call_type=CallType.TOOL)
 
 
-async def close(reporter: TraceReporter, timeout_s: float = 5) -> None:
+async def close(reporter: TraceReporter, timeout_s: float = 60) -> None:
     await asyncio.to_thread(reporter.close, timeout_s)
 
 
@@ -221,7 +221,7 @@ async def test_a_refusal_is_logged_once_however_many_steps_there_are(
 async def test_closing_without_a_reachable_collector_ends_after_its_timeout() -> None:
     reporter = TraceReporter()
     reporter.report(step(), assignment(f"http://127.0.0.1:{free_port()}"))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(60):
         await close(reporter, timeout_s=0.5)
 
 

@@ -68,7 +68,7 @@ async def test_a_worker_counts_every_attempt_by_its_outcome(
     async with connect(redis_url) as storage:
         await storage.jobs.enqueue(Job("evaluate_trial", "job", Queue.FAST, {}))
     functions = {"evaluate_trial": function}
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         await run_worker(redis_url, Queue.FAST, functions, policy, bury, stop=stop, on_attempt=count)
     counted = {
         outcome: value(

@@ -242,7 +242,7 @@ async def test_with_retries_a_client_waits_for_redis_on_new_and_open_connections
 
 async def test_without_retries_an_absent_redis_raises_within_seconds() -> None:
     async with connect(f"redis://127.0.0.1:{free_port()}") as storage:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             with pytest.raises(StorageUnavailableError):
                 await storage.ping()
             with pytest.raises(StorageUnavailableError):
@@ -263,13 +263,13 @@ async def running_worker(
         yield
     finally:
         stop.set()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             await worker
 
 
 async def wait_until_drained(storage: Storage) -> None:
     """Waits until the fast queue is empty."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while await storage.jobs.depth(Queue.FAST):
             await asyncio.sleep(0.02)
 

@@ -1,41 +1,12 @@
 """The proxy's HTTP client, against servers that answer correctly and incorrectly."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 
 import pytest
 
 from concord_gateway.proxy import upstream as module
 from concord_gateway.proxy.upstream import AnswerTimeoutError, UnreachableError, Upstream
-
-Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
-
-
-@asynccontextmanager
-async def server(serve: Serve) -> AsyncIterator[str]:
-    """A server that handles each connection with `serve`; yields its URL."""
-    tasks: set[asyncio.Task[None]] = set()
-
-    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.current_task()
-        assert task is not None
-        tasks.add(task)
-        try:
-            await serve(reader, writer)
-        except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
-            pass
-        finally:
-            writer.close()
-
-    listening = await asyncio.start_server(accept, "127.0.0.1", 0)
-    try:
-        yield f"http://127.0.0.1:{listening.sockets[0].getsockname()[1]}/"
-    finally:
-        listening.close()
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+from tests.serving import Serve, listening
 
 
 async def read_request(reader: asyncio.StreamReader) -> bytes:
@@ -84,13 +55,13 @@ OK = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok"
 async def test_an_answer_is_read_to_its_end_however_its_length_is_given(
     answer: bytes, status: int, body: bytes
 ) -> None:
-    async with server(answering(answer)) as url, Upstream() as upstream:
+    async with listening(answering(answer)) as url, Upstream() as upstream:
         assert await post(upstream, url) == (status, body)
 
 
 async def test_a_request_has_a_request_line_a_host_and_the_body() -> None:
     requests: list[bytes] = []
-    async with server(answering(OK, requests=requests)) as url, Upstream() as upstream:
+    async with listening(answering(OK, requests=requests)) as url, Upstream() as upstream:
         await post(upstream, f"{url}rpc?version=1", b'{"a": 1}')
     head, _, body = requests[0].partition(b"\r\n\r\n")
     lines = head.split(b"\r\n")
@@ -101,7 +72,7 @@ async def test_a_request_has_a_request_line_a_host_and_the_body() -> None:
 
 async def test_a_connection_is_reused_once_its_answer_was_read() -> None:
     requests: list[bytes] = []
-    async with server(answering(OK, OK, OK, requests=requests)) as url, Upstream() as upstream:
+    async with listening(answering(OK, OK, OK, requests=requests)) as url, Upstream() as upstream:
         for _ in range(3):
             assert await post(upstream, url) == (200, b"ok")
     assert len(requests) == 3
@@ -113,7 +84,7 @@ async def test_a_connection_is_reused_once_its_answer_was_read() -> None:
     ids=["announced", "unannounced"],
 )
 async def test_a_connection_that_the_server_closed_is_not_reused(answer: bytes) -> None:
-    async with server(answering(answer)) as url, Upstream() as upstream:
+    async with listening(answering(answer)) as url, Upstream() as upstream:
         for _ in range(3):
             assert await post(upstream, url) == (200, b"ok")
             await asyncio.sleep(0.05)
@@ -121,7 +92,7 @@ async def test_a_connection_that_the_server_closed_is_not_reused(answer: bytes) 
 
 async def test_a_connection_whose_answer_was_not_read_to_its_end_is_not_reused() -> None:
     long = b"HTTP/1.1 200 OK\r\ncontent-length: 1000000\r\n\r\n" + b"x" * 1000
-    async with server(answering(long, OK, hang=True)) as url, Upstream() as upstream:
+    async with listening(answering(long, OK, hang=True)) as url, Upstream() as upstream:
         for _ in range(2):
             async with upstream.send("POST", url, []) as answer:
                 assert answer.status == 200
@@ -137,9 +108,9 @@ async def test_a_connection_that_was_idle_too_long_is_closed(monkeypatch: pytest
         assert await reader.read() == b""
         closed.set()
 
-    async with server(serve) as url, Upstream() as upstream:
+    async with listening(serve) as url, Upstream() as upstream:
         await post(upstream, url)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await closed.wait()
         assert not upstream._idle
 
@@ -156,21 +127,21 @@ async def test_a_connection_that_was_idle_too_long_is_closed(monkeypatch: pytest
     ids=["nothing", "no HTTP", "truncated head", "SSH", "endless head"],
 )
 async def test_a_callee_that_does_not_answer_in_http_is_unreachable(answer: bytes) -> None:
-    async with server(answering(answer)) as url, Upstream() as upstream:
+    async with listening(answering(answer)) as url, Upstream() as upstream:
         with pytest.raises(UnreachableError):
             await post(upstream, url)
 
 
 async def test_an_answer_shorter_than_its_content_length_raises() -> None:
     cut = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nok"
-    async with server(answering(cut)) as url, Upstream() as upstream:
+    async with listening(answering(cut)) as url, Upstream() as upstream:
         with pytest.raises(UnreachableError):
             await post(upstream, url)
 
 
 async def test_a_server_that_sends_nothing_raises_silent_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "READ_S", 0.2)
-    async with server(answering(b"", hang=True)) as url, Upstream() as upstream:
+    async with listening(answering(b"", hang=True)) as url, Upstream() as upstream:
         with pytest.raises(AnswerTimeoutError):
             await post(upstream, url)
 
@@ -182,7 +153,7 @@ async def test_an_answer_sent_before_the_request_was_read_is_received() -> None:
         await writer.drain()
         await reader.read()
 
-    async with server(refuse) as url, Upstream() as upstream:
+    async with listening(refuse) as url, Upstream() as upstream:
         assert (await post(upstream, url, b"x" * 3_000_000))[0] == 413
 
 

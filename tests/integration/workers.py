@@ -40,7 +40,7 @@ def pool_of(pid: int) -> list[int]:
 
 async def gone(pids: list[int]) -> None:
     """Waits until none of the processes runs."""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while alive(pids):
             await asyncio.sleep(0.05)
 

@@ -35,7 +35,7 @@ class Gateway:
     async def start(self) -> None:
         """Starts the process and waits until the gateway answers."""
         self._start()
-        async with asyncio.timeout(30), httpx.AsyncClient(timeout=60) as http:
+        async with asyncio.timeout(60), httpx.AsyncClient(timeout=60) as http:
             while True:
                 try:
                     (await http.get(f"{self.url}healthz")).raise_for_status()
@@ -96,7 +96,7 @@ class CountingAgent:
 
     async def has_received(self, text: str, times: int = 1) -> None:
         """Waits until the agent has received this text so many times."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while self.received[text] < times:
                 await asyncio.sleep(0.02)
 
@@ -156,6 +156,6 @@ def contains(log: Path, text: str) -> bool:
 
 async def until(holds: Callable[[], bool]) -> None:
     """Waits until the condition holds."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while not holds():
             await asyncio.sleep(0.05)

@@ -123,7 +123,7 @@ async def test_a_stalled_answer_times_out_as_the_callees_failure(impatient_gatew
 async def test_a_stalled_request_gets_408(impatient_gateway: RunningGateway) -> None:
     async with agent_answering(answer_at_once) as url:
         participants = await impatient_gateway.trial({"a": url, "b": url})
-        async with begun_post(participants["a"], "b", 1000, b'{"jsonrpc"') as reader, asyncio.timeout(30):
+        async with begun_post(participants["a"], "b", 1000, b'{"jsonrpc"') as reader, asyncio.timeout(60):
             assert b" 408 " in await reader.readline()
 
 

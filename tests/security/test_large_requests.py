@@ -200,7 +200,7 @@ async def test_the_number_of_trials_waiting_for_evaluation_is_limited(redis_url:
     plan, slots = plan_of(9), 3
     async with connect(redis_url) as storage, run_of(plan, storage, slots) as run:
         running = asyncio.create_task(run.run())
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not await storage.traces.length(plan.trials[slots].trace_id):
                 await asyncio.sleep(0.01)
         for _ in range(50):  # chances for the next trial to be driven

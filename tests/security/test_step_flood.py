@@ -114,7 +114,7 @@ async def test_steps_in_band_are_held_to_the_quota(redis_url: str, storage: Stor
                 await http.post(participants["a"].url_of("b"), json=send("message/send"))
         seen = await gateway.reports(traces[0], 4)
         in_band = await gateway.reports(traces[0], 60, Channel.IN_BAND)
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while sum((await storage.traces.refused(traces[0])).values()) < 180:
                 await asyncio.sleep(0.02)
     assert (len(seen), len(in_band)) == (4, 60)

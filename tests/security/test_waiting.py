@@ -43,7 +43,7 @@ async def state(http: httpx.AsyncClient, url: str, task_id: str) -> tuple[str, s
 
 async def wait_for_state(http: httpx.AsyncClient, url: str, task_id: str, wanted: str, text: str = "") -> None:
     """Waits until a task has this state and its status contains this text."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while (found := await state(http, url, task_id))[0] != wanted or text not in found[1]:
             await asyncio.sleep(0.02)
 
@@ -66,7 +66,7 @@ async def test_waiting_assessments_report_their_place_can_be_cancelled_and_are_l
         http = await running.enter_async_context(httpx.AsyncClient(timeout=60))
 
         async def wait_for_message(text: str) -> None:
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(60):
                 while text not in started:
                     await asyncio.sleep(0.02)
 

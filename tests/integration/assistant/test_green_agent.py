@@ -306,7 +306,7 @@ class TestHostileAssistants:
                 await asyncio.sleep(60)
             await task.complete(data=DONE)
 
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             async with served_agent(stay) as url:
                 results = await assessor.run(url)
         assert results.status == "completed"
@@ -394,7 +394,7 @@ async def test_a_killed_environment_fails_the_assessment_at_once_and_leaves_no_p
         return WAIT
 
     try:
-        async with assistant_of(kill) as (assistant, url), asyncio.timeout(20):
+        async with assistant_of(kill) as (assistant, url), asyncio.timeout(60):
             results = await Assessor(agent, scenario).run(url)
             assert assistant.received[-1] == {"message_type": "assessment_complete", "reason": "error"}
         assert (results.status, results.unjudged) == ("failed", True)

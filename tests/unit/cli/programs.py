@@ -45,7 +45,7 @@ def pids_with_argument(argument: str) -> list[int]:
     return found
 
 
-async def until(condition: Callable[[], bool], limit_s: float = 20) -> None:
+async def until(condition: Callable[[], bool], limit_s: float = 60) -> None:
     """Waits until the condition holds; fails if it never does."""
     deadline = monotonic() + limit_s
     while not condition():
