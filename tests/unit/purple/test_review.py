@@ -62,6 +62,12 @@ def test_an_honest_review_passes_every_check(text: str) -> None:
     assert everyone.checked
 
 
+def test_advice_quotes_the_text_as_it_is_written() -> None:
+    text = LONG.replace("and who lived", "and (who) lived")
+    [advice] = [item.text for item in _reviewed(text).advice if "Split" in item.text]
+    assert advice == "Split it in two before “and (who) lived”."
+
+
 @given(TEXTS, st.permutations(list(Aspect)))
 def test_agents_that_measure_the_same_aspects_find_the_same_facts(text: str, aspects: list[Aspect]) -> None:
     apart = Findings()

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
 from concord_purple.text_review.findings import Advice, Aspect, Fact, Findings, Flaw, Section, Statement
-from concord_purple.text_review.text import Sentence, sentences_of
+from concord_purple.text_review.text import Sentence, passage, sentences_of
 
 _JOINTS: Final = frozenset({"and", "but", "because", "although", "while", "which", "whereas", "since", "so", "when"})
 _SHOWN_SENTENCES: Final = 8
@@ -17,12 +17,13 @@ def advise(text: str, facts: Iterable[Fact]) -> tuple[Advice, ...]:
 
 
 def _split_long(fact: Fact, sentences: Sequence[Sentence]) -> str:
-    words = _words(fact, sentences)
+    sentence = _sentence(fact, sentences)
+    words = () if sentence is None else sentence.words
     joints = [place for place, word in enumerate(words) if word.lower() in _JOINTS and 4 <= place <= len(words) - 4]
-    if not joints:
+    if sentence is None or not joints:
         return "Split it in two, or cut it."
     place = min(joints, key=lambda joint: abs(2 * joint - len(words)))
-    return f"Split it in two before “{' '.join(words[place : place + 3])}”."
+    return f"Split it in two before “{passage(sentence, place, 3)}”."
 
 
 def _name_source(_fact: Fact, _sentences: Sequence[Sentence]) -> str:
@@ -53,10 +54,10 @@ _ADVICE: Final[dict[Flaw, Callable[[Fact, Sequence[Sentence]], str]]] = {
 }
 
 
-def _words(fact: Fact, sentences: Sequence[Sentence]) -> tuple[str, ...]:
-    """The words of a fact's sentence; none if the text has no such sentence."""
+def _sentence(fact: Fact, sentences: Sequence[Sentence]) -> Sentence | None:
+    """The sentence of a fact; None if the text has no such sentence."""
     place = (fact.sentence or 0) - 1
-    return sentences[place].words if 0 <= place < len(sentences) else ()
+    return sentences[place] if 0 <= place < len(sentences) else None
 
 
 MAX_WEAKNESSES: Final = 12

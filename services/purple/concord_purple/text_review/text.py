@@ -55,6 +55,12 @@ def readability_grade(sentences: Sequence[Sentence]) -> float:
     return 4.71 * characters / len(words) + 0.5 * len(words) / len(sentences) - 21.43
 
 
+def passage(sentence: Sentence, first: int, n_words: int) -> str:
+    """The part of a sentence with these words, as it is written. `first`: the place of the first word, from 0."""
+    words = list(_WORD.finditer(sentence.text))[first : first + n_words]
+    return sentence.text[words[0].start() : words[-1].end()] if words else ""
+
+
 def contains(text: str, quote: str) -> bool:
     """Whether the text has this passage; case and line breaks do not matter."""
     return _as_one_line(quote).casefold() in _as_one_line(text).casefold()
