@@ -33,7 +33,7 @@ async def collector(redis_url: str, **settings: Any) -> AsyncIterator[httpx.Asyn
     """A client of a collector in this process. The collector accepts requests without a token unless `settings` forbid
     it."""
     app = create_app(CollectorSettings(redis_url=redis_url, **{"open": True} | settings))
-    async with served(app) as url, httpx.AsyncClient(base_url=url, timeout=20, verify=NO_TLS) as client:
+    async with served(app) as url, httpx.AsyncClient(base_url=url, timeout=60, verify=NO_TLS) as client:
         yield client
 
 

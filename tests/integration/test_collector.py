@@ -135,7 +135,7 @@ async def test_without_redis_a_batch_gets_503_with_retry_after_and_is_taken_once
     private_redis: PrivateServer,
 ) -> None:
     app = create_app(CollectorSettings(redis_url=private_redis.url, open=True))
-    async with served(app) as url, httpx.AsyncClient(base_url=url, timeout=10) as client:
+    async with served(app) as url, httpx.AsyncClient(base_url=url, timeout=60) as client:
         assert (await client.get("/readyz")).status_code == 200
         await asyncio.to_thread(private_redis.kill)
         response = await client.post("/traces", json=batch(step()))

@@ -112,8 +112,8 @@ async def test_reporters_lose_no_step_while_redis_is_down_for_ten_seconds(
         with ReportingTeam(collector.url):
             durable_redis.kill()
             threading.Event().wait(10)
-            assert httpx.get(f"{collector.url}/readyz", timeout=20).status_code == 503
-            assert httpx.get(f"{collector.url}/healthz", timeout=20).status_code == 200
+            assert httpx.get(f"{collector.url}/readyz", timeout=60).status_code == 503
+            assert httpx.get(f"{collector.url}/healthz", timeout=60).status_code == 200
             durable_redis.start()
 
     await asyncio.to_thread(run)
@@ -134,7 +134,7 @@ async def test_steps_acknowledged_before_a_kill_are_stored_after_it(
                     return
                 acknowledged.add(step_id)
 
-    async with httpx.AsyncClient(base_url=collector.url, timeout=30) as client:
+    async with httpx.AsyncClient(base_url=collector.url, timeout=60) as client:
         senders = [asyncio.create_task(send(client, sender)) for sender in range(8)]
         while len(acknowledged) < 200:
             await asyncio.sleep(0.01)
@@ -154,7 +154,7 @@ async def test_batches_sent_three_times_in_any_order_are_stored_once(
     sent = [batch(step(f"{number}-a"), step(f"{number}-b"), "bad", batch_id=f"b{number}") for number in range(60)]
     shuffled = sent * 3
     random.Random(7).shuffle(shuffled)  # noqa: S311 - a reproducible order
-    async with httpx.AsyncClient(base_url=collector.url, timeout=30) as client:
+    async with httpx.AsyncClient(base_url=collector.url, timeout=60) as client:
         answers = await asyncio.gather(*(client.post("/traces", json=each) for each in shuffled))
     assert {answer.status_code for answer in answers} == {202}
     assert {answer.text for answer in answers} == {answers[0].text}
@@ -179,7 +179,7 @@ async def flooded(durable_redis: PrivateServer) -> AsyncIterator[tuple[str, list
             answer = await client.post("/traces", json=large | {"batch_id": str(len(statuses))}, headers=headers)
             statuses.append(answer.status_code)
 
-    async with httpx.AsyncClient(base_url=process.url, timeout=30) as client:
+    async with httpx.AsyncClient(base_url=process.url, timeout=60) as client:
         floods = [asyncio.create_task(flood(client)) for _ in range(8)]
         while 429 not in statuses:
             await asyncio.sleep(0.01)
@@ -193,7 +193,7 @@ async def flooded(durable_redis: PrivateServer) -> AsyncIterator[tuple[str, list
 async def test_a_flood_by_one_participant_does_not_make_others_wait(flooded: tuple[str, list[int]]) -> None:
     url, statuses = flooded
     before = len(statuses)
-    async with httpx.AsyncClient(base_url=url, timeout=30) as client:
+    async with httpx.AsyncClient(base_url=url, timeout=60) as client:
         answers = [
             await client.post("/traces", json=batch(step(str(number)), batch_id=str(number)), headers=bearer("writer"))
             for number in range(50)
@@ -216,7 +216,7 @@ async def test_requests_under_way_at_sigterm_are_answered_and_stored(
         await parts[number].wait()
         yield written[10:]
 
-    async with httpx.AsyncClient(base_url=collector.url, timeout=30) as client:
+    async with httpx.AsyncClient(base_url=collector.url, timeout=60) as client:
         headers = {"content-type": "application/json"}
         requests = [
             asyncio.create_task(client.post("/traces", content=slow_body(number), headers=headers))

@@ -663,7 +663,7 @@ async def test_a_caller_that_floods_gets_429_and_does_not_delay_others(gateway: 
     ):
         participants = await gateway.trial({"a": url, "b": b, "slow": url})
         flood = [
-            asyncio.create_task(http.post(participants["a"].url_of("slow"), json=send("message/send"), timeout=30))
+            asyncio.create_task(http.post(participants["a"].url_of("slow"), json=send("message/send"), timeout=120))
             for _ in range(300)
         ]
         refused = 0

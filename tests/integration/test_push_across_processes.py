@@ -58,7 +58,7 @@ async def begun(http: httpx.AsyncClient, url: str, hook: str) -> str:
 
 async def test_the_process_that_adopts_a_task_notifies_its_webhook(storage: Storage) -> None:
     receiver = Receiver()
-    async with served(receiver.app()) as hook, httpx.AsyncClient(timeout=20) as http:
+    async with served(receiver.app()) as hook, httpx.AsyncClient(timeout=60) as http:
         async with AsyncExitStack() as first:
             url = await first.enter_async_context(process(storage, wait_for_ever))
             await begun(http, url, hook)
@@ -71,7 +71,7 @@ async def test_a_task_that_is_canceled_at_another_process_notifies_its_webhook(s
     receiver = Receiver()
     async with (
         served(receiver.app()) as hook,
-        httpx.AsyncClient(timeout=20) as http,
+        httpx.AsyncClient(timeout=60) as http,
         process(storage, wait_for_ever) as here,
         process(storage, wait_for_ever) as there,
     ):
@@ -85,7 +85,7 @@ async def test_a_repeated_message_may_name_a_webhook_for_the_task_that_it_began(
     receiver = Receiver()
     async with (
         served(receiver.app()) as hook,
-        httpx.AsyncClient(timeout=20) as http,
+        httpx.AsyncClient(timeout=60) as http,
         process(storage, wait_for_ever) as url,
     ):
         first = await begun(http, url, "http://127.0.0.1:9/")

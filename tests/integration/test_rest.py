@@ -40,7 +40,7 @@ async def gateway(redis_url: str, folder: Path, **settings: object) -> AsyncIter
 
 async def until_ready(url: str) -> None:
     """Waits until workers answer the gateway: an assessment would not wait long for them."""
-    async with httpx.AsyncClient(timeout=20) as http, asyncio.timeout(60):
+    async with httpx.AsyncClient(timeout=60) as http, asyncio.timeout(60):
         while not (await http.get(f"{url}/readyz")).is_success:
             await asyncio.sleep(0.1)
 
@@ -94,7 +94,7 @@ async def rest(redis_url: str, tmp_path: Path) -> AsyncIterator[httpx.AsyncClien
     keys = SecretStr(f"{KEY},{OTHER_KEY}")
     async with (
         gateway(redis_url, tmp_path, api_keys=keys, max_body_bytes=4000) as url,
-        httpx.AsyncClient(base_url=url, timeout=20) as client,
+        httpx.AsyncClient(base_url=url, timeout=60) as client,
     ):
         yield client
 

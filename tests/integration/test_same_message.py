@@ -43,7 +43,7 @@ def answer_of(task: dict[str, Any]) -> str:
 
 async def test_a_message_repeated_while_its_task_runs_gets_the_same_answer() -> None:
     agent = CountingAgent()
-    async with served_agent(agent) as url, httpx.AsyncClient(timeout=20) as http:
+    async with served_agent(agent) as url, httpx.AsyncClient(timeout=60) as http:
         first, second = (asyncio.create_task(task_of(http, url)) for _ in range(2))
         await asyncio.sleep(0.3)
         assert not any(each.done() for each in (first, second))
@@ -55,7 +55,7 @@ async def test_a_message_repeated_while_its_task_runs_gets_the_same_answer() -> 
 async def test_a_message_repeated_after_its_task_ended_gets_the_same_answer() -> None:
     agent = CountingAgent()
     agent.may_end.set()
-    async with served_agent(agent) as url, httpx.AsyncClient(timeout=20) as http:
+    async with served_agent(agent) as url, httpx.AsyncClient(timeout=60) as http:
         first = await task_of(http, url)
         assert await task_of(http, url) == first
         streamed = (await http.post(url, json=request("message/stream"))).text
@@ -65,7 +65,7 @@ async def test_a_message_repeated_after_its_task_ended_gets_the_same_answer() ->
 @pytest.mark.parametrize("lost_after", ["message/send", "message/stream"])
 async def test_a_client_that_was_disconnected_finds_its_task_running(lost_after: str) -> None:
     agent = CountingAgent()
-    async with served_agent(agent) as url, httpx.AsyncClient(timeout=20) as http:
+    async with served_agent(agent) as url, httpx.AsyncClient(timeout=60) as http:
         with pytest.raises(httpx.ReadTimeout):
             await http.post(url, json=request(lost_after), timeout=0.5)
         asyncio.get_running_loop().call_later(0.2, agent.may_end.set)
@@ -76,7 +76,7 @@ async def test_a_client_that_was_disconnected_finds_its_task_running(lost_after:
 async def test_another_message_is_another_task_even_with_the_same_message_id() -> None:
     agent = CountingAgent()
     agent.may_end.set()
-    async with served_agent(agent) as url, httpx.AsyncClient(timeout=20) as http:
+    async with served_agent(agent) as url, httpx.AsyncClient(timeout=60) as http:
         tasks = [await task_of(http, url, **each) for each in ({}, {"message_id": "m2"}, {"text": "else"})]
     assert [answer_of(task) for task in tasks] == ["answer 1", "answer 2", "else 3"]
 
@@ -90,6 +90,6 @@ async def test_a_rejected_message_may_be_repeated_and_then_starts_a_task() -> No
         else:
             await task.complete("answer")
 
-    async with served_agent(work) as url, httpx.AsyncClient(timeout=20) as http:
+    async with served_agent(work) as url, httpx.AsyncClient(timeout=60) as http:
         states = [(await task_of(http, url))["status"]["state"] for _ in range(3)]
     assert states == ["rejected", "completed", "completed"]

@@ -154,7 +154,7 @@ async def called(
     """The status and the first document of the answer to a JSON-RPC request. Methods of A2A 1.0 need their version in a
     header."""
     version = {"A2A-Version": "1.0"} if method[0].isupper() else {}
-    async with httpx.AsyncClient(timeout=20) as http:
+    async with httpx.AsyncClient(timeout=60) as http:
         response = await http.post(url, json=rpc(method, **params), headers={**version, **(headers or {})})
         parts = response.text.removeprefix("data: ").partition("\r\n\r\n")[0]
         return response.status_code, json.loads(parts)

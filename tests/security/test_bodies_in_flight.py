@@ -65,7 +65,7 @@ async def test_stalled_answers_are_held_to_their_senders_share_and_do_not_displa
     async with (
         listening(stalled_answer(b"[" * (SHARE // 2))) as flood,
         agent_answering(answer_at_once) as honest,
-        httpx.AsyncClient(timeout=30) as http,
+        httpx.AsyncClient(timeout=60) as http,
     ):
         participants = await gateway.trial({"a": honest, "flood": flood, "honest": honest})
         calls = [
@@ -95,7 +95,7 @@ async def test_stalled_requests_are_held_to_their_senders_share_and_do_not_displ
             redis_url, tmp_path, body_budget_bytes=BUDGET, body_idle_s=60, max_body_bytes=10 * SHARE
         ) as gateway,
         agent_answering(answer_at_once) as url,
-        httpx.AsyncClient(timeout=30) as http,
+        httpx.AsyncClient(timeout=60) as http,
     ):
         participants = await gateway.trial({"flood": url, "honest": url, "other": url})
         async with AsyncExitStack() as stalled:
@@ -112,7 +112,7 @@ async def test_stalled_requests_are_held_to_their_senders_share_and_do_not_displ
 
 
 async def test_a_stalled_answer_times_out_as_the_callees_failure(impatient_gateway: RunningGateway) -> None:
-    async with listening(stalled_answer(b'{"jsonrpc"')) as url, httpx.AsyncClient(timeout=30) as http:
+    async with listening(stalled_answer(b'{"jsonrpc"')) as url, httpx.AsyncClient(timeout=60) as http:
         participants = await impatient_gateway.trial({"a": url, "b": url})
         answer = await http.post(participants["a"].url_of("b"), json=send("message/send"))
         (report,) = await impatient_gateway.reports(participants["a"].claims.trace_id, 1)
@@ -139,7 +139,7 @@ async def test_an_answer_that_its_caller_does_not_read_is_dropped_and_frees_its_
     async with (
         running_gateway(redis_url, tmp_path, body_budget_bytes=4 * size, body_idle_s=0.3) as gateway,
         agent_answering(large) as url,
-        httpx.AsyncClient(timeout=30) as http,
+        httpx.AsyncClient(timeout=60) as http,
         AsyncExitStack() as callers,
     ):
         participants = await gateway.trial({"a": url, "b": url})
@@ -166,7 +166,7 @@ async def test_the_first_byte_and_pauses_in_a_stream_may_take_longer_than_the_id
             StreamingResponse(events(), media_type="text/event-stream") if streamed else await answer_at_once(request)
         )
 
-    async with agent_answering(slow) as url, httpx.AsyncClient(timeout=30) as http:
+    async with agent_answering(slow) as url, httpx.AsyncClient(timeout=60) as http:
         participants = await impatient_gateway.trial({"a": url, "b": url})
         whole = await http.post(participants["a"].url_of("b"), json=send("message/send"))
         stream = await http.post(participants["a"].url_of("b"), json=send("message/stream"))
@@ -179,7 +179,7 @@ async def test_an_answer_of_any_length_is_passed_on_whole_with_its_content_lengt
         message = RESULT | {"parts": [{"kind": "text", "text": "x" * int(text)}]}
         return JSONResponse({"jsonrpc": "2.0", "id": 1, "result": message})
 
-    async with agent_answering(long) as url, httpx.AsyncClient(timeout=30) as http:
+    async with agent_answering(long) as url, httpx.AsyncClient(timeout=60) as http:
         participants = await gateway.trial({"a": url, "b": url})
         for size in (0, 65_000, 65_536, 300_000):
             direct = await http.post(url, json=send("message/send", text=str(size)))

@@ -87,7 +87,7 @@ async def test_an_open_call_gets_403_when_its_trial_closes(redis_url: str, tmp_p
         address = agent.address_of("slow", services)
 
         async def call() -> None:
-            async with httpx.AsyncClient(timeout=20) as http:
+            async with httpx.AsyncClient(timeout=60) as http:
                 outcome.set_result(await http.post(address, json=rpc("message/send", **message("how long?"))))
 
         calling.append(asyncio.create_task(call()))

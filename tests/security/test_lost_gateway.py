@@ -43,7 +43,7 @@ async def test_a_killed_gateways_successor_keeps_ended_trials_and_repeats_the_in
 ) -> None:
     async with gateways(redis_url, tmp_path) as (gateway,):
         withheld = agent.withhold("two")
-        async with httpx.AsyncClient(timeout=30) as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             task_id = await begin(http, gateway, agent, "one", "two", "three")
             await agent.has_received("two")
             gateway.signal(signal.SIGKILL)
@@ -68,7 +68,7 @@ async def test_a_trial_during_which_two_gateways_were_lost_is_an_infrastructure_
 ) -> None:
     async with gateways(redis_url, tmp_path) as (gateway,):
         agent.withhold("two")
-        async with httpx.AsyncClient(timeout=30) as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             task_id = await begin(http, gateway, agent, "one", "two", "three")
             for times in (1, 2):
                 await agent.has_received("two", times)
@@ -87,7 +87,7 @@ async def test_a_client_resubscribed_at_another_gateway_gets_the_result_after_a_
 ) -> None:
     async with gateways(redis_url, tmp_path, count=2) as (first, second):
         withheld = agent.withhold("two")
-        async with httpx.AsyncClient(timeout=30) as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             task_id = await begin(http, first, agent, "one", "two")
             await agent.has_received("two")
             following = asyncio.create_task(
@@ -110,7 +110,7 @@ async def test_a_paused_gateway_leaves_its_assessment_to_the_one_that_took_it_ov
 ) -> None:
     async with gateways(redis_url, tmp_path, count=2) as (first, second):
         withheld = agent.withhold("one")
-        async with httpx.AsyncClient(timeout=30) as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             task_id = await begin(http, first, agent, "one", "two")
             await agent.has_received("one")
             first.signal(signal.SIGSTOP)
@@ -130,7 +130,7 @@ async def test_a_stopped_gateway_releases_its_assessments_at_once(
 ) -> None:
     async with gateways(redis_url, tmp_path, CONCORD_LEASE_S="3600") as (gateway,):
         withheld = agent.withhold("one")
-        async with httpx.AsyncClient(timeout=30) as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             task_id = await begin(http, gateway, agent, "one")
             await agent.has_received("one")
             gateway.signal(signal.SIGTERM)
@@ -146,7 +146,7 @@ async def test_the_same_message_to_two_gateways_and_after_a_kill_starts_one_asse
     async with gateways(redis_url, tmp_path, count=2) as (first, second):
         withheld = agent.withhold("one")
         document = request(tasks("one"), {"a": agent.url}, blocking=False)
-        async with httpx.AsyncClient(timeout=30) as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             both = await asyncio.gather(task_of(http, first.url, document), task_of(http, second.url, document))
             await agent.has_received("one")
             for each in (first, second):
@@ -165,7 +165,7 @@ async def test_a_task_canceled_at_another_gateway_ends_at_the_one_that_runs_it(
 ) -> None:
     async with gateways(redis_url, tmp_path, count=2) as (first, second):
         withheld = agent.withhold("one")
-        async with httpx.AsyncClient(timeout=30) as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             task_id = await begin(http, first, agent, "one", "two")
             await agent.has_received("one")
             canceled = (await http.post(second.url, json=rpc("tasks/cancel", {"id": task_id}))).json()
@@ -182,7 +182,7 @@ async def test_a_further_message_to_a_task_is_refused_while_it_runs_and_after_it
 ) -> None:
     async with gateways(redis_url, tmp_path) as (gateway,):
         withheld = agent.withhold("one")
-        async with httpx.AsyncClient(timeout=30) as http:
+        async with httpx.AsyncClient(timeout=60) as http:
             task_id = await begin(http, gateway, agent, "one")
             await agent.has_received("one")
             document = request(tasks("one"), {"a": agent.url})

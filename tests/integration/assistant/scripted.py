@@ -39,7 +39,7 @@ class Scripted(AgentExecutor):
     def environment(self) -> httpx.AsyncClient:
         """A client of the environment with the assistant's key."""
         url, key = self.start["ues_url"], self.start["api_key"]
-        return httpx.AsyncClient(base_url=url, headers={"x-api-key": key}, timeout=20, trust_env=False)
+        return httpx.AsyncClient(base_url=url, headers={"x-api-key": key}, timeout=60, trust_env=False)
 
     async def execute(self, context: RequestContext, event_queue: EventQueue) -> None:
         assert context.message is not None

@@ -174,7 +174,7 @@ async def test_an_environment_behind_the_gateway_checks_keys_itself(gateway: Gat
     async def probe(environment: httpx.AsyncClient, _: int) -> dict[str, Any]:
         url, place = str(environment.base_url), str(environment.base_url).rstrip("/").rpartition("/")[2]
         outside = url.removesuffix(f"ues/{place}/")
-        async with httpx.AsyncClient(timeout=20) as stranger:
+        async with httpx.AsyncClient(timeout=60) as stranger:
             seen["without a key"] = (await stranger.get(f"{url}chat/state")).status_code
             seen["health"] = (await stranger.get(f"{url}health")).status_code
             seen["another place"] = (await stranger.get(f"{outside}ues/0000/health")).status_code
@@ -274,7 +274,7 @@ async def test_a_killed_gateway_leaves_no_environment_and_its_successor_starts_t
     async with (
         gateway_of(redis_url, tmp_path) as gateway,
         assistant_of(play) as (assistant, url),
-        httpx.AsyncClient(timeout=30) as http,
+        httpx.AsyncClient(timeout=60) as http,
     ):
         task_id = (await task_of(http, gateway.url, request(CONFIG, {"helper": url}, blocking=False)))["id"]
         await asyncio.wait_for(first.wait(), 60)

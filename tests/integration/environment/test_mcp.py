@@ -28,7 +28,7 @@ async def url(app: FastAPI) -> AsyncIterator[str]:
 @asynccontextmanager
 async def connected(url: str, secret: str) -> AsyncIterator[Client]:
     async with (
-        httpx2.AsyncClient(headers={"x-api-key": secret}, timeout=30) as http,
+        httpx2.AsyncClient(headers={"x-api-key": secret}, timeout=60) as http,
         Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
     ):
         yield client

@@ -42,7 +42,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @contextmanager
 def calling(url: str, secret: str) -> Iterator[httpx.Client]:
-    with httpx.Client(base_url=url, headers={"x-api-key": secret}, timeout=30) as caller:
+    with httpx.Client(base_url=url, headers={"x-api-key": secret}, timeout=60) as caller:
         yield caller
 
 
