@@ -40,7 +40,7 @@ def weekly(**fields: object) -> dict[str, object]:
 
 
 def query_events(simulation: Sim, **query: object) -> list[CalendarEvent]:
-    asked = CalendarQuery.model_validate({**WINDOW, **query, "limit": 1000})
+    asked = CalendarQuery.model_validate({**WINDOW, **query})
     return find_events(simulation.world[CalendarState], asked, simulation.now)[0]
 
 
