@@ -52,7 +52,10 @@ def forked_environment() -> str:
 
 @pytest.fixture(scope="module", name="gateway")
 async def shared_gateway(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gateway]:
-    """A gateway for all tests that neither kill nor count its environments. They come before those that empty Redis."""
+    """A gateway for all tests that neither kill nor count its environments.
+
+    They come after the tests with gateways of their own: this one would adopt the task of a killed gateway.
+    """
     folder = tmp_path_factory.mktemp("gateway")
     async with gateway_of(redis_server, folder, CONCORD_ENVIRONMENT_COMMAND=forked_environment()) as found:
         yield found
@@ -156,6 +159,53 @@ async def test_a_scenario_in_the_layout_of_ues_agentbeats_makes_a_row_unedited(r
     assert (row["domain"], row["score"], results["unjudged"]) == ("assistant-assessment", 100, False)
 
 
+async def test_a_killed_environment_fails_the_assessment_which_says_so(redis_url: str, tmp_path: Path) -> None:
+    killed: list[int] = []
+
+    async def kill(_: httpx.AsyncClient, __: int) -> dict[str, Any]:
+        killed.extend(environments_of(gateway))
+        os.kill(killed[-1], signal.SIGKILL)
+        await asyncio.sleep(60)
+        return WAIT
+
+    async with gateway_of(redis_url, tmp_path) as gateway, assistant_of(kill) as (_, url):
+        answer, _updates = await assess(gateway, {"helper": url})
+        assert answer.state == "failed"
+        assert "no usable trial: the environment process was ended by SIGKILL" in answer.status_text
+        await gone(killed)
+        assert environments_of(gateway) == []
+
+
+async def test_a_killed_gateway_leaves_no_environment_and_its_successor_starts_the_trial_anew(
+    redis_url: str, tmp_path: Path
+) -> None:
+    first = asyncio.Event()
+
+    async def play(environment: httpx.AsyncClient, number: int) -> dict[str, Any]:
+        if not first.is_set():
+            first.set()
+            await asyncio.sleep(60)
+        return await first_day(environment, number)
+
+    async with (
+        gateway_of(redis_url, tmp_path) as gateway,
+        assistant_of(play) as (assistant, url),
+        httpx.AsyncClient(timeout=60) as http,
+    ):
+        task_id = (await task_of(http, gateway.url, request(CONFIG, {"helper": url}, blocking=False)))["id"]
+        await asyncio.wait_for(first.wait(), 60)
+        found = environments_of(gateway)
+        assert len(alive(found)) == 2
+        gateway.signal(signal.SIGKILL)
+        await gone(found)
+        await gateway.start()
+        row = row_of(await wait_for_end(http, gateway, task_id))
+    assert row["score"] == 100
+    keys = [each["api_key"] for each in assistant.received if each["message_type"] == "assessment_start"]
+    assert len(set(keys)) == 2
+    assert len(row["detail"]["assessment_results"]) == 1
+
+
 async def test_with_a_seed_other_than_0_each_run_has_its_own_variant(gateway: Gateway) -> None:
     tasks: list[str] = []
 
@@ -241,50 +291,3 @@ async def test_a_scenario_that_the_gateway_does_not_have_is_refused(gateway: Gat
     assert answer.state == "rejected"
     assert f"no scenario '{name}'; there are: " in answer.status_text
     assert "first_day" in answer.status_text
-
-
-async def test_a_killed_environment_fails_the_assessment_which_says_so(redis_url: str, tmp_path: Path) -> None:
-    killed: list[int] = []
-
-    async def kill(_: httpx.AsyncClient, __: int) -> dict[str, Any]:
-        killed.extend(environments_of(gateway))
-        os.kill(killed[-1], signal.SIGKILL)
-        await asyncio.sleep(60)
-        return WAIT
-
-    async with gateway_of(redis_url, tmp_path) as gateway, assistant_of(kill) as (_, url):
-        answer, _updates = await assess(gateway, {"helper": url})
-        assert answer.state == "failed"
-        assert "no usable trial: the environment process was ended by SIGKILL" in answer.status_text
-        await gone(killed)
-        assert environments_of(gateway) == []
-
-
-async def test_a_killed_gateway_leaves_no_environment_and_its_successor_starts_the_trial_anew(
-    redis_url: str, tmp_path: Path
-) -> None:
-    first = asyncio.Event()
-
-    async def play(environment: httpx.AsyncClient, number: int) -> dict[str, Any]:
-        if not first.is_set():
-            first.set()
-            await asyncio.sleep(60)
-        return await first_day(environment, number)
-
-    async with (
-        gateway_of(redis_url, tmp_path) as gateway,
-        assistant_of(play) as (assistant, url),
-        httpx.AsyncClient(timeout=60) as http,
-    ):
-        task_id = (await task_of(http, gateway.url, request(CONFIG, {"helper": url}, blocking=False)))["id"]
-        await asyncio.wait_for(first.wait(), 60)
-        found = environments_of(gateway)
-        assert len(alive(found)) == 2
-        gateway.signal(signal.SIGKILL)
-        await gone(found)
-        await gateway.start()
-        row = row_of(await wait_for_end(http, gateway, task_id))
-    assert row["score"] == 100
-    keys = [each["api_key"] for each in assistant.received if each["message_type"] == "assessment_start"]
-    assert len(set(keys)) == 2
-    assert len(row["detail"]["assessment_results"]) == 1
