@@ -35,7 +35,8 @@ def here(storage: Storage) -> TaskRecords:
 
 @pytest.fixture
 def there(storage: Storage) -> TaskRecords:
-    return process_of(storage)
+    """Another process, whose leases outlast a test."""
+    return storage.tasks(lease_s=100, keep_s=100)
 
 
 async def wait_until_leases_expire() -> None:

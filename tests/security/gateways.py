@@ -19,7 +19,8 @@ from tests.integration.purple_processes import free_urls
 from tests.security.assessing import request, rpc, task_of
 from tests.serving import served_agent
 
-LEASE_S = 1
+LEASE_S = 3
+"""A busy machine may pause a process for a second or two."""
 QUICK = {"num_runs": 1, "quiet_s": 0.1, "closing_cap_s": 0.3}
 
 

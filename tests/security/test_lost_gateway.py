@@ -93,7 +93,7 @@ async def test_a_client_resubscribed_at_another_gateway_gets_the_result_after_a_
             following = asyncio.create_task(
                 http.post(second.url, json=rpc("tasks/resubscribe", {"id": task_id}), timeout=60)
             )
-            await asyncio.sleep(3 * LEASE_S)  # time in which a gateway that runs keeps its assessment
+            await asyncio.sleep(2 * LEASE_S)  # time in which a gateway that runs keeps its assessment
             assert agent.received["two"] == 1
             first.signal(signal.SIGKILL)
             await agent.has_received("two", times=2)
