@@ -22,7 +22,7 @@ from concord.trust.declared_hosts import AllowedHosts, DeclaredHosts
 from concord.trust.urls import PeerUrls
 from tests.serving import eventually, listening, replying, reserved, served, url_of
 
-RETRIES = Retries(pauses_s=(0.01, 0.02), timeout_s=5)
+RETRIES = Retries(pauses_s=(0.01, 0.02), timeout_s=60, closing_s=60)
 LOOPBACK = PeerUrls([ip_network("127.0.0.0/8")])
 BY_1_0 = ServerCallContext(state={"headers": {"a2a-version": "1.0"}})
 BY_0_3 = ServerCallContext()
@@ -183,16 +183,16 @@ class TestDelivery:
     async def test_a_receiver_that_refuses_connections_gets_the_notification_when_it_is_back(
         self, webhooks: Webhooks, storage: Storage
     ) -> None:
-        patient = Notifications(
-            webhooks, storage.tasks(lease_s=5, keep_s=100), Retries(pauses_s=(0.1,) * 50, timeout_s=0.5)
+        insistent = Notifications(
+            webhooks, storage.tasks(lease_s=5, keep_s=100), Retries(pauses_s=(0.1,) * 600, timeout_s=0.5)
         )
         receiver, place = Receiver(), reserved()
         await webhooks.set_info("t", config(url_of(place)), BY_1_0)
-        await patient.send_notification("t", COMPLETED)
+        await insistent.send_notification("t", COMPLETED)
         await asyncio.sleep(0.15)
         async with served(receiver.app(), place):
             await eventually(lambda: bool(receiver.got))
-        await patient.aclose()
+        await insistent.aclose()
 
     async def test_the_end_of_a_task_does_not_wait_for_progress_that_cannot_be_delivered(
         self, webhooks: Webhooks, storage: Storage

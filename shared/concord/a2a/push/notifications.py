@@ -37,9 +37,6 @@ MAX_OUTBOXES: Final = 1000
 _AT_ONCE: Final = 32
 """Requests to webhooks at one time."""
 
-_CLOSING_S: Final = 3.0
-"""The time for which a stopping process tries to deliver, in seconds."""
-
 _PROGRESS: Final = frozenset({pb.TaskState.TASK_STATE_SUBMITTED, pb.TaskState.TASK_STATE_WORKING})
 _TRANSIENT: Final = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS})
 """Statuses below 500 after which a request is repeated."""
@@ -47,10 +44,14 @@ _TRANSIENT: Final = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_R
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """The policy for repeated requests: a pause after each failure (seconds). A request takes at most `timeout_s`."""
+    """The policy for repeated requests: a pause after each failure (seconds). A request takes at most `timeout_s`.
+
+    A stopping process tries to deliver for `closing_s`.
+    """
 
     pauses_s: tuple[float, ...] = (1, 2, 4, 8, 16)
     timeout_s: float = 10
+    closing_s: float = 3
 
 
 class _FinalError(Exception):
@@ -125,7 +126,7 @@ class Notifications(PushNotificationSender):
     async def aclose(self) -> None:
         """Waits a short time for the notifications under way, and drops the others."""
         if self._deliveries:
-            await asyncio.wait(self._deliveries, timeout=_CLOSING_S)
+            await asyncio.wait(self._deliveries, timeout=self._retries.closing_s)
         for delivery in self._deliveries:
             delivery.cancel()
         await asyncio.gather(*self._deliveries, return_exceptions=True)
