@@ -47,7 +47,7 @@ def _port(url: str) -> str:
 def _end(process: ForkedProcess) -> None:
     process.terminate()
     try:
-        process.wait(15)
+        process.wait(60)
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()

@@ -174,7 +174,7 @@ def _running(command: list[str]) -> Iterator[None]:
 
 
 def _get(url: str) -> str:
-    return httpx.get(url, timeout=10, trust_env=False).raise_for_status().text
+    return httpx.get(url, timeout=60, trust_env=False).raise_for_status().text
 
 
 def _answers(url: str) -> bool:

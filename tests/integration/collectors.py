@@ -90,7 +90,7 @@ class CollectorProcess:
     def wait(self) -> int:
         """Waits for the process to end and returns its exit code."""
         assert self._process is not None
-        return self._process.wait(20)
+        return self._process.wait(60)
 
     def kill(self) -> None:
         """Sends SIGKILL and waits for the end."""

@@ -67,9 +67,9 @@ async def pool() -> AsyncIterator[ProcessPool]:
 
 @pytest.fixture
 def jobs(storage: Storage, pool: ProcessPool) -> EvaluatorJobs:
-    judge = TrialJudge(LLMSettings(api_key=None), samples=1, deadline_s=5)
+    judge = TrialJudge(LLMSettings(api_key=None), samples=1, deadline_s=60)
     return EvaluatorJobs(
-        storage.traces, storage.assessments, storage.jobs, pool, judge, LIMITS, CriteriaEvaluator(None, deadline_s=5)
+        storage.traces, storage.assessments, storage.jobs, pool, judge, LIMITS, CriteriaEvaluator(None, deadline_s=60)
     )
 
 
@@ -140,9 +140,9 @@ class TestJobs:
                 storage.assessments,
                 storage.jobs,
                 pool,
-                TrialJudge(settings, samples=1, deadline_s=10),
+                TrialJudge(settings, samples=1, deadline_s=60),
                 LIMITS,
-                CriteriaEvaluator(None, deadline_s=5),
+                CriteriaEvaluator(None, deadline_s=60),
             )
             await jobs.evaluate_trial(EVALUATE.job().arguments)
             await jobs.judge_trial(JUDGE.job().arguments)

@@ -158,7 +158,7 @@ async def test_a_rate_limited_request_is_repeated_after_the_time_to_wait(trial: 
 async def test_a_failed_request_is_repeated_until_the_model_answers(trial: Trial, statuses: list[int]) -> None:
     model = FakeModel(honest_judge(), statuses=[*statuses, 200])
     async with fake_model(model) as settings:
-        judgment, _, _ = await trial.judged(settings, deadline_s=20)
+        judgment, _, _ = await trial.judged(settings, deadline_s=60)
     assert (judgment.source, judgment.task_success, len(model.asked)) == ("llm", 1.0, len(statuses) + 1)
 
 
@@ -239,7 +239,7 @@ async def test_without_a_usable_model_answer_the_rules_judge_and_give_the_reason
     with capture_logs() as logged:
         async with fake_model(model) as endpoint:
             settings = endpoint.model_copy(update={"max_retries": 1})
-            judgment, _, steps = await trial.judged(settings, deadline_s=0.5 if model.delay_s else 20)
+            judgment, _, steps = await trial.judged(settings, deadline_s=0.5 if model.delay_s else 60)
     assert judgment.source == "rules"
     assert "sk-test" not in f"{judgment} {steps} {logged}"
     assert judgment.reason is not None
@@ -401,9 +401,9 @@ async def test_samples_are_merged_and_their_agreement_is_recorded(trial: Trial) 
 
 
 async def test_samples_are_taken_concurrently(trial: Trial) -> None:
-    model = FakeModel(honest_judge(), delay_s=0.3)
+    model = FakeModel(honest_judge(), delay_s=2)
     async with fake_model(model) as settings:
-        judgment, _, _ = await trial.judged(settings, samples=9, deadline_s=2)
+        judgment, _, _ = await trial.judged(settings, samples=9, deadline_s=15)
     assert (judgment.source, judgment.samples, judgment.agreement) == ("llm", 9, 1.0)
 
 

@@ -273,7 +273,7 @@ sys.meta_path.insert(0, SlowImport())
 reporter = TraceReporter()
 reporter.FLUSH_S = 30  # the parent's step must still be waiting when the child starts
 report("parent")
-assert SlowImport.begun.wait(10)
+assert SlowImport.begun.wait(60)
 child = os.fork()  # while the reporter's thread holds the lock of an import
 if child == 0:
     report("child")

@@ -64,7 +64,7 @@ async def test_a_worker_counts_every_attempt_by_its_outcome(
         if outcome == "completed":
             stop.set()
 
-    policy = WorkerPolicy(timeout_s=5, max_tries=2, poll_s=0.02, backoff_cap_s=0.02)
+    policy = WorkerPolicy(timeout_s=60, max_tries=2, poll_s=0.02, backoff_cap_s=0.02)
     async with connect(redis_url) as storage:
         await storage.jobs.enqueue(Job("evaluate_trial", "job", Queue.FAST, {}))
     functions = {"evaluate_trial": function}

@@ -102,17 +102,17 @@ async def stack(
         collector_url = await exits.enter_async_context(
             served(create_collector(CollectorSettings(redis_url=redis_url, token_secret=SECRET)))
         )
-        judge = TrialJudge(llm, samples=1, deadline_s=20, cache=storage.answers)
+        judge = TrialJudge(llm, samples=1, deadline_s=60, cache=storage.answers)
         jobs = EvaluatorJobs(
             storage.traces,
             storage.assessments,
             storage.jobs,
-            _ThreadPool(1, memory_bytes=2**32, limit_s=20),
+            _ThreadPool(1, memory_bytes=2**32, limit_s=60),
             judge,
             EvaluatorSettings(redis_url=redis_url).evaluation_limits,
-            CriteriaEvaluator(llm, deadline_s=20, cache=storage.answers),
+            CriteriaEvaluator(llm, deadline_s=60, cache=storage.answers),
         )
-        policy = WorkerPolicy(timeout_s=20, completion_wait_s=0)
+        policy = WorkerPolicy(timeout_s=60, completion_wait_s=0)
         workers = [
             asyncio.create_task(
                 run_worker(redis_url, queue, jobs.functions(queue), policy, jobs.on_dead_letter, stop=stop)

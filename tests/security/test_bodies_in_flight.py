@@ -36,7 +36,7 @@ async def gateway(redis_url: str, tmp_path: Path) -> AsyncIterator[RunningGatewa
 @pytest.fixture
 async def impatient_gateway(redis_url: str, tmp_path: Path) -> AsyncIterator[RunningGateway]:
     """A gateway that hardly waits for the rest of a body."""
-    async with running_gateway(redis_url, tmp_path, body_budget_bytes=BUDGET, body_idle_s=0.3) as opened:
+    async with running_gateway(redis_url, tmp_path, body_budget_bytes=BUDGET, body_idle_s=1) as opened:
         yield opened
 
 
@@ -137,7 +137,7 @@ async def test_an_answer_that_its_caller_does_not_read_is_dropped_and_frees_its_
 
     body = json.dumps(send("message/send")).encode()
     async with (
-        running_gateway(redis_url, tmp_path, body_budget_bytes=4 * size, body_idle_s=0.3) as gateway,
+        running_gateway(redis_url, tmp_path, body_budget_bytes=4 * size, body_idle_s=2) as gateway,
         agent_answering(large) as url,
         httpx.AsyncClient(timeout=60) as http,
         AsyncExitStack() as callers,
@@ -154,11 +154,11 @@ async def test_the_first_byte_and_pauses_in_a_stream_may_take_longer_than_the_id
     impatient_gateway: RunningGateway,
 ) -> None:
     async def slow(request: Request) -> Response:
-        await asyncio.sleep(0.6)
+        await asyncio.sleep(1.5)
 
         async def events() -> AsyncIterator[bytes]:
             yield b": it begins\n\n"
-            await asyncio.sleep(0.6)
+            await asyncio.sleep(1.5)
             yield b'data: {"jsonrpc": "2.0", "id": 1, "result": {"kind": "message", "parts": [{"text": "end"}]}}\n\n'
 
         streamed = "message/stream" in str(await request.json())

@@ -151,7 +151,7 @@ async def test_a_worker_reads_a_plan_once_for_all_trials(redis_url: str, monkeyp
             return await load(assessment_id)
 
         monkeypatch.setattr(storage.assessments, "plan", counted)
-        judge = TrialJudge(LLMSettings(api_key=None), samples=1, deadline_s=5)
+        judge = TrialJudge(LLMSettings(api_key=None), samples=1, deadline_s=60)
         jobs = EvaluatorJobs(
             storage.traces,
             storage.assessments,
@@ -159,7 +159,7 @@ async def test_a_worker_reads_a_plan_once_for_all_trials(redis_url: str, monkeyp
             pool,
             judge,
             EvaluationLimits(1000, 30),
-            CriteriaEvaluator(None, deadline_s=5),
+            CriteriaEvaluator(None, deadline_s=60),
         )
         for trial in list(plan.trials):
             done = outcome(trial.trial_id)

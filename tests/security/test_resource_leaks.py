@@ -69,7 +69,7 @@ async def test_objects_descriptors_and_files_of_the_gateway_do_not_grow_with_end
             for _ in range(ROUNDS):
                 await run_assessments(http, url, agent)
             # Work that goes on after an answer may take some time on a busy machine.
-            await eventually(lambda: descriptors() <= before[0] and live_objects() == before[1], timeout_s=20)
+            await eventually(lambda: descriptors() <= before[0] and live_objects() == before[1], timeout_s=60)
     assert len(list((tmp_path / "assessments").glob("*.json"))) == 10
 
 

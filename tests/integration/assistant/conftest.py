@@ -70,7 +70,7 @@ class Assessor:
 @pytest.fixture(scope="module")
 async def green_agent() -> AsyncIterator[GreenAgent]:
     agent = GreenAgent(
-        config=GreenAgentConfig(notify_timeout_s=2, environment_command=forked_command("concord_environment"))
+        config=GreenAgentConfig(notify_timeout_s=10, environment_command=forked_command("concord_environment"))
     )
     await agent.startup()
     yield agent

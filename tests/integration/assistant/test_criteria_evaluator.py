@@ -57,7 +57,7 @@ def polite(asked: dict[str, Any]) -> str:
 async def test_a_models_calls_become_steps_and_its_answers_are_cached(redis_url: str) -> None:
     model = FakeModel(polite)
     async with connect(redis_url) as storage, fake_model(model) as settings:
-        evaluator = CriteriaEvaluator(settings, deadline_s=20, cache=storage.answers)
+        evaluator = CriteriaEvaluator(settings, deadline_s=60, cache=storage.answers)
         first, steps = await evaluator.evaluate(document(), ROOT)
         again, none = await evaluator.evaluate(document(), ROOT)
     [result] = first.criteria_results

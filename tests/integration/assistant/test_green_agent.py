@@ -383,7 +383,7 @@ async def test_new_messages_usage(green_agent: GreenAgent, scenario: Scenario) -
 
 
 async def test_a_killed_environment_fails_the_assessment_at_once_and_leaves_no_process(scenario: Scenario) -> None:
-    agent = GreenAgent(config=GreenAgentConfig(notify_timeout_s=2))
+    agent = GreenAgent(config=GreenAgentConfig(notify_timeout_s=60))
     await agent.startup()
     assert agent.server.pid is not None
     found = [agent.server.pid, *children(agent.server.pid)]

@@ -16,7 +16,7 @@ from concord_assistant.scenario.evaluators import EvalResult, EvaluatorRegistry
 from tests.unit.assistant.evaluation.days import BOB, Day
 from tests.unit.assistant.evaluation.hostile_evaluators import BAD, GOOD, SOURCE
 
-LIMITS = Limits(criterion_s=2)
+LIMITS = Limits(criterion_s=5)
 SECRET = "a-secret-of-the-service"
 
 Results = Mapping[str, EvalResult | str]
