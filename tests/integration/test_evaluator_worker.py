@@ -229,7 +229,7 @@ class TestPool:
         self, pool: ProcessPool
     ) -> None:
         await pool.warm_up()
-        first = asyncio.create_task(pool.run("same", _slow_pid, 0.3))
+        first = asyncio.create_task(pool.run("same", _slow_pid, 2))
         await asyncio.sleep(0.1)
         first.cancel()
         second = asyncio.create_task(pool.run("same", os.getpid))

@@ -224,7 +224,7 @@ async def test_requests_under_way_at_sigterm_are_answered_and_stored(
         ]
         for _ in parts:
             await begun.acquire()
-        await asyncio.sleep(0.3)
+        await asyncio.sleep(2)  # until the collector has accepted the connections
         collector.signal(signal.SIGTERM)
         await asyncio.sleep(0.3)
         for part in parts:

@@ -399,10 +399,12 @@ def evaluator(redis_url: str, tmp_path: Path) -> Iterator[None]:
 async def test_a_call_open_when_its_trial_closes_is_aborted_and_recorded_once_as_unanswered(
     gateway: RunningGateway,
 ) -> None:
-    hanging, calls, traces = asyncio.Event(), list[asyncio.Task[httpx.Response]](), list[str]()
+    called, hanging = asyncio.Event(), asyncio.Event()
+    calls, traces = list[asyncio.Task[httpx.Response]](), list[str]()
 
     async def hang(request: Request) -> Response:
         asked = await request.json()
+        called.set()
         await hanging.wait()
         result = {"kind": "message", "messageId": "m", "role": "agent", "parts": [{"kind": "text", "text": "late"}]}
         return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "result": result})
@@ -416,7 +418,7 @@ async def test_a_call_open_when_its_trial_closes_is_aborted_and_recorded_once_as
             url = proxy_url(gateway.url, "b", mine.token.get_secret_value())
             calls.append(asyncio.create_task(http.post(url, json=send("message/send"), timeout=60)))
             traces.append(mine.trace_id)
-            await asyncio.sleep(0.2)
+            await called.wait()
             await task.complete("done")
 
         async with served_agent(answer_early) as caller, await A2AClient.connect(gateway.url) as client:

@@ -67,7 +67,7 @@ async def test_a_client_that_was_disconnected_finds_its_task_running(lost_after:
     agent = CountingAgent()
     async with served_agent(agent) as url, httpx.AsyncClient(timeout=60) as http:
         with pytest.raises(httpx.ReadTimeout):
-            await http.post(url, json=request(lost_after), timeout=0.5)
+            await http.post(url, json=request(lost_after), timeout=2)
         asyncio.get_running_loop().call_later(0.2, agent.may_end.set)
         streamed = (await http.post(url, json=request("message/stream"))).text
     assert ("answer 1" in streamed, "completed" in streamed, agent.asked) == (True, True, 1)

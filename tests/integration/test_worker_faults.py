@@ -21,7 +21,7 @@ from tests.unit.evaluator.trials import outcome, plan
 
 TRIALS = 60
 CALLS = 20
-QUICK = {"CONCORD_JOB_TIMEOUT_FAST_S": "2"}
+QUICK = {"CONCORD_JOB_TIMEOUT_FAST_S": "5"}
 
 
 @pytest.fixture
