@@ -81,10 +81,10 @@ class Roster:
 def normalise_url(url: str) -> str:
     """One spelling per address: lower-case scheme and host; no default port, credentials, query or trailing slash.
 
-    Text other than an http(s) URL, such as an agent's name, is returned without surrounding spaces and trailing
+    Text other than an http(s) URL, such as an agent's name, is returned without surrounding white space and trailing
     slashes.
     """
-    text = url.strip().rstrip("/")
+    text = _trimmed(url)
     try:
         parts = urlsplit(text)
         host, port = parts.hostname, parts.port
@@ -96,4 +96,11 @@ def normalise_url(url: str) -> str:
     netloc = f"[{host}]" if ":" in host else host
     if port is not None and port != _DEFAULT_PORTS[scheme]:
         netloc = f"{netloc}:{port}"
-    return f"{scheme}://{netloc}{parts.path.rstrip('/')}"
+    return _trimmed(f"{scheme}://{netloc}{parts.path}")
+
+
+def _trimmed(text: str) -> str:
+    """`text` without surrounding white space and trailing slashes, also where the two alternate at its end."""
+    while (shorter := text.strip().rstrip("/")) != text:
+        text = shorter
+    return text

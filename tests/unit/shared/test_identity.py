@@ -24,13 +24,20 @@ ROSTER = Roster(
         ("http://[::1]:9009/", "http://[::1]:9009"),
         ("researcher_2", "researcher_2"),
         ("http://host:notaport/", "http://host:notaport"),
+        (" http://host/a /?token=x", "http://host/a"),
+        ("The Writer /", "The Writer"),
     ],
 )
 def test_equivalent_urls_have_one_normal_form(spelt: str, normal: str) -> None:
     assert normalise_url(spelt) == normal
 
 
-@given(st.text(max_size=80))
+@given(
+    st.text(max_size=80)
+    | st.lists(st.sampled_from([*"/:@?# \r\t%;.", "http://", "HTTPS://", "Host", "[::1]", "80"]), max_size=12).map(
+        "".join
+    )
+)
 def test_normalisation_is_idempotent(text: str) -> None:
     assert normalise_url(normalise_url(text)) == normalise_url(text)
 
