@@ -84,8 +84,8 @@ def redis_url(redis_server: str) -> str:
 
 @pytest.fixture
 def private_redis(tmp_path: Path) -> Iterator[PrivateServer]:
-    """A Redis of the test's own, which the test may kill and restart."""
-    server = PrivateServer(tmp_path / "redis")
+    """A Redis of the test's own, which the test may kill and restart. It acknowledges a write once it is on disk."""
+    server = PrivateServer(tmp_path / "redis", appendfsync="always")
     server.start()
     yield server
     server.stop()

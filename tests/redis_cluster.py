@@ -21,12 +21,13 @@ cluster-enabled yes
 cluster-node-timeout 2000
 dir "{folder}"
 appendonly yes
+appendfsync always
 save ""
 """
 
 
 class Cluster:
-    """Three primaries, which can be killed and restarted with their data."""
+    """Three primaries, which can be killed and restarted with all data that they acknowledged."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()

@@ -86,11 +86,11 @@ def shared_server(folder: Path, tell: Callable[[str], None]) -> Iterator[str]:
 class PrivateServer:
     """A Redis of a test's own, with AOF, that can be killed and restarted on the same port with its data."""
 
-    def __init__(self, folder: Path, environment: dict[str, str] | None = None) -> None:
+    def __init__(self, folder: Path, environment: dict[str, str] | None = None, appendfsync: str = "everysec") -> None:
         choice = choose_redis(environment or {"PATH": os.environ["PATH"]}, folder, free_port())
         assert choice.program is not None
         self.url = choice.url
-        self._command = choice.program.command
+        self._command = (*choice.program.command, "--appendfsync", appendfsync)
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -98,8 +98,20 @@ class PrivateServer:
         self._process = subprocess.Popen(self._command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until_up(self.url)
 
+    def wait_until_written(self) -> None:
+        """Waits until the kernel has all data that the server acknowledged. Raises TimeoutError.
+
+        With `appendfsync everysec`, the server keeps new data in its own memory while an fsync runs.
+        """
+        deadline = time.monotonic() + READY_S
+        with redis.Redis.from_url(self.url) as client:
+            while client.info("persistence")["aof_buffer_length"]:
+                if time.monotonic() > deadline:
+                    raise TimeoutError(f"the Redis at {self.url} keeps data in memory for more than {READY_S} s")
+                time.sleep(0.01)
+
     def kill(self) -> None:
-        """Sends SIGKILL: data that is not on disk is lost."""
+        """Sends SIGKILL: data that the kernel does not have is lost."""
         assert self._process is not None
         self._process.kill()
         self._process.wait()

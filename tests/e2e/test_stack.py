@@ -124,10 +124,12 @@ def test_an_assessment_completes_after_its_workers_were_killed(assessment_withou
 
 
 def test_an_assessment_completes_after_its_redis_was_killed(stack: Concord, tmp_path: Path) -> None:
-    with long_assessment(stack, tmp_path) as asking:
+    with redis_of(stack) as redis, long_assessment(stack, tmp_path) as asking:
+        # With `everysec`, a kill during an fsync loses acknowledged data.
+        redis.config_set("appendfsync", "always")
         asking.read_until("evaluating")
-        [redis] = programs_with(stack.mark, "valkey-server") or programs_with(stack.mark, "redis-server")
-        os.kill(redis, signal.SIGKILL)
+        [server] = programs_with(stack.mark, "valkey-server") or programs_with(stack.mark, "redis-server")
+        os.kill(server, signal.SIGKILL)
         row = row_at_the_end(asking)
 
     assert row.detail.scoring.usable_trials == RUNS

@@ -10,7 +10,6 @@ from collections.abc import AsyncIterator, Iterator
 
 import httpx
 import pytest
-import redis
 
 from concord.agent.assignment import Assignment
 from concord.agent.reporter import TraceReporter
@@ -24,16 +23,8 @@ TRACES = ("t1", "t2", "t3")
 
 
 @pytest.fixture
-def durable_redis(private_redis: PrivateServer) -> PrivateServer:
-    """A Redis that acknowledges a write once it is on disk; with `everysec`, a kill may lose the last second."""
-    with redis.Redis.from_url(private_redis.url) as client:
-        client.config_set("appendfsync", "always")
-    return private_redis
-
-
-@pytest.fixture
-def collector(durable_redis: PrivateServer) -> Iterator[CollectorProcess]:
-    process = CollectorProcess(durable_redis.url, CONCORD_TOKEN_SECRET=SECRET, CONCORD_OPEN="true")
+def collector(private_redis: PrivateServer) -> Iterator[CollectorProcess]:
+    process = CollectorProcess(private_redis.url, CONCORD_TOKEN_SECRET=SECRET, CONCORD_OPEN="true")
     process.start()
     yield process
     process.stop()
@@ -78,7 +69,7 @@ async def assert_every_step_is_stored_once(redis_url: str) -> None:
 
 
 async def test_a_killed_collector_loses_and_duplicates_no_step(
-    collector: CollectorProcess, durable_redis: PrivateServer
+    collector: CollectorProcess, private_redis: PrivateServer
 ) -> None:
     def run() -> None:
         with ReportingTeam(collector.url):
@@ -88,40 +79,40 @@ async def test_a_killed_collector_loses_and_duplicates_no_step(
                 collector.start()
 
     await asyncio.to_thread(run)
-    await assert_every_step_is_stored_once(durable_redis.url)
+    await assert_every_step_is_stored_once(private_redis.url)
 
 
 async def test_a_killed_redis_loses_and_duplicates_no_step(
-    collector: CollectorProcess, durable_redis: PrivateServer
+    collector: CollectorProcess, private_redis: PrivateServer
 ) -> None:
     def run() -> None:
         with ReportingTeam(collector.url):
             for _ in range(2):
                 threading.Event().wait(0.8)
-                durable_redis.kill()
-                durable_redis.start()
+                private_redis.kill()
+                private_redis.start()
 
     await asyncio.to_thread(run)
-    await assert_every_step_is_stored_once(durable_redis.url)
+    await assert_every_step_is_stored_once(private_redis.url)
 
 
 async def test_reporters_lose_no_step_while_redis_is_down_for_ten_seconds(
-    collector: CollectorProcess, durable_redis: PrivateServer
+    collector: CollectorProcess, private_redis: PrivateServer
 ) -> None:
     def run() -> None:
         with ReportingTeam(collector.url):
-            durable_redis.kill()
+            private_redis.kill()
             threading.Event().wait(10)
             assert httpx.get(f"{collector.url}/readyz", timeout=60).status_code == 503
             assert httpx.get(f"{collector.url}/healthz", timeout=60).status_code == 200
-            durable_redis.start()
+            private_redis.start()
 
     await asyncio.to_thread(run)
-    await assert_every_step_is_stored_once(durable_redis.url)
+    await assert_every_step_is_stored_once(private_redis.url)
 
 
 async def test_steps_acknowledged_before_a_kill_are_stored_after_it(
-    collector: CollectorProcess, durable_redis: PrivateServer
+    collector: CollectorProcess, private_redis: PrivateServer
 ) -> None:
     acknowledged: set[str] = set()
 
@@ -138,18 +129,18 @@ async def test_steps_acknowledged_before_a_kill_are_stored_after_it(
         senders = [asyncio.create_task(send(client, sender)) for sender in range(8)]
         while len(acknowledged) < 200:
             await asyncio.sleep(0.01)
-        durable_redis.kill()
+        private_redis.kill()
         collector.kill()
         await asyncio.gather(*senders)
-    durable_redis.start()
-    async with connect(durable_redis.url) as storage:
+    private_redis.start()
+    async with connect(private_redis.url) as storage:
         stored = Counter(report.step.step_id for report in await reports(storage))
     assert acknowledged <= stored.keys()
     assert max(stored.values()) == 1
 
 
 async def test_batches_sent_three_times_in_any_order_are_stored_once(
-    collector: CollectorProcess, durable_redis: PrivateServer
+    collector: CollectorProcess, private_redis: PrivateServer
 ) -> None:
     sent = [batch(step(f"{number}-a"), step(f"{number}-b"), "bad", batch_id=f"b{number}") for number in range(60)]
     shuffled = sent * 3
@@ -158,16 +149,16 @@ async def test_batches_sent_three_times_in_any_order_are_stored_once(
         answers = await asyncio.gather(*(client.post("/traces", json=each) for each in shuffled))
     assert {answer.status_code for answer in answers} == {202}
     assert {answer.text for answer in answers} == {answers[0].text}
-    async with connect(durable_redis.url) as storage:
+    async with connect(private_redis.url) as storage:
         stored = Counter(report.step.step_id for report in await reports(storage))
     assert stored == Counter(f"{number}-{name}" for number in range(60) for name in "ab")
 
 
 @pytest.fixture
-async def flooded(durable_redis: PrivateServer) -> AsyncIterator[tuple[str, list[int]]]:
+async def flooded(private_redis: PrivateServer) -> AsyncIterator[tuple[str, list[int]]]:
     """A collector that one participant floods as fast as it can, and the statuses of the answers that it gets."""
     process = CollectorProcess(
-        durable_redis.url, CONCORD_TOKEN_SECRET=SECRET, CONCORD_OPEN="false", CONCORD_RATE_BYTES_PER_S="200000"
+        private_redis.url, CONCORD_TOKEN_SECRET=SECRET, CONCORD_OPEN="false", CONCORD_RATE_BYTES_PER_S="200000"
     )
     await asyncio.to_thread(process.start)
     statuses: list[int] = []
@@ -204,7 +195,7 @@ async def test_a_flood_by_one_participant_does_not_make_others_wait(flooded: tup
 
 
 async def test_requests_under_way_at_sigterm_are_answered_and_stored(
-    collector: CollectorProcess, durable_redis: PrivateServer
+    collector: CollectorProcess, private_redis: PrivateServer
 ) -> None:
     parts = [asyncio.Event() for _ in range(20)]
     begun = asyncio.Semaphore(0)
@@ -232,5 +223,5 @@ async def test_requests_under_way_at_sigterm_are_answered_and_stored(
         answers = await asyncio.gather(*requests)
     assert {answer.status_code for answer in answers} == {202}
     assert await asyncio.to_thread(collector.wait) in {0, -signal.SIGTERM}
-    async with connect(durable_redis.url) as storage:
+    async with connect(private_redis.url) as storage:
         assert len(await reports(storage)) == len(parts)

@@ -30,23 +30,19 @@ def evaluators(private_redis: PrivateServer, tmp_path: Path) -> Iterator[None]:
         yield
 
 
-def set_appendfsync(server: PrivateServer, appendfsync: str) -> None:
-    """Sets `appendfsync` of a Redis."""
-    with redis.Redis.from_url(server.url) as client:
-        client.config_set("appendfsync", appendfsync)
-
-
 @pytest.mark.usefixtures("evaluators")
 @pytest.mark.parametrize("appendfsync", ["always", "everysec"])
 async def test_an_assessment_loses_nothing_when_redis_is_killed_and_restarted(
     private_redis: PrivateServer, tmp_path: Path, agent: CountingAgent, appendfsync: str
 ) -> None:
-    set_appendfsync(private_redis, appendfsync)
+    with redis.Redis.from_url(private_redis.url) as client:
+        client.config_set("appendfsync", appendfsync)
     async with gateways(private_redis.url, tmp_path) as (gateway,):
         withheld = agent.withhold("two")
         async with httpx.AsyncClient(timeout=60) as http:
             task_id = await begin(http, gateway, agent, "one", "two", "three")
             await agent.has_received("two")
+            private_redis.wait_until_written()
             private_redis.kill()
             private_redis.start()
             withheld.set()
@@ -58,7 +54,6 @@ async def test_an_assessment_loses_nothing_when_redis_is_killed_and_restarted(
 async def test_an_assessment_continues_after_gateway_workers_and_redis_were_killed(
     private_redis: PrivateServer, tmp_path: Path, agent: CountingAgent
 ) -> None:
-    set_appendfsync(private_redis, "always")
     async with gateways(private_redis.url, tmp_path) as (gateway,):
         with workers(private_redis.url, tmp_path, **RETRIED_SOON):
             withheld = agent.withhold("two")
