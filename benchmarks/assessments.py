@@ -20,7 +20,7 @@ import redis
 
 from benchmarks.processes import redis_server, wait_for
 from benchmarks.tables import ResultTable
-from tests.redis_servers import free_port
+from tests.ports import free_port
 
 WARM_UP: Final = 50
 SIDE_BY_SIDE: Final = 8

@@ -19,7 +19,7 @@ import httpx
 
 from benchmarks.processes import wait_for
 from benchmarks.tables import ResultTable
-from tests.redis_servers import free_port
+from tests.ports import free_port
 
 MAILS: Final = 10_000
 ROUNDS: Final = 5

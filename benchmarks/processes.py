@@ -10,7 +10,8 @@ from pathlib import Path
 
 import httpx
 
-from tests.redis_servers import PrivateServer, free_port
+from tests.ports import free_port
+from tests.redis_servers import PrivateServer
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from concord.storage.redis import Storage, connect
 from concord.trace.report import BatchReceipt
 from concord_assistant.environment.server import NO_CERTIFICATES
 from tests.llm_server import FakeModel, fake_model, honest_judge
-from tests.redis_servers import free_port
+from tests.ports import free_port
 
 WORKERS: Final = (1, 2, 4)
 JOBS: Final = 48

@@ -11,7 +11,7 @@ import httpx
 
 from concord.storage import Queue
 from tests.forked import ForkedProcess
-from tests.redis_servers import free_port
+from tests.ports import free_port
 
 READY_S = 90.0
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import redis
 
 from concord_cli.stack.redis import choose_redis
-from tests.redis_servers import READY_S, free_port, wait_until_up
+from tests.ports import free_port
+from tests.redis_servers import READY_S, wait_until_up
 
 NODES = 3
 _SLOTS = 16_384

@@ -1,9 +1,7 @@
 """Real Redis servers for tests: a shared one from the best source available, and private ones that may be killed."""
 
 import os
-import secrets
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -14,10 +12,10 @@ from pathlib import Path
 import redis
 
 from concord_cli.stack.redis import choose_redis
+from tests.ports import free_port
 
 IMAGE = "redis:8-alpine"
 READY_S = 15.0
-_PORTS = range(10_000, 30_000)
 
 
 class Kind(StrEnum):
@@ -131,19 +129,6 @@ def wait_until_up(url: str) -> None:
             return
         time.sleep(0.05)
     raise TimeoutError(f"no Redis at {url} after {READY_S} s")
-
-
-def free_port() -> int:
-    """A TCP port on the loopback on which nothing listens.
-
-    The port is random, so that concurrent test processes choose different ones. It is below the kernel's range for
-    outgoing connections, so that none of these takes it before its server listens or while the server restarts.
-    """
-    while True:
-        port = _PORTS.start + secrets.randbelow(len(_PORTS))
-        with socket.socket() as listener, suppress(OSError):
-            listener.bind(("127.0.0.1", port))
-            return port
 
 
 @contextmanager

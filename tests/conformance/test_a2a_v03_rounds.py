@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.redis_servers import free_port
+from tests.ports import free_port
 from tests.security.assessing import request, task_of
 from tests.security.gateways import row_of
 

@@ -13,9 +13,7 @@ from tempfile import mkdtemp
 from uuid import uuid4
 
 from concord.assessment.result_row import ResultRow
-from concord_cli.stack.probes import is_free
 from tests.e2e.processes import processes_with
-from tests.redis_servers import free_port
 
 ROOT = Path(__file__).parents[2]
 QUICK, MESH, BAD = (ROOT / f"scenarios/{name}.toml" for name in ("quick", "mesh", "bad"))
@@ -112,11 +110,3 @@ def concord(folder: Path, *arguments: str, python: str = sys.executable, **envir
 def row_in(path: Path) -> ResultRow:
     [row] = json.loads(path.read_text())["results"]
     return ResultRow.model_validate(row)
-
-
-def row_of_free_ports(length: int) -> range:
-    """Consecutive free ports."""
-    while True:
-        first = free_port()
-        if all(map(is_free, row := range(first, first + length))):
-            return row

@@ -4,7 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.concord import BAD, MESH, Concord, concord, row_of_free_ports
+from tests.e2e.concord import BAD, MESH, Concord, concord
+from tests.ports import row_of_free_ports
 
 
 @pytest.fixture(scope="session")

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.concord import concord, row_in, row_of_free_ports
+from tests.e2e.concord import concord, row_in
 from tests.e2e.processes import until
 from tests.e2e.test_images import build, docker
+from tests.ports import row_of_free_ports
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]
 

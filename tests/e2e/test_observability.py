@@ -21,9 +21,10 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from concord_cli.stack.probes import LOOPBACK
-from tests.e2e.concord import bare_environment, concord, row_of_free_ports
+from tests.e2e.concord import bare_environment, concord
 from tests.e2e.processes import until
 from tests.forked import forking_python
+from tests.ports import row_of_free_ports
 from tests.unit.test_docs import anchors
 
 ROOT = Path(__file__).parents[2]

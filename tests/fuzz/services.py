@@ -17,7 +17,7 @@ import schemathesis
 
 from concord.storage.redis import connect
 from tests.integration.observed import SECRET, RunningGateway
-from tests.redis_servers import free_port
+from tests.ports import free_port
 from tests.security.assessing import workers
 
 ADMIN_KEY: Final = "0123456789abcdef" * 4

@@ -18,7 +18,7 @@ from concord.trust.tokens import Claims, TokenIssuer, parse_secrets
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
 from tests.forked import ForkedProcess
-from tests.redis_servers import free_port
+from tests.ports import free_port
 from tests.serving import served
 
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

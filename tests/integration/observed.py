@@ -25,7 +25,7 @@ from concord.trust.tokens import Claims, TokenIssuer
 from concord_gateway.app import create_app
 from concord_gateway.settings import GatewaySettings
 from tests.forked import ForkedProcess
-from tests.redis_servers import free_port
+from tests.ports import free_port
 from tests.serving import reserved, served, url_of
 
 SECRET = SecretStr("what-signs-tokens-in-these-tests-only")

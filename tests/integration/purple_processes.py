@@ -16,7 +16,7 @@ from concord.agent.peers import PeerList
 from concord.assessment.roster import RosterEntry
 from concord.trace.report import StepBatch
 from tests.forked import ForkedProcess
-from tests.redis_servers import free_port
+from tests.ports import free_port
 
 START_S = 30
 STOP_S = 10

@@ -12,8 +12,8 @@ from concord.assessment.result_row import ResultRow
 from concord_gateway import contact as contacting
 from concord_gateway.contact import contact
 from tests.integration.observed import running_gateway
+from tests.ports import free_port
 from tests.progress import RecordedProgress
-from tests.redis_servers import free_port
 from tests.security.assessing import workers
 from tests.serving import listening, replying, served_agent
 

@@ -25,7 +25,7 @@ from tests.integration.observed import (
     running_gateway,
     send,
 )
-from tests.redis_servers import free_port
+from tests.ports import free_port
 from tests.serving import served_agent
 
 TOKEN = f"{TOKEN_PREFIX}eyJ"

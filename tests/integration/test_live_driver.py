@@ -29,8 +29,8 @@ from concord_gateway.drivers import TrialContext, drive_live
 from concord_gateway.open_calls import TrialCalls
 from concord_gateway.recorder import Recorder
 from tests.assistants import no_assistants
+from tests.ports import free_port
 from tests.progress import RecordedProgress
-from tests.redis_servers import free_port
 from tests.serving import served_agent
 
 

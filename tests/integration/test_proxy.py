@@ -37,7 +37,8 @@ from tests.integration.observed import (
     running_gateway,
     send,
 )
-from tests.redis_servers import PrivateServer, free_port
+from tests.ports import free_port
+from tests.redis_servers import PrivateServer
 from tests.security.assessing import workers
 from tests.serving import listening, replying, served_agent
 

@@ -19,8 +19,8 @@ from concord.storage.redis import Storage, connect
 from concord.storage.tasks import TaskDraft
 from tests.integration.test_storage import answer, batch
 from tests.integration.workers import worker
+from tests.ports import free_port
 from tests.redis_cluster import Cluster
-from tests.redis_servers import free_port
 from tests.security.assessing import PATTERN, request, task_of
 from tests.security.gateways import QUICK, counting_agent, gateways, row_of, tasks
 

@@ -21,7 +21,7 @@ from concord.trace.report import StepBatch
 from concord.trace.step import CallType, InteractionStep
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
-from tests.redis_servers import free_port
+from tests.ports import free_port
 from tests.serving import eventually, reserved, served, url_of
 
 

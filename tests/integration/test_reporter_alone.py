@@ -16,7 +16,7 @@ from concord.agent.reporter import TraceReporter
 from concord.storage.redis import Storage, connect
 from concord.trace.step import CallType, InteractionStep
 from tests.integration.collectors import collector, reports
-from tests.redis_servers import free_port
+from tests.ports import free_port
 from tests.serving import eventually
 
 HEAVY = (

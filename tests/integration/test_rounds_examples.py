@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from concord_suites import FAMILIES
 from concord_suites.player import reply
 from tests.conformance.test_a2a_v03_rounds import wait_for_card
-from tests.redis_servers import free_port
+from tests.ports import free_port
 from tests.security.assessing import request, task_of, workers
 from tests.security.gateways import gateways, row_of
 from tests.serving import served

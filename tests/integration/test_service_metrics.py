@@ -23,7 +23,7 @@ from concord_gateway.instruments import Instruments
 from concord_gateway.settings import GatewaySettings
 from tests.integration.assistant.test_environment_server import STAND_IN
 from tests.integration.collectors import NO_TLS
-from tests.redis_servers import free_port
+from tests.ports import free_port
 from tests.serving import eventually, served
 
 

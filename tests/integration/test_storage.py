@@ -13,7 +13,8 @@ from concord.storage import OPEN_SCOPE, Job, JobFunction, Queue, RegistryFullErr
 from concord.storage.redis import Storage, WorkerPolicy, connect, run_worker
 from concord.trace.report import BatchReceipt, Channel, ReportBatch, StepBatch, pack
 from concord.trace.step import CallType, InteractionStep
-from tests.redis_servers import PrivateServer, free_port
+from tests.ports import free_port
+from tests.redis_servers import PrivateServer
 from tests.serving import eventually
 
 

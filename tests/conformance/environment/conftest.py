@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from tests.forked import ForkedProcess
-from tests.redis_servers import free_port
+from tests.ports import free_port
 
 ADMIN_KEY: Final = "0123456789abcdef" * 4
 

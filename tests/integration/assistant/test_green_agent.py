@@ -22,7 +22,7 @@ from concord_assistant.updates import Update
 from tests.integration.assistant.conftest import Assessor, assistant_of
 from tests.integration.assistant.scripted import first_day
 from tests.integration.workers import children, gone
-from tests.redis_servers import free_port
+from tests.ports import free_port
 from tests.serving import served_agent
 
 WAIT: dict[str, Any] = {"message_type": "turn_complete"}

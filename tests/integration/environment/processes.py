@@ -12,7 +12,7 @@ import httpx
 
 from tests.forked import ForkedProcess
 from tests.integration.environment.conftest import ADMIN_KEY
-from tests.redis_servers import free_port
+from tests.ports import free_port
 
 
 @contextmanager
@@ -24,7 +24,8 @@ def environment_process(
 ) -> Iterator[tuple[ForkedProcess, str]]:
     """A process that serves an environment, and its URL. The process is killed at the end if it still runs.
 
-    `log` receives the process's standard error. `largest_file` limits the bytes of each file that it writes.
+    `log` receives the process's standard error, by default that of the tests. `largest_file` limits the bytes of each
+    file that it writes.
     """
     port = free_port()
     with started(snapshot, port, log=log, largest_file=largest_file) as process:
@@ -44,7 +45,7 @@ def started(
     """A process that was started and need not come to serve. The process is killed at the end if it still runs."""
     settings = {"UES_ADMIN_KEY": ADMIN_KEY, "CONCORD_SNAPSHOT_FILE": str(snapshot), "CONCORD_LOG_LEVEL": "WARNING"}
     variables = {**os.environ, **settings}
-    process = ForkedProcess("concord_environment", "--port", str(port), env=variables, stderr=log or Path(os.devnull))
+    process = ForkedProcess("concord_environment", "--port", str(port), env=variables, stderr=log)
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest_file, largest_file))
     try:
         yield process

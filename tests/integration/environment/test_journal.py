@@ -30,7 +30,7 @@ from tests.forked import ForkedProcess
 from tests.integration.environment.conftest import ADMIN_KEY, calling, new_environment
 from tests.integration.environment.processes import environment_process, started
 from tests.integration.environment.test_scenario import DAY
-from tests.redis_servers import free_port
+from tests.ports import free_port
 from tests.serving import eventually
 
 MAIL = {"from_address": "bob@example.com", "to_addresses": ["user@example.com"], "subject": "Hello"}

@@ -14,7 +14,7 @@ import pytest
 from tests.integration.environment.conftest import ADMIN_KEY
 from tests.integration.environment.processes import await_health
 from tests.integration.environment.test_mcp import answer_of, connected
-from tests.redis_servers import free_port
+from tests.ports import free_port
 
 MOOD_SERVICE = "tests.integration.environment.mood_service"
 

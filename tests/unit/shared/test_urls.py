@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.trust.urls import PeerUrls, Resolver, UrlRefusedError, check_form, is_allowed
-from tests.redis_servers import free_port
+from tests.ports import free_port
 
 
 def resolver(*addresses: str) -> Resolver:
