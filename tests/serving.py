@@ -83,11 +83,10 @@ Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 @asynccontextmanager
 async def listening(serve: Serve, host: str = LOOPBACK, port: int = 0) -> AsyncIterator[str]:
-    """Serves raw TCP connections; yields an HTTP URL. At the end, closes the connections that are still open."""
-    serving: set[asyncio.Task[object] | None] = set()
+    """Serves raw TCP connections; yields an HTTP URL. At the end, aborts the connections that are still open."""
+    serving: dict[asyncio.Task[None], asyncio.WriteTransport] = {}
 
-    async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        serving.add(asyncio.current_task())
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             await serve(reader, writer)
         except (asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError):
@@ -95,16 +94,21 @@ async def listening(serve: Serve, host: str = LOOPBACK, port: int = 0) -> AsyncI
         finally:
             writer.close()
 
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        serving[asyncio.create_task(answer(reader, writer))] = writer.transport
+
     server = await asyncio.start_server(accept, host, port)
     try:
         yield f"http://{host}:{server.sockets[0].getsockname()[1]}/"
     finally:
         server.close()
         await _accepted()
-        tasks = [task for task in serving if task is not None]
-        for task in tasks:
+        for task in serving:
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*serving, return_exceptions=True)
+        for transport in serving.values():
+            transport.abort()  # a closed one waits for a peer that does not read
+        await asyncio.sleep(0)
 
 
 async def _accepted() -> None:
