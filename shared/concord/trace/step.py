@@ -1,11 +1,21 @@
 """The interaction step: one call that an agent made, on the wire as the A2A traceability extension has it."""
 
+import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, StringConstraints
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    StringConstraints,
+    ValidatorFunctionWrapHandler,
+    WrapValidator,
+)
 from pydantic.alias_generators import to_camel
 
 MAX_ID_LENGTH = 64
@@ -24,6 +34,21 @@ Milliseconds = Annotated[int, Field(ge=0, lt=2**63)]
 AttributeName = Annotated[str, StringConstraints(max_length=MAX_NAME_LENGTH)]
 AttributeValue = Annotated[str, StringConstraints(max_length=MAX_VALUE_LENGTH)]
 Attributes = Annotated[dict[AttributeName, AttributeValue], Field(max_length=MAX_ATTRIBUTES)]
+
+_UPPER_HALF = re.compile(r":[0-9]{2}[.,][0-9]{6}[5-9]")
+_MICROSECOND = timedelta(microseconds=1)
+
+
+def _to_nearest_microsecond(sent: object, read: ValidatorFunctionWrapHandler) -> datetime:
+    moment: datetime = read(sent)
+    if isinstance(sent, str) and _UPPER_HALF.search(sent):
+        with suppress(OverflowError):
+            moment += _MICROSECOND
+    return moment
+
+
+Timestamp = Annotated[datetime, WrapValidator(_to_nearest_microsecond)]
+"""Rounds to microseconds, as the fast decoding does; pydantic alone cuts (.NET sends 7 digits of a second, Go 9)."""
 
 
 class CallType(StrEnum):
@@ -191,8 +216,8 @@ class InteractionStep(StepFacts, ExtensionModel):
     total_tokens: Int64 | None = None
     additional_attributes: Attributes = Field(default_factory=dict)
     latency: Milliseconds | None = None
-    start_time: datetime | None = None
-    end_time: datetime | None = None
+    start_time: Timestamp | None = None
+    end_time: Timestamp | None = None
 
     error: JsonValue = None
     name: AttributeName | None = None

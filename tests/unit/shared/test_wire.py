@@ -1,6 +1,7 @@
 """The fast decoder agrees with the models: what it accepts, they accept with the same meaning."""
 
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
@@ -71,6 +72,27 @@ def test_steps_with_arbitrary_fields_are_read_alike_or_left_to_the_models(
     step: InteractionStep, changes: dict[str, JsonValue]
 ) -> None:
     assert_read_alike(body(sent(step) | changes))
+
+
+TIMESTAMPS = st.builds(
+    "{}{}{}{}{}".format,
+    st.sampled_from(["2026-01-01", "0001-01-01", "9999-12-31", "2026-02-29"]),
+    st.sampled_from(["T", " ", "t"]),
+    st.sampled_from(["00:00:00", "23:59:59", "23:59:60", "12:00"]),
+    st.from_regex(r"([.,][0-9]{1,12})?", fullmatch=True),
+    st.sampled_from(["Z", "z", "", "+01:00", "-23:59", "+0100", "+24:00"]),
+)
+
+
+@given(TIMESTAMPS)
+def test_timestamps_are_read_alike_or_left_to_the_models(timestamp: str) -> None:
+    assert_read_alike(body(step(start_time=timestamp)))
+
+
+@pytest.mark.parametrize("form", [{}, {"unknown": 1}], ids=["fast", "models"])
+def test_a_timestamp_is_rounded_to_microseconds(form: dict[str, JsonValue]) -> None:
+    [rounded] = decoding.read(body(step(start_time="2026-12-31T23:59:59.9999995Z", **form))).steps
+    assert rounded.start_time == datetime(2027, 1, 1, tzinfo=UTC)
 
 
 @given(
