@@ -14,11 +14,11 @@ from concord.a2a import AgentProfile, Handler, Skill, mount_agent
 LOOPBACK = "127.0.0.1"
 
 
-def reserved(host: str = LOOPBACK) -> socket.socket:
-    """A socket bound to a free port, which no other process can take. It refuses connections until an app is served on
-    it."""
+def reserved(host: str = LOOPBACK, port: int = 0) -> socket.socket:
+    """A socket bound to this or any free port, which no other process can take. It refuses connections until an app is
+    served on it."""
     holder = socket.socket()
-    holder.bind((host, 0))
+    holder.bind((host, port))
     return holder
 
 
@@ -43,8 +43,8 @@ async def served(app: ASGIApp, at: socket.socket | None = None) -> AsyncIterator
         try:
             yield url_of(holder)
         finally:
+            await _stop_accepting(holder)
             await server.shutdown([holder])
-            await _accepted()
             for connection in list(server.server_state.connections):
                 connection.transport.abort()
 
@@ -101,8 +101,8 @@ async def listening(serve: Serve, host: str = LOOPBACK, port: int = 0) -> AsyncI
     try:
         yield f"http://{host}:{server.sockets[0].getsockname()[1]}/"
     finally:
+        await _stop_accepting(*server.sockets)
         server.close()
-        await _accepted()
         for task in serving:
             task.cancel()
         await asyncio.gather(*serving, return_exceptions=True)
@@ -111,11 +111,16 @@ async def listening(serve: Serve, host: str = LOOPBACK, port: int = 0) -> AsyncI
         await asyncio.sleep(0)
 
 
-async def _accepted() -> None:
-    """Lets connections become visible that were accepted before their server closed.
+async def _stop_accepting(*listeners: socket.socket) -> None:
+    """Accepts no more connections, and lets those already accepted become visible, so that a server can close them.
 
-    Such a connection gets its transport in one pass of the event loop, and its protocol in the next.
+    An accepted connection gets its transport in the next pass of the event loop, and its protocol in the one after.
+    asyncio leaks a connection whose server closes before it has its transport
+    (https://github.com/python/cpython/issues/109564).
     """
+    loop = asyncio.get_running_loop()
+    for listener in listeners:
+        loop.remove_reader(listener.fileno())
     for _ in range(3):
         await asyncio.sleep(0)
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import networkx as nx
 import pytest
-import uvicorn
 from fastapi import FastAPI
 from pydantic import JsonValue
 
@@ -34,6 +33,7 @@ from tests.integration.purple_processes import (
     port_of,
     running_agents,
 )
+from tests.serving import reserved, served
 from tests.unit.purple.shipped_tasks import TASKS, share_right, shipped_text, values
 
 TEXT = shipped_text("cargo_bikes")
@@ -336,15 +336,11 @@ async def _serving(handler: Handler, url: str) -> AsyncIterator[None]:
     """Serves an agent at `url`, in this process."""
     app = FastAPI()
     agent = mount_agent(app, AgentProfile("own", "Ours.", "1", url, ()), handler)
-    server = uvicorn.Server(uvicorn.Config(app, port=int(port_of(url)), log_config=None, lifespan="off"))
-    running = asyncio.create_task(server.serve())
     try:
-        await asyncio.to_thread(await_card, url)
-        yield
+        async with served(app, reserved(port=int(port_of(url)))):
+            yield
     finally:
         await agent.aclose()
-        server.should_exit = True
-        await running
 
 
 async def test_the_command_line_starts_an_echo_agent_that_registers_itself() -> None:

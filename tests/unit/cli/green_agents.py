@@ -1,17 +1,15 @@
 """Green agents other than Concord's, which answer in the JSON-RPC of A2A 0.3."""
 
-import asyncio
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
-import uvicorn
 from fastapi import FastAPI, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from concord_cli.stack.probes import LOOPBACK, free_ports
-from tests.unit.cli.programs import until
+from tests.serving import reserved, served
 
 ROW = {"score": 1.5}
 
@@ -111,11 +109,5 @@ def text(value: str) -> dict[str, Any]:
 @asynccontextmanager
 async def serving(agent: GreenAgent) -> AsyncIterator[GreenAgent]:
     """Serves an agent on the loopback."""
-    server = uvicorn.Server(uvicorn.Config(agent.app(), host=LOOPBACK, port=agent.port, log_config=None, ws="none"))
-    running = asyncio.create_task(server.serve())
-    await until(lambda: server.started)
-    try:
+    async with served(agent.app(), reserved(port=agent.port)):
         yield agent
-    finally:
-        server.should_exit = True
-        await running
