@@ -33,7 +33,7 @@ class UrlRefusedError(Exception):
 
 
 class NoAddressError(UrlRefusedError):
-    """The URL's host has no address at present."""
+    """The URL's host has no address at present, or none was found in time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,9 @@ class PeerUrls:
         try:
             async with asyncio.timeout(_RESOLVE_S):
                 addresses = [ip_address(each.partition("%")[0]) for each in await self._resolve(host, port)]
-        except (OSError, TimeoutError, UnicodeError) as error:
+        except TimeoutError as error:
+            raise NoAddressError(f"its host's address was not found within {_RESOLVE_S:g} s") from error
+        except (OSError, UnicodeError) as error:
             raise NoAddressError("its host has no address") from error
         if not addresses:
             raise NoAddressError("its host has no address")
@@ -205,5 +207,7 @@ async def _first_open(addresses: Sequence[Address], port: int) -> Address:
 
 
 async def _resolve(host: str, port: int) -> list[str]:
+    with suppress(ValueError):
+        return [str(ip_address(host))]  # without a thread: asyncio has few, and simultaneous calls wait for them
     found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [str(each[4][0]) for each in found]

@@ -1,14 +1,16 @@
 """Peer URLs: only addresses in the public internet or in allowed networks are accepted."""
 
+import asyncio
 from collections.abc import Sequence
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import NoReturn
 
 import httpx
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.trust.urls import PeerUrls, Resolver, UrlRefusedError, check_form, is_allowed
+from concord.trust.urls import NoAddressError, PeerUrls, Resolver, UrlRefusedError, check_form, is_allowed
 from tests.ports import free_port
 
 
@@ -78,6 +80,30 @@ async def test_every_spelling_of_the_local_host_is_refused(host: str) -> None:
 async def test_a_host_without_an_address_is_refused() -> None:
     with pytest.raises(UrlRefusedError):
         await PeerUrls([], resolver()).pin("http://nowhere.example/")
+
+
+async def test_a_host_that_is_not_found_in_time_is_refused_for_that_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def hang(_: str, __: int) -> Sequence[str]:
+        await asyncio.Event().wait()
+        return []
+
+    monkeypatch.setattr("concord.trust.urls._RESOLVE_S", 0.01)
+    with pytest.raises(NoAddressError, match=r"was not found within 0\.01 s"):
+        await PeerUrls([], hang).pin("http://slow.example/")
+
+
+@pytest.mark.parametrize("host", ["8.8.8.8", "[2606:4700:4700::1111]"])
+async def test_a_literal_address_is_not_looked_up(host: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def look_up(*_: object, **__: object) -> NoReturn:
+        raise AssertionError("a lookup")
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "getaddrinfo", look_up)
+    assert str((await PeerUrls([]).pin(f"http://{host}/")).address) == host.strip("[]")
+
+
+async def test_the_zone_of_a_literal_address_does_not_change_how_it_is_judged() -> None:
+    with pytest.raises(UrlRefusedError):
+        await PeerUrls([]).pin("http://[::1%25eth0]/")
 
 
 async def test_a_pinned_url_is_requested_from_its_checked_address() -> None:
