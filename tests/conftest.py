@@ -1,9 +1,12 @@
 """Settings and fixtures of all tests: the event loop's backend, Hypothesis, and a real Redis."""
 
+import asyncio
 import atexit
 import gc
+import inspect
 import os
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
+from functools import wraps
 from itertools import chain, groupby
 from pathlib import Path
 
@@ -43,12 +46,33 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items[:] = chain.from_iterable(sorted(files, key=lambda file: places[id(file)]))
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> Iterator[None]:
+    """Cancels an async test that hangs.
+
+    The signal of pytest-timeout stops the event loop but not the test in it, for which its fixtures then wait forever.
+    """
+    if inspect.iscoroutinefunction(pyfuncitem.obj):
+        pyfuncitem.obj = _limited(pyfuncitem.obj)
+    return (yield)
+
+
+def _limited(test: Callable[..., Awaitable[None]]) -> Callable[..., Awaitable[None]]:
+    @wraps(test)
+    async def limited(**fixtures: object) -> None:
+        async with asyncio.timeout(ASYNC_LIMIT_S):
+            await test(**fixtures)
+
+    return limited
+
+
 def pytest_collection_finish() -> None:
     gc.freeze()
     gc.enable()
     atexit.register(gc.unfreeze)  # libraries report their objects as leaks unless the interpreter collects them
 
 
+ASYNC_LIMIT_S = 180
 UNIT = Path(__file__).parent / "unit"
 
 
