@@ -3,12 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import replace
+from itertools import count
 
 import pytest
 import redis
 
 from concord.storage.redis import Storage, connect
-from concord.storage.redis.tasks import MAX_ENDED_BYTES, MAX_REJECTED
+from concord.storage.redis.tasks import MAX_ENDED_BYTES, MAX_REJECTED, RedisTaskRecords
 from concord.storage.tasks import StaleTaskError, TaskDraft, TaskRecords
 
 LEASE_S = 1
@@ -81,8 +82,60 @@ class TestVersions:
             await here.save(CANCELED, 0)
         assert await here.get("task") is None
 
+    @pytest.mark.parametrize("draft", [RUNNING, ENDED, CANCELED], ids=["running", "ended", "canceled"])
+    async def test_a_save_whose_answer_is_lost_is_done_once(
+        self, here: TaskRecords, draft: TaskDraft, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        await here.save(RUNNING, 0)
+        _lose_the_first_answer(here, monkeypatch)
+        assert await here.save(draft, 1) == 2
+        assert await here.version("task") == 2
+
+    async def test_a_task_whose_first_answer_is_lost_stays_with_its_process(
+        self, here: TaskRecords, there: TaskRecords, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        _lose_the_first_answer(here, monkeypatch)
+        assert await here.save(RUNNING, 0) == 1
+        assert await there.adopt() is None
+        assert await here.save(RUNNING, 1) == 2
+
+
+def _lose_the_first_answer(records: TaskRecords, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Makes the connection fail after Redis has done the next save."""
+    assert isinstance(records, RedisTaskRecords)
+    save, answers = records._save, count()
+
+    async def lossy(names: list[str], values: list[str | int | bytes]) -> int:
+        stored: int = await save(names, values)
+        if next(answers) == 0:
+            raise redis.ConnectionError("closed by the test")
+        return stored
+
+    monkeypatch.setattr(records, "_save", lossy)
+
 
 class TestLeases:
+    async def test_a_process_does_not_adopt_a_task_whose_first_save_it_still_waits_for(
+        self, here: TaskRecords, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        assert isinstance(here, RedisTaskRecords)
+        save, answer = here._save, asyncio.Event()
+
+        async def late(names: list[str], values: list[str | int | bytes]) -> int:
+            stored: int = await save(names, values)
+            await answer.wait()
+            return stored
+
+        monkeypatch.setattr(here, "_save", late)
+        saving = asyncio.create_task(here.save(RUNNING, 0))
+        while await here.version("task") == 0:
+            await asyncio.sleep(0.01)
+        await wait_until_leases_expire()
+        assert await here.renew() == []
+        assert await here.adopt() is None
+        answer.set()
+        assert await saving == 1
+
     async def test_a_task_belongs_to_its_process_while_the_lease_is_renewed(
         self, storage: Storage, there: TaskRecords
     ) -> None:

@@ -53,14 +53,17 @@ return ARGV[2]
 """
 )
 
-# One script, so that only the holder of the lease writes a version, and only over the version that it read.
+# One script, so that only the holder of the lease writes a version, and only over the version that it read. A script
+# whose answer is lost runs again, and then finds that its write is done.
 _SAVE: Final = (
     _NOW
     + """
 local task, lease, running, of_owner, ended, sizes, webhooks = unpack(KEYS)
-local id, read, holder, owner, head, body, request, state, lease_s, ttl, most, most_bytes, prefix, hooks = unpack(ARGV)
-local stored = redis.call('HMGET', task, 'version', 'ended')
+local id, read, holder, write, owner, head, body, request, state = unpack(ARGV, 1, 9)
+local lease_s, ttl, most, most_bytes, prefix, hooks = unpack(ARGV, 10)
+local stored = redis.call('HMGET', task, 'version', 'ended', 'write')
 local version = tonumber(stored[1] or '0')
+if stored[3] == write then return version end
 if stored[2] == '1' then return -1 end
 if state == 'canceled' then
   if version == 0 then return -1 end
@@ -69,7 +72,7 @@ else
   if version ~= tonumber(read) or (by and by ~= holder) then return -1 end
 end
 version = version + 1
-redis.call('HSET', task, 'version', version, 'owner', owner, 'head', head, 'body', body)
+redis.call('HSET', task, 'version', version, 'write', write, 'owner', owner, 'head', head, 'body', body)
 redis.call('EXPIRE', task, ttl)
 redis.call('EXPIRE', webhooks, ttl)
 if owner ~= '' then
@@ -183,17 +186,22 @@ class RedisTaskRecords:
         most = MAX_REJECTED if draft.rejected else MAX_ENDED
         ttl_s = self._keep_s if draft.ended else RUNNING_TTL_S
         values: list[str | int | bytes] = [
-            *(task_id, version, self._holder, draft.owner, draft.head, draft.body, draft.request, state),
+            *(task_id, version, self._holder, new_step_id()),
+            *(draft.owner, draft.head, draft.body, draft.request, state),
             *(self.lease_s, ttl_s, most, MAX_ENDED_BYTES, keys.task(""), keys.WEBHOOKS),
         ]
-        with storage_faults():
-            stored: int = await _SAVE_RETRY.call_with_retry(lambda: self._save(names, values), _tell)
+        began = not draft.ended and task_id not in self._held
+        if began:
+            self._held[task_id] = None  # renewed from now on, however late the answer comes
+        stored = -1
+        try:
+            with storage_faults():
+                stored = await _SAVE_RETRY.call_with_retry(lambda: self._save(names, values), _tell)
+        finally:
+            if began if stored < 0 else draft.ended:
+                self._held.pop(task_id, None)
         if stored < 0:
             raise StaleTaskError(f"task {task_id} was changed by another process")
-        if draft.ended:
-            self._held.pop(task_id, None)
-        else:
-            self._held[task_id] = None
         return stored
 
     async def get(self, task_id: str) -> TaskRecord | None:
