@@ -100,7 +100,7 @@ async def test_an_open_call_gets_403_when_its_trial_closes(redis_url: str, tmp_p
         served_agent(slow) as slow_url,
     ):
         row = await services.row({"hasty": caller_url, "slow": slow_url}, start="hasty")
-        response = await asyncio.wait_for(outcome, 5)
+        response = await asyncio.wait_for(outcome, 30)
         assert (response.status_code, "closed" in response.text) == (403, True)
         (call,) = [each for each in row["detail"]["trials"][0]["calls"] if each["caller"] == "hasty"]
         assert "unanswered when the trial was closed" in call["error"]

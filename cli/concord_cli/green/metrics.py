@@ -17,8 +17,16 @@ from starlette.routing import Route
 
 from concord.service.probes import process_metrics
 
-_TIMEOUT_S: Final = 1.0
-"""The time limit for a program's answer, in seconds. Prometheus waits ten seconds by default."""
+_SCRAPE_TIMEOUT: Final = "X-Prometheus-Scrape-Timeout-Seconds"
+"""The header in which Prometheus states how long it waits for the exposition."""
+
+_DEFAULT_SCRAPE_TIMEOUT_S: Final = 10.0
+"""Prometheus's default."""
+
+_MAX_SCRAPE_TIMEOUT_S: Final = 60.0
+
+_PROGRAMS_SHARE: Final = 0.8
+"""The programs' share of the scrape's timeout. The rest is for the exposition's way to Prometheus."""
 
 _NO_CERTIFICATES: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
@@ -27,9 +35,10 @@ def metrics_route(local: Mapping[str, CollectorRegistry], elsewhere: Mapping[str
     """`/metrics` over the registries of this process and the URLs of other programs' metrics, both by part."""
     registries = {**local, "server": process_metrics()}
 
-    async def exposition(_: Request) -> Response:
-        async with httpx.AsyncClient(timeout=_TIMEOUT_S, trust_env=False, verify=_NO_CERTIFICATES) as client:
-            texts = await asyncio.gather(*(_scrape(client, url) for url in elsewhere.values()))
+    async def exposition(request: Request) -> Response:
+        timeout_s = _timeout_s(request.headers.get(_SCRAPE_TIMEOUT, ""))
+        async with httpx.AsyncClient(timeout=timeout_s, trust_env=False, verify=_NO_CERTIFICATES) as client:
+            texts = await asyncio.gather(*(_scrape(client, url, timeout_s) for url in elsewhere.values()))
         scraped = dict(zip(elsewhere, texts, strict=True))
         parts: list[tuple[str, Iterable[Metric]]] = [(part, each.collect()) for part, each in registries.items()]
         parts += [(part, text_string_to_metric_families(text)) for part, text in scraped.items() if text is not None]
@@ -41,11 +50,22 @@ def metrics_route(local: Mapping[str, CollectorRegistry], elsewhere: Mapping[str
     return Route("/metrics", exposition, methods=["GET"])
 
 
-async def _scrape(client: httpx.AsyncClient, url: str) -> str | None:
-    """A program's exposition; None if the program does not answer."""
+def _timeout_s(scrape_timeout: str) -> float:
+    """How long a program may take to answer, in seconds. `scrape_timeout`: Prometheus's header, "" if it is absent."""
     try:
-        return (await client.get(url)).raise_for_status().text
-    except httpx.HTTPError:
+        stated = float(scrape_timeout)
+    except ValueError:
+        stated = _DEFAULT_SCRAPE_TIMEOUT_S
+    scrape_timeout_s = stated if 0 < stated <= _MAX_SCRAPE_TIMEOUT_S else _DEFAULT_SCRAPE_TIMEOUT_S
+    return scrape_timeout_s * _PROGRAMS_SHARE
+
+
+async def _scrape(client: httpx.AsyncClient, url: str, timeout_s: float) -> str | None:
+    """A program's exposition; None if the program does not answer in time."""
+    try:
+        async with asyncio.timeout(timeout_s):
+            return (await client.get(url)).raise_for_status().text
+    except (httpx.HTTPError, TimeoutError):
         return None
 
 
