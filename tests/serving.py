@@ -107,8 +107,18 @@ async def listening(serve: Serve, host: str = LOOPBACK, port: int = 0) -> AsyncI
             task.cancel()
         await asyncio.gather(*serving, return_exceptions=True)
         for transport in serving.values():
-            transport.abort()  # a closed one waits for a peer that does not read
+            _abort(transport)
         await asyncio.sleep(0)
+
+
+def _abort(transport: asyncio.WriteTransport) -> None:
+    """Aborts an open connection, or one that was closed and waits for a peer that does not read.
+
+    asyncio's `abort` raises AttributeError if the connection was lost after `close` had left data to send
+    (https://github.com/agronholm/anyio/issues/1250).
+    """
+    if not transport.is_closing() or transport.get_write_buffer_size() > 0:
+        transport.abort()
 
 
 async def _stop_accepting(*listeners: socket.socket) -> None:

@@ -32,3 +32,16 @@ def test_a_server_closes_a_connection_however_shortly_before_its_end_it_came(
 
     asyncio.run(connect_and_end(server()))
     gc.collect()  # asyncio warns of an open connection when it is collected, and pytest raises the warning
+
+
+async def test_a_raw_server_ends_after_a_connection_that_was_closed_before_its_answer_was_sent() -> None:
+    answer = b"x" * 2**24  # more than the buffers of both sockets hold
+
+    async def write(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(answer)
+
+    async with listening(write) as url:
+        address = urlsplit(url)
+        reader, writer = await asyncio.open_connection(address.hostname, address.port)
+        assert await reader.read() == answer
+        writer.close()
