@@ -3,7 +3,7 @@
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import httpx
@@ -67,8 +67,9 @@ def assessment_without_workers(stack: Concord, tmp_path_factory: pytest.TempPath
     """A running assessment during whose evaluation every worker was killed."""
     with redis_of(stack) as redis, long_assessment(stack, tmp_path_factory.mktemp("wounded")) as asking:
         until(lambda: any(redis.scan_iter("*in-progress*")))
-        for worker in programs_with(stack.mark, "concord_evaluator"):
-            os.kill(worker, signal.SIGKILL)
+        for process in programs_with(stack.mark, "concord_evaluator"):
+            with suppress(ProcessLookupError):  # the processes of a worker's pool end with the worker
+                os.kill(process, signal.SIGKILL)
         yield asking
 
 
