@@ -11,6 +11,7 @@ import signal
 import socket
 import sys
 import time
+from contextlib import suppress
 
 _PASSED_ON = (signal.SIGINT, signal.SIGTERM)
 _POLL_S = 0.01
@@ -50,9 +51,14 @@ def main() -> int:
     module, *preload = names.split(",")
     folder = os.getcwd()  # noqa: PTH109
     zygote, _ = ordered(path, module, arguments, dict(os.environ), folder, [module, *preload], [0, 1, 2])
+
+    def pass_on(number: int, _: object) -> None:
+        with suppress(OSError):  # the process ended just now
+            zygote.send(bytes([number]))
+
     with zygote:
         for each in _PASSED_ON:
-            signal.signal(each, lambda number, _: zygote.send(bytes([number])))
+            signal.signal(each, pass_on)
         return int(zygote.recv(20))
 
 

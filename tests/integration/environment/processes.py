@@ -25,28 +25,22 @@ def environment_process(
     """A process that serves an environment, and its URL. The process is killed at the end if it still runs.
 
     `log` receives the process's standard error, by default that of the tests. `largest_file` limits the bytes of each
-    file that it writes.
+    file that it writes while it serves.
     """
     port = free_port()
-    with started(snapshot, port, log=log, largest_file=largest_file) as process:
+    with started(snapshot, port, log=log) as process:
         url = f"http://127.0.0.1:{port}"
         await_health(process, url)
+        resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest_file, largest_file))
         yield process, url
 
 
 @contextmanager
-def started(
-    snapshot: Path,
-    port: int,
-    *,
-    log: Path | None = None,
-    largest_file: int = resource.RLIM_INFINITY,
-) -> Iterator[ForkedProcess]:
+def started(snapshot: Path, port: int, *, log: Path | None = None) -> Iterator[ForkedProcess]:
     """A process that was started and need not come to serve. The process is killed at the end if it still runs."""
     settings = {"UES_ADMIN_KEY": ADMIN_KEY, "CONCORD_SNAPSHOT_FILE": str(snapshot), "CONCORD_LOG_LEVEL": "WARNING"}
     variables = {**os.environ, **settings}
     process = ForkedProcess("concord_environment", "--port", str(port), env=variables, stderr=log)
-    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (largest_file, largest_file))
     try:
         yield process
     finally:
