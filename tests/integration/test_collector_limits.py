@@ -42,20 +42,34 @@ async def answer_to(port: int, head: str, *pieces: bytes) -> bytes:
     return answer
 
 
+@pytest.mark.parametrize("pieces", [4, 40])
 async def test_a_client_can_read_that_its_body_is_too_large_whether_or_not_it_declared_the_length(
-    redis_url: str,
+    redis_url: str, pieces: int
 ) -> None:
     async with collector(redis_url, max_body_bytes=50_000) as client:
         port = client.base_url.port
         assert port is not None
         piece = b" " * 15_000
-        declared = await answer_to(port, "content-length: 60000", *[piece] * 4)
+        declared = await answer_to(port, f"content-length: {pieces * 15_000}", *[piece] * pieces)
         chunk = b"%x\r\n%b\r\n" % (len(piece), piece)
-        shown = await answer_to(port, "transfer-encoding: chunked", *[chunk] * 4, b"0\r\n\r\n")
+        shown = await answer_to(port, "transfer-encoding: chunked", *[chunk] * pieces, b"0\r\n\r\n")
         asked = await answer_to(port, "content-length: 9999999999\r\nexpect: 100-continue")
     for answer in (declared, shown, asked):
         assert answer.startswith(b"HTTP/1.1 413 ")
         assert answer.endswith(b'{"detail":"the body is too large"}')
+
+
+@pytest.mark.parametrize("length", ["content-length: 9999999999", "transfer-encoding: chunked"])
+async def test_a_client_that_goes_on_sending_reads_at_once_that_its_body_is_too_large(
+    redis_url: str, length: str
+) -> None:
+    async with collector(redis_url, max_body_bytes=50_000) as client, asyncio.timeout(60):
+        reader, writer = await asyncio.open_connection("127.0.0.1", client.base_url.port)
+        writer.write(f"POST /traces HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n{length}\r\n\r\n".encode())
+        writer.write(b"ea60\r\n" + b" " * 60_000)
+        answer = await reader.readuntil(b'{"detail":"the body is too large"}')
+        writer.close()
+    assert answer.startswith(b"HTTP/1.1 413 ")
 
 
 @pytest.mark.parametrize("encoding", COMPRESS)
