@@ -1,12 +1,13 @@
 """Ingestion under faults, with real processes: acknowledged reports are kept, and none is stored twice."""
 
 import asyncio
-import contextlib
+import json
 import random
 import signal
 import threading
 from collections import Counter
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 
 import httpx
 import pytest
@@ -117,7 +118,7 @@ async def test_steps_acknowledged_before_a_kill_are_stored_after_it(
     acknowledged: set[str] = set()
 
     async def send(client: httpx.AsyncClient, sender: int) -> None:
-        with contextlib.suppress(httpx.TransportError):
+        with suppress(httpx.TransportError):
             for number in range(10_000):
                 step_id = f"{sender}-{number}"
                 sent = batch(step(step_id), batch_id=step_id)
@@ -197,31 +198,34 @@ async def test_a_flood_by_one_participant_does_not_make_others_wait(flooded: tup
 async def test_requests_under_way_at_sigterm_are_answered_and_stored(
     collector: CollectorProcess, private_redis: PrivateServer
 ) -> None:
-    parts = [asyncio.Event() for _ in range(20)]
-    begun = asyncio.Semaphore(0)
-
-    async def slow_body(number: int) -> AsyncIterator[bytes]:
-        written = httpx.Request("POST", "http://x", json=batch(step(str(number)), batch_id=str(number))).content
-        yield written[:10]
-        begun.release()
-        await parts[number].wait()
-        yield written[10:]
-
-    async with httpx.AsyncClient(base_url=collector.url, timeout=60) as client:
-        headers = {"content-type": "application/json"}
-        requests = [
-            asyncio.create_task(client.post("/traces", content=slow_body(number), headers=headers))
-            for number in range(len(parts))
-        ]
-        for _ in parts:
-            await begun.acquire()
-        await asyncio.sleep(2)  # until the collector has accepted the connections
+    async with AsyncExitStack() as connections:
+        begun = [await connections.enter_async_context(begun_report(collector.url, number)) for number in range(20)]
         collector.signal(signal.SIGTERM)
         await asyncio.sleep(0.3)
-        for part in parts:
-            part.set()
-        answers = await asyncio.gather(*requests)
-    assert {answer.status_code for answer in answers} == {202}
+        statuses = await asyncio.gather(*(end() for end in begun))
+    assert set(statuses) == {b"HTTP/1.1 202 Accepted\r\n"}
     assert await asyncio.to_thread(collector.wait) in {0, -signal.SIGTERM}
     async with connect(private_redis.url) as storage:
-        assert len(await reports(storage)) == len(parts)
+        assert len(await reports(storage)) == len(begun)
+
+
+@asynccontextmanager
+async def begun_report(url: str, number: int) -> AsyncIterator[Callable[[], Awaitable[bytes]]]:
+    """A request that the collector has begun to read; yields a function that sends its body and returns the status."""
+    body = json.dumps(batch(step(str(number)), batch_id=str(number))).encode()
+    address = httpx.URL(url)
+    head = f"POST /traces HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n"
+    async with asyncio.timeout(60):
+        reader, writer = await asyncio.open_connection(address.host, address.port)
+        writer.write(f"{head}expect: 100-continue\r\n\r\n".encode())
+        assert await reader.readuntil(b"\r\n\r\n") == b"HTTP/1.1 100 Continue\r\n\r\n"
+
+    async def end() -> bytes:
+        async with asyncio.timeout(60):
+            writer.write(body)
+            return await reader.readline()
+
+    try:
+        yield end
+    finally:
+        writer.close()
