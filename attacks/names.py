@@ -10,8 +10,8 @@ from attacks.attack import NotTriedError, expect
 from attacks.client import client_of, honest_participant
 from attacks.target import Target
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.agent.assignment import Assignment
 from concord.assessment.result_row import ResultRow
+from concord.wire.assignment import Assignment
 from concord_cli.report.metrics import installed_definitions
 from concord_cli.report.renderer import render
 from tests.integration.collectors import batch, bearer_of, step

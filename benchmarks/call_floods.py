@@ -12,8 +12,8 @@ from unittest.mock import patch
 from benchmarks.one_evaluation import plan, request
 from benchmarks.synthetic_traces import TRACE_ID
 from benchmarks.tables import ResultTable
-from concord.assessment.roster import GREEN_AGENT
 from concord.trace.report import Channel, ReportBatch, pack
+from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.pipeline import evaluate_trial, score_inputs
 from concord_evaluator.trace import MAX_CARRIED_TEXT
 

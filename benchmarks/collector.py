@@ -19,11 +19,11 @@ from benchmarks.processes import Server, redis_server, served
 from benchmarks.request_bodies import SPANS, STEPS, bodies, body_of, otlp_bodies, steps
 from benchmarks.servers import SERVERS
 from benchmarks.tables import ResultTable, count
-from concord.agent.assignment import Assignment
 from concord.agent.reporter import TraceReporter
-from concord.trace.ids import new_step_id
 from concord.trace.report import pack
 from concord.trace.step import InteractionStep
+from concord.wire.assignment import Assignment
+from concord.wire.ids import new_step_id
 
 BATCHES: Final = 600
 ROUNDS: Final = 3

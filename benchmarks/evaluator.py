@@ -19,8 +19,8 @@ from benchmarks.one_evaluation import YARDSTICK, write
 from benchmarks.slow_judge import limits
 from benchmarks.synthetic_traces import PARTNERS, TOOLS, roster, stored_batches
 from benchmarks.tables import Chart, ResultTable, count
-from concord.assessment.roster import Roster
 from concord.trace.decoding import reports_of
+from concord.wire.roster import Roster
 from concord_evaluator.graph import AgentGraph, build_graph, engines
 from concord_evaluator.graph.engines import bounds
 from concord_evaluator.trace import project

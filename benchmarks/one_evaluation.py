@@ -17,9 +17,9 @@ from benchmarks.synthetic_traces import TRACE_ID, roster, stored_batches
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, Thresholds, TrialSpec
 from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.results import TrialOutcome
-from concord.assessment.roster import Roster
 from concord.trace.decoding import read, reports_of
 from concord.trace.report import Report, ReportBatch, unpack
+from concord.wire.roster import Roster
 from concord_evaluator.findings import find
 from concord_evaluator.graph import build_graph
 from concord_evaluator.latency import latencies_of, summarise

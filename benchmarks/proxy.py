@@ -17,14 +17,14 @@ from benchmarks.load_generator import request
 from benchmarks.processes import Server, redis_server, served
 from benchmarks.servers import TOKEN_SECRET
 from benchmarks.tables import ResultTable
-from concord.agent.assignment import Assignment
-from concord.agent.extensions import ASSIGNMENT_URI
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
-from concord.assessment.roster import RosterEntry
-from concord.storage.redis import connect
-from concord.trace.ids import new_step_id, new_trace_id
+from concord.storage.connection import connect
 from concord.trust.proxy_urls import proxy_url
 from concord.trust.tokens import Claims, TokenIssuer, parse_secrets
+from concord.wire.assignment import Assignment
+from concord.wire.extensions import ASSIGNMENT_URI
+from concord.wire.ids import new_step_id, new_trace_id
+from concord.wire.roster import RosterEntry
 
 CALLS: Final = 400
 STREAMS: Final = 200

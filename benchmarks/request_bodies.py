@@ -7,9 +7,9 @@ from typing import Final
 
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from concord.trace.ids import new_step_id, new_trace_id
 from concord.trace.report import StepBatch
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.wire.ids import new_step_id, new_trace_id
 
 STEPS: Final = 100
 SPANS: Final = 512

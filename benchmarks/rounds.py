@@ -17,21 +17,21 @@ from benchmarks.processes import Server, redis_server, served
 from benchmarks.servers import TOKEN_SECRET
 from benchmarks.tables import ResultTable
 from concord.a2a import A2AClient, Answer
-from concord.agent.assignment import Assignment
 from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
 from concord.assessment.instances import instance_of
 from concord.assessment.request import FamilyTask
-from concord.assessment.roster import GREEN_AGENT, RosterEntry
 from concord.storage import TraceLimits
-from concord.storage.redis import Storage, connect
+from concord.storage.connection import Storage, connect
 from concord.suite import Topology
 from concord.trace.attributes import TASK_STATE
-from concord.trace.ids import new_step_id, new_trace_id
 from concord.trace.step import InteractionStep
 from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims
 from concord.trust.urls import PeerUrls
+from concord.wire.assignment import Assignment
+from concord.wire.ids import new_step_id, new_trace_id
+from concord.wire.roster import GREEN_AGENT, RosterEntry
 from concord_gateway.assignments import Assignments
 from concord_gateway.calls.channel import Channels
 from concord_gateway.drivers import TrialContext

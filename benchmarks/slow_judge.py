@@ -10,7 +10,7 @@ from benchmarks.processes import redis_server
 from benchmarks.synthetic_traces import TRACE_ID, stored_batches
 from benchmarks.tables import ResultTable
 from concord.assessment.jobs import JudgeTrial, TrialVerdict, trial_document
-from concord.storage.redis import Storage, connect
+from concord.storage.connection import Storage, connect
 from concord.trace.report import BatchReceipt
 from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge

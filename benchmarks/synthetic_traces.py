@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from concord.assessment.roster import RosterEntry
 from concord.trace.report import Channel, ReportBatch, pack
+from concord.wire.roster import RosterEntry
 
 TRACE_ID: Final = f"{7:032x}"
 STEPS_A_BATCH: Final = 100

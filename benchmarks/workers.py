@@ -20,10 +20,9 @@ from benchmarks.processes import redis_server, wait_for
 from benchmarks.synthetic_traces import TRACE_ID, stored_batches
 from benchmarks.tables import ResultTable
 from concord.assessment import AssessmentPlan
-from concord.assessment.jobs import EvaluateTrial
+from concord.assessment.jobs import EvaluateTrial, Queue
 from concord.llm import LLMSettings
-from concord.storage import Queue
-from concord.storage.redis import Storage, connect
+from concord.storage.connection import Storage, connect
 from concord.trace.report import BatchReceipt
 from concord_assistant.environment.server import NO_CERTIFICATES
 from tests.llm_server import FakeModel, fake_model, honest_judge

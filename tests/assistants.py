@@ -1,6 +1,6 @@
 """The gateway's assistants where no trial has a scenario."""
 
-from concord.storage.redis import Storage
+from concord.storage.connection import Storage
 from concord_assistant.config import GreenAgentConfig
 from concord_gateway.assistants import AssistantContexts, Assistants, Scenarios
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import httpx
 
-from concord.storage import Queue
+from concord.assessment.jobs import Queue
 from tests.forked import ForkedProcess
 from tests.ports import free_port
 

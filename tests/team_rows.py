@@ -28,7 +28,7 @@ from concord.assessment.results import (
     TraceIntegrity,
     TrialRecord,
 )
-from concord.assessment.roster import GREEN_AGENT
+from concord.wire.roster import GREEN_AGENT
 from tests.rows import factors, make_row
 
 FIVE = ["coordinator", "researcher_1", "researcher_2", "synthesizer", "reviewer"]

@@ -7,7 +7,8 @@ from typing import Final, Protocol
 
 from pydantic import JsonValue, ValidationError
 
-from concord.a2a import Answer, Messenger, TaskState
+from concord.a2a import Answer, TaskState
+from concord.agent.messenger import Messenger
 from concord.trust.redaction import redact
 from concord_assistant.messages import REPLY, Message, Reply
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 
 from concord.assessment.result_row import ResultRow
-from concord.storage.redis import Storage, connect
+from concord.storage.connection import Storage, connect
 from concord_cli.output_files import prepare_folder, write_text
 from concord_evaluator.formats.concord_jsonl import TraceFacts, as_lines
 

@@ -14,9 +14,9 @@ from concord.a2a import (
     TaskHandle,
     mount_agent,
 )
-from concord.agent.assignment import Assignment
 from concord.agent.messenger import Messenger
 from concord.agent.peers import PeerDiscovery
+from concord.wire.assignment import Assignment
 from words import answer_of, arguments
 
 

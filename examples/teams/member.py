@@ -19,10 +19,10 @@ from concord.a2a import (
     TaskHandle,
     mount_agent,
 )
-from concord.agent.assignment import Assignment
 from concord.agent.messenger import Messenger
 from concord.agent.peers import PeerDiscovery
 from concord.trace.step import InteractionStep
+from concord.wire.assignment import Assignment
 from examples.teams.catalogue import LEAD, PLOTS, TOTAL, Team
 
 COUNT: Final = "How many trees stand on your plot, and of which kinds are they?"

@@ -5,11 +5,11 @@ The light base, enough to report traces: steps, assignments, the reporter and pe
 `concord.trust.tokens` and `concord.trust.token_keys` need `tokens`.
 """
 
-from concord.agent.assignment import Assignment
 from concord.agent.peers import PeerDiscovery
 from concord.agent.reporter import TraceReporter
-from concord.assessment.roster import RosterEntry
 from concord.trace.step import CallType, InteractionStep, ResponseTrace
+from concord.wire.assignment import Assignment
+from concord.wire.roster import RosterEntry
 
 __all__ = [
     "Assignment",

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.agent.assignment import Assignment
+from concord.wire.assignment import Assignment
 from tests.integration.observed import running_gateway
 from tests.serving import served_agent
 

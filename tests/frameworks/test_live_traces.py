@@ -10,11 +10,11 @@ import pytest
 from google.protobuf.json_format import ParseDict
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
-from concord.assessment.roster import Roster, RosterEntry
 from concord.trace.decoding import reports_of
 from concord.trace.otlp import read_json
 from concord.trace.report import Channel, ReportBatch
 from concord.trust.tokens import Claims
+from concord.wire.roster import Roster, RosterEntry
 from concord_collector.otlp_codec import read_protobuf
 from concord_collector.otlp_endpoint import read_export
 from concord_evaluator.formats.live_spans import with_teams

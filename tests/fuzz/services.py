@@ -15,7 +15,7 @@ from typing import Any, Final
 import httpx
 import schemathesis
 
-from concord.storage.redis import connect
+from concord.storage.connection import connect
 from tests.integration.observed import SECRET, RunningGateway
 from tests.ports import free_port
 from tests.security.assessing import workers

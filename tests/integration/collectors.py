@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 from pydantic import SecretStr
 
-from concord.storage.redis import Storage
+from concord.storage.connection import Storage
 from concord.trace.decoding import reports_of
 from concord.trace.report import Report
 from concord.trust.tokens import Claims, TokenIssuer, parse_secrets

@@ -13,15 +13,15 @@ import httpx
 from fastapi import FastAPI, Request, Response
 from pydantic import SecretStr
 
-from concord.agent.assignment import Assignment
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
-from concord.assessment.roster import RosterEntry
-from concord.storage.redis import Storage, connect
+from concord.storage.connection import Storage, connect
 from concord.trace.decoding import reports_of
-from concord.trace.ids import new_step_id, new_trace_id
 from concord.trace.report import Channel, Report
 from concord.trust.proxy_urls import proxy_url
 from concord.trust.tokens import Claims, TokenIssuer
+from concord.wire.assignment import Assignment
+from concord.wire.ids import new_step_id, new_trace_id
+from concord.wire.roster import RosterEntry
 from concord_gateway.app import create_app
 from concord_gateway.settings import GatewaySettings
 from tests.forked import ForkedProcess

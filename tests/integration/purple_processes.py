@@ -13,8 +13,8 @@ from pathlib import Path
 import httpx
 
 from concord.agent.peers import PeerList
-from concord.assessment.roster import RosterEntry
 from concord.trace.report import StepBatch
+from concord.wire.roster import RosterEntry
 from tests.forked import ForkedProcess
 from tests.ports import free_port
 

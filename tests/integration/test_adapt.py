@@ -11,8 +11,8 @@ import pytest
 from fastapi import FastAPI, Request
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.assessment.roster import RosterEntry
 from concord.trust.proxy_urls import observed_peers
+from concord.wire.roster import RosterEntry
 from concord_cli.adapt.connection import Answer, serve
 from concord_cli.adapt.proxies import IncomingProxy, OutgoingProxy
 from concord_cli.adapt.trials import Trials

@@ -14,11 +14,11 @@ import pytest
 from fastapi import FastAPI
 
 from concord.a2a import AgentProfile, IncomingMessage, Skill, TaskHandle, mount_agent
-from concord.agent.extensions import CALLS_URI, SUPPORTED_URIS
 from concord.assessment.request import Exchange
-from concord.assessment.roster import RosterEntry
-from concord.storage.redis import connect
+from concord.storage.connection import connect
 from concord.trust.redaction import TOKEN_PREFIX
+from concord.wire.extensions import CALLS_URI, SUPPORTED_URIS
+from concord.wire.roster import RosterEntry
 from concord_gateway.calls.channel import Channel, Channels, SeatPlace
 from concord_suites.agent import create_app
 from concord_suites.habits import Habit

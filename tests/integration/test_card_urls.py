@@ -9,8 +9,8 @@ from fastapi import FastAPI, Response
 from concord.a2a import IncomingMessage, RemoteError, TaskHandle
 from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentRequest
-from concord.assessment.roster import RosterEntry
 from concord.trust.urls import PeerUrls
+from concord.wire.roster import RosterEntry
 from concord_gateway.contact import contact
 from concord_gateway.plan import make_roster
 from tests.progress import RecordedProgress

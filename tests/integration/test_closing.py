@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from concord.storage.redis import Storage, connect
-from concord.trace.ids import new_step_id, new_trace_id
+from concord.storage.connection import Storage, connect
 from concord.trace.report import Channel, SerialisedBatch, StepBatch
 from concord.trace.step import CallType, InteractionStep
+from concord.wire.ids import new_step_id, new_trace_id
 from concord_gateway.closing import Reporters, wait_until_settled
 from concord_gateway.open_calls import OpenCall, TrialCalls
 

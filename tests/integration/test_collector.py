@@ -9,9 +9,9 @@ from typing import Any
 import httpx
 import pytest
 
-from concord.assessment.roster import RosterEntry
-from concord.storage.redis import Storage, connect
+from concord.storage.connection import Storage, connect
 from concord.trace.decoding import reports_of
+from concord.wire.roster import RosterEntry
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
 from tests.redis_servers import PrivateServer

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import structlog
 
-from concord.storage.redis import Storage, connect
+from concord.storage.connection import Storage, connect
 from tests.integration.collectors import JSON, SECRET, batch, bearer, collector, reports, step
 
 if sys.version_info >= (3, 14):

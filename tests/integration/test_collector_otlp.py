@@ -12,7 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
     ExportTraceServiceResponse,
 )
 
-from concord.storage.redis import Storage, connect
+from concord.storage.connection import Storage, connect
 from concord.trace.report import Channel
 from concord.trace.step import CallType
 from tests.integration.collectors import JSON, SECRET, bearer, collector, reports

@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI, Response
 
 from concord.storage import OPEN_SCOPE
-from concord.storage.redis import connect
+from concord.storage.connection import connect
 from tests.integration.collectors import collector
 from tests.serving import served
 

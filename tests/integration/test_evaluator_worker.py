@@ -16,13 +16,14 @@ from concord.assessment.jobs import (
     AggregateAssessment,
     EvaluateTrial,
     JudgeTrial,
+    Queue,
     TrialVerdict,
     trial_document,
 )
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.llm import LLMSettings
-from concord.storage import Queue, RetryLater
-from concord.storage.redis import Storage, connect
+from concord.storage import RetryLater
+from concord.storage.connection import Storage, connect
 from concord.trace.decoding import reports_of
 from concord.trace.report import BatchReceipt
 from concord.trace.step import CallType

@@ -11,11 +11,11 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import SecretStr
 
 from concord.a2a import AgentUnreachableError, IncomingMessage, RemoteError, TaskHandle
-from concord.agent.extensions import ASSIGNMENT_KEY
 from concord.agent.messenger import Messenger
 from concord.trace.report import unpack
 from concord.trust.redaction import TOKEN_PREFIX
 from concord.trust.tokens import TokenIssuer
+from concord.wire.extensions import ASSIGNMENT_KEY
 from tests.integration.observed import (
     SECRET,
     RunningGateway,

@@ -12,10 +12,10 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 import httpx
 import pytest
 
-from concord.agent.assignment import Assignment
 from concord.agent.reporter import TraceReporter
-from concord.storage.redis import connect
+from concord.storage.connection import connect
 from concord.trace.step import CallType, InteractionStep
+from concord.wire.assignment import Assignment
 from tests.integration.collectors import SECRET, CollectorProcess, batch, bearer, reports, step
 from tests.redis_servers import PrivateServer
 

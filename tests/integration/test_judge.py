@@ -6,18 +6,19 @@ from collections.abc import Mapping
 import pytest
 from structlog.testing import capture_logs
 
-from concord.agent.assignment import Assignment
 from concord.assessment import AssessmentPlan
 from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.results import AgentAnswer, Finding, Judgment
-from concord.assessment.roster import GREEN_AGENT
 from concord.assessment.scorers import ExactScorer, ModelScorer
+from concord.errors import StorageUnavailableError
 from concord.judging.injection import MARKER
 from concord.llm import LLMClient, LLMSettings, LLMUnavailableError
-from concord.storage import AnswerCache, StorageUnavailableError
-from concord.storage.redis import connect
+from concord.storage import AnswerCache
+from concord.storage.connection import connect
 from concord.trace.report import Report
 from concord.trace.step import CallType, InteractionStep
+from concord.wire.assignment import Assignment
+from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.pipeline import evaluate_trial

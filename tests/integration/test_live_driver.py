@@ -9,20 +9,20 @@ import pytest
 from pydantic import SecretStr
 
 from concord.a2a import Handler, IncomingMessage, TaskHandle
-from concord.agent.assignment import Assignment
-from concord.agent.extensions import TRACEABILITY_KEY
 from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
 from concord.assessment.results import TrialOutcome
-from concord.assessment.roster import GREEN_AGENT, RosterEntry
 from concord.storage import TraceLimits
-from concord.storage.redis import Storage, connect
+from concord.storage.connection import Storage, connect
 from concord.trace.decoding import reports_of
-from concord.trace.ids import new_step_id
 from concord.trace.report import Channel
 from concord.trace.step import CallType, InteractionStep, ResponseTrace
 from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims, TokenVerifier
+from concord.wire.assignment import Assignment
+from concord.wire.extensions import TRACEABILITY_KEY
+from concord.wire.ids import new_step_id
+from concord.wire.roster import GREEN_AGENT, RosterEntry
 from concord_gateway.assignments import Assignments
 from concord_gateway.calls.channel import Channels
 from concord_gateway.drivers import TrialContext, drive_live

@@ -11,9 +11,9 @@ import pytest
 from fastapi import FastAPI, Request, Response
 from pydantic import SecretStr, ValidationError
 
-from concord.agent.assignment import Assignment
 from concord.llm import EmptyCompletionError, LLMClient, LLMSettings, LLMUnavailableError, ProviderName, llm_client
 from concord.trace.step import InteractionStep
+from concord.wire.assignment import Assignment
 from tests.serving import served
 
 KEY = "sk-secret-key-of-the-provider"

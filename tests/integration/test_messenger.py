@@ -23,12 +23,12 @@ from concord.a2a import (
     TaskState,
     TaskUpdate,
 )
-from concord.agent.assignment import Assignment
-from concord.agent.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TRACEABILITY_KEY
 from concord.agent.messenger import Messenger
-from concord.trace.ids import new_step_id, new_trace_id
 from concord.trace.step import CallType, InteractionStep, ResponseTrace
 from concord.trust.redaction import TOKEN_PREFIX
+from concord.wire.assignment import Assignment
+from concord.wire.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TRACEABILITY_KEY
+from concord.wire.ids import new_step_id, new_trace_id
 from tests.serving import listening, reserved, served, served_agent, url_of
 
 

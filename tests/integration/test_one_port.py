@@ -11,7 +11,7 @@ import pytest
 from pydantic import SecretStr
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.storage.redis import connect
+from concord.storage.connection import connect
 from concord_cli.green.app import create_app
 from concord_collector.settings import CollectorSettings
 from concord_gateway.settings import GatewaySettings

@@ -9,9 +9,9 @@ import httpx
 import pytest
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
-from concord.assessment.roster import RosterEntry
-from concord.storage.redis import connect
-from concord.trace.ids import new_trace_id
+from concord.storage.connection import connect
+from concord.wire.ids import new_trace_id
+from concord.wire.roster import RosterEntry
 from concord_cli.evaluate.command import EvaluateArguments, evaluate, evaluate_collector
 from concord_cli.traces.collector import KeptTraces, OpenCollector
 from concord_cli.traces.watch import Watch

@@ -10,8 +10,8 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
+from concord.assessment.jobs import Queue
 from concord.llm import LLMSettings
-from concord.storage import Queue
 from concord_collector.app import create_app as collector
 from concord_collector.settings import CollectorSettings
 from concord_environment.app import create_app as environment

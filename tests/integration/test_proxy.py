@@ -21,14 +21,14 @@ from concord.a2a import (
     TaskUpdate,
     fetch_card,
 )
-from concord.agent.assignment import Assignment
-from concord.agent.extensions import TRACEABILITY_KEY
 from concord.agent.messenger import Messenger
-from concord.assessment.roster import GREEN_AGENT
-from concord.trace.ids import new_step_id
 from concord.trace.report import Channel
 from concord.trace.step import CallType, InteractionStep, ResponseTrace, StepFacts
 from concord.trust.proxy_urls import proxy_url
+from concord.wire.assignment import Assignment
+from concord.wire.extensions import TRACEABILITY_KEY
+from concord.wire.ids import new_step_id
+from concord.wire.roster import GREEN_AGENT
 from tests.integration.observed import (
     MAX_BODY_BYTES,
     RunningGateway,

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 from pydantic import SecretStr
 
-from concord.agent.assignment import Assignment
-from concord.agent.extensions import TRACEABILITY_KEY
 from concord.agent.messenger import Messenger
 from concord.agent.reporter import TraceReporter
 from concord.llm import LLMSettings
 from concord.trace.step import ResponseTrace
+from concord.wire.assignment import Assignment
+from concord.wire.extensions import TRACEABILITY_KEY
 from concord_purple.step_recorder import StepRecorder
 from concord_purple.wording import reword_review
 from tests.integration.purple_processes import free_urls, running_agents

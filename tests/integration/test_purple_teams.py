@@ -15,12 +15,12 @@ from fastapi import FastAPI
 from pydantic import JsonValue
 
 from concord.a2a import AgentProfile, Answer, Handler, IncomingMessage, TaskHandle, TaskState, fetch_card, mount_agent
-from concord.agent.assignment import Assignment
-from concord.agent.extensions import SUPPORTED_URIS
 from concord.agent.messenger import Messenger
-from concord.assessment.roster import RosterEntry
-from concord.trace.ids import new_step_id, new_trace_id
 from concord.trace.step import CallType, InteractionStep
+from concord.wire.assignment import Assignment
+from concord.wire.extensions import SUPPORTED_URIS
+from concord.wire.ids import new_step_id, new_trace_id
+from concord.wire.roster import RosterEntry
 from concord_purple.teams import TeamName
 from tests.integration.purple_processes import (
     START_S,

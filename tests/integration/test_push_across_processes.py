@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 
 from concord.a2a import AgentProfile, Handler, IncomingMessage, TaskHandle, Webhooks, mount_agent
-from concord.storage.redis import Storage, connect
+from concord.storage.connection import Storage, connect
 from tests.integration.test_push_notifications import LOOPBACK, Receiver
 from tests.serving import eventually, served
 

@@ -13,12 +13,12 @@ from typing import Final
 import pytest
 from fastapi import FastAPI, Request, Response
 
-from concord.agent.assignment import Assignment
 from concord.agent.reporter import TraceReporter
-from concord.storage.redis import connect
+from concord.storage.connection import connect
 from concord.trace.decoding import reports_of
 from concord.trace.report import StepBatch
 from concord.trace.step import CallType, InteractionStep
+from concord.wire.assignment import Assignment
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
 from tests.ports import free_port
@@ -251,7 +251,7 @@ async def test_retries_do_not_change_the_agents_random_state(receiver: Receiver,
 
 _FORKS: Final = """
 import os, sys, threading, time
-from concord.agent.assignment import Assignment
+from concord.wire.assignment import Assignment
 from concord.agent.reporter import TraceReporter
 from concord.trace.step import CallType, InteractionStep
 

@@ -11,10 +11,10 @@ import httpx
 import pytest
 from opentelemetry.context import get_value
 
-from concord.agent.assignment import Assignment
 from concord.agent.reporter import TraceReporter
-from concord.storage.redis import Storage, connect
+from concord.storage.connection import Storage, connect
 from concord.trace.step import CallType, InteractionStep
+from concord.wire.assignment import Assignment
 from tests.integration.collectors import collector, reports
 from tests.ports import free_port
 from tests.serving import eventually

@@ -14,7 +14,7 @@ import httpx
 import pytest
 
 from concord.storage import OPEN_SCOPE
-from concord.storage.redis import Storage, connect
+from concord.storage.connection import Storage, connect
 from concord.trace.report import Channel
 from tests.integration.collectors import SECRET, bearer, collector, reports
 
@@ -75,7 +75,7 @@ async def test_the_python_example_reports_a_step(client: httpx.AsyncClient, stor
     prelude = f"""
 import os
 from types import SimpleNamespace
-from concord.agent.extensions import ASSIGNMENT_KEY
+from concord.wire.extensions import ASSIGNMENT_KEY
 message = SimpleNamespace(metadata={{ASSIGNMENT_KEY: {{
     "assessment_id": "a1", "trace_id": {TRACE!r}, "step_id": "53ce929d0e0e4736", "agent_id": "writer",
     "collector_url": os.environ["COLLECTOR"], "token": os.environ["TOKEN"],

@@ -12,9 +12,9 @@ import pytest
 
 from concord.a2a import A2AClient, IncomingMessage, RemoteError, TaskHandle
 from concord.assessment.request import Exchange
-from concord.assessment.roster import RosterEntry
 from concord.trace.attributes import NOT_CARRIED, whole_of
 from concord.trace.report import Report
+from concord.wire.roster import RosterEntry
 from concord_gateway.calls.channel import Channel, Channels, SeatPlace
 from tests.integration.observed import RunningGateway, TrialParticipant, running_gateway, send
 from tests.serving import served_agent

@@ -15,8 +15,9 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from concord.storage import Job, JobFunction, Queue, RetryLater
-from concord.storage.redis import WorkerPolicy, connect, run_worker
+from concord.assessment.jobs import Job, Queue
+from concord.storage import JobFunction, RetryLater
+from concord.storage.connection import WorkerPolicy, connect, run_worker
 from concord_assistant.config import GreenAgentConfig
 from concord_cli.green.app import create_app
 from concord_collector.metrics import Metrics

@@ -8,11 +8,13 @@ from datetime import UTC, datetime
 import pytest
 from pydantic import JsonValue
 
-from concord.assessment.roster import RosterEntry
-from concord.storage import OPEN_SCOPE, Job, JobFunction, Queue, RegistryFullError, RetryLater, StorageUnavailableError
-from concord.storage.redis import Storage, WorkerPolicy, connect, run_worker
+from concord.assessment.jobs import Job, Queue
+from concord.errors import StorageUnavailableError
+from concord.storage import OPEN_SCOPE, JobFunction, RegistryFullError, RetryLater
+from concord.storage.connection import Storage, WorkerPolicy, connect, run_worker
 from concord.trace.report import BatchReceipt, Channel, ReportBatch, StepBatch, pack
 from concord.trace.step import CallType, InteractionStep
+from concord.wire.roster import RosterEntry
 from tests.ports import free_port
 from tests.redis_servers import PrivateServer
 from tests.serving import eventually

@@ -8,9 +8,9 @@ from itertools import count
 import pytest
 import redis
 
-from concord.storage.redis import Storage, connect
+from concord.a2a.task_records import StaleTaskError, TaskDraft, TaskRecords
+from concord.storage.connection import Storage, connect
 from concord.storage.redis.tasks import MAX_ENDED_BYTES, MAX_REJECTED, RedisTaskRecords
-from concord.storage.tasks import StaleTaskError, TaskDraft, TaskRecords
 
 LEASE_S = 1
 RUNNING = TaskDraft("task", "owner", head=b"head", body=b"body", request=b"request")

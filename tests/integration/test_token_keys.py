@@ -6,8 +6,8 @@ import time
 import pytest
 from pydantic import SecretStr
 
-from concord.storage import StorageUnavailableError
-from concord.storage.redis import connect
+from concord.errors import StorageUnavailableError
+from concord.storage.connection import connect
 from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims, TokenRejectedError
 from tests.redis_servers import PrivateServer

@@ -7,13 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from concord.assessment.jobs import EvaluateTrial
-from concord.storage import Queue
-from concord.storage.redis import Storage, connect
+from concord.assessment.jobs import EvaluateTrial, Queue
+from concord.storage.connection import Storage, connect
 from concord.trace.decoding import reports_of
-from concord.trace.ids import new_trace_id
 from concord.trace.report import BatchReceipt, Channel, ReportBatch, StepBatch, pack
 from concord.trace.step import CallType
+from concord.wire.ids import new_trace_id
 from concord_evaluator.documents import TrialEvaluation, evaluation_document
 from tests.integration.workers import worker
 from tests.unit.evaluator.traces import call

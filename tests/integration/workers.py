@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from concord.storage import Queue
+from concord.assessment.jobs import Queue
 from tests.forked import ForkedProcess
 
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import httpx
 
-from concord.storage import Queue
-from concord.trace.ids import new_step_id
+from concord.assessment.jobs import Queue
+from concord.wire.ids import new_step_id
 from tests.integration.workers import worker
 
 PATTERN: dict[str, Any] = {

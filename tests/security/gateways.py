@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.agent.assignment import Assignment
+from concord.wire.assignment import Assignment
 from tests.forked import ForkedProcess
 from tests.integration.purple_processes import free_urls
 from tests.security.assessing import request, rpc, task_of

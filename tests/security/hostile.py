@@ -12,8 +12,8 @@ import httpx
 from fastapi import FastAPI, Request, Response
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.agent.assignment import Assignment
-from concord.agent.extensions import TRACEABILITY_KEY
+from concord.wire.assignment import Assignment
+from concord.wire.extensions import TRACEABILITY_KEY
 from tests.integration.collectors import batch, step
 from tests.security.leaks import forms
 from tests.security.stack import rpc

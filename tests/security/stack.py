@@ -14,10 +14,10 @@ import redis
 from pydantic import SecretStr
 
 from concord.a2a import A2AClient, Answer, TaskUpdate
+from concord.assessment.jobs import Queue
 from concord.llm import LLMSettings
-from concord.storage import Queue
-from concord.storage.redis import Storage, WorkerPolicy, connect, run_worker
-from concord.trace.ids import new_step_id
+from concord.storage.connection import Storage, WorkerPolicy, connect, run_worker
+from concord.wire.ids import new_step_id
 from concord_collector.app import create_app as create_collector
 from concord_collector.settings import CollectorSettings
 from concord_evaluator.criteria import CriteriaEvaluator

@@ -14,8 +14,8 @@ from fastapi.responses import JSONResponse, Response, StreamingResponse
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.assessment.roster import Roster, RosterEntry
 from concord.trace.attributes import GATEWAY, REFUSED_BY
+from concord.wire.roster import Roster, RosterEntry
 from concord_evaluator.trace import carried_calls
 from concord_gateway.proxy.byte_budget import BudgetExhaustedError, ByteBudget, Reservation
 from tests.integration.observed import RunningGateway, TrialParticipant, agent_answering, running_gateway, send

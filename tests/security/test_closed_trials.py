@@ -9,12 +9,12 @@ import redis
 from pydantic import SecretStr
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.agent.assignment import Assignment
 from concord.storage import LATE_S
-from concord.storage.redis import connect
+from concord.storage.connection import connect
 from concord.storage.redis.keys import closing
 from concord.trace.report import BatchReceipt, Channel
 from concord.trust.closed_trials import ASK_AGAIN_S, ClosedTrials
+from concord.wire.assignment import Assignment
 from tests.integration.collectors import SECRET, batch, bearer, bearer_of, collector, step
 from tests.security.stack import Stack, message, rpc, stack
 from tests.serving import eventually, served_agent

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.results import MetricStatus
-from concord.assessment.roster import GREEN_AGENT
 from concord.trace.report import ReportBatch
+from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.metrics import LEFT_OUT
 from concord_evaluator.pipeline import Budget, evaluate_trial

@@ -19,16 +19,16 @@ from concord.assessment import (
     TimeLimits,
 )
 from concord.assessment import plan_trials as plan_trials_of
-from concord.assessment.jobs import ROW_DOCUMENT, EvaluateTrial, TrialVerdict, trial_document
+from concord.assessment.jobs import ROW_DOCUMENT, EvaluateTrial, Queue, TrialVerdict, trial_document
 from concord.assessment.result_row import InfrastructureFailure
 from concord.llm import LLMSettings
-from concord.storage import Queue, TraceLimits
-from concord.storage.redis import Storage, connect
-from concord.trace.ids import new_trace_id
+from concord.storage import TraceLimits
+from concord.storage.connection import Storage, connect
 from concord.trace.step import InteractionStep
 from concord.trust.closed_trials import ClosedTrials
 from concord.trust.token_keys import TokenKeys
 from concord.trust.urls import PeerUrls
+from concord.wire.ids import new_trace_id
 from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs, ProcessPool

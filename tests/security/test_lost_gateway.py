@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from concord.storage.redis import connect
+from concord.storage.connection import connect
 from concord_cli.assessment_client import LostGreenAgentError, assess
 from tests.security.assessing import request, rpc, task_of, workers
 from tests.security.gateways import (

@@ -9,8 +9,9 @@ from collections.abc import Mapping
 import pytest
 from pydantic import JsonValue
 
-from concord.storage import Job, Queue, RetryLater
-from concord.storage.redis import WorkerPolicy, connect, run_worker
+from concord.assessment.jobs import Job, Queue
+from concord.storage import RetryLater
+from concord.storage.connection import WorkerPolicy, connect, run_worker
 from concord_evaluator.worker import JobTooLargeError, ProcessPool
 
 LIMIT = 256 * 1024 * 1024

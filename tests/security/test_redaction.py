@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.assessment.roster import RosterEntry
 from concord.service.logs import configure_logging
-from concord.storage.redis import connect
+from concord.storage.connection import connect
 from concord.trust.redaction import MAX_TOKENS, MIN_PART, Secrets
 from concord.trust.tokens import Claims, TokenIssuer
+from concord.wire.roster import RosterEntry
 from tests.integration.collectors import SECRET, CollectorProcess, batch, step
 from tests.llm_server import FakeModel, fake_model, honest_judge
 from tests.security.hostile import TokenLeaker

@@ -9,8 +9,8 @@ import httpx
 import redis
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.storage import Job, Queue
-from concord.storage.redis import connect
+from concord.assessment.jobs import Job, Queue
+from concord.storage.connection import connect
 from tests.security.assessing import PATTERN, request, task_of, workers
 from tests.security.test_waiting import gateway
 from tests.serving import eventually, served_agent

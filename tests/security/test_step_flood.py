@@ -9,12 +9,11 @@ import pytest
 from fastapi.responses import JSONResponse
 
 from concord import Assignment, CallType, InteractionStep, TraceReporter
-from concord.agent.extensions import TRACEABILITY_KEY
-from concord.assessment.jobs import EvaluateTrial, TrialVerdict, trial_document
-from concord.storage import Queue
-from concord.storage.redis import Storage, connect
+from concord.assessment.jobs import EvaluateTrial, Queue, TrialVerdict, trial_document
+from concord.storage.connection import Storage, connect
 from concord.trace.report import BatchReceipt, Channel
 from concord.trace.step import ResponseTrace
+from concord.wire.extensions import TRACEABILITY_KEY
 from tests.integration.collectors import SECRET, batch, bearer, collector, reports, step
 from tests.integration.observed import agent_answering, running_gateway, send
 from tests.integration.workers import worker

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pydantic import JsonValue
 
 from concord.assessment.request import Exchange
-from concord.assessment.roster import RosterEntry
 from concord.suite import Bound, Grade, SuiteTask, fewest_calls
+from concord.wire.roster import RosterEntry
 from concord_evaluator.information.failures import Failure, failures_of
 from concord_evaluator.information.flow import Flow, Sent, flow_of
 from concord_evaluator.information.losses import Answered, Turns

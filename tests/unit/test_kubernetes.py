@@ -13,8 +13,8 @@ import yaml
 from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from concord.assessment.jobs import Queue
 from concord.llm import LLMSettings
-from concord.storage import Queue
 from concord_collector.metrics import Metrics
 from concord_collector.settings import CollectorSettings
 from concord_collector.storage_metrics import QueueState, StorageState

@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 import httpx
 from pydantic import ValidationError
 
-from concord.agent.assignment import Assignment
-from concord.agent.extensions import ASSIGNMENT_KEY
 from concord.agent.peers import PeerList
 from concord.trust.proxy_urls import PROXY_PATH
+from concord.wire.assignment import Assignment
+from concord.wire.extensions import ASSIGNMENT_KEY
 from concord_gateway.proxy.addresses import NO_CALLEE
 
 logger = logging.getLogger(__name__)

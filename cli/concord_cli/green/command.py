@@ -3,7 +3,7 @@
 import asyncio
 import os
 
-from concord.storage import Queue
+from concord.assessment.jobs import Queue
 from concord_cli.errors import UsageError
 from concord_cli.green.plan import Address, green_programs
 from concord_cli.stack.local import bypass_proxies_on_loopback, start_redis

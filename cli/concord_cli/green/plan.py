@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from concord.storage import Queue
+from concord.assessment.jobs import Queue
 from concord.trust.declared_hosts import is_every_interface
 from concord_cli.stack.probes import LOOPBACK, HttpProbe
 from concord_cli.stack.supervisor import Program

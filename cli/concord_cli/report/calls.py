@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from concord.assessment.results import CallRecord, TrialRecord
-from concord.assessment.roster import GREEN_AGENT
+from concord.wire.roster import GREEN_AGENT
 from concord_cli.display_text import on_one_line
-from concord_cli.report.number_text import duration
+from concord_cli.number_text import duration
 
 MAX_CALLS: Final = 5000
 """Limit of the calls on one page, so that a browser opens it fast. Each trial can have a page of its own."""

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from concord.assessment.results import Finding
 from concord_cli.display_text import counted, named, on_one_line
+from concord_cli.number_text import figure
 from concord_cli.report.calls import CallName, Listing
-from concord_cli.report.number_text import figure
 
 
 @dataclass(frozen=True, slots=True)

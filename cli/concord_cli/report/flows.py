@@ -6,9 +6,9 @@ from itertools import groupby
 from typing import Final
 
 from concord.assessment.results import InteractionRecord, LatencySummary, TrialRecord
-from concord.assessment.roster import GREEN_AGENT
+from concord.wire.roster import GREEN_AGENT
 from concord_cli.display_text import on_one_line
-from concord_cli.report.number_text import duration, percent
+from concord_cli.number_text import duration, percent
 
 
 @dataclass(frozen=True, slots=True)

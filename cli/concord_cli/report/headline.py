@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from concord.assessment.results import SubScore, TrialRecord
 from concord_cli.display_text import counted, named, on_one_line
-from concord_cli.report.number_text import duration, figure, percent
+from concord_cli.number_text import duration, figure, percent
 from concord_cli.report.scope import Scope
 from concord_cli.row_text.interactions import coordination_label
 from concord_cli.row_text.score import FACTORS, factor_notes, pass_count_text

@@ -6,7 +6,7 @@ from typing import Final
 
 from concord.assessment.results import MetricRecord, MetricStatus
 from concord_cli.display_text import named, on_one_line
-from concord_cli.report.number_text import NONE, figure
+from concord_cli.number_text import NONE, figure
 
 Definitions = Callable[[str], str | None]
 """Maps a definition id to its text; to None if the id is unknown."""

@@ -7,10 +7,10 @@ from typing import Final
 
 from concord.assessment.results import Grading, StepCounts, TrialRecord
 from concord_cli.display_text import counted, on_one_line, visible
+from concord_cli.number_text import NONE, duration
 from concord_cli.report.calls import MAX_CALLS, CallName, CallRow, Listing, by_step_id, name_calls, rows_of
 from concord_cli.report.findings import FindingView, findings_of
 from concord_cli.report.headline import verdict_on
-from concord_cli.report.number_text import NONE, duration
 from concord_cli.report.team import FailureRows, Journey, Matrix, draw_journey, failures_in, matrix_of
 from concord_cli.report.timeline import Timeline, draw
 from concord_cli.row_text.interactions import coordination_label

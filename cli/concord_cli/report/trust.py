@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from concord.assessment.results import TraceIntegrity
 from concord_cli.display_text import named, on_one_line
-from concord_cli.report.number_text import percent
+from concord_cli.number_text import percent
 from concord_cli.report.scope import Scope
 from concord_cli.row_text.interactions import REMEDY, unobserved_text
 

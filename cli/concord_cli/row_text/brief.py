@@ -10,7 +10,7 @@ from rich.text import Text
 
 from concord.assessment.result_row import Detail, ResultRow
 from concord_cli.display_text import printable
-from concord_cli.report.number_text import duration
+from concord_cli.number_text import duration
 from concord_cli.row_text.assistant import points_table
 from concord_cli.row_text.assistant_results import scenario_results
 from concord_cli.row_text.interactions import REMEDY, coordination_label, unobserved_text

@@ -11,7 +11,7 @@ from rich.text import Text
 from concord.assessment.result_row import Detail, ResultRow
 from concord.assessment.results import Finding, InteractionRecord, LatencySummary, SubScore, TrialRecord
 from concord_cli.display_text import printable
-from concord_cli.report.number_text import duration
+from concord_cli.number_text import duration
 from concord_cli.row_text.assistant import cut_short, failed_checks, losses, one_line, people_faults, points_table
 from concord_cli.row_text.assistant_points import ending_text, of_points, total_points
 from concord_cli.row_text.assistant_results import ScenarioResults, is_lone_assistant, scenario_results

@@ -24,7 +24,7 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from concord.assessment import MAX_PARTICIPANTS, AssessmentConfig, AssessmentRequest
-from concord.assessment.roster import RESERVED_IDS, ParticipantId
+from concord.wire.roster import RESERVED_IDS, ParticipantId
 from concord_cli.errors import UsageError
 from concord_cli.scenario.known_keys import known_keys, models_at, nearest_key, unknown_key
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import MappingProxyType
 from urllib.parse import urlsplit
 
-from concord.storage import Queue
+from concord.assessment.jobs import Queue
 from concord.trust.declared_hosts import is_every_interface, is_loopback
 from concord_cli.scenario.team import Participant, Scenario
 from concord_cli.stack.containers import container_command, variables_of

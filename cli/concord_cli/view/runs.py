@@ -13,7 +13,7 @@ from urllib.parse import quote
 from concord.assessment.result_row import ResultRow
 from concord_cli.display_text import named, on_one_line, shortened
 from concord_cli.errors import UsageError
-from concord_cli.report.number_text import duration, percent
+from concord_cli.number_text import duration, percent
 from concord_cli.results_file import read_rows
 from concord_cli.row_text.interactions import coordination_label
 from concord_cli.row_text.score import rating_of

@@ -3,11 +3,11 @@
 import argparse
 import asyncio
 
-from concord.assessment.roster import RESERVED_IDS
 from concord.service.logs import configure_logging
 from concord.service.serve import address_parser, serve
-from concord.storage.redis import connect
+from concord.storage.connection import connect
 from concord.trust.token_keys import TokenKeys
+from concord.wire.roster import RESERVED_IDS
 from concord_collector.app import create_app
 from concord_collector.registry_endpoints import registration_token
 from concord_collector.settings import CollectorSettings

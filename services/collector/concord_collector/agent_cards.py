@@ -9,8 +9,8 @@ import httpx
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
-from concord.trace.step import Url
 from concord.trust.urls import PinnedUrl
+from concord.wire.ids import Url
 
 CARD_PATH: Final = "/.well-known/agent-card.json"
 

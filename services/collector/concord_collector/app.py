@@ -14,7 +14,7 @@ from concord.service.limits import BodyLimit
 from concord.service.probes import probe_routes
 from concord.service.token_paths import TokenPathLimit
 from concord.storage import OpenTraceLimits, TraceLimits
-from concord.storage.redis import Storage, connect
+from concord.storage.connection import Storage, connect
 from concord.trace.report import StepBatch
 from concord.trust.closed_trials import ClosedTrials
 from concord.trust.token_keys import TokenKeys

@@ -6,7 +6,8 @@ from typing import Final
 from cachetools import FIFOCache
 from fastapi import HTTPException, Request
 
-from concord.storage import OPEN_SCOPE, AgentRegistry, StorageUnavailableError
+from concord.errors import StorageUnavailableError
+from concord.storage import OPEN_SCOPE, AgentRegistry
 from concord.trust.closed_trials import ClosedTrials
 from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims, TokenRejectedError

@@ -6,8 +6,9 @@ from typing import Final
 
 from fastapi import HTTPException
 
-from concord.storage import MemoryUse, StorageUnavailableError
-from concord.storage.redis import Storage
+from concord.errors import StorageUnavailableError
+from concord.storage import MemoryUse
+from concord.storage.connection import Storage
 from concord_collector.metrics import Metrics
 from concord_collector.storage_metrics import measure
 

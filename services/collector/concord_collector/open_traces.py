@@ -9,14 +9,8 @@ from fastapi import APIRouter, HTTPException, Query
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel
 
-from concord.storage import (
-    AssessmentStore,
-    OpenTrace,
-    OpenTraceLimits,
-    OpenTraces,
-    StorageUnavailableError,
-    TraceStore,
-)
+from concord.errors import StorageUnavailableError
+from concord.storage import AssessmentStore, OpenTrace, OpenTraceLimits, OpenTraces, TraceStore
 from concord.trace.decoding import read
 from concord.trace.otlp import as_export, internals_of, span_of
 from concord.trace.report import Channel, unpack

@@ -20,8 +20,9 @@ from concord.trace.otlp import (
     without_internals,
 )
 from concord.trace.report import MAX_BATCH_STEPS, Channel, StepBatch
-from concord.trace.step import MAX_ID_LENGTH, InteractionStep
+from concord.trace.step import InteractionStep
 from concord.trust.tokens import Claims
+from concord.wire.ids import MAX_ID_LENGTH
 from concord_collector.admission import Admission
 from concord_collector.batch_parsing import ParsedBatch
 from concord_collector.http_errors import ERROR_RESPONSES

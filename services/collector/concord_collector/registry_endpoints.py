@@ -7,14 +7,16 @@ from fastapi import APIRouter, HTTPException, Query, Request
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl, SecretStr
 
 from concord.agent.peers import PeerList
-from concord.assessment.roster import RESERVED_IDS, ParticipantId, RosterEntry
-from concord.storage import OPEN_SCOPE, AgentRegistry, RegistryFullError, StorageUnavailableError
-from concord.trace.step import AttributeName, Id
+from concord.errors import StorageUnavailableError
+from concord.storage import OPEN_SCOPE, AgentRegistry, RegistryFullError
+from concord.trace.step import AttributeName
 from concord.trust.proxy_urls import peers_for, peers_scope
 from concord.trust.redaction import REDACTED
 from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims
 from concord.trust.urls import PeerUrls, UrlRefusedError
+from concord.wire.ids import Id
+from concord.wire.roster import RESERVED_IDS, ParticipantId, RosterEntry
 from concord_collector.agent_cards import CardError, fetch_card
 from concord_collector.authentication import Authenticator, Caller
 from concord_collector.http_errors import ERROR_RESPONSES, storage_unavailable, too_many_requests

@@ -8,8 +8,8 @@ from typing import Final
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from concord.storage import Queue
-from concord.storage.redis import Storage
+from concord.assessment.jobs import Queue
+from concord.storage.connection import Storage
 
 REFUSALS: Final = ("OOM", "MISCONF", "READONLY", "LOADING")
 """The errors with which Redis refuses work: no memory, no disk, a replica, a restart."""

@@ -6,9 +6,10 @@ from typing import Final
 import structlog
 from fastapi import HTTPException
 
-from concord.assessment.roster import RESERVED_IDS
-from concord.storage import StorageUnavailableError, TraceClosedError, TraceFullError, TraceLimits, TraceStore
+from concord.errors import StorageUnavailableError
+from concord.storage import TraceClosedError, TraceFullError, TraceLimits, TraceStore
 from concord.trace.report import BatchReceipt, Channel, RejectedStep, ReportBatch
+from concord.wire.roster import RESERVED_IDS
 from concord_collector.authentication import Caller
 from concord_collector.batch_parsing import ParsedBatch
 from concord_collector.http_errors import storage_unavailable, trial_closed

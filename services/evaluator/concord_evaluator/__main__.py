@@ -3,10 +3,10 @@
 import argparse
 import asyncio
 
+from concord.assessment.jobs import Queue
 from concord.llm import LLMSettings
 from concord.service.logs import configure_logging
-from concord.storage import Queue
-from concord.storage.redis import WORK_RETRY_S, connect, run_worker
+from concord.storage.connection import WORK_RETRY_S, connect, run_worker
 from concord.tracing import configure_tracing
 from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.instruments import WorkerInstruments

@@ -6,8 +6,7 @@ from typing import Final, Literal
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, start_http_server
 
-from concord.assessment.jobs import AggregateAssessment, EvaluateTrial, JobRequest, JudgeTrial
-from concord.storage import Queue
+from concord.assessment.jobs import AggregateAssessment, EvaluateTrial, JobRequest, JudgeTrial, Queue
 
 _JOBS: Final[tuple[type[JobRequest], ...]] = (EvaluateTrial, JudgeTrial, AggregateAssessment)
 

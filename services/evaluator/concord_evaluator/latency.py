@@ -7,7 +7,7 @@ from typing import Final
 import numpy as np
 
 from concord.assessment.results import LatencySummary, Record
-from concord.assessment.roster import Roster
+from concord.wire.roster import Roster
 from concord_evaluator.trace import Links
 
 P95_NEEDS: Final = 20

@@ -3,13 +3,13 @@
 import asyncio
 from typing import Final
 
-from concord.agent.assignment import Assignment
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import Judgment, TrialOutcome
-from concord.assessment.roster import GREEN_AGENT, Roster, RosterEntry
-from concord.trace.ids import new_step_id
+from concord.wire.assignment import Assignment
+from concord.wire.ids import new_step_id
+from concord.wire.roster import GREEN_AGENT, Roster, RosterEntry
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.formats import Trace

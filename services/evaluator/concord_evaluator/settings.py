@@ -7,9 +7,9 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from concord.assessment.inputs import Samples
+from concord.assessment.jobs import Queue
 from concord.service.settings import StatefulServiceSettings
-from concord.storage import Queue
-from concord.storage.redis import WorkerPolicy
+from concord.storage.connection import WorkerPolicy
 from concord_evaluator.worker import EvaluationLimits
 
 _STEPS_PER_S: Final = 20_000

@@ -12,7 +12,7 @@ from concord.llm import LLM, LLMSettings
 from concord.service.limits import BodyLimit
 from concord.service.probes import probe_routes
 from concord.service.token_paths import TokenPathLimit
-from concord.storage.redis import WORK_RETRY_S, Storage, connect
+from concord.storage.connection import WORK_RETRY_S, Storage, connect
 from concord.storage.urls import node_urls
 from concord.trust.api_keys import ApiKeys
 from concord.trust.closed_trials import ClosedTrials

@@ -5,10 +5,10 @@ from typing import Final
 from cachetools import LRUCache
 from pydantic import SecretStr
 
-from concord.agent.assignment import Assignment
-from concord.assessment.roster import GREEN_AGENT
 from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims
+from concord.wire.assignment import Assignment
+from concord.wire.roster import GREEN_AGENT
 
 _MAX_TOKENS: Final = 4096
 

@@ -22,9 +22,9 @@ from concord.bundle import (
     report_line,
     trial_member,
 )
+from concord.errors import StorageUnavailableError
 from concord.files import atomic_file
-from concord.storage import StorageUnavailableError
-from concord.storage.redis import Storage
+from concord.storage.connection import Storage
 from concord.trust.redaction import redact
 from concord_gateway.run_record import RunRecord
 

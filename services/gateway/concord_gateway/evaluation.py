@@ -11,12 +11,13 @@ from concord.assessment.jobs import (
     AggregateAssessment,
     EvaluateTrial,
     JobRequest,
+    Queue,
     TrialVerdict,
     trial_document,
 )
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
-from concord.storage import Queue, StorageUnavailableError
-from concord.storage.redis import Storage
+from concord.errors import StorageUnavailableError
+from concord.storage.connection import Storage
 
 logger = logging.getLogger(__name__)
 

@@ -10,8 +10,8 @@ from opentelemetry.trace import Span
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import AssessmentRequest
 from concord.assessment.result_row import ResultRow
-from concord.storage import StorageUnavailableError
-from concord.storage.redis import Storage
+from concord.errors import StorageUnavailableError
+from concord.storage.connection import Storage
 from concord.tracing import ASSESSMENT_ID, fail, root, span
 from concord.trust.redaction import redact
 from concord_gateway.admission import Admission, FullError

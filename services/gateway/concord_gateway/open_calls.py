@@ -8,7 +8,7 @@ from typing import Final
 from cachetools import LRUCache
 from opentelemetry.context import Context
 
-from concord.trace.ids import new_step_id
+from concord.wire.ids import new_step_id
 
 _MAX_GUESTS: Final = 256
 

@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from concord.assessment.roster import RosterEntry
 from concord.storage import TraceStore
 from concord.trust.closed_trials import ClosedTrials
 from concord.trust.proxy_urls import observed_peers
 from concord.trust.urls import PeerUrls
+from concord.wire.roster import RosterEntry
 from concord_gateway.assignments import Assignments
 from concord_gateway.open_calls import OpenCalls
 from concord_gateway.proxy import Carrier

@@ -8,14 +8,14 @@ from datetime import UTC, datetime
 from typing import Final
 
 from concord.a2a import CardSummary
-from concord.agent.extensions import ASSIGNMENT_URI, CALLS_URI, TRACEABILITY_URI
 from concord.assessment import AssessmentPlan, AssessmentRequest, Mode, TaskSpec
 from concord.assessment.request import Exchange
 from concord.assessment.result_row import InfrastructureFailure
-from concord.assessment.roster import RosterEntry, normalise_url
-from concord.trace.ids import new_trace_id
 from concord.trust.proxy_urls import proxy_url
 from concord.trust.urls import PeerUrls, UrlRefusedError, check_form, lies_under
+from concord.wire.extensions import ASSIGNMENT_URI, CALLS_URI, TRACEABILITY_URI
+from concord.wire.ids import new_trace_id
+from concord.wire.roster import RosterEntry, normalise_url
 from concord_gateway.contact import Contacts, contact
 from concord_gateway.intake import NotAnAssessmentError, Work
 from concord_gateway.participants import Participants

@@ -4,10 +4,10 @@ import logging
 from collections.abc import Sequence
 from typing import Final
 
-from concord.assessment.roster import GREEN_AGENT
 from concord.storage import TraceFullError, TraceLimits, TraceStore
 from concord.trace.report import MAX_BATCH_STEPS, Channel, SerialisedBatch, StepBatch
 from concord.trace.step import AgentInvocation, InteractionStep, ResponseTrace
+from concord.wire.roster import GREEN_AGENT
 
 logger = logging.getLogger(__name__)
 

@@ -10,23 +10,23 @@ from typing import Final
 
 import structlog
 
-from concord.agent.assignment import Assignment
 from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assessment.jobs import AggregateAssessment, EvaluateTrial, TrialVerdict
 from concord.assessment.request import Exchange
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.assessment.results import AgentAnswer, TrialOutcome
-from concord.assessment.roster import GREEN_AGENT
-from concord.storage import StorageUnavailableError
-from concord.storage.redis import Storage
+from concord.errors import StorageUnavailableError
+from concord.storage.connection import Storage
 from concord.trace.attributes import TASK_STATE
-from concord.trace.ids import new_step_id
 from concord.trace.step import InteractionStep
 from concord.trace.timed_steps import root_step
 from concord.trace.timing import StepClock
 from concord.tracing import ASSESSMENT_ID, PARTICIPANTS_TRACE_ID, TRIAL_ID, current, span
 from concord.trust.tokens import Claims
+from concord.wire.assignment import Assignment
+from concord.wire.ids import new_step_id
+from concord.wire.roster import GREEN_AGENT
 from concord_gateway.assistants import Assistants, announce_evaluation, announce_results
 from concord_gateway.calls.channel import Channels
 from concord_gateway.closing import Reporters, wait_until_settled

@@ -9,7 +9,7 @@ from concord.assessment import AssessmentPlan, TimeLimits, TrialSpec
 from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.result_row import InfrastructureFailure
 from concord.storage import AssessmentStore
-from concord.trace.ids import new_trace_id
+from concord.wire.ids import new_trace_id
 
 MAX_ATTEMPTS: Final = 2
 """Attempts at a trial whose gateway is lost."""

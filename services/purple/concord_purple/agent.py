@@ -4,13 +4,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.agent.assignment import Assignment
-from concord.agent.extensions import TIMESTAMP_KEY, TIMESTAMP_URI, TRACEABILITY_KEY, TRACEABILITY_URI
 from concord.agent.messenger import Messenger
 from concord.agent.peers import PeerDiscovery
 from concord.agent.reporter import TraceReporter
-from concord.assessment.roster import RosterEntry
 from concord.llm import LLMSettings
+from concord.wire.assignment import Assignment
+from concord.wire.extensions import TIMESTAMP_KEY, TIMESTAMP_URI, TRACEABILITY_KEY, TRACEABILITY_URI
+from concord.wire.roster import RosterEntry
 from concord_purple.forgery import discard_step, forged_calls
 from concord_purple.handlers import Handler, handler_for
 from concord_purple.request_context import RequestContext

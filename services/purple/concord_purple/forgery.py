@@ -4,12 +4,12 @@ from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Final
 
-from concord.agent.assignment import Assignment
-from concord.assessment.roster import RosterEntry
 from concord.trace.attributes import RESPONSE_TEXT, TASK_STATE
-from concord.trace.ids import new_step_id
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction, ToolInvocation
 from concord.trust.redaction import redact
+from concord.wire.assignment import Assignment
+from concord.wire.ids import new_step_id
+from concord.wire.roster import RosterEntry
 from concord_purple.text_review.findings import Aspect
 
 _LATENCY_MS: Final = 5

@@ -8,9 +8,9 @@ from functools import reduce
 from operator import or_
 
 from concord.a2a import AgentUnreachableError, RemoteError
-from concord.agent.assignment import Assignment
 from concord.agent.messenger import Messenger
-from concord.assessment.roster import RosterEntry, normalise_url
+from concord.wire.assignment import Assignment
+from concord.wire.roster import RosterEntry, normalise_url
 from concord_purple.requests import BadRequestError, Kind, Request, reply_in, to_data
 from concord_purple.step_recorder import StepRecorder
 from concord_purple.teams import Consultation, Member, Team, choose_members, kinds_asked, member_of, rules_for

@@ -8,7 +8,7 @@ from typing import Annotated, Self
 from pydantic import BeforeValidator, Field, HttpUrl, SecretStr, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
-from concord.assessment.roster import ParticipantId
+from concord.wire.roster import ParticipantId
 from concord_purple.teams import Function, TeamName
 
 

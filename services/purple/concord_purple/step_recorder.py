@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from concord.agent.assignment import Assignment
-from concord.agent.extensions import TRACEABILITY_KEY
 from concord.agent.reporter import TraceReporter
 from concord.trace.step import InteractionStep, ResponseTrace, StepAction
 from concord.trace.timed_steps import tool_step
 from concord.trace.timing import StepClock
+from concord.wire.assignment import Assignment
+from concord.wire.extensions import TRACEABILITY_KEY
 
 MAX_TRACE_BYTES: Final = 256 * 1024
 """Limit of an in-band trace (JSON). A longer trace loses the nested steps of peers first, then its latest steps."""

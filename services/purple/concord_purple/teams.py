@@ -6,7 +6,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Final
 
-from concord.assessment.roster import RosterEntry
+from concord.wire.roster import RosterEntry
 from concord_purple.requests import Kind
 from concord_purple.text_review.findings import Aspect
 

@@ -4,8 +4,8 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from concord.agent.assignment import Assignment
 from concord.llm import LLMClient, LLMSettings, LLMUnavailableError
+from concord.wire.assignment import Assignment
 from concord_purple.requests import PING, Kind, Request
 from concord_purple.step_recorder import StepRecorder
 from concord_purple.text_review.findings import Findings

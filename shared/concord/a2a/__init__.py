@@ -10,7 +10,6 @@ from concord.a2a.client import A2AClient, AgentTimeoutError, AgentUnreachableErr
 from concord.a2a.messages import Answer, CardSummary, IncomingMessage, TaskState, TaskUpdate
 from concord.a2a.push import Webhooks
 from concord.a2a.server import AgentServer, Handler, TaskHandle, mount_agent
-from concord.agent.messenger import Messenger
 
 __all__ = [
     "A2AClient",
@@ -22,7 +21,6 @@ __all__ = [
     "CardSummary",
     "Handler",
     "IncomingMessage",
-    "Messenger",
     "RemoteError",
     "Skill",
     "TaskHandle",

@@ -5,8 +5,8 @@ from typing import Final
 
 from a2a.types import a2a_pb2 as pb
 
-from concord.agent.extensions import SUPPORTED_URIS
 from concord.trust.api_keys import KEY_HEADER
+from concord.wire.extensions import SUPPORTED_URIS
 
 _PLACEHOLDER: Final = "http://localhost/"
 """Stands in a card that nobody sees, because its agent has no URL of its own. The SDK demands one."""

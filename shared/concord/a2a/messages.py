@@ -11,8 +11,8 @@ from google.protobuf.json_format import MessageToDict, ParseDict
 from google.protobuf.struct_pb2 import Struct, Value
 from pydantic import JsonValue, ValidationError
 
-from concord.agent.extensions import TRACEABILITY_KEY
 from concord.trace.step import ResponseTrace
+from concord.wire.extensions import TRACEABILITY_KEY
 
 
 class TaskState(StrEnum):

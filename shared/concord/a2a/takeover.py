@@ -5,8 +5,8 @@ import logging
 from typing import Final
 
 from concord.a2a.idempotency import IdempotentRequests
-from concord.storage.ports import StorageUnavailableError
-from concord.storage.tasks import AbandonedTask, TaskRecords
+from concord.a2a.task_records import AbandonedTask, TaskRecords
+from concord.errors import StorageUnavailableError
 
 logger = logging.getLogger(__name__)
 

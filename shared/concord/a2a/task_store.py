@@ -12,7 +12,7 @@ from a2a.server.tasks import InMemoryTaskStore
 from a2a.types import a2a_pb2 as pb
 
 from concord.a2a.messages import text_part, texts_of
-from concord.agent.extensions import ASSIGNMENT_KEY
+from concord.wire.extensions import ASSIGNMENT_KEY
 
 MAX_TASKS: Final = 1000
 MAX_TASK_BYTES: Final = 16 * 1024 * 1024

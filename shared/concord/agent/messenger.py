@@ -11,16 +11,16 @@ from pydantic import JsonValue, SecretStr
 
 from concord.a2a.client import TIMEOUT_S, A2AClient, AgentTimeoutError, AgentUnreachableError, RemoteError
 from concord.a2a.messages import Answer, TaskUpdate
-from concord.agent.assignment import Assignment
-from concord.agent.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TIMESTAMP_URI, TRACEABILITY_URI, TRACEPARENT_KEY
-from concord.assessment.roster import normalise_url
 from concord.trace.attributes import RESPONSE_TEXT, TASK_STATE
-from concord.trace.ids import new_step_id
 from concord.trace.step import AgentInvocation, InteractionStep
 from concord.trace.timed_steps import MAX_QUOTED, call_step
 from concord.trace.timing import StepClock
 from concord.trust.redaction import redact
 from concord.trust.urls import PeerUrls
+from concord.wire.assignment import Assignment
+from concord.wire.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TIMESTAMP_URI, TRACEABILITY_URI, TRACEPARENT_KEY
+from concord.wire.ids import new_step_id
+from concord.wire.roster import normalise_url
 
 logger = logging.getLogger(__name__)
 

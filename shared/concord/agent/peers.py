@@ -7,8 +7,8 @@ from typing import Final, Self
 import httpx
 from pydantic import BaseModel
 
-from concord.agent.assignment import Assignment
-from concord.assessment.roster import RosterEntry
+from concord.wire.assignment import Assignment
+from concord.wire.roster import RosterEntry
 
 logger = logging.getLogger(__name__)
 

@@ -9,9 +9,9 @@ import time
 import weakref
 from typing import Final
 
-from concord.agent.assignment import Assignment
 from concord.agent.delivery import Lane, LanePolicy
 from concord.trace.step import InteractionStep
+from concord.wire.assignment import Assignment
 
 logger = logging.getLogger(__name__)
 

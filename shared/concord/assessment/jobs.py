@@ -1,6 +1,9 @@
 """The evaluator's jobs: names, arguments, and the documents in which they leave their results."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
 from typing import Annotated, ClassVar, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
@@ -8,8 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from concord.assessment.inputs import TrialInputs
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import TrialOutcome, TrialRecord
-from concord.storage.ports import Job, Queue
-from concord.trace.step import Id
+from concord.wire.ids import Id
 
 ROW_DOCUMENT: Final = "row"
 """The `ResultRow` of an assessment, left by `AggregateAssessment`."""
@@ -29,6 +31,23 @@ def trial_document(trial_id: str) -> str:
 def conducted_document(trial_id: str) -> str:
     """The name of the record of a trial in a scenario, left by the gateway, from which its criteria are evaluated."""
     return f"conducted:{trial_id}"
+
+
+class Queue(StrEnum):
+    """The job queues: short CPU-bound work, and work that waits for a language model."""
+
+    FAST = "fast"
+    LLM = "llm"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A call of `function` with JSON arguments. While a job is pending, another with its id is not queued."""
+
+    function: str
+    job_id: str
+    queue: Queue
+    arguments: Mapping[str, JsonValue]
 
 
 class JobRequest(BaseModel, ABC):

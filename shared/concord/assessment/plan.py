@@ -19,11 +19,10 @@ from concord.assessment.request import (
     TaskSpec,
     pattern_url,
 )
-from concord.assessment.roster import ParticipantId, RosterEntry
 from concord.assessment.seats import seats_of
 from concord.suite import commitment
-from concord.trace.ids import new_trace_id
-from concord.trace.step import Id
+from concord.wire.ids import Id, new_trace_id
+from concord.wire.roster import ParticipantId, RosterEntry
 
 
 class TrialSpec(BaseModel):

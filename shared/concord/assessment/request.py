@@ -6,7 +6,6 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, HttpUrl, field_validator, model_validator
 
-from concord.assessment.roster import RESERVED_IDS, ParticipantId, RosterEntry
 from concord.assessment.scorers import (
     MAX_TARGETS,
     NEED_TARGET,
@@ -17,7 +16,8 @@ from concord.assessment.scorers import (
     named_scorer,
 )
 from concord.suite import MAX_DIFFICULTY, Topology
-from concord.trace.step import Id
+from concord.wire.ids import Id
+from concord.wire.roster import RESERVED_IDS, ParticipantId, RosterEntry
 
 MAX_PARTICIPANTS = 100
 MAX_TASKS = 1000

@@ -17,7 +17,7 @@ from pydantic import (
     model_validator,
 )
 
-from concord.trace.step import Id
+from concord.wire.ids import Id
 
 MAX_TARGETS: Final = 200
 MAX_TARGET: Final = 10_000

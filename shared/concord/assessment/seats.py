@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from concord.assessment.roster import RosterEntry
 from concord.trust.proxy_urls import is_proxy_url
+from concord.wire.roster import RosterEntry
 
 DEFAULT_SEATS: Final = 5
 """The default number of seats of a lone participant."""

@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from concord.assessment.request import MAX_TASKS, AssessmentConfig, Control, Exchange, FamilyTask, TaskSpec
 from concord.suite import Group, installed_families, installed_manifests
-from concord.trace.step import Id
+from concord.wire.ids import Id
 
 
 class ManifestTask(FamilyTask):

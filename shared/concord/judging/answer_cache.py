@@ -6,8 +6,9 @@ import logging
 from hashlib import sha256
 from typing import Final
 
+from concord.errors import StorageUnavailableError
 from concord.judging.transcript import Transcript
-from concord.storage import AnswerCache, StorageUnavailableError
+from concord.storage import AnswerCache
 
 TIMEOUT_S: Final = 1.0
 """How long a cache operation may take. A cache hit saves only the seconds of asking the model."""

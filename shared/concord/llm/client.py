@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Self
 
-from concord.agent.assignment import Assignment
 from concord.llm.completion import Completion, LLMUnavailableError, Provider, ProviderError
 from concord.llm.providers import check_installed, connect
 from concord.llm.settings import LLMSettings, ProviderName
@@ -11,6 +10,7 @@ from concord.trace.step import InteractionStep
 from concord.trace.timed_steps import tool_step
 from concord.trace.timing import StepClock
 from concord.trust.redaction import learn_secret, redact
+from concord.wire.assignment import Assignment
 
 MAX_ERROR: Final = 500
 """Characters kept of an endpoint's error message."""

@@ -1,4 +1,4 @@
-"""The ports of storage: traces, agents, assessments, A2A tasks and jobs. `concord.storage.redis` implements them."""
+"""The ports of storage: traces, agents, assessments, A2A tasks and jobs. `concord.storage.connection` opens them."""
 
 from concord.storage.ports import (
     LATE_S,
@@ -7,7 +7,6 @@ from concord.storage.ports import (
     AnswerCache,
     AssessmentStore,
     DeadLetter,
-    Job,
     JobFunction,
     JobQueue,
     MemoryUse,
@@ -15,12 +14,10 @@ from concord.storage.ports import (
     OpenTrace,
     OpenTraceLimits,
     OpenTraces,
-    Queue,
     Quota,
     RegistryFullError,
     RetryLater,
     SecretStore,
-    StorageUnavailableError,
     TraceClosedError,
     TraceFullError,
     TraceStore,
@@ -36,7 +33,6 @@ __all__ = [
     "AnswerCache",
     "AssessmentStore",
     "DeadLetter",
-    "Job",
     "JobFunction",
     "JobQueue",
     "MemoryUse",
@@ -44,12 +40,10 @@ __all__ = [
     "OpenTrace",
     "OpenTraceLimits",
     "OpenTraces",
-    "Queue",
     "Quota",
     "RegistryFullError",
     "RetryLater",
     "SecretStore",
-    "StorageUnavailableError",
     "TraceClosedError",
     "TraceFullError",
     "TraceLimits",

@@ -2,18 +2,14 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Final, Protocol
 
 from pydantic import JsonValue
 
 from concord.assessment import AssessmentPlan
-from concord.assessment.roster import RosterEntry
+from concord.assessment.jobs import Job, Queue
 from concord.trace.report import BatchReceipt, ReportBatch
-
-
-class StorageUnavailableError(Exception):
-    """Storage cannot be reached or refuses writes. Nothing was stored; the caller may retry."""
+from concord.wire.roster import RosterEntry
 
 
 class TraceFullError(Exception):
@@ -26,23 +22,6 @@ class TraceClosedError(Exception):
 
 class RegistryFullError(Exception):
     """A registry scope has the maximum number of agents."""
-
-
-class Queue(StrEnum):
-    """The job queues: short CPU-bound work, and work that waits for a language model."""
-
-    FAST = "fast"
-    LLM = "llm"
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """A call of `function` with JSON arguments. While a job is pending, another with its id is not queued."""
-
-    function: str
-    job_id: str
-    queue: Queue
-    arguments: Mapping[str, JsonValue]
 
 
 @dataclass(frozen=True, slots=True)

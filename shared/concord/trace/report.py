@@ -11,8 +11,9 @@ from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from concord.trace.step import AttributeName, Id, InteractionStep, StepFacts
+from concord.trace.step import AttributeName, InteractionStep, StepFacts
 from concord.trust.redaction import redact
+from concord.wire.ids import Id
 
 MAX_BATCH_STEPS = 1000
 

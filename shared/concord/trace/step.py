@@ -18,17 +18,13 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-MAX_ID_LENGTH = 64
-"""Longest step, trace, batch or agent id that is taken (characters)."""
+from concord.wire.ids import MAX_ID_LENGTH, Id, Url
 
-MAX_URL_LENGTH = 2048
 MAX_NAME_LENGTH = 256
 MAX_VALUE_LENGTH = 8192
 MAX_ATTRIBUTES = 64
 
-Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID_LENGTH)]
 ParentId = Annotated[str, StringConstraints(max_length=MAX_ID_LENGTH)]
-Url = Annotated[str, StringConstraints(max_length=MAX_URL_LENGTH)]
 Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]
 Milliseconds = Annotated[int, Field(ge=0, lt=2**63)]
 AttributeName = Annotated[str, StringConstraints(max_length=MAX_NAME_LENGTH)]

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from concord.trace.ids import new_step_id
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction, ToolInvocation
 from concord.trace.timing import StepClock
+from concord.wire.ids import new_step_id
 
 MAX_QUOTED = 4000
 """Limit on the characters of a text that a step quotes."""

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from typing import Final
 from urllib.parse import quote
 
-from concord.assessment.roster import RosterEntry
 from concord.trust.redaction import REDACTED
+from concord.wire.roster import RosterEntry
 
 PROXY_PATH: Final = "/a2a"
 

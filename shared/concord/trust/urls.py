@@ -13,9 +13,9 @@ from ipaddress import ip_address
 from typing import Any, Final
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from concord.assessment.roster import normalise_url
 from concord.trust.addresses import Address, Network, embedded, is_link_local_or_metadata
 from concord.trust.declared_hosts import AllowedHosts, DeclaredHosts
+from concord.wire.roster import normalise_url
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 """Resolves a host name. Raises OSError if it has no address."""

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from concord.agent.assignment import Assignment
-from concord.assessment.roster import GREEN_AGENT
-from concord.storage.redis import connect
+from concord.storage.connection import connect
+from concord.wire.assignment import Assignment
+from concord.wire.roster import GREEN_AGENT
 from concord_assistant.conducted import ConductedAssessment
 from concord_assistant.scenario.evaluators import NO_EVALUATORS
 from concord_evaluator.criteria import CriteriaEvaluator

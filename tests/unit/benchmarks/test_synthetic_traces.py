@@ -1,8 +1,8 @@
 """Synthetic traces have the requested size, and are deterministic and valid."""
 
 from benchmarks.synthetic_traces import TOOLS, roster, stored_batches
-from concord.assessment.roster import Roster
 from concord.trace.decoding import reports_of
+from concord.wire.roster import Roster
 from concord_evaluator.trace import project
 
 AGENTS, STEPS = 7, 1_000

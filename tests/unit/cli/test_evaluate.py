@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 from concord.assessment import AssessmentConfig
 from concord.assessment.result_row import ResultRow, ResultsDocument
-from concord.assessment.roster import RosterEntry
+from concord.wire.roster import RosterEntry
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import STDIN, find_inputs, read_config, without_effect
 from concord_cli.evaluate.outputs import agent_graph, graph_writer, result_writer

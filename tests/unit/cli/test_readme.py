@@ -51,7 +51,7 @@ def test_the_python_example_uses_existing_names() -> None:
     import concord.a2a
 
     [code] = blocks("python")
-    names = {"Messenger": concord.a2a, "TraceReporter": concord, "Assignment": concord}
+    names = {"Messenger": concord.agent.messenger, "TraceReporter": concord, "Assignment": concord}
 
     compile(f"async def answer(message, peer_url):\n{re.sub('^', '    ', code, flags=re.MULTILINE)}", "README", "exec")
     assert set(re.findall(r"\b[A-Z]\w+(?=[(.])", code)) == set(names)

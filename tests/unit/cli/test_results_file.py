@@ -10,7 +10,7 @@ from pydantic import JsonValue
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import AssessmentConfig, AssessmentPlan
 from concord.assessment.result_row import ResultRow
-from concord.assessment.roster import RosterEntry
+from concord.wire.roster import RosterEntry
 from concord_cli.assessment_client import assess
 from concord_cli.errors import UsageError
 from concord_cli.output_files import prepare_folder

@@ -6,10 +6,10 @@ from functools import cache
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from concord.assessment.roster import GREEN_AGENT
 from concord.trace.digest import digest
 from concord.trace.report import Channel, Report
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
+from concord.wire.roster import GREEN_AGENT
 from tests.unit.evaluator.traces import RECEIVED_AT, TRACE_ID, url_of
 
 AGENTS = ("A", "B", "C", "D")

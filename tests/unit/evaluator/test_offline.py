@@ -4,8 +4,8 @@ import pytest
 
 from concord.assessment import AssessmentConfig
 from concord.assessment.result_row import ResultRow
-from concord.assessment.roster import RosterEntry
 from concord.trace.report import Report
+from concord.wire.roster import RosterEntry
 from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.offline import evaluate_trace
 from concord_evaluator.scoring import structure_of

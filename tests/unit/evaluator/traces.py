@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
-from concord.assessment.roster import Roster, RosterEntry
 from concord.trace.digest import digest
 from concord.trace.report import Channel, Report
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
 from concord.trust.proxy_urls import proxy_url
+from concord.wire.roster import Roster, RosterEntry
 from concord_evaluator.trace import Evidence, Projection, project
 
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"

@@ -6,9 +6,9 @@ from typing import Any, Literal
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.results import AgentAnswer, TrialOutcome
-from concord.assessment.roster import GREEN_AGENT, RosterEntry
 from concord.assessment.scorers import ExactScorer
 from concord.trace.report import Report, ReportBatch, StepBatch, pack
+from concord.wire.roster import GREEN_AGENT, RosterEntry
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
 from concord_evaluator.judge import judge_by_rules
 from concord_evaluator.pipeline import evaluate_trial, verdict_on

@@ -11,7 +11,7 @@ from concord.a2a import IncomingMessage
 from concord.assessment import AssessmentRequest
 from concord.assessment.instances import instance_of
 from concord.assessment.plan import AssessmentPlan
-from concord.assessment.roster import RosterEntry
+from concord.wire.roster import RosterEntry
 from concord_gateway.assistants import Scenarios
 from concord_gateway.intake import NotAnAssessmentError, Work, plan_work, read_request
 

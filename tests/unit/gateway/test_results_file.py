@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode
-from concord.assessment.roster import RosterEntry
+from concord.wire.roster import RosterEntry
 from concord_gateway.results_file import write_results
 from tests.rows import make_row
 

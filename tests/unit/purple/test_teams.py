@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.assessment.roster import RosterEntry
+from concord.wire.roster import RosterEntry
 from concord_purple.handlers import handler_for
 from concord_purple.requests import Kind
 from concord_purple.teams import TEAMS, Function, Member, TeamName, choose_members, kinds_asked, member_of, rules_for

@@ -15,7 +15,7 @@ from concord.assessment import (
     plan_trials,
     time_limits,
 )
-from concord.assessment.roster import RosterEntry
+from concord.wire.roster import RosterEntry
 
 PATTERN = {"agents": ["a", "b"], "edges": [{"from": "a", "to": "b"}]}
 TEXT_TASK = {"id": "t", "text": "x"}

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.assessment.roster import Roster, RosterEntry, normalise_url
+from concord.wire.roster import Roster, RosterEntry, normalise_url
 
 ROSTER = Roster(
     [

@@ -6,11 +6,11 @@ import pytest
 from pydantic import ValidationError
 
 from concord.assessment.request import AssessmentConfig, Exchange, TaskSpec
-from concord.assessment.roster import Roster, RosterEntry
 from concord.assessment.seats import seats_of, shared_processes
 from concord.assessment.suite_tasks import suite_tasks
 from concord.suite import Topology
 from concord.trust.proxy_urls import proxy_url
+from concord.wire.roster import Roster, RosterEntry
 
 
 def entry(name: str, url: str = "") -> RosterEntry:

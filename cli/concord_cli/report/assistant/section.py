@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from concord_cli.display_text import named, on_one_line, visible
+from concord_cli.number_text import percent
 from concord_cli.report.assistant.day import DayView, days_of
-from concord_cli.report.number_text import percent
 from concord_cli.row_text.assistant_points import (
     CriterionPoints,
     criteria_of,

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import reduce
 from typing import Final
 
-from concord.assessment.roster import GREEN_AGENT
+from concord.wire.roster import GREEN_AGENT
 from concord_cli.report.flows import Flow
 from concord_cli.report.graph.arrows import Arrow, LightEdge, arrows_of, light_edges_of
 from concord_cli.report.graph.layout import Layout, circular_layout

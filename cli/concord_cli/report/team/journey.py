@@ -12,7 +12,7 @@ from typing import Final, Literal
 from concord.assessment.results import CallRecord
 from concord.assessment.team_results import FactMessage, FlowRecord, TeamTaskRecord
 from concord_cli.display_text import on_one_line, shortened, width_of
-from concord_cli.report.number_text import duration, percent
+from concord_cli.number_text import duration, percent
 from concord_cli.report.team.matrix import fits
 from concord_cli.report.timeline.drawing import FONT
 

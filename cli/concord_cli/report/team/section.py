@@ -9,8 +9,8 @@ from concord.assessment.result_row import ControlRecord
 from concord.assessment.results import TrialRecord
 from concord.assessment.team_results import TeamTaskRecord
 from concord_cli.display_text import on_one_line
+from concord_cli.number_text import NONE, figure, percent
 from concord_cli.report.calls import CallName
-from concord_cli.report.number_text import NONE, figure, percent
 from concord_cli.report.team.causes import CauseClass, classes_of, played
 from concord_cli.row_text.team_tasks import CONTROLS, MAX_REPEATING, RepeatingSeat, outcome_of, repeating_seats
 

@@ -8,8 +8,8 @@ from typing import Final
 
 from concord.assessment.results import CallRecord
 from concord_cli.display_text import on_one_line, shortened, width_of
+from concord_cli.number_text import duration
 from concord_cli.report.calls import CallName, caller_text
-from concord_cli.report.number_text import duration
 from concord_cli.report.timeline.lanes import Slot, lanes_of, stacked, timed
 from concord_cli.report.timeline.scale import Scale, Tick
 

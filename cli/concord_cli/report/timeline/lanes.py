@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from concord.assessment.results import CallRecord
-from concord.assessment.roster import GREEN_AGENT, UNKNOWN_AGENT
+from concord.wire.roster import GREEN_AGENT, UNKNOWN_AGENT
 from concord_cli.report.calls import CallName
 
 MAX_LANES: Final = 60

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal, Self
 
-from concord_cli.report.number_text import duration, percent
+from concord_cli.number_text import duration, percent
 from concord_cli.report.timeline.lanes import TimedCall
 
 _TICKS: Final = 5

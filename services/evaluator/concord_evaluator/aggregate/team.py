@@ -16,7 +16,7 @@ from concord.assessment.results import (
     TraceIntegrity,
     TrialRecord,
 )
-from concord.assessment.roster import Roster, RosterEntry
+from concord.wire.roster import Roster, RosterEntry
 from concord_evaluator.aggregate.trials import EvaluatedTrial, mean
 from concord_evaluator.documents import AgentTally
 from concord_evaluator.latency import summarise

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from concord.agent.assignment import Assignment
 from concord.assessment.inputs import CriteriaInputs
 from concord.judging import CachedAnswers, RecordedTranscript, ReplayedTranscript, Transcript
 from concord.llm import Completion, LLMClient, LLMSettings, LLMUnavailableError, llm_client
 from concord.storage import AnswerCache
 from concord.trace.step import InteractionStep
+from concord.wire.assignment import Assignment
 from concord_assistant.conducted import ConductedAssessment
 from concord_assistant.evaluation.judge import evaluate_assistant
 from concord_assistant.evaluation.model_criteria import Model

@@ -6,10 +6,11 @@ from typing import Final, NamedTuple
 
 from pydantic import BaseModel, JsonValue
 
-from concord.agent.extensions import TRACEABILITY_KEY
-from concord.assessment.roster import RosterEntry
 from concord.trace.report import Channel
-from concord.trace.step import MAX_ID_LENGTH, InteractionStep
+from concord.trace.step import InteractionStep
+from concord.wire.extensions import TRACEABILITY_KEY
+from concord.wire.ids import MAX_ID_LENGTH
+from concord.wire.roster import RosterEntry
 from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built, calls_in, entry_of

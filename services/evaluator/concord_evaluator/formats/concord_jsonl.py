@@ -7,9 +7,10 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from concord.assessment import Fraction
-from concord.assessment.roster import RosterEntry
 from concord.trace.report import Channel, ReportBatch, StepBatch, unpack
-from concord.trace.step import Id, InteractionStep
+from concord.trace.step import InteractionStep
+from concord.wire.ids import Id
+from concord.wire.roster import RosterEntry
 from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built

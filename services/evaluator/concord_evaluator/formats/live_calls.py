@@ -5,11 +5,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from concord.assessment.roster import Roster, RosterEntry, normalise_url
 from concord.trace.attributes import AGENT_NAME
 from concord.trace.otlp import Span, SpanTree, name_key
 from concord.trace.step import CallType, StepFacts, as_utc
 from concord.trust.urls import lies_under
+from concord.wire.roster import Roster, RosterEntry, normalise_url
 from concord_evaluator.formats.activations import Activation, Activations
 
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple
 
-from concord.assessment.roster import Roster
 from concord.trace.attributes import AGENT_NAME, EdgeKind
 from concord.trace.decoding import read
 from concord.trace.otlp import (
@@ -30,6 +29,7 @@ from concord.trace.otlp import (
 )
 from concord.trace.report import MAX_BATCH_STEPS, Channel, ReportBatch, SerialisedBatch, StepBatch, unpack
 from concord.trace.step import InteractionStep, StepFacts
+from concord.wire.roster import Roster
 from concord_evaluator.formats.activations import Activation, Activations, find_activations
 from concord_evaluator.formats.live_calls import Members, ObservedCall, Outbound, Target, TrialCalls
 from concord_evaluator.formats.span_runs import parents_first, spans_by_id

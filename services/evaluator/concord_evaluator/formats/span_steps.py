@@ -3,10 +3,10 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
-from concord.assessment.roster import UNKNOWN_AGENT
 from concord.trace.attributes import EDGE_KIND, EdgeKind
 from concord.trace.otlp import Span, TeamReading, to_step
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.wire.roster import UNKNOWN_AGENT
 from concord_evaluator.formats.activations import Activation, agent_id
 
 

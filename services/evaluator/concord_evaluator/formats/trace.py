@@ -8,10 +8,11 @@ from hashlib import blake2b
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
-from concord.assessment.roster import RESERVED_IDS, RosterEntry, normalise_url
 from concord.trace.decoding import reports_of
 from concord.trace.report import MAX_BATCH_STEPS, Channel, Report, ReportBatch, SerialisedBatch
-from concord.trace.step import MAX_ID_LENGTH, AgentInvocation, CallType, InteractionStep, StepAction, as_utc
+from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction, as_utc
+from concord.wire.ids import MAX_ID_LENGTH
+from concord.wire.roster import RESERVED_IDS, RosterEntry, normalise_url
 from concord_evaluator.formats.source import Source
 
 UNDATED: Final = datetime.fromtimestamp(0, UTC)

@@ -7,11 +7,11 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 from concord.assessment.results import CallsRecord, RoundsRecord
-from concord.assessment.roster import Roster
 from concord.trace.attributes import AGENT_NAME, MAX_WHOLE, NOT_CARRIED, RESPONSE_TEXT, ROUND, WHOLE, whole_of
 from concord.trace.decoding import read
 from concord.trace.report import ReportBatch, unpack
 from concord.trace.step import StepFacts, as_utc
+from concord.wire.roster import Roster
 from concord_evaluator.information.flow import Flow, Sent
 from concord_evaluator.information.losses import Answered, Turns
 from concord_evaluator.trace.gateway_calls import is_observed

@@ -7,11 +7,11 @@ from concord.assessment import AssessmentPlan
 from concord.assessment.instances import family_of, instance_of
 from concord.assessment.request import Control, Exchange
 from concord.assessment.results import Finding, TrialOutcome
-from concord.assessment.roster import Roster
 from concord.assessment.seats import shared_processes
 from concord.assessment.team_results import MAX_FAILURES, TeamTaskRecord
 from concord.suite import SuiteTask, Topology, fewest_calls
 from concord.trace.report import ReportBatch
+from concord.wire.roster import Roster
 from concord_evaluator.information.exchanges import by_calls, by_rounds
 from concord_evaluator.information.failures import failures_of
 from concord_evaluator.information.flow import Flow, flow_of

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
-from concord.assessment.roster import RosterEntry
+from concord.wire.roster import RosterEntry
 
 _NUMBERED: Final = re.compile(r"\bagent (\d{1,6})\b", re.IGNORECASE)
 _MIN_ANY_CASE: Final = 3

@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from concord.assessment.results import CallRecord
-from concord.assessment.roster import GREEN_AGENT
 from concord.judging.truncation import cost, cut, fair_limit
 from concord.trace.attributes import RESPONSE_TEXT
 from concord.trace.report import Channel, Report
+from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.judge.aliases import Aliases
 from concord_evaluator.trace.request_texts import with_nested
 

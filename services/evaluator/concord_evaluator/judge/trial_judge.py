@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import structlog
 
-from concord.agent.assignment import Assignment
 from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.inputs import JudgeInputs
 from concord.assessment.results import CallRecord, Finding, Judgment
@@ -25,6 +24,7 @@ from concord.storage import AnswerCache
 from concord.trace.decoding import reports_of
 from concord.trace.report import ReportBatch
 from concord.trace.step import InteractionStep
+from concord.wire.assignment import Assignment
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge.aliases import Aliases
 from concord_evaluator.judge.evidence import Evidence, call_texts, choose_calls, make_evidence

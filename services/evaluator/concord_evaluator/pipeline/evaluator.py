@@ -6,8 +6,8 @@ from typing import Literal
 
 from concord.assessment import AssessmentConfig
 from concord.assessment.results import CallRecord, Finding, LatencySummary, MetricRecord, ParticipantObservability
-from concord.assessment.roster import Roster
 from concord.trace.report import Report
+from concord.wire.roster import Roster
 from concord_evaluator.graph import CallTally
 from concord_evaluator.latency import CalleeLatencies
 from concord_evaluator.metrics import Parameter

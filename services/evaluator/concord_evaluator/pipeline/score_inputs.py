@@ -10,8 +10,8 @@ from concord.assessment.instances import family_of, instance_of
 from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Grading, MetricStatus, StepCounts, TraceIntegrity, TrialOutcome
-from concord.assessment.roster import Roster
 from concord.trace.report import ReportBatch
+from concord.wire.roster import Roster
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.information.record import team_task_record
 from concord_evaluator.information.values import values_of

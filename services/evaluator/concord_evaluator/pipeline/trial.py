@@ -10,10 +10,10 @@ from typing import Final
 from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.results import InteractionRecord, MetricStatus, ParticipantObservability, TraceIntegrity
-from concord.assessment.roster import GREEN_AGENT, Roster
 from concord.trace.attributes import EdgeKind
 from concord.trace.decoding import reports_of
 from concord.trace.report import Report, ReportBatch
+from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.documents import AgentTally, TrialEvaluation
 from concord_evaluator.formats.live_spans import with_teams
 from concord_evaluator.information.record import team_task_record, unexplained_findings

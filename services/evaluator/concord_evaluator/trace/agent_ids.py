@@ -3,7 +3,7 @@
 from functools import lru_cache
 from typing import Final
 
-from concord.assessment.roster import GREEN_AGENT, UNKNOWN_AGENT, Roster
+from concord.wire.roster import GREEN_AGENT, UNKNOWN_AGENT, Roster
 
 NOT_IN_GRAPH: Final = frozenset({GREEN_AGENT, UNKNOWN_AGENT})
 """Ids that are not agents of the team."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from concord.assessment.roster import GREEN_AGENT, Roster
 from concord.trust.proxy_urls import is_proxy_url
+from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.trace.agent_ids import participant_of
 from concord_evaluator.trace.attribution import AttributedCall
 from concord_evaluator.trace.interactions import Link, Provenance

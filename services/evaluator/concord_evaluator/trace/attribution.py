@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from concord.assessment.roster import GREEN_AGENT, UNKNOWN_AGENT, Roster
 from concord.trace.step import CallType
+from concord.wire.roster import GREEN_AGENT, UNKNOWN_AGENT, Roster
 from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH, Callees, inner_agent, participant_of
 from concord_evaluator.trace.forest import Forest
 from concord_evaluator.trace.records import StepRecord

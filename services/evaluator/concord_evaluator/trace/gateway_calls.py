@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
 
-from concord.assessment.roster import GREEN_AGENT, Roster
 from concord.trace.attributes import AGENT_NAME, REFUSED_BY, RESPONSE_TEXT, UNQUOTED_RESPONSE_WORDS, UNQUOTED_WORDS
 from concord.trace.decoding import read
 from concord.trace.report import Channel, ReportBatch, unpack
 from concord.trace.step import StepFacts, as_utc
+from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.trace.agent_ids import participant_of
 
 MAX_CARRIED_TEXT: Final = 10_000_000

@@ -4,7 +4,7 @@ participants."""
 from collections.abc import Collection, Iterable, Sequence
 
 from concord.assessment.results import Observability, ParticipantObservability
-from concord.assessment.roster import GREEN_AGENT, Roster
+from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.trace.agent_ids import participant_of
 from concord_evaluator.trace.interactions import Provenance
 from concord_evaluator.trace.projection import Projection

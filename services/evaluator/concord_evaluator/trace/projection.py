@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from concord.assessment.results import StepCounts, TraceIntegrity
-from concord.assessment.roster import GREEN_AGENT, Roster
 from concord.trace.report import Report
 from concord.trace.step import CallType
+from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH, participant_of
 from concord_evaluator.trace.attempts import Contradictions, find_attempts, without_refuted
 from concord_evaluator.trace.attribution import Attribution, attribute, bound_undeclared, step_reporters

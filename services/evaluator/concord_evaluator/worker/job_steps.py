@@ -2,12 +2,13 @@
 
 from collections.abc import Sequence
 
-from concord.agent.assignment import Assignment
-from concord.assessment.roster import GREEN_AGENT
 from concord.trace.report import SerialisedBatch, StepBatch
-from concord.trace.step import MAX_ID_LENGTH, InteractionStep
+from concord.trace.step import InteractionStep
 from concord.trace.timed_steps import root_step
 from concord.trace.timing import StepClock
+from concord.wire.assignment import Assignment
+from concord.wire.ids import MAX_ID_LENGTH
+from concord.wire.roster import GREEN_AGENT
 
 
 def job_batch(

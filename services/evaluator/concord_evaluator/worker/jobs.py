@@ -7,7 +7,6 @@ from typing import Final, Literal
 import structlog
 from pydantic import JsonValue
 
-from concord.agent.assignment import Assignment
 from concord.assessment import AssessmentPlan
 from concord.assessment.inputs import EvaluationInputs, RowInputs, TrialInputs
 from concord.assessment.jobs import (
@@ -16,19 +15,22 @@ from concord.assessment.jobs import (
     ROW_INPUTS_DOCUMENT,
     AggregateAssessment,
     EvaluateTrial,
+    Job,
     JudgeTrial,
+    Queue,
     TrialVerdict,
     conducted_document,
     trial_document,
 )
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Judgment
-from concord.assessment.roster import GREEN_AGENT
 from concord.judging import RecordedTranscript
-from concord.storage import AssessmentStore, Job, JobFunction, JobQueue, Queue, TraceStore
-from concord.trace.ids import new_step_id
+from concord.storage import AssessmentStore, JobFunction, JobQueue, TraceStore
 from concord.trace.report import Channel, ReportBatch, SerialisedBatch
 from concord.trace.timing import StepClock
+from concord.wire.assignment import Assignment
+from concord.wire.ids import new_step_id
+from concord.wire.roster import GREEN_AGENT
 from concord_assistant.results import AssessmentResults
 from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation, evaluation_document

@@ -8,9 +8,9 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from concord.assessment.request import Exchange
-from concord.assessment.roster import RosterEntry
 from concord.storage import AgentRegistry, AssessmentStore
 from concord.trust.proxy_urls import observed_peers, peers_scope
+from concord.wire.roster import RosterEntry
 
 UNSUPPORTED: Final = -32004
 """A2A's code for an operation that is not supported."""

@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from pydantic import JsonValue, SecretStr
 
 from concord.a2a import Answer, TaskUpdate
-from concord.agent.assignment import Assignment
 from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
 from concord.assessment.results import TrialOutcome
-from concord.assessment.roster import GREEN_AGENT, RosterEntry
 from concord.storage import TraceStore
 from concord.trust.tokens import Claims
+from concord.wire.assignment import Assignment
+from concord.wire.roster import GREEN_AGENT, RosterEntry
 from concord_gateway.assignments import Assignments
 from concord_gateway.assistants import Assistants
 from concord_gateway.calls.channel import Channels

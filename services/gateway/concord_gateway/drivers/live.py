@@ -8,8 +8,8 @@ from typing import Final, Literal
 
 from concord.a2a import AgentTimeoutError, AgentUnreachableError, Answer, RemoteError, TaskUpdate
 from concord.assessment.results import AgentAnswer, TrialOutcome
-from concord.assessment.roster import RosterEntry
 from concord.trust.redaction import redact
+from concord.wire.roster import RosterEntry
 from concord_gateway.drivers.driver import TrialContext
 
 MAX_SHOWN: Final = 20_000

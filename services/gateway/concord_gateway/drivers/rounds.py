@@ -11,13 +11,13 @@ from concord.a2a import AgentTimeoutError, AgentUnreachableError, Answer, Remote
 from concord.assessment.instances import instance_of
 from concord.assessment.request import Control
 from concord.assessment.results import AgentAnswer, RoundsRecord, TrialOutcome, TurnRecord
-from concord.assessment.roster import RosterEntry
 from concord.suite import SuiteTask
 from concord.trace.attributes import AGENT_NAME, ROUND, TASK_STATE
-from concord.trace.ids import new_step_id
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
 from concord.trace.timing import StepClock
 from concord.trust.redaction import redact
+from concord.wire.ids import new_step_id
+from concord.wire.roster import RosterEntry
 from concord_gateway.drivers.driver import TrialContext
 from concord_gateway.drivers.live import outcome_of
 from concord_gateway.drivers.opening import open_channel, seat_alone

@@ -8,7 +8,7 @@ sends it through `upstream` and passes on the answer, `rpc_answer` reads that, a
 
 from starlette.routing import Route
 
-from concord.storage.redis import Storage
+from concord.storage.connection import Storage
 from concord.trust.closed_trials import ClosedTrials
 from concord.trust.proxy_urls import PROXY_PATH
 from concord.trust.token_keys import TokenKeys

@@ -10,14 +10,14 @@ from urllib.parse import urlsplit
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from concord.assessment.roster import RosterEntry, normalise_url
-from concord.storage import StorageUnavailableError
+from concord.errors import StorageUnavailableError
 from concord.trust.closed_trials import ClosedTrials
 from concord.trust.declared_hosts import is_loopback
 from concord.trust.proxy_urls import proxy_url
 from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import TokenRejectedError
 from concord.trust.urls import lies_under
+from concord.wire.roster import RosterEntry, normalise_url
 from concord_gateway.proxy.callees import Callees, interface_url
 from concord_gateway.proxy.seats import OpenChannels
 

@@ -12,8 +12,8 @@ from cachetools import LRUCache
 from opentelemetry.trace import SpanKind
 from pydantic import JsonValue
 
-from concord.assessment.roster import RosterEntry
-from concord.storage import StorageUnavailableError, TraceLimits, TraceStore
+from concord.errors import StorageUnavailableError
+from concord.storage import TraceLimits, TraceStore
 from concord.trace.attributes import (
     AGENT_NAME,
     GATEWAY,
@@ -32,6 +32,7 @@ from concord.trace.timing import StepClock
 from concord.tracing import span
 from concord.trust.redaction import redact
 from concord.trust.tokens import Claims
+from concord.wire.roster import RosterEntry
 from concord_gateway.instruments import Instruments
 from concord_gateway.open_calls import OpenCall, OpenCalls
 from concord_gateway.proxy.byte_budget import BudgetExhaustedError, ByteBudget, Reservation

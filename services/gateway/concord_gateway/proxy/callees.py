@@ -10,10 +10,10 @@ from urllib.parse import urljoin, urlsplit
 
 from cachetools import LRUCache
 
-from concord.assessment.roster import RosterEntry
 from concord.storage import AssessmentStore
 from concord.trust.tokens import Claims
 from concord.trust.urls import lies_under
+from concord.wire.roster import RosterEntry
 from concord_gateway.proxy.upstream import AnswerTimeoutError, UnreachableError, Upstream
 
 CARD_PATH: Final = ".well-known/agent-card.json"

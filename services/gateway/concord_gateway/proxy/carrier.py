@@ -9,12 +9,12 @@ from typing import Any, Final
 
 from starlette.types import Send
 
-from concord.agent.assignment import Assignment
-from concord.assessment.roster import RosterEntry
 from concord.trace.attributes import MAX_UNQUOTED, MAX_WHOLE
 from concord.trace.timed_steps import MAX_QUOTED
 from concord.trace.vocabulary import unquoted_words
 from concord.trust.tokens import Claims
+from concord.wire.assignment import Assignment
+from concord.wire.roster import RosterEntry
 from concord_gateway.assignments import Assignments
 from concord_gateway.calls.channel import Channel
 from concord_gateway.instruments import Instruments

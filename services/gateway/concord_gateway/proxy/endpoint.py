@@ -13,13 +13,13 @@ import structlog
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import Message, Receive, Scope, Send
 
-from concord.assessment.roster import RosterEntry
-from concord.storage import StorageUnavailableError
+from concord.errors import StorageUnavailableError
 from concord.trust.closed_trials import ClosedTrials
 from concord.trust.proxy_urls import proxy_url
 from concord.trust.redaction import REDACTED
 from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims, TokenRejectedError
+from concord.wire.roster import RosterEntry
 from concord_gateway.proxy.byte_budget import BudgetExhaustedError, Reservation
 from concord_gateway.proxy.callees import CARD_PATH, Callees, CardFailedError, UnusableCardError, rewritten
 from concord_gateway.proxy.carrier import RETRY_LATER, AuthorisedRequest, BrokenOffError, Carrier, Refusal

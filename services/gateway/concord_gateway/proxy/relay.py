@@ -7,8 +7,8 @@ from typing import Any, Final
 
 from starlette.types import Send
 
-from concord.agent.extensions import TRACEPARENT_KEY
 from concord.trust.redaction import redact
+from concord.wire.extensions import TRACEPARENT_KEY
 from concord_gateway.proxy.byte_budget import BudgetExhaustedError, Reservation
 from concord_gateway.proxy.event_stream import MAX_ANSWER_BYTES, EventReader, LineSplitter, parse_json
 from concord_gateway.proxy.upstream import Answer, Header, Upstream

@@ -6,11 +6,11 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
-from concord.agent.extensions import TRACEABILITY_KEY
 from concord.trace.attributes import MAX_UNQUOTED
 from concord.trace.step import ResponseTrace
 from concord.trace.timed_steps import MAX_QUOTED
 from concord.trace.vocabulary import MAX_READ, unquoted_words
+from concord.wire.extensions import TRACEABILITY_KEY
 from concord_gateway.proxy.message_parts import strings_in_parts, text_of_parts
 
 _ANY: Final = object()

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from concord.agent.assignment import Assignment
-from concord.agent.extensions import ASSIGNMENT_KEY, ASSIGNMENT_URI, TRACEPARENT_KEY
+from concord.wire.assignment import Assignment
+from concord.wire.extensions import ASSIGNMENT_KEY, ASSIGNMENT_URI, TRACEPARENT_KEY
 from concord_gateway.proxy.message_parts import strings_in_parts, text_of_parts
 
 _CARD_METHODS: Final = frozenset({"agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"})

@@ -12,11 +12,11 @@ from typing import Final
 
 import httpx
 
-from concord.agent.assignment import Assignment
 from concord.agent.delivery.backlog import BUFFER_FULL, Backlog, Batch, Sender
 from concord.agent.delivery.outage import Outage
 from concord.agent.delivery.post import Outcome, Verdict, post, suppress_instrumentation
 from concord.trace.step import InteractionStep
+from concord.wire.assignment import Assignment
 
 _BACKOFF_S: Final = 0.1
 _BACKOFF_CAP_S: Final = 5.0

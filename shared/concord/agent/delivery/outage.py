@@ -4,7 +4,7 @@ import logging
 import time
 from collections.abc import Callable
 
-from concord.assessment.roster import normalise_url
+from concord.wire.roster import normalise_url
 
 logger = logging.getLogger(__name__)
 

@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 from arq.connections import ArqRedis
 from redis.asyncio import BlockingConnectionPool, Redis
 
+from concord.a2a.task_records import TaskRecords, WebhookRecords
 from concord.storage.ports import (
     AgentRegistry,
     AnswerCache,
@@ -32,7 +33,6 @@ from concord.storage.redis.secrets import RedisSecretStore
 from concord.storage.redis.tasks import RedisTaskRecords
 from concord.storage.redis.traces import RedisTraceStore
 from concord.storage.redis.webhooks import RedisWebhookRecords
-from concord.storage.tasks import TaskRecords, WebhookRecords
 from concord.storage.urls import QUEUE_IN_CLUSTER, is_cluster
 from concord.trust.redaction import redact
 

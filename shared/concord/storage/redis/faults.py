@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from redis.exceptions import RedisError, SlotNotCoveredError
 
-from concord.storage.ports import StorageUnavailableError
+from concord.errors import StorageUnavailableError
 
 
 @contextmanager

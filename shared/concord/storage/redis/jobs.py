@@ -7,7 +7,8 @@ from typing import Final, cast
 
 from arq.connections import ArqRedis
 
-from concord.storage.ports import DeadLetter, Job, Queue
+from concord.assessment.jobs import Job, Queue
+from concord.storage.ports import DeadLetter
 from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
 from concord.tracing import carrier

@@ -7,11 +7,11 @@ from typing import Final, cast
 from pydantic import BaseModel
 from redis.asyncio import Redis
 
-from concord.assessment.roster import RosterEntry
 from concord.storage.ports import RegistryFullError
 from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
 from concord.trust.redaction import redact
+from concord.wire.roster import RosterEntry
 
 TTL_S: Final = 3600
 MAX_AGENTS: Final = 1000

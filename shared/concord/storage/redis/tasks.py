@@ -6,12 +6,12 @@ from typing import Final, cast
 
 from redis.asyncio import Redis
 
+from concord.a2a.task_records import AbandonedTask, StaleTaskError, TaskDraft, TaskRecord
 from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
 from concord.storage.redis.retrying import TimedRetry
-from concord.storage.tasks import AbandonedTask, StaleTaskError, TaskDraft, TaskRecord
-from concord.trace.ids import new_step_id
 from concord.trust.redaction import redact
+from concord.wire.ids import new_step_id
 
 logger = logging.getLogger(__name__)
 

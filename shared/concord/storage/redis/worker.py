@@ -18,7 +18,9 @@ from opentelemetry.trace import SpanKind
 from pydantic import JsonValue
 from redis.exceptions import RedisError
 
-from concord.storage.ports import Job, JobFunction, OnDeadLetter, Queue, RetryLater, StorageUnavailableError
+from concord.assessment.jobs import Job, Queue
+from concord.errors import StorageUnavailableError
+from concord.storage.ports import JobFunction, OnDeadLetter, RetryLater
 from concord.storage.redis import keys
 from concord.storage.redis.connection import WORK_RETRY_S, from_json, open_redis, to_json
 from concord.storage.redis.jobs import ArqJobQueue

@@ -5,7 +5,7 @@ from itertools import combinations, pairwise
 import pytest
 from hypothesis import given
 
-from concord.assessment.roster import GREEN_AGENT
+from concord.wire.roster import GREEN_AGENT
 from concord_cli.report.flows import Flow
 from concord_cli.report.graph import draw
 from concord_cli.report.graph.drawing import MAX_AGENTS

@@ -30,8 +30,8 @@ from concord.assessment.results import (
     TraceIntegrity,
     TrialRecord,
 )
-from concord.assessment.roster import GREEN_AGENT
 from concord.assessment.team_results import FactMessage, FlowRecord
+from concord.wire.roster import GREEN_AGENT
 from concord_cli.report import render
 from concord_cli.report.team.causes import MEANINGS
 from concord_cli.row_text.brief import MAX_LINES, Brief

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord_cli.report.number_text import duration, figure, percent
+from concord_cli.number_text import duration, figure, percent
 from tests.unit.cli.report.laws import law
 
 finite = st.floats(allow_nan=False, allow_infinity=False)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.assessment.results import CallRecord
-from concord.assessment.roster import GREEN_AGENT
+from concord.wire.roster import GREEN_AGENT
 from concord_cli.report.timeline import draw
 from concord_cli.report.timeline.drawing import BAR, MAX_ARROWS, Bar
 from concord_cli.report.timeline.lanes import LONGEST_MS, MAX_LANES

@@ -5,12 +5,12 @@ from datetime import UTC, datetime
 
 import pytest
 
-from concord.assessment.roster import GREEN_AGENT, Roster, RosterEntry
 from concord.trace.attributes import AGENT_NAME
 from concord.trace.decoding import reports_of
 from concord.trace.otlp import Span, as_attributes, to_step
 from concord.trace.report import Channel, ReportBatch, SerialisedBatch, StepBatch
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.wire.roster import GREEN_AGENT, Roster, RosterEntry
 from concord_evaluator.formats.live_spans import MAX_SPANS, with_teams
 from concord_evaluator.trace import Projection, project
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.assessment.roster import Roster, RosterEntry
 from concord.trace.digest import digest
 from concord.trace.report import MAX_BATCH_STEPS, Channel, StepDigest
 from concord.trace.step import InteractionStep
+from concord.wire.roster import Roster, RosterEntry
 from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.formats.trace import file_trace_id
 from tests.strategies import steps

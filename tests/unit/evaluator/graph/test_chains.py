@@ -7,9 +7,9 @@ import pytest
 
 from concord.assessment import Thresholds
 from concord.assessment.results import Finding
-from concord.assessment.roster import GREEN_AGENT
 from concord.trace.report import Channel
 from concord.trace.step import InteractionStep
+from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.findings import find
 from concord_evaluator.findings.finder import MAX_PER_KIND, MAX_STEP_IDS
 from concord_evaluator.graph import AgentGraph

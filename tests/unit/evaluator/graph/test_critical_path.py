@@ -3,7 +3,7 @@
 import pytest
 
 from concord.assessment.results import MetricStatus
-from concord.assessment.roster import GREEN_AGENT
+from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics import measure
 from tests.unit.evaluator.timed import graph_of_reports, timed, value_of, values_of

@@ -4,10 +4,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from concord.assessment.results import CallsRecord, SeatReply
-from concord.assessment.roster import GREEN_AGENT, Roster, RosterEntry
 from concord.trace.attributes import AGENT_NAME, GATEWAY, NOT_CARRIED, RESPONSE_TEXT, WHOLE, whole_pieces
 from concord.trace.report import Channel, ReportBatch, SerialisedBatch, StepBatch
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.wire.roster import GREEN_AGENT, Roster, RosterEntry
 from concord_evaluator.information.exchanges import MAX_TIMES, Exchanged, by_calls
 from concord_evaluator.information.flow import flow_of
 from tests.unit.evaluator.information.tasks import ANN, BOB, CYN, FAMILY, OF_BOB, OF_CYN, task_of

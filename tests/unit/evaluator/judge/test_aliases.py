@@ -2,7 +2,7 @@
 
 import pytest
 
-from concord.assessment.roster import RosterEntry
+from concord.wire.roster import RosterEntry
 from concord_evaluator.judge import Aliases
 
 TEAM = ("A", "planner", "planner/critic")

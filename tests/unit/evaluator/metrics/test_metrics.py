@@ -3,7 +3,7 @@
 import pytest
 
 from concord.assessment.results import MetricStatus
-from concord.assessment.roster import GREEN_AGENT
+from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.graph import AgentGraph, build_graph
 from concord_evaluator.metrics import measure, metric_ids
 from tests.unit.evaluator.graphs import (

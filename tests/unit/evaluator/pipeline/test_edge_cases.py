@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 
 from concord.assessment import Mode
-from concord.assessment.roster import GREEN_AGENT
 from concord.trace.report import Report
+from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.documents import TrialEvaluation
 from tests.unit.evaluator.traces import RECEIVED_AT, call, observed, reported_by, tool
 from tests.unit.evaluator.trials import batch, evaluated, plan

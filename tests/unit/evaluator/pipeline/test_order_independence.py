@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 
 from concord.assessment import Thresholds
 from concord.assessment.results import Finding, MetricRecord, MetricStatus
-from concord.assessment.roster import GREEN_AGENT
 from concord.trace.report import Report
+from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.findings import find
 from concord_evaluator.graph import AgentGraph, build_graph
 from concord_evaluator.metrics import measure

@@ -13,9 +13,9 @@ from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec,
 from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import AgentAnswer, TrialOutcome, TrialRecord
-from concord.assessment.roster import GREEN_AGENT, RosterEntry
 from concord.assessment.scorers import IncludesScorer
 from concord.trace.report import Report
+from concord.wire.roster import GREEN_AGENT, RosterEntry
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.pipeline import evaluate_trial, verdict_on

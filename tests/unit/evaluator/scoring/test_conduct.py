@@ -2,8 +2,8 @@
 
 import pytest
 
-from concord.assessment.roster import GREEN_AGENT
 from concord.trace.attributes import REFUSED_BY, UNQUOTED_RESPONSE_WORDS
+from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.scoring import TOLERANCE, WORST, Conduct, conduct_of
 from concord_evaluator.trace import carried_calls
 from tests.unit.evaluator.scoring.played import CarriedCall, TeamTrial

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.assessment import Thresholds
-from concord.assessment.roster import GREEN_AGENT
 from concord.trace.report import Report
+from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.findings import find
 from concord_evaluator.graph import build_graph
 from concord_evaluator.metrics import measure

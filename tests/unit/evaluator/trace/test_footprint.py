@@ -3,8 +3,8 @@
 import tracemalloc
 
 from benchmarks.synthetic_traces import roster, stored_batches
-from concord.assessment.roster import Roster
 from concord.trace.decoding import reports_of
+from concord.wire.roster import Roster
 from concord_evaluator.graph import build_graph
 from concord_evaluator.trace import project
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from concord.assessment.roster import GREEN_AGENT
 from concord.trace.report import Report
+from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.trace.fold import fold
 from concord_evaluator.trace.forest import Forest, build_forest
 from concord_evaluator.trace.trees import ROOT

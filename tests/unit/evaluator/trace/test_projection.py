@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from concord.assessment.roster import GREEN_AGENT
 from concord.trace.step import CallType, InteractionStep
+from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.trace import Provenance
 from tests.unit.evaluator.traces import TRACE_ID, call, edges, observed, projected, reported_by, tool
 

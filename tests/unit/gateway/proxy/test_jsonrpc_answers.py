@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.agent.extensions import TRACEABILITY_KEY
 from concord.trace.timed_steps import MAX_QUOTED
+from concord.wire.extensions import TRACEABILITY_KEY
 from concord_gateway.proxy.rpc_answer import AnswerReader
 from tests.unit.gateway.proxy.test_jsonrpc_requests import json_values
 

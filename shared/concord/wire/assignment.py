@@ -5,9 +5,8 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 
-from concord.agent.extensions import ASSIGNMENT_KEY, TRACEPARENT_KEY
-from concord.trace.ids import traceparent
-from concord.trace.step import Id, Url
+from concord.wire.extensions import ASSIGNMENT_KEY, TRACEPARENT_KEY
+from concord.wire.ids import Id, Url, traceparent
 
 
 class Assignment(BaseModel):

@@ -1,8 +1,19 @@
-"""Trace and step ids in the form of W3C Trace Context, so that OpenTelemetry accepts them."""
+"""Ids and URLs. Ids of traces and steps have the form of W3C Trace Context, so that OpenTelemetry accepts them."""
 
 import re
 import secrets
+from typing import Annotated
 from uuid import uuid4
+
+from pydantic import StringConstraints
+
+MAX_ID_LENGTH = 64
+"""Longest step, trace, batch or agent id that is taken (characters)."""
+
+MAX_URL_LENGTH = 2048
+
+Id = Annotated[str, StringConstraints(min_length=1, max_length=MAX_ID_LENGTH)]
+Url = Annotated[str, StringConstraints(max_length=MAX_URL_LENGTH)]
 
 _TRACE_ID = re.compile(r"(?!0{32})[0-9a-f]{32}")
 _SPAN_ID = re.compile(r"(?!0{16})[0-9a-f]{16}")

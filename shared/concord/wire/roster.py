@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
-from concord.trace.step import Id, Url
+from concord.wire.ids import Id, Url
 
 ParticipantId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.-]*$", max_length=64)]
 """The key in `participants`: no `/` (that names an agent inside a participant) and no `:` (a resolved stranger)."""

@@ -1,0 +1,5 @@
+"""Errors that parts on every floor raise and handle alike."""
+
+
+class StorageUnavailableError(Exception):
+    """Storage cannot be reached or refuses writes. Nothing was stored; the caller may retry."""

@@ -1,0 +1,1 @@
+"""What the services and the agents tell each other: ids, the roster of agents, assignments and A2A extensions."""
