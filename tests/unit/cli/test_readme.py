@@ -48,7 +48,7 @@ def test_the_scenario_examples_are_valid(tmp_path: Path) -> None:
 
 def test_the_python_example_uses_existing_names() -> None:
     import concord
-    import concord.a2a
+    import concord.agent.messenger
 
     [code] = blocks("python")
     names = {"Messenger": concord.agent.messenger, "TraceReporter": concord, "Assignment": concord}
