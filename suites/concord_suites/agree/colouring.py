@@ -10,7 +10,7 @@ from concord.suite.value import number
 from concord_suites.answers import as_number, read_each
 from concord_suites.family import Drawn, Setting, TextFamily, setting_of
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.slips import Noted, grammar_of
+from concord_suites.references import ReferableStatement, grammar_of
 
 COLOUR_SIZE: Final = 1_000
 """Shades of seven digits are of one colour if their first four digits agree."""
@@ -24,7 +24,7 @@ SHARED_FENCE: Final = 0.5
 Shades: TypeAlias = Mapping[str, Sequence[int]]
 """Shades by seat."""
 
-SHADE: Final = Noted(
+SHADE: Final = ReferableStatement(
     Statement(
         "shade",
         (

@@ -11,12 +11,12 @@ from concord_suites.agree.majority import MajorityFamily
 from concord_suites.answers import as_number
 from concord_suites.family import Drawn, Setting, setting_of
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.slips import Noted, grammar_of
+from concord_suites.references import ReferableStatement, grammar_of
 
 DISTANCE: Final = 25
 """A disturbance makes all channels unusable that are less than this away from it."""
 
-PROPOSAL: Final = Noted(
+PROPOSAL: Final = ReferableStatement(
     Statement(
         "proposal",
         (
@@ -36,7 +36,7 @@ PROPOSAL: Final = Noted(
         ),
     ),
 )
-DISTURBANCE: Final = Noted(
+DISTURBANCE: Final = ReferableStatement(
     Statement(
         "disturbance",
         (
@@ -115,9 +115,9 @@ class Consensus(MajorityFamily):
         proposed = list(zip(draw.shuffled(owners), proposals, strict=True))
         disturbed = list(zip(draw.shuffled(owners), disturbances, strict=True))
         sentences: dict[str, list[str]] = {seat: [] for seat in neighbours}
-        for noted, stated in ((PROPOSAL, proposed), (DISTURBANCE, disturbed)):
+        for statement, stated in ((PROPOSAL, proposed), (DISTURBANCE, disturbed)):
             for seat, value in stated:
-                sentences[seat] += noted.write(draw, fresh, difficulty, number=value)
+                sentences[seat] += statement.write(draw, fresh, difficulty, number=value)
         for seat in neighbours:
             for _ in range(difficulty - 1):
                 sentences[seat].append(WITHDRAWN.write(draw, number=fresh.number()))

@@ -11,9 +11,9 @@ from concord_suites.agree.majority import MajorityFamily
 from concord_suites.answers import as_word
 from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.slips import Noted, grammar_of
+from concord_suites.references import ReferableStatement, grammar_of
 
-RANK: Final = Noted(
+RANK: Final = ReferableStatement(
     Statement(
         "rank",
         (
@@ -33,7 +33,7 @@ RANK: Final = Noted(
         ),
     ),
 )
-HOURS: Final = Noted(
+HOURS: Final = ReferableStatement(
     Statement(
         "hours",
         (

@@ -11,7 +11,7 @@ from concord.suite import Answers, Bound, Draw, Neighbours, SuiteTask
 from concord_suites.answers import UnreadableError, as_number, as_word, read_each
 from concord_suites.family import Setting, TextFamily
 from concord_suites.grammar import Fresh
-from concord_suites.slips import Noted
+from concord_suites.references import ReferableStatement
 
 MOST_LINKING: Final = 3
 """The most linking numbers of a seat. Further neighbours link by a series that it already holds."""
@@ -29,7 +29,7 @@ Fits: TypeAlias = Mapping[str, Mapping[int, str]]
 class LinkFamily(TextFamily):
     """A family on private links. Its seats can be right in many ways, so bounds that hold for all ways are low."""
 
-    held: ClassVar[Noted]
+    held: ClassVar[ReferableStatement]
     """States a number that a seat holds."""
 
     def fits(self, setting: Setting) -> Fits:

@@ -18,9 +18,9 @@ from concord_suites.agree.links import (
 )
 from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.slips import Noted, grammar_of
+from concord_suites.references import ReferableStatement, grammar_of
 
-TICKET: Final = Noted(
+TICKET: Final = ReferableStatement(
     Statement(
         "ticket",
         (

@@ -13,13 +13,13 @@ from concord_suites.all_to_all.pairs import drawn_pair
 from concord_suites.answers import as_number
 from concord_suites.family import Drawn, OneAnswerFamily, Setting, setting_of
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.slips import Noted, grammar_of
+from concord_suites.references import ReferableStatement, grammar_of
 
 FEWEST_TRIPLES: Final = 8
 MOST_TRIPLES: Final = 13
 """Three people each. More plots would make the question long."""
 
-CLUE: Final = Noted(
+CLUE: Final = ReferableStatement(
     Statement(
         "clue",
         (

@@ -12,9 +12,9 @@ from concord.suite.value import number
 from concord_suites.answers import UnreadableError, as_list, as_mapping, read_each, states_number
 from concord_suites.family import Drawn, Setting, TextFamily
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.slips import Noted, grammar_of
+from concord_suites.references import ReferableStatement, grammar_of
 
-TUNNEL: Final = Noted(
+TUNNEL: Final = ReferableStatement(
     Statement(
         "tunnel",
         (

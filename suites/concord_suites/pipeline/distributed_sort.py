@@ -10,9 +10,9 @@ from concord.suite.value import number
 from concord_suites.answers import as_number
 from concord_suites.family import Drawn, OneAnswerFamily, Setting, setting_of
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.slips import Noted, grammar_of
+from concord_suites.references import ReferableStatement, grammar_of
 
-WEIGHT: Final = Noted(
+WEIGHT: Final = ReferableStatement(
     Statement(
         "weight",
         (

@@ -10,7 +10,7 @@ from concord.suite.value import number
 from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.objects import ObjectFamily
-from concord_suites.slips import Noted, grammar_of
+from concord_suites.references import ReferableStatement, grammar_of
 
 FILE: Final = Statement(
     "file",
@@ -30,7 +30,7 @@ BOX: Final = Statement(
         "The files that begin with {start:number} have been put into box {box:number}.",
     ),
 )
-SEAL: Final = Noted(
+SEAL: Final = ReferableStatement(
     Statement(
         "seal",
         (

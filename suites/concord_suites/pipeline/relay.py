@@ -10,7 +10,7 @@ from concord.suite.value import code, number, word
 from concord_suites.answers import as_number
 from concord_suites.family import Drawn, OneAnswerFamily, Setting, setting_of
 from concord_suites.grammar import Fresh, Record, Statement
-from concord_suites.slips import Noted, grammar_of
+from concord_suites.references import ReferableStatement, grammar_of
 
 LIMIT: Final = 1_000_000
 """The number has six digits after every step."""
@@ -26,7 +26,7 @@ START: Final = Statement(
         "Before the first wheel turns, the machine shows {number:number}.",
     ),
 )
-ADDED: Final = Noted(
+ADDED: Final = ReferableStatement(
     Statement(
         "added",
         (
@@ -46,7 +46,7 @@ ADDED: Final = Noted(
         ),
     ),
 )
-SUBTRACTED: Final = Noted(
+SUBTRACTED: Final = ReferableStatement(
     Statement(
         "subtracted",
         (

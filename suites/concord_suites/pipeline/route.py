@@ -10,12 +10,12 @@ from concord.suite.value import number
 from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.objects import ObjectFamily
-from concord_suites.slips import Noted, grammar_of
+from concord_suites.references import ReferableStatement, grammar_of
 
 MAX_STOPS: Final = 4
 """Places that the question asks about."""
 
-LEG: Final = Noted(
+LEG: Final = ReferableStatement(
     Statement(
         "leg",
         (

@@ -10,10 +10,10 @@ from concord.suite.value import number
 from concord_suites.answers import as_number
 from concord_suites.family import Drawn, OneAnswerFamily, Setting
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.slips import Noted, grammar_of
+from concord_suites.references import ReferableStatement, grammar_of
 
 STATUSES: Final = ("sealed", "damp", "cracked", "unlabelled", "borrowed")
-CRATE: Final = Noted(
+CRATE: Final = ReferableStatement(
     Statement(
         "crate",
         (

@@ -12,9 +12,9 @@ from concord_suites.answers import UnreadableError
 from concord_suites.family import Drawn, OneAnswerFamily, Setting
 from concord_suites.grammar import Fresh, Record, Statement
 from concord_suites.pool.overlaps import dealt, holders, with_copies
-from concord_suites.slips import Noted, grammar_of
+from concord_suites.references import ReferableStatement, grammar_of
 
-AWAY: Final = Noted(
+AWAY: Final = ReferableStatement(
     Statement(
         "away",
         (

@@ -11,9 +11,9 @@ from concord_suites.answers import as_number
 from concord_suites.family import Drawn, OneAnswerFamily, Setting
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.pool.overlaps import dealt, holders, with_copies
-from concord_suites.slips import Noted, grammar_of
+from concord_suites.references import ReferableStatement, grammar_of
 
-BIRD: Final = Noted(
+BIRD: Final = ReferableStatement(
     Statement(
         "bird",
         (

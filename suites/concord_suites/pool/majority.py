@@ -12,7 +12,7 @@ from concord_suites.answers import as_word
 from concord_suites.family import Drawn, Setting, TextFamily, grade_each
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.pool.overlaps import dealt, holders
-from concord_suites.slips import FIRST_DIFFICULTY
+from concord_suites.references import FIRST_DIFFICULTY
 
 BALLOT: Final = Statement(
     "ballot",

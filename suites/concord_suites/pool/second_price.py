@@ -11,7 +11,7 @@ from concord_suites.answers import UnreadableError, as_mapping, as_number
 from concord_suites.family import Drawn, Setting, TextFamily
 from concord_suites.grammar import Fresh, Record, Statement
 from concord_suites.pool.overlaps import dealt
-from concord_suites.slips import FIRST_DIFFICULTY
+from concord_suites.references import FIRST_DIFFICULTY
 
 BID: Final = Statement(
     "bid",

@@ -9,9 +9,9 @@ from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.pool.lists import ListFamily, ListKey
 from concord_suites.pool.overlaps import dealt
-from concord_suites.slips import Noted, grammar_of
+from concord_suites.references import ReferableStatement, grammar_of
 
-PUMPKIN: Final = Noted(
+PUMPKIN: Final = ReferableStatement(
     Statement(
         "pumpkin",
         (

@@ -1,4 +1,4 @@
-"""Values that a brief states at once, or on a slip that another of its sentences names."""
+"""Values that a brief states at once, or by reference to a slip that another of its sentences quotes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,21 +14,21 @@ FIRST_DIFFICULTY: Final = 4
 
 
 @dataclass(frozen=True)
-class Noted:
+class ReferableStatement:
     """A statement, and one of the same meaning that has the blank `slip` in the place of one other blank."""
 
     direct: Statement
-    by_slip: Statement
+    by_reference: Statement
 
     @cached_property
     def blank(self) -> str:
         """The blank that a slip fills."""
-        [blank] = self.direct.blanks.keys() - self.by_slip.blanks.keys()
+        [blank] = self.direct.blanks.keys() - self.by_reference.blanks.keys()
         return blank
 
     @cached_property
-    def slip(self) -> Statement:
-        """The statement on a slip."""
+    def definition(self) -> Statement:
+        """The statement of the value on a slip."""
         value = f"{{{self.blank}:{self.direct.blanks[self.blank]}}}"
         return Statement(
             "slip",
@@ -46,16 +46,16 @@ class Noted:
             return [self.direct.write(draw, **fields)]
         value, slip = fields.pop(self.blank), fresh.code()
         return [
-            self.by_slip.write(draw, slip=slip, **fields),
-            self.slip.write(draw, slip=slip, **{self.blank: value}),
+            self.by_reference.write(draw, slip=slip, **fields),
+            self.definition.write(draw, slip=slip, **{self.blank: value}),
         ]
 
     def stated(self, setting: Setting) -> list[tuple[str, Record]]:
         """Every occurrence in the briefs with its value, and the seat that it was told to."""
-        values = {(seat, record["slip"]): record[self.blank] for seat, record in setting.stated(self.slip.name)}
+        values = {(seat, record["slip"]): record[self.blank] for seat, record in setting.stated(self.definition.name)}
         return setting.stated(self.direct.name) + [
             (seat, Record(self.direct.name, {**record.fields, self.blank: values[seat, record["slip"]]}))
-            for seat, record in setting.stated(self.by_slip.name)
+            for seat, record in setting.stated(self.by_reference.name)
         ]
 
     def numbers(self, setting: Setting) -> dict[str, list[int]]:
@@ -66,6 +66,6 @@ class Noted:
         return {seat: sorted(numbers) for seat, numbers in found.items()}
 
 
-def grammar_of(*noted: Noted) -> Sequence[Statement]:
+def grammar_of(*statements: ReferableStatement) -> Sequence[Statement]:
     """All statements of these, each once: they share what slips of one kind say."""
-    return tuple(dict.fromkeys(each for one in noted for each in (one.direct, one.by_slip, one.slip)))
+    return tuple(dict.fromkeys(each for one in statements for each in (one.direct, one.by_reference, one.definition)))
