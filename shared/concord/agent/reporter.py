@@ -9,14 +9,14 @@ import time
 import weakref
 from typing import Final
 
-from concord.agent.delivery import Lane, LanePolicy
+from concord.agent.delivery import DeliveryPolicy, DeliveryThread
 from concord.trace.step import InteractionStep
 from concord.wire.assignment import Assignment
 
 logger = logging.getLogger(__name__)
 
 _GRACE_S: Final = 1.0
-"""Extra time for a lane to stop: a request in flight is not cut off."""
+"""Extra time for a delivery thread to stop: a request in flight is not cut off."""
 
 
 class TraceReporter:
@@ -52,21 +52,21 @@ class TraceReporter:
     def _start_afresh(self) -> None:
         """The state of a process. After a fork, the child starts afresh: the parent's threads and buffers stay the
         parent's."""
-        self._lanes: dict[str | None, Lane] = {}
+        self._deliveries: dict[str | None, DeliveryThread] = {}
         self._lock = threading.Lock()
         self._closed = False
         self._told_full_at: float | None = None
 
     def report(self, step: InteractionStep, assignment: Assignment) -> None:
         """Adds a step made under an assignment. Returns at once; without a collector to send to, drops the step."""
-        lane = self._lanes.get(assignment.collector_url)
-        if lane is not None or (lane := self._open(assignment.collector_url)) is not None:
-            lane.put(step, assignment)
+        delivery = self._deliveries.get(assignment.collector_url)
+        if delivery is not None or (delivery := self._open(assignment.collector_url)) is not None:
+            delivery.put(step, assignment)
 
     def flush(self, timeout_s: float = 5.0) -> bool:
         """Waits until every step so far was sent or dropped. Returns False on timeout."""
         deadline = time.monotonic() + timeout_s
-        waiting = [lane.flushed() for lane in list(self._lanes.values())]
+        waiting = [delivery.flushed() for delivery in list(self._deliveries.values())]
         return all(done.wait(max(0.0, deadline - time.monotonic())) for done in waiting)
 
     def close(self, timeout_s: float = 5.0) -> None:
@@ -74,39 +74,39 @@ class TraceReporter:
         atexit.unregister(self.close)
         with self._lock:
             self._closed = True
-            lanes, self._lanes = list(self._lanes.values()), {}
+            deliveries, self._deliveries = list(self._deliveries.values()), {}
         deadline = time.monotonic() + timeout_s
-        for lane in lanes:
-            lane.stop(deadline)
-        for lane in lanes:
-            lane.join(max(0.0, deadline - time.monotonic()) + _GRACE_S)
+        for delivery in deliveries:
+            delivery.stop(deadline)
+        for delivery in deliveries:
+            delivery.join(max(0.0, deadline - time.monotonic()) + _GRACE_S)
 
     async def aclose(self, timeout_s: float = 5.0) -> None:
         """Closes without blocking the event loop."""
         await asyncio.to_thread(self.close, timeout_s)
 
-    def _open(self, url: str | None) -> Lane | None:
-        """The lane of a collector, created on first use; None if there are too many."""
+    def _open(self, url: str | None) -> DeliveryThread | None:
+        """The delivery to a collector, created on first use; None if there are too many."""
         if url is None:
             return None
         with self._lock:
             if self._closed:
                 return None
             try:
-                if url not in self._lanes and self._make_room():
-                    self._lanes[url] = Lane(url, self._policy())
+                if url not in self._deliveries and self._make_room():
+                    self._deliveries[url] = DeliveryThread(url, self._policy())
             except RuntimeError:  # the interpreter is shutting down and starts no more threads
                 self._closed = True
-            return self._lanes.get(url)
+            return self._deliveries.get(url)
 
     def _make_room(self) -> bool:
-        if len(self._lanes) < self.MAX_COLLECTORS:
+        if len(self._deliveries) < self.MAX_COLLECTORS:
             return True
-        idle = next((url for url, lane in self._lanes.items() if lane.idle), None)
+        idle = next((url for url, delivery in self._deliveries.items() if delivery.idle), None)
         if idle is None:
             self._tell_full(time.monotonic())
             return False
-        self._lanes.pop(idle).stop(time.monotonic() + self.TIMEOUT_S)
+        self._deliveries.pop(idle).stop(time.monotonic() + self.TIMEOUT_S)
         return True
 
     def _tell_full(self, now: float) -> None:
@@ -114,8 +114,8 @@ class TraceReporter:
             self._told_full_at = now
             logger.warning("too many collectors: steps for more than %d collectors are dropped", self.MAX_COLLECTORS)
 
-    def _policy(self) -> LanePolicy:
-        return LanePolicy(
+    def _policy(self) -> DeliveryPolicy:
+        return DeliveryPolicy(
             batch_steps=self.BATCH_STEPS,
             batch_bytes=self.BATCH_BYTES,
             flush_s=self.FLUSH_S,

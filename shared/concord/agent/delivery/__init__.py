@@ -1,5 +1,5 @@
-"""Delivery of steps to collectors: one lane each, so that a slow collector does not delay the others."""
+"""Delivery of steps to collectors: one thread each, so that a slow collector does not delay the others."""
 
-from concord.agent.delivery.lane import Lane, LanePolicy
+from concord.agent.delivery.delivery_thread import DeliveryPolicy, DeliveryThread
 
-__all__ = ["Lane", "LanePolicy"]
+__all__ = ["DeliveryPolicy", "DeliveryThread"]

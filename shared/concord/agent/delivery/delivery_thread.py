@@ -1,4 +1,4 @@
-"""A lane: the buffer and the thread that deliver steps to one collector."""
+"""The buffer and the thread that deliver steps to one collector."""
 
 import os
 import threading
@@ -29,8 +29,8 @@ if hasattr(os, "register_at_fork"):
 
 
 @dataclass(frozen=True, slots=True)
-class LanePolicy:
-    """Limits and times of a lane (bytes of JSON, seconds); see `TraceReporter`."""
+class DeliveryPolicy:
+    """Limits and times of a delivery (bytes of JSON, seconds); see `TraceReporter`."""
 
     batch_steps: int
     batch_bytes: int
@@ -52,13 +52,13 @@ class _Attempts:
     tries: int = 0
 
 
-class Lane:
+class DeliveryThread:
     """Takes steps from any thread and sends them from its own.
 
     A lock-free queue connects them. Its items are numbered, so that dropped ones are counted.
     """
 
-    def __init__(self, url: str, policy: LanePolicy) -> None:
+    def __init__(self, url: str, policy: DeliveryPolicy) -> None:
         self._url = f"{url.rstrip('/')}/traces"
         self._policy = policy
         self._fresh: deque[tuple[int, InteractionStep, Assignment]] = deque(maxlen=policy.buffer_steps)
@@ -75,12 +75,12 @@ class Lane:
 
     @property
     def idle(self) -> bool:
-        """Whether the lane is empty."""
+        """Whether no step waits or is in transit."""
         return not (self._fresh or self._backlog or self._under_way)
 
     @property
     def _waiting(self) -> int:
-        """The number of steps in the lane."""
+        """The number of steps that wait or are in transit."""
         return len(self._fresh) + len(self._backlog) + (self._under_way.batch.n_steps if self._under_way else 0)
 
     def put(self, step: InteractionStep, assignment: Assignment) -> None:
