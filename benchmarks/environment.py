@@ -85,8 +85,8 @@ def _advanced(size: int) -> Sequence[str]:
 def _promised() -> ResultTable:
     full = _inhabited(EVENTS, MEETINGS)
     there = f"{EVENTS:,} mails, {MEETINGS:,} calendar events"
-    with served(full.fork()) as (proctor, _):
-        over_http = [_ten_thousand(proctor) for _ in range(ROUNDS)]
+    with served(full.fork()) as (admin, _):
+        over_http = [_ten_thousand(admin) for _ in range(ROUNDS)]
     rows = [
         ("nothing; ids given", *_advanced_beside(new_simulation(0, START), id_given=True)),
         (f"{there}; ids given", *_advanced_beside(full, id_given=True)),
@@ -157,19 +157,19 @@ def _at_size(size: int) -> Sequence[str]:
 
 
 def _over_http() -> ResultTable:
-    with served(_inhabited(EVENTS, MEETINGS)) as (proctor, agent):
+    with served(_inhabited(EVENTS, MEETINGS)) as (admin, agent):
         mail = {"to_addresses": ["bob@example.com"], "subject": "Hello", "body_text": "there"}
         rows: list[tuple[str, Callable[[], object]]] = [
-            ("GET /simulation/status", lambda: proctor.simulation.status()),
+            ("GET /simulation/status", lambda: admin.simulation.status()),
             ("POST /email/send, queued", lambda: agent.email.send(**mail)),
-            ("POST /email/send, at once", lambda: proctor.email.send(**mail)),
-            ("POST /email/read", lambda: proctor.email.mark_read(message_id="m1@example.com")),
+            ("POST /email/send, at once", lambda: admin.email.send(**mail)),
+            ("POST /email/read", lambda: admin.email.mark_read(message_id="m1@example.com")),
             ("POST /email/query, unread, 20", lambda: agent.email.query(is_read=False, limit=20)),
             ("GET /email/state, 20", lambda: agent.email.get_state(limit=20)),
             ("GET /email/state, 500", lambda: agent.email.get_state(limit=500)),
             ("GET /email/state, all", lambda: agent.email.get_state()),
             ("POST /calendar/query, a week", lambda: agent.calendar.query(**_week())),
-            ("POST /simulator/time/advance, 1 s", lambda: proctor.time.advance(seconds=1)),
+            ("POST /simulator/time/advance, 1 s", lambda: admin.time.advance(seconds=1)),
         ]
         took = [(name, f"{median(_seconds(call) for _ in range(REPEATS)) * 1e3:.2f}") for name, call in rows]
     return ResultTable(
@@ -184,8 +184,8 @@ def _week() -> dict[str, object]:
     return {"start": START + timedelta(days=30), "end": START + timedelta(days=37), "expand_recurring": True}
 
 
-def _ten_thousand(proctor: UESClient) -> float:
-    now = proctor.time.get_state().current_time
+def _ten_thousand(admin: UESClient) -> float:
+    now = admin.time.get_state().current_time
     for batch in range(10):
         events = [
             {
@@ -195,8 +195,8 @@ def _ten_thousand(proctor: UESClient) -> float:
             }
             for number in range(1_000)
         ]
-        proctor.events.create_batch(events=events)
-    return _seconds(lambda: proctor.time.advance(seconds=10_001))
+        admin.events.create_batch(events=events)
+    return _seconds(lambda: admin.time.advance(seconds=10_001))
 
 
 def _inhabited(mails: int, meetings: int) -> World:

@@ -24,7 +24,7 @@ START = datetime(2026, 1, 1, 9, tzinfo=UTC)
 def served(
     simulation: Simulation[EnvironmentWorld], store: Store | None = None
 ) -> Iterator[tuple[UESClient, UESClient]]:
-    """A proctor's and an agent's client of a running simulation, with a journal if there is a store."""
+    """An admin's and an agent's client of a running simulation, with a journal if there is a store."""
     environment, secret = Environment(0, simulation), secrets.token_hex(32)
     admin = environment.keys.set_admin(secret, START)
     permissions = ["email:state", "email:query", "email:send", "calendar:query"]
@@ -38,8 +38,8 @@ def served(
     while not server.started:
         time.sleep(0.01)
     url = f"http://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}"
-    with UESClient(url, secret, timeout=120) as proctor, UESClient(url, agent_secret) as agent:
-        proctor.simulation.start()
-        yield proctor, agent
+    with UESClient(url, secret, timeout=120) as admin_client, UESClient(url, agent_secret) as agent:
+        admin_client.simulation.start()
+        yield admin_client, agent
     server.should_exit = True
     thread.join()

@@ -64,14 +64,14 @@ def tables() -> list[ResultTable]:
 
 
 def _measured(slow_s: float | None) -> tuple[str, ...]:
-    with _files(slow_s) as (path, store), served(new_simulation(0, START), store) as (proctor, _):
-        one = median(_seconds(lambda: proctor.email.receive(**MAIL)) for _ in range(REPEATS))
+    with _files(slow_s) as (path, store), served(new_simulation(0, START), store) as (admin, _):
+        one = median(_seconds(lambda: admin.email.receive(**MAIL)) for _ in range(REPEATS))
         size = sum(segment.path.stat().st_size for segment in segments_of(path)) / REPEATS
-        read = median(_seconds(lambda: proctor.simulation.status()) for _ in range(REPEATS))
+        read = median(_seconds(lambda: admin.simulation.status()) for _ in range(REPEATS))
         before = store.last_frame if store else 0
-        took, meanwhile = asyncio.run(_crowd(proctor))
+        took, meanwhile = asyncio.run(_crowd(admin))
         frames = store.last_frame - before if store else 0
-        advanced = _advance(proctor)
+        advanced = _advance(admin)
     writes = CALLERS * CALLS
     return (
         f"{one * 1e3:.2f}",
@@ -84,9 +84,9 @@ def _measured(slow_s: float | None) -> tuple[str, ...]:
     )
 
 
-async def _crowd(proctor: UESClient) -> tuple[float, float]:
+async def _crowd(admin: UESClient) -> tuple[float, float]:
     """The total duration of all callers' writes, and the median duration of a concurrent read (seconds)."""
-    url, key = str(proctor._http.base_url), proctor._http.headers["x-api-key"]
+    url, key = str(admin._http.base_url), admin._http.headers["x-api-key"]
     reads: list[float] = []
     async with httpx.AsyncClient(base_url=url, headers={"x-api-key": key}, timeout=60) as http:
 
@@ -107,13 +107,13 @@ async def _crowd(proctor: UESClient) -> tuple[float, float]:
     return took, median(reads)
 
 
-def _advance(proctor: UESClient) -> float:
-    now = proctor.time.get_state().current_time
+def _advance(admin: UESClient) -> float:
+    now = admin.time.get_state().current_time
     data = {"operation": "receive", **MAIL}
     for batch in range(EVENTS // 1_000):
         due = (now + timedelta(seconds=batch * 1_000 + number + 1) for number in range(1_000))
-        proctor.events.create_batch(events=[{"scheduled_time": at, "modality": "email", "data": data} for at in due])
-    return _seconds(lambda: proctor.time.advance(seconds=EVENTS + 1))
+        admin.events.create_batch(events=[{"scheduled_time": at, "modality": "email", "data": data} for at in due])
+    return _seconds(lambda: admin.time.advance(seconds=EVENTS + 1))
 
 
 def _restarts() -> ResultTable:
@@ -126,8 +126,8 @@ def _restarts() -> ResultTable:
 
 
 def _restarted(name: str, work: Callable[[UESClient], object]) -> tuple[str, str, str, str]:
-    with _files(0.0) as (path, store), served(new_simulation(0, START), store) as (proctor, _):
-        work(proctor)
+    with _files(0.0) as (path, store), served(new_simulation(0, START), store) as (admin, _):
+        work(admin)
         with tempfile.TemporaryDirectory() as folder:
             for file in path.parent.iterdir():
                 (Path(folder) / file.name).write_bytes(file.read_bytes())
@@ -139,9 +139,9 @@ def _restarted(name: str, work: Callable[[UESClient], object]) -> tuple[str, str
     return name, f"{snapshot / 1e6:.1f}", f"{journal / 1e6:.1f}", f"{took:.2f}"
 
 
-def _one_by_one(proctor: UESClient) -> None:
+def _one_by_one(admin: UESClient) -> None:
     for _ in range(10_000):
-        proctor.email.receive(**MAIL)
+        admin.email.receive(**MAIL)
 
 
 @contextmanager

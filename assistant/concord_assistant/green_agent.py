@@ -13,7 +13,7 @@ from concord_assistant.characters.generator import ResponseGenerator
 from concord_assistant.conducted import ConductedAssessment, no_scores
 from concord_assistant.config import AssessmentSettings, GreenAgentConfig
 from concord_assistant.emitter import TaskUpdateEmitter
-from concord_assistant.environment.proctor import Proctor
+from concord_assistant.environment.admin import EnvironmentAdmin
 from concord_assistant.environment.server import NO_CERTIFICATES, UESServerError, UESServerManager
 from concord_assistant.evaluation.judge import evaluate_assistant
 from concord_assistant.results import AssessmentResults
@@ -137,7 +137,7 @@ class GreenAgent:
             evaluators=evaluators,
             settings=settings,
             config=self.config,
-            proctor=Proctor(client),
+            admin=EnvironmentAdmin(client),
             assistant=purple_client,
             emitter=emitter,
             ues_url=self.config.advertised_url or self.server.url,

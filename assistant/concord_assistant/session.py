@@ -18,7 +18,7 @@ from concord_assistant.characters.generator import ResponseGenerator
 from concord_assistant.conducted import ConductedAssessment, Status
 from concord_assistant.config import AssessmentSettings, GreenAgentConfig
 from concord_assistant.emitter import TaskUpdateEmitter
-from concord_assistant.environment.proctor import Proctor
+from concord_assistant.environment.admin import EnvironmentAdmin
 from concord_assistant.messages import AssessmentCompleteMessage, AssessmentStartMessage, CompletionReason
 from concord_assistant.results import TurnResult, UserFault
 from concord_assistant.scenario.evaluators import EvaluatorRegistry
@@ -67,7 +67,7 @@ class AssessmentSession:
     evaluators: EvaluatorRegistry
     settings: AssessmentSettings
     config: GreenAgentConfig
-    proctor: Proctor
+    admin: EnvironmentAdmin
     assistant: PurpleClient
     emitter: TaskUpdateEmitter
     ues_url: str
@@ -86,7 +86,7 @@ class AssessmentSession:
         """
         began = await self._set_up()
         try:
-            await self.proctor.prompt(self.scenario.user_prompt)
+            await self.admin.prompt(self.scenario.user_prompt)
             refusal = await self._start(began)
             now = await self._take_turns(began, refusal)
             return await self._record(began, now)
@@ -103,13 +103,13 @@ class AssessmentSession:
                 start_time=self.scenario.start_time,
             )
         )
-        now = await self.proctor.load(self.scenario)
-        key = await self.proctor.create_key(f"assistant in {self.scenario.scenario_id}")
+        now = await self.admin.load(self.scenario)
+        key = await self.admin.create_key(f"assistant in {self.scenario.scenario_id}")
         try:
-            collector = NewMessageCollector(client=self.proctor.client)
+            collector = NewMessageCollector(client=self.admin.client)
             await collector.initialize(now)
             began = _Began(
-                key, now, await self.proctor.snapshot(), ActionLogBuilder(purple_agent_id=key.key_id), collector
+                key, now, await self.admin.snapshot(), ActionLogBuilder(purple_agent_id=key.key_id), collector
             )
             await self.emitter.send(
                 ScenarioLoaded(
@@ -145,7 +145,7 @@ class AssessmentSession:
             listed_events_omitted=log.other_events_omitted,
             user_faults=[*self.characters.faults, *self._faults],
             initial_state=began.initial_state,
-            final_state=await self.proctor.snapshot(),
+            final_state=await self.admin.snapshot(),
         )
 
     async def _start(self, began: "_Began") -> str | None:
@@ -154,7 +154,7 @@ class AssessmentSession:
             ues_url=self.ues_url,
             api_key=began.key.secret,
             current_time=began.now,
-            initial_state_summary=await self.proctor.summary(),
+            initial_state_summary=await self.admin.summary(),
         )
         limit_s = min(self._turn_timeout_s, self._remaining_s)
         try:
@@ -183,7 +183,7 @@ class AssessmentSession:
 
     def _runner(self, began: "_Began") -> TurnRunner:
         return TurnRunner(
-            proctor=self.proctor,
+            admin=self.admin,
             assistant=self.assistant,
             log=began.log,
             collector=began.collector,
@@ -239,4 +239,4 @@ class AssessmentSession:
         finally:
             with suppress(UESClientError, TimeoutError):
                 async with asyncio.timeout(REVOKE_TIMEOUT_S):
-                    await self.proctor.revoke(key.key_id)
+                    await self.admin.revoke(key.key_id)

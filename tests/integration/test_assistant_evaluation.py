@@ -37,27 +37,27 @@ CALLS: Final[tuple[tuple[str, dict[str, Any]], ...]] = (
 )
 
 
-async def states(proctor: httpx.AsyncClient) -> dict[str, Any]:
-    return {modality: (await proctor.get(f"/{modality}/state")).json() for modality in MODALITIES}
+async def states(admin: httpx.AsyncClient) -> dict[str, Any]:
+    return {modality: (await admin.get(f"/{modality}/state")).json() for modality in MODALITIES}
 
 
 async def assessed(calls: tuple[tuple[str, dict[str, Any]], ...]) -> AgentBeatsEvalContext:
     """The evidence after an assistant made calls at the start of a busy day."""
     app = new_app(new_environment())
-    async with app.router.lifespan_context(app), calling(app, ADMIN) as proctor:
+    async with app.router.lifespan_context(app), calling(app, ADMIN) as admin:
         document = {"scenario": json.loads(SCENARIO.read_text(encoding="utf-8"))}
-        (await proctor.post("/scenario/import/full", json=document)).raise_for_status()
-        await proctor.post("/simulation/start", json={"auto_advance": False})
-        key = (await proctor.post("/keys", json={"name": "assistant", "permissions": AGENT_PERMISSIONS})).json()
-        initial = await states(proctor)
+        (await admin.post("/scenario/import/full", json=document)).raise_for_status()
+        await admin.post("/simulation/start", json={"auto_advance": False})
+        key = (await admin.post("/keys", json={"name": "assistant", "permissions": AGENT_PERMISSIONS})).json()
+        initial = await states(admin)
         async with calling(app, key["secret"]) as assistant:
             for path, body in calls:
                 (await assistant.post(path, json=body)).raise_for_status()
-        await proctor.post("/simulator/time/advance", json={"seconds": 9 * 3600})
+        await admin.post("/simulator/time/advance", json={"seconds": 9 * 3600})
         asked: dict[str, str | int] = {"limit": 1000, "status": "executed", "include_data": True}
-        listed = (await proctor.get("/events", params=asked)).json()["events"]
+        listed = (await admin.get("/events", params=asked)).json()["events"]
         events = [Event.model_validate(event) for event in listed]
-        final = await states(proctor)
+        final = await states(admin)
     builder = ActionLogBuilder(key["key_id"])
     builder.start_turn(1)
     log, _ = builder.add_events_from_turn(events)

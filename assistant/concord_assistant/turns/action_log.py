@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from concord_environment_client.responses import Event
 
-from concord_assistant.environment.proctor import RefusedCall
+from concord_assistant.environment.admin import RefusedCall
 from concord_assistant.results import ActionLogEntry, OtherEvent
 from concord_assistant.turns.other_events import MAX_LISTED, listed
 

@@ -20,7 +20,7 @@ class NewMessageCollector:
     """Finds what became new since the last collection. Each item is new once; a changed calendar event is new again."""
 
     def __init__(self, client: AsyncUESClient) -> None:
-        """`client`: with a proctor's key."""
+        """`client`: with the admin key."""
         self._client = client
         self._since: datetime | None = None
         self._seen: set[str] = set()

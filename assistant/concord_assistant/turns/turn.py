@@ -16,7 +16,7 @@ from concord_assistant.assistant import InvalidReplyError, PurpleClient, read_re
 from concord_assistant.characters.generator import ResponseGenerator
 from concord_assistant.characters.models import ScheduledResponse
 from concord_assistant.emitter import TaskUpdateEmitter
-from concord_assistant.environment.proctor import Proctor
+from concord_assistant.environment.admin import EnvironmentAdmin
 from concord_assistant.messages import EarlyCompletionMessage, Reply, TurnStartMessage
 from concord_assistant.results import ActionLogEntry, TurnResult, UserFault
 from concord_assistant.turns.action_log import ActionLogBuilder, shortened
@@ -58,7 +58,7 @@ class TurnOutcome:
 class TurnRunner:
     """Runs the turns of one assessment. `default_step`: for a reply that names no `time_step`."""
 
-    proctor: Proctor
+    admin: EnvironmentAdmin
     assistant: PurpleClient
     log: ActionLogBuilder
     collector: NewMessageCollector
@@ -74,7 +74,7 @@ class TurnRunner:
 
         Raises UESClientError.
         """
-        pending = await self.proctor.pending()
+        pending = await self.admin.pending()
         await self.emitter.send(TurnStarted(turn_number=number, current_time=now, events_pending=pending))
         self.log.start_turn(number)
         message = TurnStartMessage(turn_number=number, current_time=now, events_processed=events_processed)
@@ -158,7 +158,7 @@ class TurnRunner:
 
     async def _advance(self, number: int, end: "_End", duration: timedelta) -> None:
         """Moves time, and logs the assistant's actions that executed, late ones too."""
-        advanced: Advanced = await self.proctor.advance(duration)
+        advanced: Advanced = await self.admin.advance(duration)
         await self.emitter.send(
             SimulationAdvanced(
                 previous_time=end.now,
@@ -167,7 +167,7 @@ class TurnRunner:
                 events_processed=advanced.events_executed,
             )
         )
-        executed, further = await self.proctor.events(end.now, advanced.current_time)
+        executed, further = await self.admin.events(end.now, advanced.current_time)
         entries, _ = self.log.add_events_from_turn(executed)
         self.log.leave_out(further)
         await self._show(number, entries[: max(0, MAX_SHOWN - end.actions)])
@@ -177,7 +177,7 @@ class TurnRunner:
 
     async def _add_refusals(self, number: int, now: datetime) -> int:
         """Logs the assistant's calls that the environment refused. Returns their number."""
-        calls = await self.proctor.refusals(self.log.agent_id, self.log.refused_until)
+        calls = await self.admin.refusals(self.log.agent_id, self.log.refused_until)
         entries = self.log.add_refusals(calls, now)
         await self._show(number, entries[:MAX_SHOWN])
         return len(entries)
@@ -202,7 +202,7 @@ class TurnRunner:
             await self._character_failed(number, response.character_id, fault)
             return False
         try:
-            await self.proctor.schedule(response)
+            await self.admin.schedule(response)
         except APIError as error:
             await self._character_failed(number, response.character_id, f"the environment refuses a reply: {error}")
             return False

@@ -9,7 +9,7 @@ from concord_environment_client import UESClientError
 
 from concord.a2a import Answer, TaskState
 from concord_assistant.emitter import TaskUpdateEmitter
-from concord_assistant.environment.proctor import ScenarioRefusedError
+from concord_assistant.environment.admin import ScenarioRefusedError
 from concord_assistant.environment.server import UESServerError
 from concord_assistant.green_agent import GreenAgent
 from concord_assistant.messages import Message

@@ -13,7 +13,7 @@ from concord.a2a import IncomingMessage, TaskHandle
 from concord_assistant.assistant import A2AAssistant
 from concord_assistant.config import GreenAgentConfig
 from concord_assistant.emitter import TaskUpdateEmitter
-from concord_assistant.environment.proctor import ScenarioRefusedError
+from concord_assistant.environment.admin import ScenarioRefusedError
 from concord_assistant.green_agent import EnvironmentLostError, GreenAgent
 from concord_assistant.messages import ASSESSMENT_INSTRUCTIONS
 from concord_assistant.scenario.loader import Scenario

@@ -30,7 +30,7 @@ BUDGET = {"say": "The budget is 4,200 EUR.", "about": ["budget"]}
 
 @pytest.fixture
 async def ues() -> AsyncIterator[AsyncUESClient]:
-    """A proctor's client of an environment at 09:00:00."""
+    """An admin's client of an environment at 09:00:00."""
     async with served(new_app(new_environment())) as url, AsyncUESClient(url, ADMIN_KEY) as client:
         await client.scenario.import_full(scenario=EMPTY)
         await client.simulation.start(auto_advance=False)

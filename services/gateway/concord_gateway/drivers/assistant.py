@@ -12,7 +12,7 @@ from concord.assessment.results import AgentAnswer, TrialOutcome
 from concord_assistant.assistant import A2AAssistant
 from concord_assistant.conducted import ConductedAssessment
 from concord_assistant.emitter import TaskUpdateEmitter
-from concord_assistant.environment.proctor import ScenarioRefusedError
+from concord_assistant.environment.admin import ScenarioRefusedError
 from concord_assistant.environment.server import UESServerError
 from concord_assistant.green_agent import EnvironmentLostError
 from concord_assistant.scenario.generator import AS_WRITTEN, variant

@@ -1,4 +1,4 @@
-"""The proctor's calls of an environment: load a scenario, create the assistant's key, move time, take snapshots."""
+"""Calls of an environment with the admin key: load a scenario, create the assistant's key, move time, read states."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
@@ -45,7 +45,7 @@ class ScenarioRefusedError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Proctor:
+class EnvironmentAdmin:
     """The environment as the green agent uses it, by a client with the admin key. Calls raise UESClientError."""
 
     client: AsyncUESClient
