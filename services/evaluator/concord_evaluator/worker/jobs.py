@@ -25,7 +25,7 @@ from concord.assessment.jobs import (
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Judgment
 from concord.judging import RecordedTranscript
-from concord.storage import AssessmentStore, JobFunction, JobQueue, TraceStore
+from concord.storage.ports import AssessmentStore, JobFunction, JobQueue, TraceStore
 from concord.trace.report import Channel, ReportBatch, SerialisedBatch
 from concord.trace.timing import StepClock
 from concord.wire.assignment import Assignment
