@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from concord.assessment.jobs import Job, Queue
 from concord.errors import StorageUnavailableError
 from concord.storage import OPEN_SCOPE, JobFunction, RegistryFullError, RetryLater
-from concord.storage.connection import Storage, WorkerPolicy, connect, run_worker
+from concord.storage.connection import LEASE_S, Storage, WorkerPolicy, connect, run_worker
 from concord.trace.report import BatchReceipt, Channel, ReportBatch, StepBatch, pack
 from concord.trace.step import CallType, InteractionStep
 from concord.wire.roster import RosterEntry
@@ -208,6 +208,49 @@ class TestJobs:
             await eventually(lambda: bool(log.buried))
         assert len(log.ran) == 2
         assert log.buried == [("j1", "TimeoutError (try 2 of 2)")]
+
+    async def test_a_running_job_is_leased_for_seconds_however_long_it_may_run(
+        self, storage: Storage, redis_url: str
+    ) -> None:
+        log, may_end = JobLog(), asyncio.Event()
+        lease_s: list[float] = []
+
+        async def work(arguments: Mapping[str, JsonValue]) -> None:
+            await log.run(arguments)
+            await may_end.wait()
+
+        async def lease_is_renewed() -> None:
+            while len(lease_s) < 2 or lease_s[-1] <= lease_s[-2]:
+                lease_s.append(await storage.redis.pttl("arq:in-progress:j1") / 1000)
+
+        await storage.jobs.enqueue(Job("work", "j1", Queue.FAST, {}))
+        async with running_worker(redis_url, log, work, WorkerPolicy(timeout_s=3600, poll_s=0.02)):
+            await eventually(lambda: bool(log.ran))
+            async with asyncio.timeout(60):
+                await lease_is_renewed()
+            may_end.set()
+            await wait_until_drained(storage)
+        assert 0 < max(lease_s) <= LEASE_S
+        assert len(log.ran) == 1
+
+    async def test_a_job_whose_lease_ran_out_while_it_runs_is_not_started_again_by_the_same_worker(
+        self, storage: Storage, redis_url: str
+    ) -> None:
+        log, may_end = JobLog(), asyncio.Event()
+
+        async def work(arguments: Mapping[str, JsonValue]) -> None:
+            await log.run(arguments)
+            await may_end.wait()
+
+        await storage.jobs.enqueue(Job("work", "j1", Queue.FAST, {"n": 1}))
+        async with running_worker(redis_url, log, work, WorkerPolicy(timeout_s=3600, poll_s=0.02)):
+            await eventually(lambda: bool(log.ran))
+            await storage.redis.delete("arq:in-progress:j1")
+            await storage.jobs.enqueue(Job("work", "j2", Queue.FAST, {"n": 2}))
+            await eventually(lambda: {"n": 2} in log.ran)
+            may_end.set()
+            await wait_until_drained(storage)
+        assert log.ran == [{"n": 1}, {"n": 2}]
 
     async def test_jobs_are_stored_as_json(self, storage: Storage) -> None:
         await storage.jobs.enqueue(Job("work", "j1", Queue.FAST, {"n": 1}))

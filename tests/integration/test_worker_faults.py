@@ -20,7 +20,8 @@ from tests.unit.evaluator.trials import outcome, plan
 
 TRIALS = 60
 CALLS = 20
-QUICK = {"CONCORD_JOB_TIMEOUT_FAST_S": "5"}
+PATIENT = {"CONCORD_JOB_TIMEOUT_FAST_S": "3600"}
+"""Without leases, a killed worker's jobs would start again after an hour."""
 
 
 @pytest.fixture
@@ -81,13 +82,13 @@ async def test_a_worker_killed_at_work_loses_no_trial_and_evaluates_none_twice(
     storage: Storage, redis_url: str, tmp_path: Path
 ) -> None:
     trials = await queue_trials(storage)
-    with worker(Queue.FAST, redis_url, tmp_path / "killed", **QUICK) as killed:
+    with worker(Queue.FAST, redis_url, tmp_path / "killed", **PATIENT) as killed:
         async with asyncio.timeout(60):
             while await storage.jobs.depth(Queue.FAST) == TRIALS:
                 await asyncio.sleep(0.01)
             killed.kill()
         assert 0 < len(await evaluated(storage, trials)) < TRIALS, "it was not killed at work"
-        with worker(Queue.FAST, redis_url, tmp_path / "next", **QUICK):
+        with worker(Queue.FAST, redis_url, tmp_path / "next", **PATIENT):
             async with asyncio.timeout(60):
                 while len(done := await evaluated(storage, trials)) < TRIALS or await storage.jobs.depth(Queue.FAST):
                     await asyncio.sleep(0.1)

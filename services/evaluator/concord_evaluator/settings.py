@@ -21,7 +21,6 @@ class EvaluatorSettings(StatefulServiceSettings):
 
     job_timeout_fast_s: Annotated[float, Field(gt=0)] = 10
     job_timeout_llm_s: Annotated[float, Field(gt=0)] = 60
-    """Another worker takes up the job of a killed worker this long after its start, and 3 s more."""
     max_jobs: Annotated[int, Field(ge=1)] = 4
     """Jobs that one worker runs at once."""
     max_tries: Annotated[int, Field(ge=1)] = 5

@@ -13,6 +13,7 @@ from typing import Any, Final, Literal
 
 import structlog
 from arq.connections import ArqRedis
+from arq.constants import in_progress_key_prefix
 from arq.worker import Function, Retry, Worker, func
 from opentelemetry.trace import SpanKind
 from pydantic import JsonValue
@@ -31,7 +32,7 @@ logger = logging.getLogger(__name__)
 _RECONNECT_S: Final = 1.0
 
 _HEARTBEAT_S: Final = 2.0
-"""How often a worker renews its queue's health record."""
+"""How often a worker renews its queue's health record and the leases of its running jobs."""
 
 _HEALTHY_MS: Final = 6000
 """How long a health record lasts: a busy machine may delay a heartbeat by seconds."""
@@ -39,10 +40,9 @@ _HEALTHY_MS: Final = 6000
 _GRACE_S: Final = 1.0
 """How much later than the job's own limit arq's limit is. It should never be reached."""
 
-_ABANDONED_S: Final = 3.0
-"""How long after its limit a job counts as abandoned by a killed worker. arq's 10 s would delay an assessment; running
-a job twice is harmless."""
-
+LEASE_S: Final = 6.0
+"""How long a worker holds a job without renewing its lease. Then the job of a killed worker is run again. A worker that
+is merely late keeps on, since running a job twice is harmless."""
 
 _IDS: Final = {"assessment_id": ASSESSMENT_ID, "trial_id": TRIAL_ID}
 """The arguments of jobs that are in log lines, and their names in spans."""
@@ -54,10 +54,7 @@ OnAttempt = Callable[[str, Literal["completed", "retried", "failed"], float], No
 
 @dataclass(frozen=True, slots=True)
 class WorkerPolicy:
-    """How a worker runs its jobs; times in seconds.
-
-    A killed worker's job is run again `timeout_s` + 3 s after it started.
-    """
+    """How a worker runs its jobs; times in seconds."""
 
     timeout_s: float
     max_tries: int = 5
@@ -82,13 +79,13 @@ async def run_worker(
     """Works on a queue until `stop` is set or, without it, until SIGTERM or SIGINT.
 
     Then it takes no more jobs, and lets running ones finish for `completion_wait_s`. If Redis is lost, the worker
-    reconnects and its unfinished jobs are run again.
+    reconnects and its unfinished jobs are run again. A killed worker's jobs are run again after `LEASE_S`.
     """
     stop = stop or _set_by_signals()
     while not stop.is_set():
         redis = open_redis(url, retry_s=WORK_RETRY_S)
         runner = _Runner(queue, policy, ArqJobQueue(redis), on_dead_letter, on_attempt)
-        worker = Worker(
+        worker = _LeasingWorker(
             [runner.wrap(name, function) for name, function in functions.items()],
             redis_pool=redis,
             queue_name=keys.queue(queue),
@@ -99,24 +96,46 @@ async def run_worker(
             job_serializer=to_json,
             job_deserializer=from_json,
         )
-        worker.in_progress_timeout_s = policy.timeout_s + _ABANDONED_S
-        beating = asyncio.create_task(_beat(redis, queue, policy.heartbeat_file))
+        beating = asyncio.create_task(_beat(redis, queue, worker, policy.heartbeat_file))
         try:
             await _run_until_stopped(worker, stop)
         finally:
             beating.cancel()
 
 
-async def _beat(redis: ArqRedis, queue: Queue, file: Path | None) -> None:
-    """Renews the queue's health record. arq's own record would expire a second after its renewal is due.
+class _LeasingWorker(Worker):
+    """A worker whose jobs are leased: arq's mark of a running job lasts for `LEASE_S`, and not for the job's limit."""
 
-    The file is touched without Redis too: to restart workers would not end an outage of Redis.
+    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - arq's arguments
+        super().__init__(*args, **kwargs)
+        self.in_progress_timeout_s = LEASE_S
+
+    @property
+    def running(self) -> frozenset[str]:
+        """The ids of the jobs that run here."""
+        return frozenset(job_id for job_id, task in self.tasks.items() if not task.done())
+
+    async def start_jobs(self, job_ids: list[bytes]) -> None:
+        """Starts jobs, but none that runs here already: its lease may run out while the event loop is blocked."""
+        running = self.running
+        await super().start_jobs([job_id for job_id in job_ids if job_id.decode() not in running])
+
+
+async def _beat(redis: ArqRedis, queue: Queue, worker: _LeasingWorker, file: Path | None) -> None:
+    """Renews the queue's health record, and the leases of the worker's jobs.
+
+    arq's own health record would expire a second after its renewal is due. The file is touched without Redis too: to
+    restart workers would not end an outage of Redis.
     """
     while True:
         if file is not None:
             _touch(file)
         with suppress(RedisError, OSError):
-            await redis.psetex(keys.health(queue), _HEALTHY_MS, b"")
+            async with redis.pipeline(transaction=False) as pipe:
+                pipe.psetex(keys.health(queue), _HEALTHY_MS, b"")
+                for job_id in worker.running:
+                    pipe.pexpire(f"{in_progress_key_prefix}{job_id}", round(1000 * LEASE_S))
+                await pipe.execute()
         await asyncio.sleep(_HEARTBEAT_S)
 
 
