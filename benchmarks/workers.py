@@ -22,9 +22,9 @@ from benchmarks.tables import ResultTable
 from concord.assessment import AssessmentPlan
 from concord.assessment.jobs import EvaluateTrial, Queue
 from concord.llm import LLMSettings
+from concord.plain_http import NO_CERTIFICATES
 from concord.storage.connection import Storage, connect
 from concord.trace.report import BatchReceipt
-from concord_assistant.environment.server import NO_CERTIFICATES
 from tests.llm_server import FakeModel, fake_model, honest_judge
 from tests.ports import free_port
 

@@ -8,13 +8,14 @@ import httpx
 from concord_environment_client import AsyncUESClient, UESClientError
 
 from concord.llm import LLM
+from concord.plain_http import NO_CERTIFICATES
 from concord_assistant.assistant import PurpleClient
 from concord_assistant.characters.generator import ResponseGenerator
 from concord_assistant.conducted import ConductedAssessment, no_scores
 from concord_assistant.config import AssessmentSettings, GreenAgentConfig
 from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.environment.admin import EnvironmentAdmin
-from concord_assistant.environment.server import NO_CERTIFICATES, UESServerError, UESServerManager
+from concord_assistant.environment.server import UESServerError, UESServerManager
 from concord_assistant.evaluation.judge import evaluate_assistant
 from concord_assistant.results import AssessmentResults
 from concord_assistant.scenario.evaluators import EvaluatorRegistry

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from concord.loopback import LOOPBACK
 from concord_cli.display_text import printable
 from concord_cli.errors import UsageError
 from concord_cli.exits import execute, exit_codes, terminable
@@ -42,7 +43,6 @@ OutputFile = Annotated[Path, typer.Option("--output", "-o", help="Results file t
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the long tables as well.")]
 Port = Annotated[int, typer.Option(min=1, max=65535)]
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for every interface.")]
-LOOPBACK = "127.0.0.1"
 
 
 def _checked_url(url: str | None) -> str | None:

@@ -8,12 +8,8 @@ from functools import cached_property
 from string import Formatter
 from typing import Final
 
+from concord.month_names import MONTHS, month_number
 from concord.suite import Draw
-
-MONTHS: Final = (
-    "January", "February", "March", "April", "May", "June",
-    "July", "August", "September", "October", "November", "December",
-)  # fmt: skip
 
 _DATE = rf"\d{{4}}-\d\d-\d\d|\d{{1,2}} (?:{'|'.join(MONTHS)}) \d{{4}}|(?:{'|'.join(MONTHS)}) \d{{1,2}}, \d{{4}}"
 
@@ -127,7 +123,7 @@ def _iso(text: str) -> str:
         return text
     words = text.replace(",", "").split()
     day, month, year = (words[1], words[0], words[2]) if words[0] in MONTHS else (words[0], words[1], words[2])
-    return datetime.date(int(year), MONTHS.index(month) + 1, int(day)).isoformat()
+    return datetime.date(int(year), month_number(month), int(day)).isoformat()
 
 
 class Fresh:

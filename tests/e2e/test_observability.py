@@ -20,7 +20,7 @@ import yaml
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
-from concord_cli.stack.probes import LOOPBACK
+from concord.loopback import LOOPBACK
 from tests.e2e.concord import bare_environment, concord
 from tests.e2e.processes import until
 from tests.forked import forking_python

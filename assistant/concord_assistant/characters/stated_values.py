@@ -5,19 +5,15 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Final
 
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH: Final = (
-    "(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    "|nov(?:ember)?|dec(?:ember)?)"
-)
+from concord.month_names import MONTH_PATTERN, month_number
 
 _EMAIL: Final = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 _ISO_DATE: Final = re.compile(r"\b\d{4}-(?P<month>\d{2})-(?P<day>\d{2})\b")
 _DAY_MONTH: Final = re.compile(
-    rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<name>{_MONTH})\b(?:,?\s+\d{{4}}\b)?", re.I
+    rf"\b(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?\s+(?:of\s+)?(?P<name>{MONTH_PATTERN})\b(?:,?\s+\d{{4}}\b)?", re.I
 )
 _MONTH_DAY: Final = re.compile(
-    rf"\b(?P<name>{_MONTH})\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s+\d{{4}}\b)?", re.I
+    rf"\b(?P<name>{MONTH_PATTERN})\.?\s+(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?!:)(?:,?\s+\d{{4}}\b)?", re.I
 )
 _TIME: Final = re.compile(
     r"\b(?:(?P<hour>\d{1,2}):(?P<minute>[0-5]\d)\s*(?P<half>[ap]\.?m\b)?|(?P<bare>\d{1,2})\s*(?P<half2>[ap]\.?m\b))"
@@ -65,8 +61,8 @@ def values_in(text: str) -> dict[str, set[str]]:
 
 def _date(match: re.Match[str]) -> str | None:
     parts = match.groupdict()
-    name = (parts.get("name") or "")[:3].casefold()
-    month, day = _MONTHS.index(name) + 1 if name else int(parts["month"]), int(parts["day"])
+    name, day = parts.get("name"), int(parts["day"])
+    month = month_number(name) if name else int(parts["month"])
     return f"{month:02}-{day:02}" if 1 <= day <= 31 and 1 <= month <= 12 else None
 
 

@@ -5,7 +5,6 @@ import os
 import secrets
 import signal
 import socket
-import ssl
 import sys
 from asyncio.subprocess import PIPE, STDOUT, Process
 from collections.abc import Mapping, Sequence
@@ -15,14 +14,12 @@ from typing import Final
 import httpx
 
 from concord import parent_guard
+from concord.loopback import LOOPBACK
+from concord.plain_http import NO_CERTIFICATES
 from concord.trust.redaction import learn_secret, redact
-
-LOOPBACK: Final = "127.0.0.1"
 
 ENVIRONMENT_COMMAND: Final = (sys.executable, "-m", "concord_environment")
 
-NO_CERTIFICATES: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-"""For plain HTTP on the loopback interface: loading the authorities' certificates would take longer than the calls."""
 
 START_TIMEOUT_S: Final = 60.0
 GRACE_S: Final = 3.0

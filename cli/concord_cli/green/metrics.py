@@ -1,7 +1,6 @@
 """`/metrics` of the green agent: the metrics of all its programs in one exposition, each sample with its `part`."""
 
 import asyncio
-import ssl
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -15,6 +14,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from concord.plain_http import NO_CERTIFICATES
 from concord.service.probes import process_metrics
 
 _SCRAPE_TIMEOUT: Final = "X-Prometheus-Scrape-Timeout-Seconds"
@@ -28,8 +28,6 @@ _MAX_SCRAPE_TIMEOUT_S: Final = 60.0
 _PROGRAMS_SHARE: Final = 0.8
 """The programs' share of the scrape's timeout. The rest is for the exposition's way to Prometheus."""
 
-_NO_CERTIFICATES: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-
 
 def metrics_route(local: Mapping[str, CollectorRegistry], elsewhere: Mapping[str, str]) -> Route:
     """`/metrics` over the registries of this process and the URLs of other programs' metrics, both by part."""
@@ -37,7 +35,7 @@ def metrics_route(local: Mapping[str, CollectorRegistry], elsewhere: Mapping[str
 
     async def exposition(request: Request) -> Response:
         timeout_s = _timeout_s(request.headers.get(_SCRAPE_TIMEOUT, ""))
-        async with httpx.AsyncClient(timeout=timeout_s, trust_env=False, verify=_NO_CERTIFICATES) as client:
+        async with httpx.AsyncClient(timeout=timeout_s, trust_env=False, verify=NO_CERTIFICATES) as client:
             texts = await asyncio.gather(*(_scrape(client, url, timeout_s) for url in elsewhere.values()))
         scraped = dict(zip(elsewhere, texts, strict=True))
         parts: list[tuple[str, Iterable[Metric]]] = [(part, each.collect()) for part, each in registries.items()]

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from concord.assessment.jobs import Queue
+from concord.loopback import LOOPBACK
 from concord.trust.declared_hosts import is_every_interface
-from concord_cli.stack.probes import LOOPBACK, HttpProbe
+from concord_cli.stack.probes import HttpProbe
 from concord_cli.stack.supervisor import Program
 
 

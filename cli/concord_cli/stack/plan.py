@@ -10,10 +10,11 @@ from types import MappingProxyType
 from urllib.parse import urlsplit
 
 from concord.assessment.jobs import Queue
+from concord.loopback import LOOPBACK
 from concord.trust.declared_hosts import is_every_interface, is_loopback
 from concord_cli.scenario.team import Participant, Scenario
 from concord_cli.stack.containers import container_command, variables_of
-from concord_cli.stack.probes import LOOPBACK, HttpProbe
+from concord_cli.stack.probes import HttpProbe
 from concord_cli.stack.supervisor import Program
 
 _CARD = "/.well-known/agent-card.json"

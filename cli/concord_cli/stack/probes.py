@@ -2,7 +2,6 @@
 
 import asyncio
 import socket
-import ssl
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,9 +9,10 @@ from urllib.parse import urlsplit
 
 import httpx
 
-LOOPBACK = "127.0.0.1"
+from concord.loopback import LOOPBACK
+from concord.plain_http import NO_CERTIFICATES
+
 _TIMEOUT_S = 2.0
-_NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
 
 
 class Probe(Protocol):
@@ -31,7 +31,7 @@ class HttpProbe:
     async def passes(self) -> bool:
         # Ignore the environment's proxy, which would answer in the program's place. Load no CA certificates: there is
         # nothing to verify, and loading them would keep a core busy.
-        async with httpx.AsyncClient(timeout=_TIMEOUT_S, trust_env=False, verify=_NO_CERTIFICATES) as client:
+        async with httpx.AsyncClient(timeout=_TIMEOUT_S, trust_env=False, verify=NO_CERTIFICATES) as client:
             try:
                 return (await client.get(self.url)).status_code == httpx.codes.OK
             except httpx.TransportError:

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from concord.loopback import LOOPBACK
 from concord_cli.errors import UsageError
-from concord_cli.stack.probes import LOOPBACK, RedisProbe
+from concord_cli.stack.probes import RedisProbe
 from concord_cli.stack.supervisor import Program
 
 DEFAULT_PORT = 6379

@@ -7,7 +7,7 @@ from itertools import combinations, islice
 from statistics import fmean
 from typing import Final
 
-from concord.assessment.results import Finding, MetricParameter, MetricRecord, MetricStatus
+from concord.assessment.results import MAX_STEP_IDS, Finding, MetricParameter, MetricRecord, MetricStatus
 from concord_evaluator.metrics import Parameter
 from concord_evaluator.pipeline import Contribution, QuotedCall, TrialInput, evaluator, quoted_calls
 from concord_text.measures import drifts, phrases_of, redundancy, resemblance
@@ -27,7 +27,6 @@ DEFINITIONS: Final = {
 
 MAX_PAIRS: Final = 10_000
 MAX_FINDINGS: Final = 10
-MAX_STEP_IDS: Final = 20
 
 
 @evaluator(

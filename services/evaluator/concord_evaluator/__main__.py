@@ -5,6 +5,7 @@ import asyncio
 
 from concord.assessment.jobs import Queue
 from concord.llm import LLMSettings
+from concord.loopback import LOOPBACK
 from concord.service.logs import configure_logging
 from concord.storage.connection import WORK_RETRY_S, connect, run_worker
 from concord.tracing import configure_tracing
@@ -83,7 +84,7 @@ async def replay(settings: EvaluatorSettings, queue: Queue | None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser("concord_evaluator", description="Evaluate traces from Redis (REDIS_URL).")
     parser.add_argument("--queue", type=Queue, choices=list(Queue), help="queue to work on")
-    parser.add_argument("--host", default="127.0.0.1", help="address on which to serve /metrics (default: 127.0.0.1)")
+    parser.add_argument("--host", default=LOOPBACK, help="address on which to serve /metrics (default: 127.0.0.1)")
     parser.add_argument("--port", type=int, help="port on which to serve /metrics (default: not served)")
     parser.add_argument(
         "--replay-dead-letters", action="store_true", help="queue the jobs that failed permanently again, and exit"

@@ -9,6 +9,7 @@ from fastapi import FastAPI
 
 from concord.a2a import AgentProfile, Skill, Webhooks, mount_agent
 from concord.llm import LLM, LLMSettings
+from concord.loopback import LOOPBACK
 from concord.service.limits import BodyLimit
 from concord.service.probes import probe_routes
 from concord.service.token_paths import TokenPathLimit
@@ -91,7 +92,7 @@ def _peer_urls(settings: GatewaySettings, card_url: str | None, bound_to: str) -
         own.add((socket.gethostname(), listening[1]))
     declared = DeclaredHosts(
         settings.hosts,
-        own=frozenset(place for place in (*own, ("127.0.0.1", listening[1])) if place is not None),
+        own=frozenset(place for place in (*own, (LOOPBACK, listening[1])) if place is not None),
         on_loopback=loopback,
     )
     return PeerUrls(settings.hosts.networks, exact=settings.hosts, declared=declared)

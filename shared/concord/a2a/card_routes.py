@@ -11,6 +11,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from concord.a2a.cards import AgentProfile, card_of
+from concord.loopback import LOOPBACK
 
 CARD_PATH: Final = "/.well-known/agent-card.json"
 
@@ -56,7 +57,7 @@ def requested_url(request: Request) -> str | None:
             return None
     else:
         if address.is_unspecified:
-            host = "127.0.0.1" if address.version == 4 else "[::1]"
+            host = LOOPBACK if address.version == 4 else "[::1]"
     return f"{request.url.scheme}://{host}{'' if port is None else f':{port}'}/"
 
 

@@ -2,7 +2,7 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -52,6 +52,10 @@ class MetricRecord(Record):
     definition_id: str
     engine: str
     params: list[MetricParameter] = []
+
+
+MAX_STEP_IDS: Final = 20
+"""How many step ids a finding names."""
 
 
 class Finding(Record):

@@ -6,6 +6,8 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp
 
+from concord.loopback import LOOPBACK
+
 DEFAULT_PORT: Final = 9009
 GRACE_S: Final = 8
 """How long open requests may take after SIGTERM; below a container's ten seconds."""
@@ -16,7 +18,7 @@ def address_parser(program: str, description: str, *, port: int = DEFAULT_PORT) 
     parser = argparse.ArgumentParser(
         program, description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter
     )
-    parser.add_argument("--host", default="127.0.0.1", help="address to listen on")
+    parser.add_argument("--host", default=LOOPBACK, help="address to listen on")
     parser.add_argument("--port", type=int, default=port, help="port to listen on")
     return parser
 

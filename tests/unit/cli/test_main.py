@@ -11,10 +11,10 @@ import pytest
 from typer.testing import CliRunner
 
 from concord.assessment.result_row import ResultsDocument
+from concord.loopback import LOOPBACK
 from concord_cli import commands
 from concord_cli.errors import AssessmentError
 from concord_cli.main import app
-from concord_cli.stack.probes import LOOPBACK
 from tests.rows import make_row
 
 TEAM = """

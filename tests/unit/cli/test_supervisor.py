@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from concord_cli.stack.probes import LOOPBACK, HttpProbe, free_ports
+from concord.loopback import LOOPBACK
+from concord_cli.stack.probes import HttpProbe, free_ports
 from concord_cli.stack.run_folder import RunFolder
 from concord_cli.stack.supervisor import Program, ProgramFailedError, Supervisor
 from tests.unit.cli.programs import (

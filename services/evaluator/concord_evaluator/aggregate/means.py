@@ -4,9 +4,16 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Final, TypeVar
 
-from concord.assessment.results import Finding, MetricParameter, MetricRecord, MetricStatus, SubScore, TrialRecord
+from concord.assessment.results import (
+    MAX_STEP_IDS,
+    Finding,
+    MetricParameter,
+    MetricRecord,
+    MetricStatus,
+    SubScore,
+    TrialRecord,
+)
 from concord_evaluator.aggregate.trials import mean
-from concord_evaluator.findings import MAX_STEP_IDS
 
 _AGGREGATION: Final = MetricParameter(name="aggregation", value="mean over trials")
 

@@ -6,7 +6,7 @@ from typing import Final
 from concord.assessment import Thresholds
 from concord.assessment.results import Finding, MetricRecord
 from concord_evaluator.findings.calls import contradicted_reports, error_cascades, loops, silent_agents
-from concord_evaluator.findings.finder import MAX_STEP_IDS, Finder, MeasuredTrial
+from concord_evaluator.findings.finder import Finder, MeasuredTrial
 from concord_evaluator.findings.links import redundant_questions, slow_links
 from concord_evaluator.findings.structure import (
     METRICS_NEEDED,
@@ -47,4 +47,4 @@ def find(
     return [finding for finder in FINDERS if shape or finder not in OF_SHAPE for finding in finder(trial)]
 
 
-__all__ = ["FINDERS", "MAX_STEP_IDS", "METRICS_NEEDED", "find"]
+__all__ = ["FINDERS", "METRICS_NEEDED", "find"]

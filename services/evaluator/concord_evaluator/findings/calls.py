@@ -4,8 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterator
 from heapq import nsmallest
 
-from concord.assessment.results import Finding
-from concord_evaluator.findings.finder import MAX_PER_KIND, MAX_STEP_IDS, MeasuredTrial, first_step_ids
+from concord.assessment.results import MAX_STEP_IDS, Finding
+from concord_evaluator.findings.finder import MAX_PER_KIND, MeasuredTrial, first_step_ids
 from concord_evaluator.graph.chains import chain_above, find_cascades
 from concord_evaluator.trace.attempts import Claim
 

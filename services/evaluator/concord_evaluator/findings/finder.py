@@ -6,11 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from concord.assessment import Thresholds
-from concord.assessment.results import Finding
+from concord.assessment.results import MAX_STEP_IDS, Finding
 from concord_evaluator.graph import AgentGraph
-
-MAX_STEP_IDS: Final = 20
-"""Step ids that a finding names."""
 
 MAX_PER_KIND: Final = 10
 """Findings of one kind about calls and links: the worst ones."""

@@ -8,6 +8,7 @@ from datetime import date, timedelta
 from itertools import pairwise
 from typing import Final
 
+from concord.month_names import MONTHS
 from concord.suite import Fact, Kind, SuiteTask, Value
 from concord.trace.vocabulary import is_figure, words_in
 from concord_evaluator.information.flow import Sent
@@ -15,7 +16,6 @@ from concord_evaluator.information.recogniser import as_found
 from concord_evaluator.information.values import normalised, values_in
 
 _RECOGNISABLE: Final = frozenset({Kind.NUMBER, Kind.CODE, Kind.NAME, Kind.DATE})
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _BETWEEN: Final = r"(?:[\W_]|st|nd|rd|th|of|the)*"
 _GAPS: Final = {
     (True, True): r"\D{0,12}",
@@ -109,7 +109,7 @@ def _forms(value: Value) -> Iterator[str]:
         yield re.sub(r"[\W_]", "", value.text.casefold())
         return
     day = date.fromisoformat(value.text)
-    month, number = _MONTHS[day.month - 1], str(day.day)
+    month, number = MONTHS[day.month - 1][:3].casefold(), str(day.day)
     yield from (number + month, month + number, f"{number}{day.month}", f"{day.month}{number}")
     yield from (f"{number}{day.month:02}", f"{day.month:02}{day.day:02}", f"{day.day:02}{day.month:02}")
 

@@ -7,16 +7,13 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
+from concord.month_names import MONTH_PATTERN, month_number
 from concord.suite import Family, Kind, SuiteTask, Value
 
 SMALLEST_NUMBER: Final = 10_000
 """Smaller numbers occur in any text, and prove nothing."""
 
-_MONTH: Final = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|"
-    r"nov(?:ember)?|dec(?:ember)?)\.?"
-)
-_MONTHS: Final = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH: Final = rf"{MONTH_PATTERN}\.?"
 _DAY: Final = r"\d{1,2}(?:st|nd|rd|th)?"
 
 _CODE: Final = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{2})([-\u2010-\u2014_ ]?)(\d{5})(?![0-9A-Za-z])")
@@ -90,11 +87,11 @@ def _iso(match: re.Match[str]) -> Iterator[Value]:
 
 
 def _day_first(match: re.Match[str]) -> Iterator[Value]:
-    yield from _date(match[3], _month(match[2]), _digits(match[1]))
+    yield from _date(match[3], month_number(match[2]), _digits(match[1]))
 
 
 def _month_first(match: re.Match[str]) -> Iterator[Value]:
-    yield from _date(match[3], _month(match[1]), _digits(match[2]))
+    yield from _date(match[3], month_number(match[1]), _digits(match[2]))
 
 
 def _numeric(match: re.Match[str]) -> Iterator[Value]:
@@ -114,10 +111,6 @@ def _date(year: str | int, month: str | int, day: str | int) -> Iterator[Value]:
         yield Value(Kind.DATE, date(int(year), int(month), int(day)).isoformat())
     except ValueError:
         return
-
-
-def _month(name: str) -> int:
-    return _MONTHS.index(name[:3].casefold()) + 1
 
 
 def _digits(text: str) -> str:

@@ -9,7 +9,7 @@ import structlog
 
 from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.inputs import JudgeInputs
-from concord.assessment.results import CallRecord, Finding, Judgment
+from concord.assessment.results import MAX_STEP_IDS, CallRecord, Finding, Judgment
 from concord.assessment.scorers import ModelScorer
 from concord.judging import (
     CachedAnswers,
@@ -40,8 +40,6 @@ TOKENS_PER_ANSWER: Final = 200
 
 MAX_RETRIES: Final = 4
 """The default number of retries: after ½, 1, 2 and 4 s, or after the time that the endpoint asks for."""
-
-MAX_STEP_IDS: Final = 20
 
 NO_KEY: Final = "AGENTBEATS_LLM_API_KEY is not set"
 BY_CHOICE: Final = "rules were requested"

@@ -7,7 +7,7 @@ A package adds a scorer with an entry point in the group `concord.scorers` that 
 """
 
 from concord_evaluator.scorers.graded import MAX_EXPLANATION, Graded, ScorerFailedError
-from concord_evaluator.scorers.grading import MAX_ANSWER, grade, grade_answers
+from concord_evaluator.scorers.grading import grade, grade_answers
 from concord_evaluator.scorers.registry import (
     BUILT_IN_SCORERS,
     ENTRY_POINT_GROUP,
@@ -20,7 +20,6 @@ from concord_evaluator.scorers.registry import (
 __all__ = [
     "BUILT_IN_SCORERS",
     "ENTRY_POINT_GROUP",
-    "MAX_ANSWER",
     "MAX_EXPLANATION",
     "BrokenScorerError",
     "Graded",

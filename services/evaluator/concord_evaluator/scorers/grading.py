@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from statistics import fmean
-from typing import Final
 
 from concord.assessment import TaskSpec
 from concord.assessment.results import AgentAnswer, GradedAnswer, Grading, TrialOutcome
@@ -14,9 +13,6 @@ from concord_evaluator.scorers.registry import (
     UnknownScorerError,
     grade_by_package,
 )
-
-MAX_ANSWER: Final = 100_000
-"""Characters of an answer. A longer one is not read, and is worth nothing."""
 
 
 def grade_answers(task: TaskSpec, answerers: Sequence[str], outcome: TrialOutcome) -> Grading | None:
@@ -63,8 +59,6 @@ def grade(choice: ScorerChoice, targets: Sequence[str], answer: str) -> Graded:
     and BrokenScorerError for a package's scorer that is not installed or cannot be loaded; ValueError for `model`,
     whose answers the judge grades.
     """
-    if len(answer) > MAX_ANSWER:
-        return graded(0, f"the answer is longer than {MAX_ANSWER:,} characters")
     if isinstance(choice, ModelScorer):
         raise ValueError("the judge grades answers for the scorer 'model'")
     if isinstance(choice, PackageScorer):

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Final, NamedTuple
 
+from concord.assessment.results import MAX_STEP_IDS
 from concord.trust.proxy_urls import is_proxy_url
 from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.trace.agent_ids import participant_of
@@ -16,8 +17,6 @@ from concord_evaluator.trace.records import StepRecord
 
 MAX_CLAIMS: Final = 1000
 """Distinct refuted claims that are told apart. All are counted."""
-
-MAX_STEP_IDS: Final = 20
 
 _OBSERVED, _CORROBORATED, _REPORTED = Provenance
 

@@ -16,7 +16,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
-from concord_assistant.environment.server import NO_CERTIFICATES
+from concord.plain_http import NO_CERTIFICATES
 from concord_gateway.assistants.contexts import AssistantContexts
 from concord_gateway.proxy.endpoint import while_connected
 

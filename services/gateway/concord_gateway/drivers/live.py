@@ -17,7 +17,7 @@ MAX_SHOWN: Final = 20_000
 
 MAX_ANSWER: Final = 100_000
 MAX_ANSWERS: Final = 1_000_000
-"""Limits on the characters graded, per answer and in all."""
+"""Limits on the characters that are kept and graded, per answer and in all. The rest of an answer is dropped."""
 
 
 async def drive_live(context: TrialContext) -> TrialOutcome:

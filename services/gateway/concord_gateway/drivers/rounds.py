@@ -3,7 +3,6 @@
 import asyncio
 import time
 from dataclasses import dataclass
-from typing import Final
 
 from pydantic import JsonValue
 
@@ -19,15 +18,12 @@ from concord.trust.redaction import redact
 from concord.wire.ids import new_step_id
 from concord.wire.roster import RosterEntry
 from concord_gateway.drivers.driver import TrialContext
-from concord_gateway.drivers.live import outcome_of
+from concord_gateway.drivers.live import MAX_ANSWER, outcome_of
 from concord_gateway.drivers.opening import open_channel, seat_alone
 from concord_gateway.rounds.reply import Reply, read_reply
 from concord_gateway.rounds.solo import answers_by_seat, as_text, solo_task
 from concord_gateway.rounds.state import Message, Rounds, Turn, default_rounds
 from concord_gateway.rounds.texts import turn_text
-
-MAX_ANSWER: Final = 100_000
-"""Characters of an answer."""
 
 
 @dataclass(slots=True)

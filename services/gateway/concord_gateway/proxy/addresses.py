@@ -11,6 +11,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 from concord.errors import StorageUnavailableError
+from concord.loopback import LOOPBACK
 from concord.trust.closed_trials import ClosedTrials
 from concord.trust.declared_hosts import is_loopback
 from concord.trust.proxy_urls import proxy_url
@@ -24,8 +25,6 @@ from concord_gateway.proxy.seats import OpenChannels
 MAX_ADDRESS: Final = 2048
 NO_CALLEE: Final = "-"
 """In the place of a callee's id, none of which is like this."""
-
-_LOOPBACK: Final = "127.0.0.1"
 
 
 class Addresses:
@@ -77,4 +76,4 @@ def _spelt(url: str) -> str:
     if parts.hostname is None or not is_loopback(parts.hostname):
         return address
     port = f":{parts.port}" if parts.port is not None else ""
-    return f"{parts.scheme}://{_LOOPBACK}{port}{parts.path}"
+    return f"{parts.scheme}://{LOOPBACK}{port}{parts.path}"

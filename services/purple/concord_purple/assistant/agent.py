@@ -1,6 +1,5 @@
 """An assistant as an A2A agent: one conversation of the assessment protocol per A2A context."""
 
-import ssl
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from concord_environment_client import AsyncUESClient
 from pydantic import JsonValue, ValidationError
 
 from concord.a2a import IncomingMessage, TaskHandle
+from concord.plain_http import NO_CERTIFICATES
 from concord.trust.redaction import learn_secret
 from concord_purple.assistant.messages import (
     INCOMING,
@@ -25,9 +25,6 @@ MAX_ASSESSMENTS: Final = 100
 """Assessments at a time. Beyond them, the oldest one ends."""
 
 CALL_TIMEOUT_S: Final = 60.0
-
-_NO_CERTIFICATES: Final = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-"""For plain HTTP: loading the authorities' certificates would take longer than a turn."""
 
 
 class ProtocolError(Exception):
@@ -99,7 +96,7 @@ class AssistantAgent:
             str(message.ues_url).rstrip("/"),
             message.api_key,
             timeout=CALL_TIMEOUT_S,
-            transport=httpx.AsyncHTTPTransport(verify=_NO_CERTIFICATES) if plain else None,
+            transport=httpx.AsyncHTTPTransport(verify=NO_CERTIFICATES) if plain else None,
         )
         self._assessments[context_id] = _Assessment(ues, self._new_assistant())
 

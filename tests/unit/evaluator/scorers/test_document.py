@@ -8,8 +8,8 @@ import pytest
 
 from concord.assessment import AssessmentConfig, TaskSpec
 from concord.assessment.scorers import MAX_PATTERN, MAX_TARGETS, SCORER_CHOICE, SCORER_NAMES
-from concord_evaluator.scorers import MAX_ANSWER
 from concord_evaluator.scorers.pattern_scorer import SEARCH_S
+from concord_gateway.drivers.live import MAX_ANSWER
 from tests.unit.evaluator.scorers.grades import value
 
 SECTION = (
@@ -52,7 +52,7 @@ def test_the_document_names_every_option_with_its_default(name: str) -> None:
 
 def test_the_documented_limits_are_those_of_the_code() -> None:
     assert f"or up to {MAX_TARGETS} of them" in SECTION
-    assert f"more\nthan {MAX_ANSWER:,} characters" in SECTION
+    assert f"Only the first {MAX_ANSWER:,} characters" in SECTION
     assert f"at most {MAX_PATTERN:,} characters" in SECTION
     assert "more than a second" in SECTION
     assert SEARCH_S == 1
