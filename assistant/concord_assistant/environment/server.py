@@ -20,7 +20,6 @@ from concord.trust.redaction import learn_secret, redact
 
 ENVIRONMENT_COMMAND: Final = (sys.executable, "-m", "concord_environment")
 
-
 START_TIMEOUT_S: Final = 60.0
 GRACE_S: Final = 3.0
 """Between SIGTERM and SIGKILL."""
