@@ -17,7 +17,7 @@ from concord_cli.row_text.summary import summary
 from concord_cli.scenario.assistant import assistant_scenario
 from concord_cli.scenario.team import Scenario, check_config, check_spelling, read_scenario
 from concord_cli.stack.local import LocalStack, fixed_stack_ports, free_stack_ports, local_stack
-from concord_cli.stack.plan import Listening, StackPlan
+from concord_cli.stack.plan import ONE_PROGRAM, Listening, StackPlan
 from concord_cli.terminal import ProgressLog
 
 
@@ -48,15 +48,21 @@ async def run(
 
 
 async def up(
-    path: Path | None, services: Listening, first_agent: int, output_folder: Path, progress: ProgressLog
+    path: Path | None,
+    services: Listening,
+    first_agent: int,
+    output_folder: Path,
+    progress: ProgressLog,
+    *,
+    separate: bool = False,
 ) -> None:
     """Runs a stack until interrupted: the services, and the team of a scenario if `path` names one.
 
-    `first_agent` is the port of the team's first agent.
+    `first_agent` is the port of the team's first agent. With `separate`, each service is a program of its own.
     """
     scenario = Scenario() if path is None else _local_scenario(path)
     ports = fixed_stack_ports(scenario, services, first_agent)
-    async with local_stack(scenario, ports, progress, output_folder) as stack:
+    async with local_stack(scenario, ports, progress, output_folder, separate=separate) as stack:
         progress.clear_status()
         progress.print(_addresses(stack.plan))
         progress.log(f"The logs are in {stack.folder.path}. Press Ctrl-C to stop all programs.")
@@ -108,7 +114,8 @@ async def _assess_on(stack: LocalStack, scenario: Scenario, progress: ProgressLo
     try:
         return await assess(stack.plan.gateway_url, stack.plan.agent_urls, scenario.config, progress.status)
     except LostGreenAgentError as error:
-        raise AssessmentError(f"{error}\nThe gateway's last output:\n{stack.log_tail('gateway')}") from error
+        tail = stack.log_tail(ONE_PROGRAM)
+        raise AssessmentError(f"{error}\nThe last output of the gateway's program:\n{tail}") from error
 
 
 async def _save_traces(stack: LocalStack, results: Sequence[JsonValue], folder: Path, progress: ProgressLog) -> None:

@@ -126,6 +126,9 @@ def up(
         int, typer.Option(min=1, max=65535, help="Port of the first agent; the others follow.")
     ] = 9021,
     output_dir: Annotated[Path, typer.Option(help="Folder for the gateway's results.")] = RESULTS_FILE.parent,
+    separate: Annotated[
+        bool, typer.Option("--separate", help="Start gateway, collector and workers as programs of their own.")
+    ] = False,
 ) -> None:
     """Start the services and a team on this machine, and keep them running until Ctrl-C."""
     with exit_codes(), ProgressLog() as progress:
@@ -134,7 +137,8 @@ def up(
         from concord_cli.stack.plan import Listening
 
         listening = Listening(host, port, collector_port, card_url)
-        execute(commands.up(None if no_team else scenario, listening, agents_port, output_dir, progress))
+        team = None if no_team else scenario
+        execute(commands.up(team, listening, agents_port, output_dir, progress, separate=separate))
 
 
 @app.command("green")

@@ -229,10 +229,10 @@ def test_the_metrics_count_what_the_row_says(run: Run) -> None:
 
 
 @needs_prometheus
-def test_the_green_agents_port_has_the_metrics_of_all_its_programs(run: Run) -> None:
-    last = "last_over_time(process_resident_memory_bytes[1m])"
-    parts = {each["metric"]["part"] for each in run.ask("query", query=last)["result"]}
-    assert parts == {"server", "evaluator-fast", "evaluator-llm"}
+def test_every_part_of_the_green_agent_is_up(run: Run) -> None:
+    last = "last_over_time(concord_part_up[1m])"
+    parts = {each["metric"]["part"]: each["value"][1] for each in run.ask("query", query=last)["result"]}
+    assert parts == dict.fromkeys(("gateway", "evaluator-fast", "evaluator-llm"), "1")
 
 
 @needs_prometheus
@@ -323,6 +323,11 @@ def test_the_log_lines_of_jobs_name_assessment_trial_and_trace(run: Run) -> None
     assert len(lines) == 2 * len(ids)
     assert {(line["trial_id"], line["trace_id"]) for line in lines} == set(ids.items())
     assert {line["assessment_id"] for line in lines} == {run.row["detail"]["assessment_id"]}
+
+
+def test_every_log_line_names_its_part(run: Run) -> None:
+    parts = {line["service"] for line in run.events}
+    assert {"gateway", "evaluator-fast", "evaluator-llm"} == parts - {"collector", "concord"}
 
 
 def test_the_gateways_log_lines_about_an_assessment_name_it(run: Run) -> None:

@@ -1,6 +1,7 @@
 """Gateway and collector on one port: each path has the limits and the authentication of its own service."""
 
 import json
+import re
 import socket
 from collections.abc import AsyncIterator
 from typing import Any
@@ -8,11 +9,13 @@ from uuid import uuid4
 
 import httpx
 import pytest
+from prometheus_client import CollectorRegistry, Counter
 from pydantic import SecretStr
+from starlette.types import ASGIApp
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.storage.connection import connect
-from concord_cli.green.app import create_app
+from concord_cli.program.one_port import create_app
 from concord_collector.settings import CollectorSettings
 from concord_gateway.settings import GatewaySettings
 from tests.integration.collectors import JSON, NO_TLS, SECRET, batch, bearer, reports, step
@@ -21,11 +24,18 @@ from tests.serving import served, served_agent
 CARD = "/.well-known/agent-card.json"
 
 
+def green_agent(gateway: GatewaySettings, collector: CollectorSettings, bound_to: str = "127.0.0.1:9009") -> ASGIApp:
+    workers = CollectorRegistry()
+    Counter("jobs_total", "Jobs.", registry=workers).inc()
+    up = {"gateway": True, "evaluator-fast": True, "evaluator-llm": False}
+    return create_app(gateway, collector, None, bound_to, workers, lambda: up)
+
+
 @pytest.fixture
 async def client(redis_url: str) -> AsyncIterator[httpx.AsyncClient]:
     gateway = GatewaySettings(redis_url=redis_url, token_secret=SecretStr(SECRET), max_body_bytes=4000)
     collector = CollectorSettings(redis_url=redis_url, token_secret=SecretStr(SECRET), max_body_bytes=2000)
-    app = create_app(gateway, collector, None, "127.0.0.1:9009")
+    app = green_agent(gateway, collector)
     async with served(app) as url, httpx.AsyncClient(base_url=url, timeout=60, verify=NO_TLS) as client:
         yield client
 
@@ -59,6 +69,17 @@ async def test_each_service_keeps_its_own_limit_on_bodies(client: httpx.AsyncCli
     assert (await client.post("/", content=body * 2, headers=JSON)).status_code == 413
 
 
+async def test_the_metrics_of_all_parts_are_in_one_exposition_with_the_parts_that_run(
+    client: httpx.AsyncClient,
+) -> None:
+    exposition = (await client.get("/metrics")).text
+    assert 'jobs_total{part="evaluator"} 1.0' in exposition
+    assert 'concord_part_up{part="evaluator-fast"} 1.0' in exposition
+    assert 'concord_part_up{part="evaluator-llm"} 0.0' in exposition
+    assert exposition.count("# TYPE process_resident_memory_bytes ") == 1
+    assert {"collector", "gateway", "program"} <= set(re.findall(r'part="([^"]+)"', exposition))
+
+
 async def complete(_: IncomingMessage, task: TaskHandle) -> None:
     await task.complete("done")
 
@@ -88,9 +109,8 @@ async def test_a_green_agent_on_every_interface_does_not_assess_itself(
     redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(socket, "gethostname", lambda: "192.0.2.9")
-    everywhere = create_app(
-        GatewaySettings(redis_url=redis_url), CollectorSettings(redis_url=redis_url), None, "0.0.0.0:9009"
-    )
+    gateway, collector = GatewaySettings(redis_url=redis_url), CollectorSettings(redis_url=redis_url)
+    everywhere = green_agent(gateway, collector, "0.0.0.0:9009")
     async with served(everywhere) as url, httpx.AsyncClient(base_url=url, timeout=60, verify=NO_TLS) as client:
         text = await message_about(client, {"participants": {"agent": "http://192.0.2.9:9009/"}, "config": {}})
     assert "it is one of the assessor's own addresses" in text

@@ -4,32 +4,22 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 
-import httpx
 import pytest
 from prometheus_client import CollectorRegistry
 from pydantic import JsonValue
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
-from starlette.routing import Route
 
 from concord.assessment.jobs import Job, Queue
 from concord.storage import JobFunction, RetryLater
 from concord.storage.connection import WorkerPolicy, connect, run_worker
 from concord_assistant.config import GreenAgentConfig
-from concord_cli.green.app import create_app
 from concord_collector.metrics import Metrics
-from concord_collector.settings import CollectorSettings
 from concord_evaluator.instruments import WorkerInstruments
 from concord_gateway.assistants import AssistantContexts
 from concord_gateway.instruments import Instruments
-from concord_gateway.settings import GatewaySettings
 from tests.integration.assistant.test_environment_server import STAND_IN
-from tests.integration.collectors import NO_TLS
-from tests.ports import free_port
-from tests.serving import eventually, served
+from tests.serving import eventually
 
 
 def value(registry: CollectorRegistry, name: str, **labels: str) -> float | None:
@@ -65,7 +55,7 @@ async def test_a_worker_counts_every_attempt_by_its_outcome(
         stop.set()
 
     def count(name: str, outcome: str, seconds: float) -> None:
-        instruments.count_attempt(name, outcome, seconds)  # type: ignore[arg-type]  # the worker's own words
+        instruments.count_attempt(Queue.FAST, name, outcome, seconds)  # type: ignore[arg-type]  # the worker's own words
         if outcome == "completed":
             stop.set()
 
@@ -86,56 +76,6 @@ async def test_a_worker_counts_every_attempt_by_its_outcome(
         for outcome in attempts
     }
     assert counted == attempts
-
-
-async def scraped(redis_url: str, workers: Mapping[str, str], scrape_timeout: str) -> str:
-    """The green agent's exposition, for a Prometheus with this `scrape_timeout` (seconds)."""
-    gateway, collector = GatewaySettings(redis_url=redis_url), CollectorSettings(redis_url=redis_url)
-    app = create_app(gateway, collector, None, "127.0.0.1:9009", workers)
-    headers = {"X-Prometheus-Scrape-Timeout-Seconds": scrape_timeout}
-    async with served(app) as url, httpx.AsyncClient(timeout=60, verify=NO_TLS) as client:
-        return (await client.get(f"{url}/metrics", headers=headers)).text
-
-
-async def test_the_green_agent_shows_a_program_that_does_not_answer(redis_url: str) -> None:
-    instruments, port = WorkerInstruments(Queue.FAST), free_port()
-    urls = {"evaluator-fast": f"http://127.0.0.1:{port}", "evaluator-llm": f"http://127.0.0.1:{free_port()}"}
-    with instruments.served("127.0.0.1", port):
-        exposition = await scraped(redis_url, urls, scrape_timeout="60")
-    assert 'concord_part_up{part="evaluator-fast"} 1.0' in exposition
-    assert 'concord_part_up{part="evaluator-llm"} 0.0' in exposition
-    assert exposition.count("# TYPE process_resident_memory_bytes ") == 1
-
-
-@pytest.mark.parametrize(
-    ("scrape_timeout", "answers"), [("0.5", 0), ("60", 1), ("", 1), ("nan", 1), ("-1", 1), ("1e9", 1)]
-)
-async def test_the_green_agent_waits_for_its_programs_as_long_as_prometheus_waits_for_it(
-    redis_url: str, scrape_timeout: str, answers: int
-) -> None:
-    """A busy program counts as up. Without a valid header, the green agent waits for Prometheus's default timeout."""
-
-    async def busy(_: Request) -> Response:
-        await asyncio.sleep(0.6)
-        return Response()
-
-    async with served(Starlette(routes=[Route("/", busy)])) as url:
-        exposition = await scraped(redis_url, {"evaluator-fast": url}, scrape_timeout)
-    assert f'concord_part_up{{part="evaluator-fast"}} {answers}.0' in exposition
-
-
-async def test_a_program_that_sends_its_metrics_byte_by_byte_does_not_hold_up_the_others(redis_url: str) -> None:
-    async def endless() -> AsyncIterator[bytes]:
-        while True:
-            yield b"#"
-            await asyncio.sleep(0.05)
-
-    async def drip(_: Request) -> Response:
-        return StreamingResponse(endless())
-
-    async with served(Starlette(routes=[Route("/", drip)])) as url:
-        exposition = await scraped(redis_url, {"evaluator-fast": url}, scrape_timeout="0.5")
-    assert 'concord_part_up{part="evaluator-fast"} 0.0' in exposition
 
 
 async def test_a_collector_without_redis_exports_no_other_figure_of_redis() -> None:

@@ -1,11 +1,10 @@
-"""The command `green`: runs Redis, the services and the workers under one supervisor."""
+"""The command `green`: runs Redis and the services under one supervisor."""
 
 import asyncio
 import os
 
-from concord.assessment.jobs import Queue
 from concord_cli.errors import UsageError
-from concord_cli.green.plan import Address, green_programs
+from concord_cli.green.plan import Address, green_program
 from concord_cli.stack.local import bypass_proxies_on_loopback, start_redis
 from concord_cli.stack.probes import free_ports, is_free
 from concord_cli.stack.redis import choose_redis
@@ -30,7 +29,7 @@ async def green(address: Address, progress: ProgressLog) -> None:
         progress.log(redis.description)
         async with Supervisor(folder, progress.log, logs_to_stderr=True) as supervisor:
             await start_redis(redis, supervisor)
-            supervisor.start(green_programs(address, redis.url, free_ports(len(Queue))))
+            supervisor.start([green_program(address, redis.url)])
             await supervisor.ready()
             progress.log(f"The green agent is ready at {address.card_url or address.local_url}")
             await supervisor.guard(asyncio.Event().wait())

@@ -42,11 +42,14 @@ async def local_stack(
     progress: ProgressLog,
     output: Path | None = None,
     env: Mapping[str, str] | None = None,
+    *,
+    separate: bool = False,
 ) -> AsyncIterator[LocalStack]:
     """Starts Redis, the services and the scenario's team; at the end, stops them in reverse and removes their files.
 
     The gateway writes its results under `output`, by default into the run's folder. `env`: further environment
-    variables of services and team. Raises ProgramFailedError, UsageError.
+    variables of services and team. With `separate`, each service is a program of its own. Raises ProgramFailedError,
+    UsageError.
     """
     bypass_proxies_on_loopback()
     async with run_folder() as folder:
@@ -55,7 +58,7 @@ async def local_stack(
         run_id = uuid4().hex
         allowed_hosts = os.environ.get("CONCORD_ALLOWED_HOSTS")
         output = output or folder.path / "output"
-        plan = plan_stack(scenario, ports, redis.url, output, allowed_hosts, os.environ, run_id)
+        plan = plan_stack(scenario, ports, redis.url, output, allowed_hosts, os.environ, run_id, separate=separate)
         async with _containers(plan, run_id), Supervisor(folder, progress.log) as supervisor:
             progress.status(f"Starting {sum(map(len, plan.groups))} programs")
             try:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import reduce
 from pathlib import Path
 from types import MappingProxyType
+from typing import Final
 from urllib.parse import urlsplit
 
 from concord.assessment.jobs import Queue
@@ -15,9 +16,15 @@ from concord.trust.declared_hosts import is_every_interface, is_loopback
 from concord_cli.scenario.team import Participant, Scenario
 from concord_cli.stack.containers import container_command, variables_of
 from concord_cli.stack.probes import HttpProbe
-from concord_cli.stack.supervisor import Program
+from concord_cli.stack.supervisor import GRACE_S, Program
 
-_CARD = "/.well-known/agent-card.json"
+ONE_PROGRAM: Final = "concord"
+"""The name of the program that gateway, collector and workers are by default."""
+
+DRAIN_S: Final = int(GRACE_S) - 1
+"""How long its requests and jobs may run on once it is to stop: it then still has to release what it holds."""
+
+_CARD: Final = "/.well-known/agent-card.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,24 +67,24 @@ def plan_stack(
     allowed_hosts: str | None = None,
     environment: Mapping[str, str] = MappingProxyType({}),
     run_id: str = "",
+    *,
+    separate: bool = False,
 ) -> StackPlan:
     """Plans the services and the scenario's team; the gateway writes its results under `output`.
 
     `allowed_hosts` is the `CONCORD_ALLOWED_HOSTS` of this process, `environment` all its variables. `run_id` marks the
-    stack's containers. Raises UsageError for a variable that an agent needs and that is not set.
+    stack's containers. With `separate`, each service is a program of its own. Raises UsageError for a variable that an
+    agent needs and that is not set.
     """
     services = ports.services
     gateway_url = services.card_url or _url(services.gateway, services.host)
     collector_url = _url(services.collector, urlsplit(gateway_url).hostname or services.host)
-    redis = {"REDIS_URL": redis_url}
-    collector = _service("collector", "concord_collector", services.collector, host=services.host, env=redis)
-    gateway = _service(
-        *("gateway", "concord_gateway", services.gateway, "--card-url", gateway_url),
-        host=services.host,
-        env=redis
-        | {"CONCORD_COLLECTOR_URL": collector_url, "CONCORD_OUTPUT_DIR": str(output)}
-        | _allowed_team(services.host, ports.agents.values(), allowed_hosts),
-    )
+    env = {
+        "REDIS_URL": redis_url,
+        "CONCORD_COLLECTOR_URL": collector_url,
+        "CONCORD_OUTPUT_DIR": str(output),
+        **_allowed_team(services.host, ports.agents.values(), allowed_hosts),
+    }
     started = {role: _url(port) for role, port in ports.agents.items()}
     addresses = {**started, **scenario.endpoints}
     team = []
@@ -87,7 +94,9 @@ def plan_stack(
         command = _command(each, port, scenario.team.wiring, addresses, container)
         team.append(Program(each.role, command, variables, HttpProbe(_url(port).rstrip("/") + _CARD)))
     return StackPlan(
-        groups=((collector, *_workers(redis)), (*team, gateway)),
+        groups=_separate(services, gateway_url, env, team)
+        if separate
+        else ((*team, _program(services, gateway_url, env)),),
         images={each.role: each.image for each in scenario.local if _is_container(each) and each.image},
         gateway_url=gateway_url,
         collector_url=collector_url,
@@ -97,10 +106,31 @@ def plan_stack(
     )
 
 
-def _workers(env: Mapping[str, str]) -> list[Program]:
-    """A worker for each queue. It uses all processors, and the supervisor starts it again if it ends."""
+def _program(services: Listening, gateway_url: str, env: Mapping[str, str]) -> Program:
+    """Gateway, collector and workers as one program."""
+    return services_program(
+        services.host, services.gateway, env, "--card-url", gateway_url, "--collector-port", str(services.collector)
+    )
+
+
+def services_program(host: str, port: int, env: Mapping[str, str], *arguments: str) -> Program:
+    """Gateway, collector and workers as one program, ready when the gateway is, which needs a worker of each queue."""
+    return _service(ONE_PROGRAM, "concord_cli.program", port, "--grace", str(DRAIN_S), *arguments, env=env, host=host)
+
+
+def _separate(
+    services: Listening, gateway_url: str, env: Mapping[str, str], team: Sequence[Program]
+) -> tuple[tuple[Program, ...], ...]:
+    """Each service as a program of its own. The gateway stops first, with the team."""
+    collector = _service("collector", "concord_collector", services.collector, host=services.host, env=env)
+    gateway = _service(
+        "gateway", "concord_gateway", services.gateway, "--card-url", gateway_url, host=services.host, env=env
+    )
     # A worker has no HTTP probe: the gateway is not ready before a worker of each queue answers.
-    return [Program(f"evaluator-{queue}", _module("concord_evaluator", "--queue", queue.value), env) for queue in Queue]
+    workers = [
+        Program(f"evaluator-{queue}", _module("concord_evaluator", "--queue", queue.value), env) for queue in Queue
+    ]
+    return ((collector, *workers), (*team, gateway))
 
 
 def _command(

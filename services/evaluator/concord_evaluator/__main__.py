@@ -2,21 +2,17 @@
 
 import argparse
 import asyncio
+from functools import partial
 
 from concord.assessment.jobs import Queue
-from concord.llm import LLMSettings
 from concord.loopback import LOOPBACK
 from concord.service.logs import configure_logging
-from concord.storage.connection import WORK_RETRY_S, connect, run_worker
+from concord.service.program import run_until_signalled
+from concord.storage.connection import connect
 from concord.tracing import configure_tracing
-from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.instruments import WorkerInstruments
-from concord_evaluator.judge import TrialJudge
-from concord_evaluator.metrics import BrokenMetricError, installed_metrics
-from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
-from concord_evaluator.scorers import BrokenScorerError, installed_scorers
 from concord_evaluator.settings import EvaluatorSettings
-from concord_evaluator.worker import EvaluatorJobs, ProcessPool
+from concord_evaluator.work import broken_plugin, process_pool, work
 
 
 def main() -> None:
@@ -25,12 +21,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.queue is None and not arguments.replay_dead_letters:
         parser.error("--queue is needed to work")
-    try:
-        installed_metrics()
-        installed_evaluators()
-        installed_scorers()
-    except (BrokenMetricError, BrokenEvaluatorError, BrokenScorerError) as error:
-        parser.error(str(error))
+    if (fault := broken_plugin()) is not None:
+        parser.error(fault)
     settings = EvaluatorSettings()
     configure_logging("evaluator", level=settings.log_level, form=settings.log_format)
     configure_tracing("evaluator")
@@ -39,37 +31,12 @@ def main() -> None:
     else:
         instruments = WorkerInstruments(arguments.queue)
         with instruments.served(arguments.host, arguments.port):
-            asyncio.run(work(settings, arguments.queue, instruments))
+            run_until_signalled(partial(_work, settings, arguments.queue, instruments))
 
 
-async def work(settings: EvaluatorSettings, queue: Queue, instruments: WorkerInstruments) -> None:
-    """Runs a worker on a queue until SIGTERM or SIGINT."""
-    async with (
-        connect(settings.redis_url, settings.queue_redis_url, retry_s=WORK_RETRY_S) as storage,
-        ProcessPool(
-            settings.pool_processes,
-            memory_bytes=settings.pool_memory_bytes,
-            limit_s=settings.pool_limit_s,
-            on_replaced=instruments.replaced.inc,
-        ) as pool,
-    ):
-        if queue is Queue.FAST:
-            await pool.warm_up()
-        judge = TrialJudge(
-            LLMSettings(), samples=settings.judge_samples, deadline_s=settings.judge_deadline_s, cache=storage.answers
-        )
-        criteria = CriteriaEvaluator(LLMSettings(), deadline_s=settings.judge_deadline_s, cache=storage.answers)
-        jobs = EvaluatorJobs(
-            storage.traces, storage.assessments, storage.jobs, pool, judge, settings.evaluation_limits, criteria
-        )
-        await run_worker(
-            settings.queue_redis_url or settings.redis_url,
-            queue,
-            jobs.functions(queue),
-            settings.policy(queue),
-            jobs.on_dead_letter,
-            on_attempt=instruments.count_attempt,
-        )
+async def _work(settings: EvaluatorSettings, queue: Queue, instruments: WorkerInstruments, stop: asyncio.Event) -> None:
+    async with process_pool(settings, instruments) as pool:
+        await work(queue, settings, pool, instruments, stop)
 
 
 async def replay(settings: EvaluatorSettings, queue: Queue | None) -> int:

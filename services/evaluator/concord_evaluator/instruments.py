@@ -1,4 +1,4 @@
-"""A worker's Prometheus metrics, and the port that serves them."""
+"""The workers' Prometheus metrics, and the port that serves them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,11 +12,10 @@ _JOBS: Final[tuple[type[JobRequest], ...]] = (EvaluateTrial, JudgeTrial, Aggrega
 
 
 class WorkerInstruments:
-    """The metrics of a worker on `queue`, in a separate registry, and those of its process."""
+    """The metrics of the workers on `queues` of one process, in a registry of their own."""
 
-    def __init__(self, queue: Queue) -> None:
+    def __init__(self, *queues: Queue) -> None:
         self.registry = CollectorRegistry()
-        ProcessCollector(registry=self.registry)
         self._attempts = Counter(
             "concord_evaluator_jobs_total",
             "Attempts at jobs, by how they ended.",
@@ -35,25 +34,29 @@ class WorkerInstruments:
             "Processes of the worker's pool that died or exceeded a limit, and were replaced.",
             registry=self.registry,
         )
-        self._queue = queue
         for job in _JOBS:
-            if job.queue is queue:
-                self._seconds.labels(queue, job.function)
+            if job.queue in queues:
+                self._seconds.labels(job.queue, job.function)
                 for outcome in ("completed", "retried", "failed"):
-                    self._attempts.labels(queue, job.function, outcome)
+                    self._attempts.labels(job.queue, job.function, outcome)
 
-    def count_attempt(self, function: str, outcome: Literal["completed", "retried", "failed"], seconds: float) -> None:
-        """Counts an attempt at a job: see `OnAttempt`."""
-        self._attempts.labels(self._queue, function, outcome).inc()
-        self._seconds.labels(self._queue, function).observe(seconds)
+    def count_attempt(
+        self, queue: Queue, function: str, outcome: Literal["completed", "retried", "failed"], seconds: float
+    ) -> None:
+        """Counts an attempt at a job of a queue: see `OnAttempt`."""
+        self._attempts.labels(queue, function, outcome).inc()
+        self._seconds.labels(queue, function).observe(seconds)
 
     @contextmanager
     def served(self, host: str, port: int | None) -> Iterator[None]:
-        """Serves `/metrics` from a thread for the duration of the block, if there is a port. Raises OSError if the port
-        is in use."""
+        """Serves `/metrics` from a thread for the duration of the block, if there is a port, with those of the process.
+
+        Raises OSError if the port is in use.
+        """
         if port is None:
             yield
             return
+        ProcessCollector(registry=self.registry)
         server, thread = start_http_server(port, host, self.registry)
         try:
             yield

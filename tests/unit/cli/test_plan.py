@@ -26,39 +26,48 @@ MIXED = Scenario.model_validate(
 )
 
 
-def planned() -> StackPlan:
-    return plan_stack(
-        MIXED, Ports(7000, Listening("127.0.0.1", 7002, 7001), {"reviewer": 7003}), REDIS_URL, Path("out")
-    )
+def planned(*, separate: bool = False) -> StackPlan:
+    ports = Ports(7000, Listening("127.0.0.1", 7002, 7001), {"reviewer": 7003})
+    return plan_stack(MIXED, ports, REDIS_URL, Path("out"), separate=separate)
 
 
-def program(name: str) -> Program:
-    return next(each for group in planned().groups for each in group if each.name == name)
+def names(plan: StackPlan) -> list[list[str]]:
+    return [[each.name for each in group] for group in plan.groups]
 
 
-def argument(name: str, option: str) -> str:
-    return next(value for key, value in pairwise(program(name).command) if key == option)
+def program(name: str, *, separate: bool = False) -> Program:
+    plan = planned(separate=separate)
+    return next(each for group in plan.groups for each in group if each.name == name)
 
 
-def test_the_services_come_first_and_the_gateway_last() -> None:
-    assert [[each.name for each in group] for group in planned().groups] == [
-        ["collector", "evaluator-fast", "evaluator-llm"],
-        ["reviewer", "gateway"],
-    ]
+def argument(name: str, option: str, *, separate: bool = False) -> str:
+    return next(value for key, value in pairwise(program(name, separate=separate).command) if key == option)
+
+
+def test_the_services_are_one_program_beside_the_team() -> None:
+    assert names(planned()) == [["reviewer", "concord"]]
+
+
+def test_separate_services_come_first_and_the_gateway_last() -> None:
+    assert names(planned(separate=True)) == [["collector", "evaluator-fast", "evaluator-llm"], ["reviewer", "gateway"]]
 
 
 def test_every_program_runs_as_a_module_of_the_current_python() -> None:
-    for group in planned().groups:
-        for each in group:
-            assert each.command[:2] == (sys.executable, "-m")
+    for plan in (planned(), planned(separate=True)):
+        for group in plan.groups:
+            for each in group:
+                assert each.command[:2] == (sys.executable, "-m")
 
 
 def test_the_gateways_card_carries_the_url_that_clients_use() -> None:
-    assert argument("gateway", "--card-url") == planned().gateway_url == "http://127.0.0.1:7002/"
+    assert planned().gateway_url == "http://127.0.0.1:7002/"
+    assert argument("concord", "--card-url") == planned().gateway_url
+    assert argument("gateway", "--card-url", separate=True) == planned().gateway_url
 
 
-def test_the_gateways_environment_has_the_collectors_url_and_the_output_folder() -> None:
-    assert program("gateway").env == {
+def test_the_services_environment_has_the_collectors_url_and_the_output_folder() -> None:
+    assert program("concord").env == program("gateway", separate=True).env
+    assert program("concord").env == {
         "REDIS_URL": REDIS_URL,
         "CONCORD_COLLECTOR_URL": "http://127.0.0.1:7001/",
         "CONCORD_OUTPUT_DIR": "out",
@@ -73,13 +82,15 @@ def test_an_agents_arguments_have_its_id_function_and_team_and_no_redis_url() ->
 
 
 def test_services_are_probed_at_readyz_and_agents_at_their_cards() -> None:
-    assert program("collector").probe == HttpProbe("http://127.0.0.1:7001/readyz")
+    assert program("concord").probe == HttpProbe("http://127.0.0.1:7002/readyz")
+    assert program("collector", separate=True).probe == HttpProbe("http://127.0.0.1:7001/readyz")
     assert program("reviewer").probe == HttpProbe("http://127.0.0.1:7003/.well-known/agent-card.json")
-    assert program("evaluator-fast").probe is None
+    assert program("evaluator-fast", separate=True).probe is None
 
 
 def test_no_command_line_contains_the_redis_password() -> None:
-    assert not any("secret" in word for group in planned().groups for each in group for word in each.command)
+    for plan in (planned(), planned(separate=True)):
+        assert not any("secret" in word for group in plan.groups for each in group for word in each.command)
 
 
 def test_started_and_external_participants_keep_their_order() -> None:
@@ -92,12 +103,12 @@ def test_started_and_external_participants_keep_their_order() -> None:
 def test_services_on_every_interface_are_probed_here_and_reached_by_the_cards_host() -> None:
     listening = Listening("0.0.0.0", 7002, 7001, "http://box:80/")  # noqa: S104
     plan = plan_stack(MIXED, Ports(7000, listening, {"reviewer": 7003}), REDIS_URL, Path("out"), "10.0.0.0/8")
-    collector, gateway = plan.groups[0][0], plan.groups[1][-1]
-    assert collector.probe == HttpProbe("http://127.0.0.1:7001/readyz")
+    [[_, services]] = plan.groups
+    assert services.probe == HttpProbe("http://127.0.0.1:7002/readyz")
     assert (plan.gateway_url, plan.collector_url) == ("http://box:80/", "http://box:7001/")
-    assert gateway.env["CONCORD_COLLECTOR_URL"] == "http://box:7001/"
+    assert services.env["CONCORD_COLLECTOR_URL"] == "http://box:7001/"
     # The gateway otherwise refuses agents on the loopback interface if other machines reach it.
-    assert gateway.env["CONCORD_ALLOWED_HOSTS"] == "10.0.0.0/8,127.0.0.1:7003"
+    assert services.env["CONCORD_ALLOWED_HOSTS"] == "10.0.0.0/8,127.0.0.1:7003"
 
 
 def test_services_on_every_interface_need_a_url() -> None:

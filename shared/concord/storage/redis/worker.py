@@ -73,15 +73,14 @@ async def run_worker(
     policy: WorkerPolicy,
     on_dead_letter: OnDeadLetter,
     *,
-    stop: asyncio.Event | None = None,
+    stop: asyncio.Event,
     on_attempt: OnAttempt = lambda *_: None,
 ) -> None:
-    """Works on a queue until `stop` is set or, without it, until SIGTERM or SIGINT.
+    """Works on a queue until `stop` is set.
 
     Then it takes no more jobs, and lets running ones finish for `completion_wait_s`. If Redis is lost, the worker
     reconnects and its unfinished jobs are run again. A killed worker's jobs are run again after `LEASE_S`.
     """
-    stop = stop or _set_by_signals()
     while not stop.is_set():
         redis = open_redis(url, retry_s=WORK_RETRY_S)
         runner = _Runner(queue, policy, ArqJobQueue(redis), on_dead_letter, on_attempt)
@@ -141,14 +140,6 @@ async def _beat(redis: ArqRedis, queue: Queue, worker: _LeasingWorker, file: Pat
 
 def _touch(file: Path) -> None:
     file.touch()
-
-
-def _set_by_signals() -> asyncio.Event:
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    return stop
 
 
 async def _run_until_stopped(worker: Worker, stop: asyncio.Event) -> None:

@@ -1,14 +1,15 @@
 """The gateway's and the collector's apps as one ASGI app, so that one port serves both."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
-from types import MappingProxyType
 
+from prometheus_client import CollectorRegistry
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
+from structlog.contextvars import bound_contextvars
 
 from concord.service.token_paths import TokenPathLimit
-from concord_cli.green.metrics import metrics_route
+from concord_cli.program.metrics import metrics_route
 from concord_collector.app import PATHS as COLLECTOR_PATHS
 from concord_collector.app import create_app as create_collector
 from concord_collector.settings import CollectorSettings
@@ -21,25 +22,29 @@ def create_app(
     collector_settings: CollectorSettings,
     card_url: str | None,
     bound_to: str,
-    metrics_urls: Mapping[str, str] = MappingProxyType({}),
+    workers: CollectorRegistry,
+    up: Callable[[], Mapping[str, bool]],
 ) -> ASGIApp:
     """Serves the collector's paths by the collector's app, with its own limits, and all others by the gateway's.
 
     `card_url` is the URL that clients and participants use for both services; None if it is not known. `bound_to` is
-    the address that the server listens on. `metrics_urls` has the metrics of the other programs, by their names:
-    `/metrics` serves those of all programs.
+    the address that the server listens on. `/metrics` serves the metrics of both and those of the `workers`, and which
+    parts of the program are `up`.
     """
     if "collector_url" not in gateway_settings.model_fields_set:
         gateway_settings = gateway_settings.model_copy(update={"collector_url": card_url})
     gateway = create_gateway(gateway_settings, card_url, bound_to)
     collector = create_collector(collector_settings)
-    local = {"gateway": gateway.state.metrics, "collector": collector.state.metrics}
-    metrics = TokenPathLimit(Router([metrics_route(local, metrics_urls)]), accepts=lambda _: False)
+    registries = {"gateway": gateway.state.metrics, "collector": collector.state.metrics, "evaluator": workers}
+    metrics = TokenPathLimit(Router([metrics_route(registries, up)]), accepts=lambda _: False)
 
     async def by_path(scope: Scope, receive: Receive, send: Send) -> None:
         path = scope["path"]
-        app = metrics if path == "/metrics" else collector if path in COLLECTOR_PATHS else gateway
-        await app(scope, receive, send)
+        if path in COLLECTOR_PATHS:
+            with bound_contextvars(service="collector"):
+                await collector(scope, receive, send)
+        else:
+            await (metrics if path == "/metrics" else gateway)(scope, receive, send)
 
     @asynccontextmanager
     async def lifespan(_: object) -> AsyncIterator[None]:

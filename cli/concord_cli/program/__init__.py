@@ -1,0 +1,1 @@
+"""Gateway, collector and workers as one program, the default where they need not scale apart."""

@@ -1,0 +1,49 @@
+"""`python -m concord_cli.program`: gateway, collector and workers in one process, on one port or two."""
+
+from argparse import ArgumentParser
+from contextlib import ExitStack
+from functools import partial
+
+from concord.service.logs import configure_logging
+from concord.service.program import run_until_signalled
+from concord.service.serve import GRACE_S, AppNotStartedError, address_parser
+from concord.tracing import configure_tracing
+from concord_cli.program.parts import Addresses, Settings, listening, run
+from concord_evaluator.work import broken_plugin
+
+
+def main() -> None:
+    """Reads arguments and environment, and works until stopped."""
+    parser = _parser()
+    arguments = parser.parse_args()
+    if (fault := broken_plugin()) is not None:
+        parser.error(fault)
+    addresses = Addresses(arguments.host, arguments.port, arguments.collector_port, arguments.card_url)
+    settings = Settings.of_environment(arguments.grace)
+    configure_logging("concord", level=settings.gateway.log_level, form=settings.gateway.log_format)
+    configure_tracing("green-agent")
+    with ExitStack() as exits:
+        try:
+            listeners = [exits.enter_context(each) for each in listening(addresses)]
+        except OSError as error:
+            parser.error(f"cannot listen: {error.strerror or error}")
+        try:
+            run_until_signalled(partial(run, settings, addresses, listeners))
+        except AppNotStartedError as error:
+            raise SystemExit(str(error)) from error
+
+
+def _parser() -> ArgumentParser:
+    parser = address_parser(
+        "concord_cli.program", "Gateway, collector and workers as one program. State is in Redis (REDIS_URL)."
+    )
+    parser.add_argument("--card-url", help="URL in the agent card, where clients and participants reach the gateway")
+    parser.add_argument("--collector-port", type=int, help="the collector's own port (default: the gateway's)")
+    parser.add_argument(
+        "--grace", type=int, default=GRACE_S, metavar="SECONDS", help="how long requests and jobs may run after SIGTERM"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,110 @@
+"""A program of one or several parts: it owns the signals, restarts a part that fails, and lets all drain at once."""
+
+import asyncio
+import logging
+import signal
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from time import monotonic
+from typing import Any, Final
+
+import structlog
+
+logger = logging.getLogger(__name__)
+
+STABLE_S: Final = 10.0
+"""A part that has run this long has started well: its failure resets the count of restarts."""
+
+MAX_RESTARTS: Final = 3
+FIRST_BACKOFF_S: Final = 0.25
+
+Work = Callable[[asyncio.Event], Awaitable[None]]
+"""Works until the event is set, then drains and returns."""
+
+
+class Parts:
+    """The parts of a program, in one event loop. One that raises, or returns before its time, is started again."""
+
+    def __init__(self, *, first_backoff_s: float = FIRST_BACKOFF_S) -> None:
+        self._parts: dict[str, Work] = {}
+        self._running: set[str] = set()
+        self._first_backoff_s = first_backoff_s
+
+    def add(self, name: str, work: Work) -> None:
+        """Adds a part. `name` is in its log lines, as `service`, and in its metrics."""
+        self._parts[name] = work
+
+    def up(self) -> dict[str, bool]:
+        """Whether each part is running now."""
+        return {name: name in self._running for name in self._parts}
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Runs all parts until `stop` is set. If a part keeps failing, stops the others and raises its last error."""
+        running = [asyncio.create_task(self._keep_running(name, stop), name=name) for name in self._parts]
+        ended = await asyncio.gather(*running, return_exceptions=True)
+        for error in filter(None, ended):
+            raise error
+
+    async def _keep_running(self, name: str, stop: asyncio.Event) -> None:
+        structlog.contextvars.bind_contextvars(service=name)
+        failures = 0
+        while not stop.is_set():
+            began = monotonic()
+            error = await self._run_once(name, stop)
+            if error is None:
+                return
+            failures = 1 if monotonic() - began > STABLE_S else failures + 1
+            if failures > MAX_RESTARTS:
+                stop.set()
+                raise error
+            delay_s = self._first_backoff_s * 2 ** (failures - 1)
+            logger.error("%s failed; starting it again in %g s", name, delay_s, exc_info=error)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), delay_s)
+
+    async def _run_once(self, name: str, stop: asyncio.Event) -> Exception | None:
+        """Why a part is to be started again; None if it stopped as it should."""
+        self._running.add(name)
+        try:
+            await self._parts[name](stop)
+        except Exception as error:
+            return error
+        finally:
+            self._running.discard(name)
+        return None if stop.is_set() else RuntimeError(f"{name} ended by itself")
+
+
+def run_until_signalled(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> None:
+    """Runs work until SIGTERM or SIGINT sets its event and it has drained. A second signal cancels it.
+
+    Raises whatever the work raises, and SystemExit after a second signal.
+    """
+    with asyncio.Runner(loop_factory=_fastest_loop()) as runner:
+        runner.run(_until_signalled(work))
+
+
+def _fastest_loop() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    """uvloop's factory of event loops, where it is installed."""
+    try:
+        import uvloop
+    except ImportError:
+        return None
+    return uvloop.new_event_loop
+
+
+async def _until_signalled(work: Callable[[asyncio.Event], Coroutine[Any, Any, None]]) -> None:
+    stop = asyncio.Event()
+    task = asyncio.create_task(work(stop))
+
+    def end() -> None:
+        if stop.is_set():
+            task.cancel()
+        stop.set()
+
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, end)
+    try:
+        await task
+    except asyncio.CancelledError:
+        raise SystemExit(128 + signal.SIGTERM) from None
