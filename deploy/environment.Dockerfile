@@ -10,7 +10,7 @@ RUN python -m venv --without-pip /opt/concord \
     && pip --python /opt/concord install --no-cache-dir --require-hashes -r locks/environment.txt
 COPY shared shared
 COPY services/environment services/environment
-RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels ./shared ./services/environment \
+RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels ./shared ./services/environment/client ./services/environment \
     && pip --python /opt/concord install --no-deps --no-index wheels/*.whl
 
 FROM python:3.13-slim

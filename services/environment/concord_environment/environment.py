@@ -16,7 +16,7 @@ from concord_environment.core.faults import Conflict, NotFound
 from concord_environment.core.simulation import Simulation
 from concord_environment.core.world import Terms
 from concord_environment.lifecycle import Lifecycle
-from concord_environment.modalities.registry import apply, operation_of
+from concord_environment.modalities.registry import apply, implementation_of
 from concord_environment.modalities.world import EnvironmentWorld
 from concord_environment.notices.bus import Bus, Notice
 from concord_environment.notices.webhooks import Webhooks
@@ -124,9 +124,9 @@ class Environment:
 
         Raises Forbidden if the caller lacks the permission or may not act for the person that the action names.
         """
-        operation = operation_of(action)
-        caller.require(operation.permission)
-        bound = operation.bind(simulation.world, action, caller)
+        implementation = implementation_of(action)
+        caller.require(implementation.operation.permission)
+        bound = implementation.bind(simulation.world, action, caller)
         signed = {**(metadata or {}), "created_by_key": caller.key_id}
         return Submission(bound, due or _arrival(bound) or simulation.now, caller.key_id, priority, signed)
 
@@ -166,5 +166,5 @@ def _notices(event: Event) -> list[Notice]:
     times = {"status": str(event.status), "scheduled_time": event.scheduled_time.isoformat()}
     notices = [Notice(f"event.{stage}", {**data, **times}, at)]
     if event.status is EventStatus.EXECUTED:
-        notices.append(Notice(operation_of(event.action).notice, data, at))
+        notices.append(Notice(implementation_of(event.action).operation.notice, data, at))
     return notices

@@ -3,13 +3,13 @@
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
-from inspect import getmembers
 from types import NoneType
 from typing import Any
 
 import pytest
 from concord_environment_client import AsyncUESClient, UESClient, resources, responses
 from concord_environment_client.endpoints import Endpoint
+from concord_environment_client.modalities import MODALITIES
 
 from concord_environment.app import create_app
 from concord_environment.environment import Environment
@@ -25,12 +25,16 @@ def openapi() -> dict[str, Any]:
     return document
 
 
+def all_resources() -> Iterator[type]:
+    yield from MODALITIES
+    yield from (kind for kind in vars(resources).values() if getattr(kind, "__module__", None) == resources.__name__)
+
+
 def endpoints() -> Iterator[tuple[str, Endpoint[Any]]]:
-    for resource_name, resource in getmembers(resources, lambda member: isinstance(member, type)):
-        if resource.__module__ == resources.__name__:
-            for name, endpoint in vars(resource).items():
-                if isinstance(endpoint, Endpoint):
-                    yield f"{resource_name}.{name}", endpoint
+    for resource in all_resources():
+        for name, endpoint in vars(resource).items():
+            if isinstance(endpoint, Endpoint):
+                yield f"{resource.__name__}.{name}", endpoint
 
 
 def served() -> set[tuple[str, str]]:
@@ -72,9 +76,7 @@ def test_every_call_of_the_service_has_exactly_one_method() -> None:
 @pytest.mark.parametrize("client", [UESClient, AsyncUESClient])
 def test_a_client_has_every_resource(client: type[UESClient] | type[AsyncUESClient]) -> None:
     available = {kind for one in vars(client()).values() for kind in type(one).__mro__}
-    assert {
-        kind for kind in vars(resources).values() if isinstance(kind, type) and kind.__module__ == resources.__name__
-    } <= available
+    assert set(all_resources()) <= available
 
 
 TYPED = [

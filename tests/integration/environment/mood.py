@@ -5,6 +5,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Final, Literal
 
+from concord_environment_client.endpoints import S
+from concord_environment_client.operations import (
+    CREATES,
+    TEXT,
+    Items,
+    ModalityCalls,
+    Operation,
+    QueryCall,
+    StateCall,
+    Tool,
+)
+from concord_environment_client.responses import Json
 from pydantic import Field
 
 from concord_environment.core.actions import Action
@@ -14,8 +26,8 @@ from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows
 from concord_environment.modalities.fields import Id, Moment, Name, Page
 from concord_environment.modalities.modality import (
+    Implementation,
     Modality,
-    Operation,
     QueryAnswer,
     StatePage,
     States,
@@ -24,6 +36,17 @@ from concord_environment.modalities.modality import (
     answer_fields,
     view_fields,
 )
+
+
+class MoodCalls(ModalityCalls[S]):
+    """The user's moods."""
+
+    name: ClassVar = "mood"
+    items: ClassVar = (Items("moods", "mood_id", content=("feeling",)),)
+
+    get_state = StateCall("/mood/state", Json)
+    query = QueryCall("/mood/query", Json, Tool("Finds the moods with one feeling.", {"feeling": TEXT}))
+    feel = Operation("/mood/feel", "feel", "mood.felt", CREATES, Tool("Adds a mood.", {"feeling": TEXT}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,10 +136,10 @@ def _inconsistencies(state: MoodState) -> Iterator[str]:
 
 
 MODALITY: Final = Modality(
-    name="mood",
+    calls=MoodCalls,
     description="the user's moods",
     state=MoodState,
-    operations=(Operation(Feel, _feel, "feel", "mood:feel", "mood.felt"),),
+    implementations=(Implementation(MoodCalls.feel, Feel, _feel),),
     default_operation="feel",
     views=Views(_state, MoodView, _brief, MoodView, MoodQuery, _answer, MoodAnswer, _as_text),
     scenario=ScenarioForm(MoodDocument, _load, _dump),

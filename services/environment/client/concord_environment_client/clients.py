@@ -8,6 +8,14 @@ import httpx
 from concord_environment_client import resources
 from concord_environment_client.endpoints import AsyncSender, Request, S, Sender
 from concord_environment_client.errors import raise_for, translated
+from concord_environment_client.modalities.calendar import CalendarCalls
+from concord_environment_client.modalities.chat import ChatCalls
+from concord_environment_client.modalities.contacts import ContactsCalls
+from concord_environment_client.modalities.email import EmailCalls
+from concord_environment_client.modalities.location import LocationCalls
+from concord_environment_client.modalities.preferences import PreferencesCalls
+from concord_environment_client.modalities.sms import SMSCalls
+from concord_environment_client.modalities.weather import WeatherCalls
 
 T = TypeVar("T")
 
@@ -39,14 +47,14 @@ class _Resources(Generic[S]):
         self.environment: resources.EnvironmentStates[S] = resources.EnvironmentStates(sender)
         self.events: resources.Events[S] = resources.Events(sender)
         self.scenario: resources.Scenario[S] = resources.Scenario(sender)
-        self.email: resources.Email[S] = resources.Email(sender)
-        self.sms: resources.SMS[S] = resources.SMS(sender)
-        self.chat: resources.Chat[S] = resources.Chat(sender)
-        self.calendar: resources.Calendar[S] = resources.Calendar(sender)
-        self.contacts: resources.Contacts[S] = resources.Contacts(sender)
-        self.location: resources.Location[S] = resources.Location(sender)
-        self.weather: resources.Weather[S] = resources.Weather(sender)
-        self.preferences: resources.Preferences[S] = resources.Preferences(sender)
+        self.email: EmailCalls[S] = EmailCalls(sender)
+        self.sms: SMSCalls[S] = SMSCalls(sender)
+        self.chat: ChatCalls[S] = ChatCalls(sender)
+        self.calendar: CalendarCalls[S] = CalendarCalls(sender)
+        self.contacts: ContactsCalls[S] = ContactsCalls(sender)
+        self.location: LocationCalls[S] = LocationCalls(sender)
+        self.weather: WeatherCalls[S] = WeatherCalls(sender)
+        self.preferences: PreferencesCalls[S] = PreferencesCalls(sender)
         self.access_logs: resources.AccessLogs[S] = resources.AccessLogs(sender)
         self.webhooks: resources.Webhooks[S] = resources.Webhooks(sender)
 

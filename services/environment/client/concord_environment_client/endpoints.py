@@ -3,8 +3,9 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from string import Formatter
-from typing import Any, Final, Generic, Literal, Protocol, TypeVar, overload
+from typing import Any, Final, Generic, Literal, Protocol, Self, TypeVar, overload
 
 from pydantic import BaseModel, TypeAdapter
 
@@ -49,6 +50,7 @@ class Resource(Generic[S]):
         self.sender: Final[S] = sender
 
 
+@dataclass(frozen=True)
 class Endpoint(Generic[T]):
     """A call of the service, as a method of its resource.
 
@@ -57,15 +59,20 @@ class Endpoint(Generic[T]):
     response of type `bytes` is a file.
     """
 
-    def __init__(self, method: Method, path: str, response: type[T]) -> None:
-        self.method: Final = method
-        self.path: Final = path
-        self.response: Final = response
-        self._adapter: TypeAdapter[T] | None = None if response is bytes else TypeAdapter(response)
-        self._path_parameters = {name for _, name, _, _ in Formatter().parse(path) if name}
+    method: Method
+    path: str
+    response: type[T]
+
+    @cached_property
+    def _adapter(self) -> TypeAdapter[T] | None:
+        return None if self.response is bytes else TypeAdapter(self.response)
+
+    @cached_property
+    def _path_parameters(self) -> frozenset[str]:
+        return frozenset(name for _, name, _, _ in Formatter().parse(self.path) if name)
 
     @overload
-    def __get__(self, resource: None, owner: type[Any]) -> "Endpoint[T]": ...
+    def __get__(self, resource: None, owner: type[Any]) -> Self: ...
     @overload
     def __get__(self, resource: Resource[Sender], owner: type[Any]) -> Callable[..., T]: ...
     @overload

@@ -1,17 +1,13 @@
-"""All calls of the environment service, by resource. A test compares them with the OpenAPI document."""
+"""The calls of the environment service apart from those of the modalities, by resource."""
 
 from types import NoneType
 from typing import Any, Final
 
 from concord_environment_client import responses
 from concord_environment_client.endpoints import Endpoint, Resource, S
-from concord_environment_client.responses import ActionResult, Json
+from concord_environment_client.responses import Json
 
 _NOTHING: Final[Any] = NoneType
-
-
-def _action(path: str) -> Endpoint[ActionResult]:
-    return Endpoint("POST", path, ActionResult)
 
 
 class Keys(Resource[S]):
@@ -86,114 +82,6 @@ class Scenario(Resource[S]):
     import_full = Endpoint("POST", "/scenario/import/full", responses.ImportReport)
     import_environment = Endpoint("POST", "/scenario/import/environment", responses.ImportReport)
     import_events = Endpoint("POST", "/scenario/import/events", responses.ImportReport)
-
-
-class Email(Resource[S]):
-    """The user's mailbox."""
-
-    get_state = Endpoint("GET", "/email/state", responses.EmailState)
-    query = Endpoint("POST", "/email/query", responses.FoundEmails)
-    send = _action("/email/send")
-    receive = _action("/email/receive")
-    mark_read = _action("/email/read")
-    mark_unread = _action("/email/unread")
-    star = _action("/email/star")
-    unstar = _action("/email/unstar")
-    archive = _action("/email/archive")
-    delete = _action("/email/delete")
-    add_labels = _action("/email/label")
-    remove_labels = _action("/email/unlabel")
-    move = _action("/email/move")
-    export_mbox = Endpoint("GET", "/email/export/mbox", bytes)
-    export_eml = Endpoint("GET", "/email/export/eml", bytes)
-    import_mbox = Endpoint("POST", "/email/import/mbox", Json)
-    import_eml = Endpoint("POST", "/email/import/eml", Json)
-
-
-class SMS(Resource[S]):
-    """The user's text messages."""
-
-    get_state = Endpoint("GET", "/sms/state", responses.SMSState)
-    query = Endpoint("POST", "/sms/query", responses.FoundMessages)
-    send = _action("/sms/send")
-    receive = _action("/sms/receive")
-    mark_read = _action("/sms/read")
-    mark_unread = _action("/sms/unread")
-    delete = _action("/sms/delete")
-    react = _action("/sms/react")
-    remove_reaction = _action("/sms/unreact")
-    edit = _action("/sms/edit")
-    create_group = _action("/sms/group")
-    update_group = _action("/sms/group-update")
-    add_participant = _action("/sms/participant-add")
-    remove_participant = _action("/sms/participant-remove")
-    leave_group = _action("/sms/leave")
-    update_conversation = _action("/sms/conversation")
-    update_delivery = _action("/sms/delivery")
-
-
-class Chat(Resource[S]):
-    """The chat between the user and the assistant."""
-
-    get_state = Endpoint("GET", "/chat/state", responses.ChatState)
-    query = Endpoint("POST", "/chat/query", responses.FoundChat)
-    send = _action("/chat/send")
-    delete = _action("/chat/delete")
-    clear = _action("/chat/clear")
-
-
-class Calendar(Resource[S]):
-    """The user's calendars."""
-
-    get_state = Endpoint("GET", "/calendar/state", responses.CalendarState)
-    query = Endpoint("POST", "/calendar/query", responses.FoundEvents)
-    create = _action("/calendar/create")
-    update = _action("/calendar/update")
-    delete = _action("/calendar/delete")
-    respond_to_event = _action("/calendar/respond")
-    list_calendars = Endpoint("GET", "/calendar/calendars", Json)
-    create_calendar = _action("/calendar/calendars/create")
-    update_calendar = _action("/calendar/calendars/update")
-    delete_calendar = _action("/calendar/calendars/delete")
-    set_default_calendar = _action("/calendar/calendars/set-default")
-    export_ics = Endpoint("GET", "/calendar/export/ics", bytes)
-    import_ics = Endpoint("POST", "/calendar/import/ics", Json)
-
-
-class Contacts(Resource[S]):
-    """The user's address book."""
-
-    get_state = Endpoint("GET", "/contacts/state", Json)
-    query = Endpoint("POST", "/contacts/query", Json)
-    create = _action("/contacts/create")
-    update = _action("/contacts/update")
-    delete = _action("/contacts/delete")
-    block = _action("/contacts/block")
-    unblock = _action("/contacts/unblock")
-
-
-class Location(Resource[S]):
-    """The user's current and earlier places."""
-
-    get_state = Endpoint("GET", "/location/state", Json)
-    query = Endpoint("POST", "/location/query", Json)
-    update = _action("/location/update")
-
-
-class Weather(Resource[S]):
-    """Weather reports by place."""
-
-    get_state = Endpoint("GET", "/weather/state", Json)
-    query = Endpoint("POST", "/weather/query", Json)
-    update = _action("/weather/update")
-
-
-class Preferences(Resource[S]):
-    """The user's preferences for times and dates."""
-
-    get_state = Endpoint("GET", "/time/state", Json)
-    query = Endpoint("POST", "/time/query", Json)
-    update = _action("/time/update")
 
 
 class AccessLogs(Resource[S]):

@@ -15,7 +15,7 @@ from concord_environment.api.responses import action_response, unvalidated
 from concord_environment.api.routing import PrefixRouter, body_of, direct
 from concord_environment.core.actions import Action
 from concord_environment.modalities.calendar.views import CalendarList, list_calendars
-from concord_environment.modalities.modality import AnyModality, AnyOperation, StatePage
+from concord_environment.modalities.modality import AnyImplementation, AnyModality, StatePage
 from concord_environment.modalities.registry import MODALITY_BY_NAME, query_description, state_description
 
 _EXECUTION: Final = (
@@ -42,8 +42,8 @@ def _router(modality: AnyModality) -> PrefixRouter:
     router = PrefixRouter(prefix=f"/{modality.name}", tags=[modality.name])
     _add_state(router, modality)
     _add_query(router, modality)
-    for operation in modality.operations:
-        _add_action(router, operation)
+    for implementation in modality.implementations:
+        _add_action(router, implementation)
     return router
 
 
@@ -106,8 +106,9 @@ def _add_query(router: PrefixRouter, modality: AnyModality) -> None:
     )
 
 
-def _add_action(router: PrefixRouter, operation: AnyOperation) -> None:
-    request_type: Any = operation.request
+def _add_action(router: PrefixRouter, implementation: AnyImplementation) -> None:
+    request_type: Any = implementation.request
+    operation = implementation.operation
     permission = permitted(operation.permission)
 
     async def act(
@@ -129,8 +130,8 @@ def _add_action(router: PrefixRouter, operation: AnyOperation) -> None:
         f"/{operation.route}",
         act,
         methods=["POST"],
-        response_model=operation.response,
-        operation_id=f"{operation.modality}_{operation.name}",
+        response_model=implementation.response,
+        operation_id=operation.tool_name,
         summary=f"{operation.modality}: {operation.name}",
         route_class_override=direct(respond),
         description=f"{getdoc(request_type)}\n\n{_EXECUTION} Requires the permission `{operation.permission}`.",

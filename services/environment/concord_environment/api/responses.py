@@ -9,7 +9,7 @@ from pydantic import BaseModel, JsonValue
 from concord_environment.core.events import IGNORED, Event, EventStatus
 from concord_environment.environment import EnvironmentSimulation
 from concord_environment.modalities.modality import ActionResponse, EventFacts
-from concord_environment.modalities.registry import MODALITY_BY_NAME, operation_of
+from concord_environment.modalities.registry import MODALITY_BY_NAME, implementation_of
 
 
 class EventView(BaseModel):
@@ -64,15 +64,15 @@ def action_response(simulation: EnvironmentSimulation, event: Event) -> ActionRe
     """The response to an action."""
     when = "" if event.status is EventStatus.EXECUTED else f" at {event.scheduled_time.isoformat()}"
     ignored = ", ".join(event.metadata.get(IGNORED, ()))
-    operation = operation_of(event.action)
-    return operation.response(
+    implementation = implementation_of(event.action)
+    return implementation.response(
         event_id=event.event_id,
         scheduled_time=event.scheduled_time,
         status=event.status,
         message=f"{event.modality}.{event.action.operation}: {event.status}{when}"
         + (f"; ignored, because there is no such id: {ignored}" if ignored else ""),
         modality=event.modality,
-        **operation.affected(simulation.world, event.action, _facts(simulation, event)),
+        **implementation.affected(simulation.world, event.action, _facts(simulation, event)),
     )
 
 

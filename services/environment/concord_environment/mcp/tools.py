@@ -11,10 +11,10 @@ from concord_environment.access.keys import Key
 from concord_environment.api.responses import action_response
 from concord_environment.core.faults import Invalid
 from concord_environment.environment import Environment
-from concord_environment.modalities.modality import AnyModality, AnyOperation, QueryAnswer, StatePage, StateView
+from concord_environment.modalities.modality import AnyImplementation, AnyModality, QueryAnswer, StatePage, StateView
 from concord_environment.modalities.registry import (
+    IMPLEMENTATIONS,
     MODALITY_BY_NAME,
-    OPERATIONS,
     query_description,
     reasons,
     state_description,
@@ -77,7 +77,7 @@ def _tools() -> Iterator[EnvironmentTool]:
     for modality in MODALITY_BY_NAME.values():
         yield _state_tool(modality)
         yield _query_tool(modality)
-    yield from map(_action_tool, OPERATIONS)
+    yield from map(_action_tool, IMPLEMENTATIONS)
 
 
 def _time(environment: Environment, key: Key, arguments: NoArguments) -> SimulatedTime:  # noqa: ARG001 - one signature
@@ -109,10 +109,10 @@ def _query_tool(modality: AnyModality) -> EnvironmentTool:
     return EnvironmentTool(f"{modality.name}_query", description, views.query_type, modality.query_permission, run)
 
 
-def _action_tool(operation: AnyOperation) -> EnvironmentTool:
+def _action_tool(implementation: AnyImplementation) -> EnvironmentTool:
     def run(environment: Environment, key: Key, arguments: Any) -> BaseModel:  # noqa: ANN401 - the operation's request
         event = environment.submit(environment.simulation, key, arguments)
         return action_response(environment.simulation, event)
 
-    name, description = f"{operation.modality}_{operation.name}", getdoc(operation.request) or ""
-    return EnvironmentTool(name, description, operation.request, operation.permission, run)
+    operation, request = implementation.operation, implementation.request
+    return EnvironmentTool(operation.tool_name, getdoc(request) or "", request, operation.permission, run)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final, Literal
 
+from concord_environment_client.modalities.location import LocationCalls
 from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 
 from concord_environment.core.actions import Action
@@ -14,8 +15,8 @@ from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.documents import ScenarioForm, StateDocument
 from concord_environment.modalities.fields import Line, Moment, Name, Page, SortOrder
 from concord_environment.modalities.modality import (
+    Implementation,
     Modality,
-    Operation,
     QueryAnswer,
     StatePage,
     States,
@@ -262,10 +263,10 @@ def _dump(state: LocationState) -> dict[str, Any]:
 
 
 MODALITY: Final = Modality(
-    name="location",
+    calls=LocationCalls,
     description="the user's current place and the places before it",
     state=LocationState,
-    operations=(Operation(UpdateLocation, _update, "update", "location:update", "location.updated"),),
+    implementations=(Implementation(LocationCalls.update, UpdateLocation, _update),),
     default_operation="update",
     views=Views(_state, LocationStateView, _brief, LocationBriefView, LocationQuery, _answer, LocationAnswer, _as_text),
     scenario=ScenarioForm(LocationDocument, _load, _dump),

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Final, Generic, Protocol, TypeVar
 
+from concord_environment_client.operations import ModalityCalls, Operation
 from pydantic import BaseModel, Field, JsonValue
 
 from concord_environment.core.actions import Action
@@ -59,7 +60,7 @@ class States(Protocol):
         """The update count and time of a modality."""
 
 
-# --- operations ---
+# --- implementations of operations ---
 
 
 class Caller(Protocol):
@@ -108,35 +109,28 @@ def unchanged(world: States, action: A, caller: Caller) -> A:  # noqa: ARG001 - 
 
 
 @dataclass(frozen=True, slots=True)
-class Operation(Generic[A]):
-    """One operation of a modality.
+class Implementation(Generic[A]):
+    """How the service executes a declared operation.
 
     `bind` makes the user the default person of a request, and raises Forbidden if the caller may not act for the
-    person that the request names. `apply` executes the action. `notice` is the type of the notice to subscribers.
-    `affected` returns the fields that `response` has besides those of an `ActionResponse`.
+    person that the request names. `apply` executes the action. `affected` returns the fields that `response` has
+    besides those of an `ActionResponse`. Raises TypeError for a request of another operation.
     """
 
+    operation: Operation
     request: type[A]
     apply: Callable[[States, A, Transaction], None]
-    route: str
-    permission: str
-    notice: str
     bind: Callable[[States, A, Caller], A] = unchanged
     response: type[ActionResponse] = ActionResponse
     affected: Callable[[States, A, EventFacts], dict[str, Any]] = nothing
 
-    @property
-    def modality(self) -> str:
-        """The name of the modality."""
-        return self.request.modality
-
-    @property
-    def name(self) -> str:
-        """The name of the operation in the `data` of events."""
-        return str(self.request.model_fields["operation"].default)
+    def __post_init__(self) -> None:
+        requested = (self.request.modality, self.request.model_fields["operation"].default)
+        if requested != (self.operation.modality, self.operation.name):
+            raise TypeError(f"{self.request.__name__} is no request of {self.operation.tool_name}")
 
 
-AnyOperation = Operation[Any]
+AnyImplementation = Implementation[Any]
 
 
 # --- views ---
@@ -244,17 +238,17 @@ def _no_inconsistencies(state: State) -> Iterable[str]:  # noqa: ARG001 - one si
 class Modality(Generic[S]):
     """One modality. The service derives its routes, MCP tools, permissions, snapshots and scenario documents.
 
-    `name` identifies the modality in paths, permissions, events and scenario files. `description` is a noun phrase for
+    `calls` declares its operations, each of which has one of the `implementations`. `description` is a noun phrase for
     the content of the state, as in "Returns the user's mailbox". An event without an operation in its data has the
     `default_operation`. `other_names` maps further operations of UES to data that mean the same. `inconsistencies`
     describes the broken references in a state. `event_data` returns the data of an event as UES has it. `undo_action`
-    names what an undo does to a row of the first table.
+    names what an undo does to a row of the first table. Raises TypeError for operations without an implementation.
     """
 
-    name: str
+    calls: type[ModalityCalls[Any]]
     description: str
     state: type[S]
-    operations: tuple[AnyOperation, ...]
+    implementations: tuple[AnyImplementation, ...]
     views: Views[Any, Any]
     scenario: ScenarioForm[S, Any]
     default_operation: str | None = None
@@ -262,6 +256,16 @@ class Modality(Generic[S]):
     inconsistencies: Callable[[S], Iterable[str]] = _no_inconsistencies
     event_data: Callable[[S, Any, EventFacts], dict[str, Any]] = plain_data
     undo_action: Callable[[S, Change], str] = undone_change
+
+    def __post_init__(self) -> None:
+        implemented = {each.operation.name for each in self.implementations}
+        if missing := {each.name for each in self.calls.operations()} - implemented:
+            raise TypeError(f"{self.name} does not implement {', '.join(sorted(missing))}")
+
+    @property
+    def name(self) -> str:
+        """The name in paths, permissions, events and scenario files."""
+        return self.calls.name
 
     @property
     def state_permission(self) -> str:

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final, Literal
 
+from concord_environment_client.modalities.preferences import PreferencesCalls
 from pydantic import BaseModel, Field
 
 from concord_environment.core.actions import Action
@@ -17,8 +18,8 @@ from concord_environment.modalities.documents import ScenarioForm, StateDocument
 from concord_environment.modalities.fields import Moment, Name, Page, Zone
 from concord_environment.modalities.modality import (
     ONLY_KEY,
+    Implementation,
     Modality,
-    Operation,
     QueryAnswer,
     StatePage,
     States,
@@ -168,10 +169,10 @@ def _as_text(brief: PreferencesView) -> Iterable[str]:
 
 
 MODALITY: Final = Modality(
-    name=NAME,
+    calls=PreferencesCalls,
     description="the user's preferences for times and dates",
     state=PreferencesState,
-    operations=(Operation(UpdatePreferences, _update, "update", "time:preferences", "time.preferences"),),
+    implementations=(Implementation(PreferencesCalls.update, UpdatePreferences, _update),),
     default_operation="update",
     views=Views(_state, PreferencesView, _brief, PreferencesView, Page, _answer, PreferencesAnswer, _as_text),
     scenario=ScenarioForm(PreferencesDocument, _load, _dump),

@@ -11,39 +11,39 @@ from concord_environment.core.actions import Action
 from concord_environment.core.faults import BadRequest, Invalid, NotFound
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.installed import MODALITIES
-from concord_environment.modalities.modality import AnyModality, AnyOperation
+from concord_environment.modalities.modality import AnyImplementation, AnyModality
 from concord_environment.modalities.world import EnvironmentWorld
 
 MODALITY_BY_NAME: Final[dict[str, AnyModality]] = {
     modality.name: modality for modality in sorted(MODALITIES, key=attrgetter("name"))
 }
 """All modalities by name, in alphabetical order."""
-OPERATIONS: Final[tuple[AnyOperation, ...]] = tuple(
-    operation for modality in MODALITIES for operation in modality.operations
+IMPLEMENTATIONS: Final[tuple[AnyImplementation, ...]] = tuple(
+    implementation for modality in MODALITIES for implementation in modality.implementations
 )
 
 _NULLABLE: Final[dict[type[Action], frozenset[str]]] = {
-    operation.request: frozenset(
-        name for name, field in operation.request.model_fields.items() if type(None) in get_args(field.annotation)
+    each.request: frozenset(
+        name for name, field in each.request.model_fields.items() if type(None) in get_args(field.annotation)
     )
-    for operation in OPERATIONS
+    for each in IMPLEMENTATIONS
 }
 """The fields of each request that may be null."""
 
-_OPERATION_BY_REQUEST: Final = {operation.request: operation for operation in OPERATIONS}
-_OPERATION_BY_NAME: Final = {(operation.modality, operation.name): operation for operation in OPERATIONS}
+_BY_REQUEST: Final = {each.request: each for each in IMPLEMENTATIONS}
+_BY_NAME: Final = {(each.operation.modality, each.operation.name): each for each in IMPLEMENTATIONS}
 # The data of an event may also name an operation by its route, as in "read" for "mark_read".
-_OPERATION_BY_ROUTE: Final = {(operation.modality, operation.route): operation for operation in OPERATIONS}
+_BY_ROUTE: Final = {(each.operation.modality, each.operation.route): each for each in IMPLEMENTATIONS}
 
 
-def operation_of(action: Action) -> AnyOperation:
-    """The operation of an action."""
-    return _OPERATION_BY_REQUEST[type(action)]
+def implementation_of(action: Action) -> AnyImplementation:
+    """The implementation of an action's operation."""
+    return _BY_REQUEST[type(action)]
 
 
 def apply(world: EnvironmentWorld, action: Action, transaction: Transaction) -> None:
     """Executes an action in a world. Raises a Fault if the world does not allow it."""
-    operation_of(action).apply(world, action, transaction)
+    implementation_of(action).apply(world, action, transaction)
     world.record_update(action.modality, transaction)
 
 
@@ -59,19 +59,19 @@ def parse(modality: str, data: Mapping[str, Any]) -> Action:
     other = MODALITY_BY_NAME[modality].other_names.get(str(data.get("operation")))
     data = data if other is None else {**data, **other}
     name = data.get("operation") or data.get("action") or MODALITY_BY_NAME[modality].default_operation
-    operation = _OPERATION_BY_NAME.get((modality, str(name))) or _OPERATION_BY_ROUTE.get((modality, str(name)))
-    if operation is None:
-        names = ", ".join(each.name for each in MODALITY_BY_NAME[modality].operations)
+    found = _BY_NAME.get((modality, str(name))) or _BY_ROUTE.get((modality, str(name)))
+    if found is None:
+        names = ", ".join(each.operation.name for each in MODALITY_BY_NAME[modality].implementations)
         raise Invalid(f"data.operation: {name!r} is not one of the operations of {modality}: {names}")
     is_dumped = "input_id" in data
     fields = {
         key: value
         for key, value in data.items()
         if key not in ("operation", "action", "modality_type")
-        and (value is not None or (not is_dumped and key in _NULLABLE[operation.request]))
+        and (value is not None or (not is_dumped and key in _NULLABLE[found.request]))
     }
     try:
-        return operation.request.model_validate(fields)  # type: ignore[no-any-return]  # erased in the table
+        return found.request.model_validate(fields)  # type: ignore[no-any-return]  # erased in the table
     except ValidationError as error:
         raise BadRequest(f"data.{reasons(error)}") from error
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final, Literal
 
+from concord_environment_client.modalities.weather import WeatherCalls
 from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 from concord_environment.core.actions import Action
@@ -15,8 +16,8 @@ from concord_environment.modalities.documents import ScenarioForm, StateDocument
 from concord_environment.modalities.fields import Id, JsonObject, Moment, Name, Page
 from concord_environment.modalities.location import Latitude, Longitude
 from concord_environment.modalities.modality import (
+    Implementation,
     Modality,
-    Operation,
     QueryAnswer,
     StatePage,
     States,
@@ -291,10 +292,10 @@ def _dump(state: WeatherState) -> dict[str, Any]:
 
 
 MODALITY: Final = Modality(
-    name="weather",
+    calls=WeatherCalls,
     description="the weather reports by place",
     state=WeatherState,
-    operations=(Operation(UpdateWeather, _update, "update", "weather:update", "weather.updated"),),
+    implementations=(Implementation(WeatherCalls.update, UpdateWeather, _update),),
     default_operation="update",
     views=Views(_state, WeatherStateView, _brief, WeatherBriefView, WeatherQuery, _answer, WeatherAnswer, _as_text),
     scenario=ScenarioForm(WeatherDocument, _load, _dump),

@@ -9,7 +9,10 @@ from typing import Any, Final
 
 from concord_environment_client import AsyncUESClient
 from concord_environment_client.endpoints import Endpoint
-from concord_environment_client.resources import SMS, Calendar, Chat, Email
+from concord_environment_client.modalities.calendar import CalendarCalls
+from concord_environment_client.modalities.chat import ChatCalls
+from concord_environment_client.modalities.email import EmailCalls
+from concord_environment_client.modalities.sms import SMSCalls
 from pydantic import BaseModel
 
 CONVERSATION: Final = "user-assistant"
@@ -93,7 +96,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
         _tool(
             "email_query",
             "Finds emails, latest first.",
-            Email.query,
+            EmailCalls.query,
             takes={
                 "from_address": _TEXT,
                 "to_address": _TEXT,
@@ -110,56 +113,62 @@ TOOLS: Final[Mapping[str, Tool]] = {
         _tool(
             "email_send",
             "Sends an email as the user. To reply, give in_reply_to, the message_id of the email.",
-            Email.send,
+            EmailCalls.send,
             {"to_addresses": _TEXTS, "subject": _TEXT, "body_text": _TEXT},
             {"cc_addresses": _TEXTS, "bcc_addresses": _TEXTS, "in_reply_to": _TEXT},
             action="email.send",
         ),
-        _selection("mark_read", Email.mark_read, "Marks emails as read."),
-        _selection("mark_unread", Email.mark_unread, "Marks emails as unread."),
-        _selection("star", Email.star, "Adds the star to emails."),
-        _selection("unstar", Email.unstar, "Removes the star from emails."),
-        _selection("archive", Email.archive, "Moves emails to the archive."),
-        _selection("delete", Email.delete, "Moves emails to the trash."),
-        _selection("add_label", Email.add_labels, "Adds labels to emails.", labels=_TEXTS),
-        _selection("remove_label", Email.remove_labels, "Removes labels from emails.", labels=_TEXTS),
-        _selection("move", Email.move, "Moves emails to a folder.", folder=_TEXT),
+        _selection("mark_read", EmailCalls.mark_read, "Marks emails as read."),
+        _selection("mark_unread", EmailCalls.mark_unread, "Marks emails as unread."),
+        _selection("star", EmailCalls.star, "Adds the star to emails."),
+        _selection("unstar", EmailCalls.unstar, "Removes the star from emails."),
+        _selection("archive", EmailCalls.archive, "Moves emails to the archive."),
+        _selection("delete", EmailCalls.delete, "Moves emails to the trash."),
+        _selection("add_label", EmailCalls.add_labels, "Adds labels to emails.", labels=_TEXTS),
+        _selection("remove_label", EmailCalls.remove_labels, "Removes labels from emails.", labels=_TEXTS),
+        _selection("move", EmailCalls.move, "Moves emails to a folder.", folder=_TEXT),
         _tool(
             "sms_query",
             "Finds text messages, latest first.",
-            SMS.query,
+            SMSCalls.query,
             takes={"from_number": _TEXT, "body_contains": _TEXT, "thread_id": _TEXT, "limit": _NUMBER},
             defaults={"limit": 50, "sort_by": "sent_at"},
         ),
         _tool(
             "sms_send",
             "Sends a text message as the user.",
-            SMS.send,
+            SMSCalls.send,
             {"to_numbers": _TEXTS, "body": _TEXT},
             action="sms.send_message",
         ),
         _tool(
-            "sms_read", "Marks text messages as read.", SMS.mark_read, {"message_ids": _TEXTS}, action="sms.mark_read"
+            "sms_read",
+            "Marks text messages as read.",
+            SMSCalls.mark_read,
+            {"message_ids": _TEXTS},
+            action="sms.mark_read",
         ),
         _tool(
             "sms_unread",
             "Marks text messages as unread.",
-            SMS.mark_unread,
+            SMSCalls.mark_unread,
             {"message_ids": _TEXTS},
             action="sms.mark_unread",
         ),
-        _tool("sms_delete", "Deletes a text message.", SMS.delete, {"message_id": _TEXT}, action="sms.delete_message"),
+        _tool(
+            "sms_delete", "Deletes a text message.", SMSCalls.delete, {"message_id": _TEXT}, action="sms.delete_message"
+        ),
         _tool(
             "sms_react",
             "Reacts to a text message.",
-            SMS.react,
+            SMSCalls.react,
             {"message_id": _TEXT, "emoji": _TEXT},
             action="sms.add_reaction",
         ),
         _tool(
             "calendar_query",
             "Finds calendar events, by start. Expands series with expand_recurring.",
-            Calendar.query,
+            CalendarCalls.query,
             takes={
                 "start": _TIME,
                 "end": _TIME,
@@ -172,7 +181,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
         _tool(
             "calendar_create",
             "Creates a calendar event. Attendees get an invitation.",
-            Calendar.create,
+            CalendarCalls.create,
             {"title": _TEXT, "start": _TIME, "end": _TIME},
             _EVENT,
             action="calendar.create",
@@ -180,7 +189,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
         _tool(
             "calendar_update",
             "Changes the given fields of an event.",
-            Calendar.update,
+            CalendarCalls.update,
             {"event_id": _TEXT},
             {"title": _TEXT, "start": _TIME, "end": _TIME, **_EVENT, **_SCOPE},
             action="calendar.update",
@@ -188,7 +197,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
         _tool(
             "calendar_delete",
             "Deletes an event.",
-            Calendar.delete,
+            CalendarCalls.delete,
             {"event_id": _TEXT},
             _SCOPE,
             action="calendar.delete",
@@ -196,7 +205,7 @@ TOOLS: Final[Mapping[str, Tool]] = {
         _tool(
             "calendar_respond",
             "Responds to an invitation as the user.",
-            Calendar.respond_to_event,
+            CalendarCalls.respond_to_event,
             {"event_id": _TEXT, "response": {"type": "string", "enum": ["accepted", "declined", "tentative"]}},
             {"comment": _TEXT},
             action="calendar.respond",
@@ -204,14 +213,14 @@ TOOLS: Final[Mapping[str, Tool]] = {
         _tool(
             "chat_query",
             "Reads the chat with the user, latest first. The user's tasks are there.",
-            Chat.query,
+            ChatCalls.query,
             takes={"limit": _NUMBER},
             defaults={"conversation_id": CONVERSATION, "sort_order": "desc", "limit": 50},
         ),
         _tool(
             "chat_send",
             "Writes to the user in the chat.",
-            Chat.send,
+            ChatCalls.send,
             {"content": _TEXT},
             action="chat.send_message",
             defaults={"conversation_id": CONVERSATION},

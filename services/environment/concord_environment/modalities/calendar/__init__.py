@@ -4,10 +4,11 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated, Any, Final
 
+from concord_environment_client.modalities.calendar import CalendarCalls
 from pydantic import BeforeValidator, Field
 
 from concord_environment.core.faults import Invalid
-from concord_environment.modalities.calendar.operations import CALENDAR_OPERATIONS
+from concord_environment.modalities.calendar.operations import CALENDAR_IMPLEMENTATIONS
 from concord_environment.modalities.calendar.recurrence import check
 from concord_environment.modalities.calendar.state import (
     PRIMARY,
@@ -76,10 +77,10 @@ def _inconsistencies(state: CalendarState) -> Iterator[str]:
 
 
 MODALITY: Final = Modality(
-    name="calendar",
+    calls=CalendarCalls,
     description="the user's calendars and their events",
     state=CalendarState,
-    operations=CALENDAR_OPERATIONS,
+    implementations=CALENDAR_IMPLEMENTATIONS,
     views=CALENDAR_VIEWS,
     scenario=ScenarioForm(CalendarDocument, _load, _dump),
     inconsistencies=_inconsistencies,

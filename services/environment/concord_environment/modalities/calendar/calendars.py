@@ -4,6 +4,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
+from concord_environment_client.modalities.calendar import CalendarCalls
+from concord_environment_client.operations import Operation
+
 from concord_environment.core.faults import Conflict, NotFound
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.calendar import requests
@@ -12,9 +15,9 @@ from concord_environment.modalities.calendar.views import CalendarView, calendar
 from concord_environment.modalities.modality import (
     ONLY_KEY,
     ActionResponse,
-    AnyOperation,
+    AnyImplementation,
     EventFacts,
-    Operation,
+    Implementation,
     States,
 )
 
@@ -77,23 +80,15 @@ def _set_default(world: States, action: requests.SetDefaultCalendar, transaction
     transaction.put(state.settings, ONLY_KEY, settings)
 
 
-def _operation(
-    request: type[A], apply: Callable[[States, A, Transaction], None], route: str, permission: str, notice: str
-) -> AnyOperation:
-    return Operation(
-        request,
-        apply,
-        f"calendars/{route}",
-        f"calendar:calendars:{permission}",
-        f"calendar.{notice}",
-        response=CalendarActionResponse,
-        affected=_affected,
-    )
+def _implementation(
+    operation: Operation, request: type[A], apply: Callable[[States, A, Transaction], None]
+) -> AnyImplementation:
+    return Implementation(operation, request, apply, response=CalendarActionResponse, affected=_affected)
 
 
-CALENDAR_CONTAINER_OPERATIONS: Final[tuple[AnyOperation, ...]] = (
-    _operation(requests.CreateCalendar, _create, "create", "create", "calendar_created"),
-    _operation(requests.UpdateCalendar, _update, "update", "update", "calendar_updated"),
-    _operation(requests.DeleteCalendar, _delete, "delete", "delete", "calendar_deleted"),
-    _operation(requests.SetDefaultCalendar, _set_default, "set-default", "default", "default_set"),
+CALENDAR_CONTAINER_IMPLEMENTATIONS: Final[tuple[AnyImplementation, ...]] = (
+    _implementation(CalendarCalls.create_calendar, requests.CreateCalendar, _create),
+    _implementation(CalendarCalls.update_calendar, requests.UpdateCalendar, _update),
+    _implementation(CalendarCalls.delete_calendar, requests.DeleteCalendar, _delete),
+    _implementation(CalendarCalls.set_default_calendar, requests.SetDefaultCalendar, _set_default),
 )

@@ -6,12 +6,14 @@ from datetime import datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
+from concord_environment_client.modalities.calendar import CalendarCalls
+
 from concord_environment.core.clock import as_utc
 from concord_environment.core.faults import BadRequest, Conflict, NotFound
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.calendar import requests
 from concord_environment.modalities.calendar.authorisation import bind_create, bind_respond, bind_update
-from concord_environment.modalities.calendar.calendars import CALENDAR_CONTAINER_OPERATIONS, existing_calendar
+from concord_environment.modalities.calendar.calendars import CALENDAR_CONTAINER_IMPLEMENTATIONS, existing_calendar
 from concord_environment.modalities.calendar.invitations import revised, with_response
 from concord_environment.modalities.calendar.recurrence import (
     Occurrence,
@@ -25,7 +27,7 @@ from concord_environment.modalities.calendar.recurrence import (
 )
 from concord_environment.modalities.calendar.state import Calendar, CalendarAttachment, CalendarEvent, CalendarState
 from concord_environment.modalities.email.state import EmailState
-from concord_environment.modalities.modality import AnyOperation, Operation, States
+from concord_environment.modalities.modality import AnyImplementation, Implementation, States
 
 _TARGET: Final = frozenset(
     {"operation", "event_id", "calendar_id", "move_to_calendar_id", "recurrence_scope", "recurrence_id"}
@@ -216,17 +218,10 @@ def _end_before(state: CalendarState, event: CalendarEvent, occurrence: Occurren
         transaction.put(state.events, event.event_id, shortened)
 
 
-CALENDAR_OPERATIONS: Final[tuple[AnyOperation, ...]] = (
-    Operation(requests.CreateEvent, _create, "create", "calendar:create", "calendar.event_created", bind_create),
-    Operation(requests.UpdateEvent, _update, "update", "calendar:update", "calendar.event_updated", bind_update),
-    Operation(requests.DeleteEvent, _delete, "delete", "calendar:delete", "calendar.event_deleted"),
-    Operation(
-        requests.Respond,
-        _respond,
-        "respond",
-        "calendar:respond",
-        "calendar.event_responded",
-        bind_respond,
-    ),
-    *CALENDAR_CONTAINER_OPERATIONS,
+CALENDAR_IMPLEMENTATIONS: Final[tuple[AnyImplementation, ...]] = (
+    Implementation(CalendarCalls.create, requests.CreateEvent, _create, bind_create),
+    Implementation(CalendarCalls.update, requests.UpdateEvent, _update, bind_update),
+    Implementation(CalendarCalls.delete, requests.DeleteEvent, _delete),
+    Implementation(CalendarCalls.respond_to_event, requests.Respond, _respond, bind_respond),
+    *CALENDAR_CONTAINER_IMPLEMENTATIONS,
 )

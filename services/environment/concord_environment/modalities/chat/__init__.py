@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, Final
 
+from concord_environment_client.modalities.chat import ChatCalls
 from pydantic import BeforeValidator, Field
 
-from concord_environment.modalities.chat.operations import CHAT_OPERATIONS, ChatAction, SendChat
+from concord_environment.modalities.chat.operations import CHAT_IMPLEMENTATIONS, ChatAction, SendChat
 from concord_environment.modalities.chat.state import ChatConversation, ChatMessage, ChatSettings, ChatState
 from concord_environment.modalities.chat.views import CHAT_VIEWS
 from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows
@@ -60,10 +61,10 @@ def _event_data(state: ChatState, action: ChatAction, facts: EventFacts) -> dict
 
 
 MODALITY: Final = Modality(
-    name="chat",
+    calls=ChatCalls,
     description="the chat between the user and the assistant",
     state=ChatState,
-    operations=CHAT_OPERATIONS,
+    implementations=CHAT_IMPLEMENTATIONS,
     default_operation="send_message",
     views=CHAT_VIEWS,
     scenario=ScenarioForm(ChatDocument, _load, _dump),

@@ -2,6 +2,7 @@
 
 from typing import ClassVar, Final, Literal, Self
 
+from concord_environment_client.modalities.chat import ChatCalls
 from pydantic import Field, model_validator
 
 from concord_environment.core.actions import Action
@@ -9,7 +10,7 @@ from concord_environment.core.faults import Conflict, Forbidden
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.chat.state import ChatConversation, ChatMessage, ChatState, Content, Role
 from concord_environment.modalities.fields import Id, JsonObject
-from concord_environment.modalities.modality import AnyOperation, Caller, Operation, States
+from concord_environment.modalities.modality import AnyImplementation, Caller, Implementation, States
 
 
 class ChatAction(Action):
@@ -118,8 +119,8 @@ def _clear(world: States, action: ClearConversation, transaction: Transaction) -
     transaction.drop(state.conversations, conversation_id)
 
 
-CHAT_OPERATIONS: Final[tuple[AnyOperation, ...]] = (
-    Operation(SendChat, _send, "send", "chat:send", "chat.message", _bind_send),
-    Operation(DeleteChatMessage, _delete, "delete", "chat:delete", "chat.deleted"),
-    Operation(ClearConversation, _clear, "clear", "chat:clear", "chat.cleared"),
+CHAT_IMPLEMENTATIONS: Final[tuple[AnyImplementation, ...]] = (
+    Implementation(ChatCalls.send, SendChat, _send, _bind_send),
+    Implementation(ChatCalls.delete, DeleteChatMessage, _delete),
+    Implementation(ChatCalls.clear, ClearConversation, _clear),
 )

@@ -2,9 +2,10 @@
 
 from typing import Any, Final
 
+from concord_environment_client.modalities.contacts import ContactsCalls
 from pydantic import Field
 
-from concord_environment.modalities.contacts.operations import CONTACTS_OPERATIONS
+from concord_environment.modalities.contacts.operations import CONTACTS_IMPLEMENTATIONS
 from concord_environment.modalities.contacts.state import Contact, ContactsState
 from concord_environment.modalities.contacts.views import CONTACTS_VIEWS
 from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows
@@ -27,10 +28,10 @@ def _dump(state: ContactsState) -> dict[str, Any]:
 
 
 MODALITY: Final = Modality(
-    name="contacts",
+    calls=ContactsCalls,
     description="the user's address book",
     state=ContactsState,
-    operations=CONTACTS_OPERATIONS,
+    implementations=CONTACTS_IMPLEMENTATIONS,
     views=CONTACTS_VIEWS,
     scenario=ScenarioForm(ContactsDocument, _load, _dump),
 )

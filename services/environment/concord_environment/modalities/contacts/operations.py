@@ -5,6 +5,7 @@ from dataclasses import replace
 from datetime import date
 from typing import Annotated, Any, ClassVar, Final, Literal
 
+from concord_environment_client.modalities.contacts import ContactsCalls
 from pydantic import Field
 
 from concord_environment.core.actions import Action
@@ -12,7 +13,7 @@ from concord_environment.core.faults import Conflict, NotFound
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.contacts.state import Contact, ContactsState, Groups, Identifiers, PostalAddresses
 from concord_environment.modalities.fields import Id, Line, Name, NoneAsEmpty, Text
-from concord_environment.modalities.modality import AnyOperation, Operation, States
+from concord_environment.modalities.modality import AnyImplementation, Implementation, States
 
 
 class ContactsAction(Action):
@@ -146,10 +147,10 @@ def _put(state: ContactsState, contact: Contact, transaction: Transaction) -> No
     transaction.put(state.contacts, contact.contact_id, contact)
 
 
-CONTACTS_OPERATIONS: Final[tuple[AnyOperation, ...]] = (
-    Operation(CreateContact, _create, "create", "contacts:create", "contacts.created"),
-    Operation(UpdateContact, _update, "update", "contacts:update", "contacts.updated"),
-    Operation(DeleteContact, _delete, "delete", "contacts:delete", "contacts.deleted"),
-    Operation(BlockContact, _block(blocked=True), "block", "contacts:block", "contacts.blocked"),
-    Operation(UnblockContact, _block(blocked=False), "unblock", "contacts:unblock", "contacts.unblocked"),
+CONTACTS_IMPLEMENTATIONS: Final[tuple[AnyImplementation, ...]] = (
+    Implementation(ContactsCalls.create, CreateContact, _create),
+    Implementation(ContactsCalls.update, UpdateContact, _update),
+    Implementation(ContactsCalls.delete, DeleteContact, _delete),
+    Implementation(ContactsCalls.block, BlockContact, _block(blocked=True)),
+    Implementation(ContactsCalls.unblock, UnblockContact, _block(blocked=False)),
 )

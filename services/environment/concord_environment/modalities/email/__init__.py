@@ -2,11 +2,12 @@
 
 from typing import Annotated, Any, Final
 
+from concord_environment_client.modalities.email import EmailCalls
 from pydantic import BeforeValidator, Field
 
 from concord_environment.core.tables import Change
 from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows, with_current_names
-from concord_environment.modalities.email.operations import EMAIL_OPERATIONS
+from concord_environment.modalities.email.operations import EMAIL_IMPLEMENTATIONS
 from concord_environment.modalities.email.requests import EmailAction, ReceiveEmail, SendEmail
 from concord_environment.modalities.email.state import FOLDERS, Email, EmailAccount, EmailState
 from concord_environment.modalities.email.views import EMAIL_VIEWS
@@ -112,10 +113,10 @@ def _undo_action(state: EmailState, change: Change) -> str:
 
 
 MODALITY: Final = Modality(
-    name="email",
+    calls=EmailCalls,
     description="the user's mailbox",
     state=EmailState,
-    operations=EMAIL_OPERATIONS,
+    implementations=EMAIL_IMPLEMENTATIONS,
     views=EMAIL_VIEWS,
     other_names={
         **{name: {"operation": "send"} for name in ("reply", "reply_all", "forward")},

@@ -6,6 +6,8 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Final, NamedTuple, TypeVar
 
+from concord_environment_client.modalities.email import EmailCalls
+
 from concord_environment.core.faults import Conflict, Forbidden
 from concord_environment.core.identity import namespace
 from concord_environment.core.transaction import Transaction
@@ -14,7 +16,7 @@ from concord_environment.modalities.email import requests
 from concord_environment.modalities.email.state import FOLDERS, MAX_NAMES, Attachment, Email, EmailState
 from concord_environment.modalities.email.threading import Headers, find_thread, headers_of, references_for
 from concord_environment.modalities.fields import same_address
-from concord_environment.modalities.modality import ONLY_KEY, AnyOperation, Caller, Operation, States
+from concord_environment.modalities.modality import ONLY_KEY, AnyImplementation, Caller, Implementation, States
 
 S = TypeVar("S", bound=requests._Selection)
 
@@ -169,40 +171,18 @@ def _unlabelled(email: Email, action: requests.RemoveLabel) -> Email:
     return replace(email, labels=tuple(label for label in email.labels if label not in action.labels))
 
 
-EMAIL_OPERATIONS: Final[tuple[AnyOperation, ...]] = (
-    Operation(requests.SendEmail, _send, "send", "email:send", "email.sent", _bind_send),
-    Operation(requests.ReceiveEmail, _receive, "receive", "email:receive", "email.received"),
-    Operation(
-        requests.MarkRead, _each(lambda email, _: replace(email, is_read=True)), "read", "email:read", "email.read"
-    ),
-    Operation(
-        requests.MarkUnread,
-        _each(lambda email, _: replace(email, is_read=False)),
-        "unread",
-        "email:unread",
-        "email.unread",
-    ),
-    Operation(
-        requests.Star, _each(lambda email, _: replace(email, is_starred=True)), "star", "email:star", "email.starred"
-    ),
-    Operation(
-        requests.Unstar,
-        _each(lambda email, _: replace(email, is_starred=False)),
-        "unstar",
-        "email:unstar",
-        "email.unstarred",
-    ),
-    Operation(
-        requests.Archive,
-        _each(lambda email, _: replace(email, folder="archive")),
-        "archive",
-        "email:archive",
-        "email.archived",
-    ),
-    Operation(requests.Delete, _delete, "delete", "email:delete", "email.deleted"),
-    Operation(requests.AddLabel, _label, "label", "email:label", "email.labelled"),
-    Operation(requests.RemoveLabel, _each(_unlabelled), "unlabel", "email:unlabel", "email.unlabelled"),
-    Operation(requests.Move, _move, "move", "email:move", "email.moved"),
+EMAIL_IMPLEMENTATIONS: Final[tuple[AnyImplementation, ...]] = (
+    Implementation(EmailCalls.send, requests.SendEmail, _send, _bind_send),
+    Implementation(EmailCalls.receive, requests.ReceiveEmail, _receive),
+    Implementation(EmailCalls.mark_read, requests.MarkRead, _each(lambda email, _: replace(email, is_read=True))),
+    Implementation(EmailCalls.mark_unread, requests.MarkUnread, _each(lambda email, _: replace(email, is_read=False))),
+    Implementation(EmailCalls.star, requests.Star, _each(lambda email, _: replace(email, is_starred=True))),
+    Implementation(EmailCalls.unstar, requests.Unstar, _each(lambda email, _: replace(email, is_starred=False))),
+    Implementation(EmailCalls.archive, requests.Archive, _each(lambda email, _: replace(email, folder="archive"))),
+    Implementation(EmailCalls.delete, requests.Delete, _delete),
+    Implementation(EmailCalls.add_labels, requests.AddLabel, _label),
+    Implementation(EmailCalls.remove_labels, requests.RemoveLabel, _each(_unlabelled)),
+    Implementation(EmailCalls.move, requests.Move, _move),
 )
 
 

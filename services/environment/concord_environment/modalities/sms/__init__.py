@@ -4,12 +4,13 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated, Any, Final
 
+from concord_environment_client.modalities.sms import SMSCalls
 from pydantic import Field
 
 from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows
 from concord_environment.modalities.fields import Id, Phone
 from concord_environment.modalities.modality import ONLY_KEY, EventFacts, Modality
-from concord_environment.modalities.sms.operations import SMS_OPERATIONS
+from concord_environment.modalities.sms.operations import SMS_IMPLEMENTATIONS
 from concord_environment.modalities.sms.requests import NESTED, SMSAction
 from concord_environment.modalities.sms.state import Conversation, SMSAccount, SMSMessage, SMSState
 from concord_environment.modalities.sms.views import SMS_VIEWS
@@ -48,10 +49,10 @@ def _inconsistencies(state: SMSState) -> Iterator[str]:
 
 
 MODALITY: Final = Modality(
-    name="sms",
+    calls=SMSCalls,
     description="the user's text messages",
     state=SMSState,
-    operations=SMS_OPERATIONS,
+    implementations=SMS_IMPLEMENTATIONS,
     views=SMS_VIEWS,
     scenario=ScenarioForm(SMSDocument, _load, _dump),
     inconsistencies=_inconsistencies,

@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
+from concord_environment_client.modalities.sms import SMSCalls
+
 from concord_environment.core.faults import Conflict, Forbidden
 from concord_environment.core.tables import Table
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.contacts.state import ContactsState
-from concord_environment.modalities.modality import AnyOperation, Caller, Operation, States
+from concord_environment.modalities.modality import AnyImplementation, Caller, Implementation, States
 from concord_environment.modalities.sms import requests
 from concord_environment.modalities.sms.state import Conversation, Participant, Reaction, SMSMessage, SMSState
 
@@ -264,24 +266,20 @@ def _update_delivery_status(world: States, action: requests.UpdateDeliveryStatus
     transaction.put(world[SMSState].messages, message.message_id, updated)
 
 
-SMS_OPERATIONS: Final[tuple[AnyOperation, ...]] = (
-    Operation(requests.SendMessage, _send, "send", "sms:send", "sms.sent", _bind_send),
-    Operation(requests.ReceiveMessage, _receive, "receive", "sms:receive", "sms.received"),
-    Operation(requests.MarkMessagesRead, _each(_read), "read", "sms:read", "sms.read"),
-    Operation(requests.MarkMessagesUnread, _each(_unread), "unread", "sms:unread", "sms.unread"),
-    Operation(requests.DeleteMessages, _each(_deleted), "delete", "sms:delete", "sms.deleted"),
-    Operation(requests.AddReaction, _react, "react", "sms:react", "sms.reacted", _bind_reaction),
-    Operation(requests.RemoveReaction, _remove_reaction, "unreact", "sms:react", "sms.unreacted", _bind_removal),
-    Operation(requests.EditMessage, _edit, "edit", "sms:edit", "sms.edited", _bind_edit),
-    Operation(requests.CreateGroup, _create_group, "group", "sms:group", "sms.group_created"),
-    Operation(requests.UpdateGroup, _update_group, "group-update", "sms:group", "sms.group_updated"),
-    Operation(requests.AddParticipant, _add_participant, "participant-add", "sms:group", "sms.participant_added"),
-    Operation(
-        requests.RemoveParticipant, _remove_participant, "participant-remove", "sms:group", "sms.participant_removed"
-    ),
-    Operation(requests.LeaveGroup, _remove_participant, "leave", "sms:leave", "sms.group_left"),
-    Operation(
-        requests.UpdateConversation, _update_conversation, "conversation", "sms:conversation", "sms.conversation"
-    ),
-    Operation(requests.UpdateDeliveryStatus, _update_delivery_status, "delivery", "sms:delivery", "sms.delivery"),
+SMS_IMPLEMENTATIONS: Final[tuple[AnyImplementation, ...]] = (
+    Implementation(SMSCalls.send, requests.SendMessage, _send, _bind_send),
+    Implementation(SMSCalls.receive, requests.ReceiveMessage, _receive),
+    Implementation(SMSCalls.mark_read, requests.MarkMessagesRead, _each(_read)),
+    Implementation(SMSCalls.mark_unread, requests.MarkMessagesUnread, _each(_unread)),
+    Implementation(SMSCalls.delete, requests.DeleteMessages, _each(_deleted)),
+    Implementation(SMSCalls.react, requests.AddReaction, _react, _bind_reaction),
+    Implementation(SMSCalls.remove_reaction, requests.RemoveReaction, _remove_reaction, _bind_removal),
+    Implementation(SMSCalls.edit, requests.EditMessage, _edit, _bind_edit),
+    Implementation(SMSCalls.create_group, requests.CreateGroup, _create_group),
+    Implementation(SMSCalls.update_group, requests.UpdateGroup, _update_group),
+    Implementation(SMSCalls.add_participant, requests.AddParticipant, _add_participant),
+    Implementation(SMSCalls.remove_participant, requests.RemoveParticipant, _remove_participant),
+    Implementation(SMSCalls.leave_group, requests.LeaveGroup, _remove_participant),
+    Implementation(SMSCalls.update_conversation, requests.UpdateConversation, _update_conversation),
+    Implementation(SMSCalls.update_delivery, requests.UpdateDeliveryStatus, _update_delivery_status),
 )

@@ -1,0 +1,39 @@
+"""The calls of the modality `contacts`: the user's address book."""
+
+from typing import ClassVar
+
+from concord_environment_client.endpoints import S
+from concord_environment_client.operations import (
+    CHANGES_ANY,
+    CREATES,
+    Items,
+    ModalityCalls,
+    Operation,
+    QueryCall,
+    StateCall,
+    changes,
+    deletes,
+)
+from concord_environment_client.responses import Json
+
+
+class ContactsCalls(ModalityCalls[S]):
+    """The user's address book."""
+
+    name: ClassVar = "contacts"
+    items: ClassVar = (
+        Items(
+            "contacts",
+            "contact_id",
+            content=("first_name", "last_name"),
+            kept=frozenset({"created_at", "updated_at"}),
+        ),
+    )
+
+    get_state = StateCall("/contacts/state", Json)
+    query = QueryCall("/contacts/query", Json)
+    create = Operation("/contacts/create", "create_contact", "contacts.created", CREATES)
+    update = Operation("/contacts/update", "update_contact", "contacts.updated", CHANGES_ANY)
+    delete = Operation("/contacts/delete", "delete_contact", "contacts.deleted", deletes())
+    block = Operation("/contacts/block", "block_contact", "contacts.blocked", changes("is_blocked"))
+    unblock = Operation("/contacts/unblock", "unblock_contact", "contacts.unblocked", changes("is_blocked"))

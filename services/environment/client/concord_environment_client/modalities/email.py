@@ -1,0 +1,104 @@
+"""The calls of the modality `email`: the user's mailbox."""
+
+from typing import ClassVar, Final
+
+from concord_environment_client import responses
+from concord_environment_client.endpoints import Endpoint, S
+from concord_environment_client.operations import (
+    CREATES,
+    FLAG,
+    NUMBER,
+    TEXT,
+    TEXTS,
+    TIME,
+    Items,
+    ModalityCalls,
+    Operation,
+    QueryCall,
+    Schema,
+    StateCall,
+    Tool,
+    changes,
+    deletes,
+)
+from concord_environment_client.responses import Json
+
+
+def _selection(description: str, **needs: Schema) -> Tool:
+    return Tool(description, {"message_ids": TEXTS, **needs})
+
+
+_FILTERS: Final = {
+    **dict.fromkeys(("from_address", "to_address", "subject_contains", "body_contains", "folder"), TEXT),
+    "is_read": FLAG,
+    "received_after": TIME,
+    "received_before": TIME,
+    "limit": NUMBER,
+}
+_SEND: Final = Tool(
+    "Sends an email as the user. To reply, give in_reply_to, the message_id of the email.",
+    {"to_addresses": TEXTS, "subject": TEXT, "body_text": TEXT},
+    {"cc_addresses": TEXTS, "bcc_addresses": TEXTS, "in_reply_to": TEXT},
+)
+
+
+class EmailCalls(ModalityCalls[S]):
+    """The user's mailbox."""
+
+    name: ClassVar = "email"
+    items: ClassVar = (
+        Items(
+            "emails",
+            "message_id",
+            content=("subject", "body_text", "from_address", "to_addresses"),
+            kept=frozenset({"thread_id", "references"}),
+        ),
+    )
+
+    get_state = StateCall("/email/state", responses.EmailState)
+    query = QueryCall(
+        "/email/query",
+        responses.FoundEmails,
+        Tool("Finds emails, latest first.", takes=_FILTERS, defaults={"limit": 50, "sort_by": "date"}),
+    )
+    send = Operation("/email/send", "send", "email.sent", CREATES, _SEND)
+    receive = Operation("/email/receive", "receive", "email.received", CREATES)
+    mark_read = Operation(
+        "/email/read", "mark_read", "email.read", changes("is_read"), _selection("Marks emails as read.")
+    )
+    mark_unread = Operation(
+        "/email/unread", "mark_unread", "email.unread", changes("is_read"), _selection("Marks emails as unread.")
+    )
+    star = Operation(
+        "/email/star", "star", "email.starred", changes("is_starred"), _selection("Adds the star to emails.")
+    )
+    unstar = Operation(
+        "/email/unstar", "unstar", "email.unstarred", changes("is_starred"), _selection("Removes the star from emails.")
+    )
+    archive = Operation(
+        "/email/archive", "archive", "email.archived", changes("folder"), _selection("Moves emails to the archive.")
+    )
+    delete = Operation(
+        "/email/delete", "delete", "email.deleted", deletes("folder"), _selection("Moves emails to the trash.")
+    )
+    add_labels = Operation(
+        "/email/label",
+        "add_label",
+        "email.labelled",
+        changes("labels"),
+        _selection("Adds labels to emails.", labels=TEXTS),
+    )
+    remove_labels = Operation(
+        "/email/unlabel",
+        "remove_label",
+        "email.unlabelled",
+        changes("labels"),
+        _selection("Removes labels from emails.", labels=TEXTS),
+    )
+    move = Operation(
+        "/email/move", "move", "email.moved", changes("folder"), _selection("Moves emails to a folder.", folder=TEXT)
+    )
+    export_mbox = Endpoint("GET", "/email/export/mbox", bytes)
+    export_eml = Endpoint("GET", "/email/export/eml", bytes)
+    import_mbox = Endpoint("POST", "/email/import/mbox", Json)
+    import_eml = Endpoint("POST", "/email/import/eml", Json)
