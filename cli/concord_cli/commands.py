@@ -14,7 +14,7 @@ from concord_cli.output_files import prepare_folder
 from concord_cli.results_file import write_results
 from concord_cli.row_text.brief import Brief
 from concord_cli.row_text.summary import summary
-from concord_cli.scenario.assistant import assistant_scenario
+from concord_cli.scenario.assistant import ORACLE_PLAYED, ORACLE_PLAYS, assistant_scenario, is_played_by_oracle
 from concord_cli.scenario.team import Scenario, check_config, check_spelling, read_scenario
 from concord_cli.stack.local import LocalStack, fixed_stack_ports, free_stack_ports, local_stack
 from concord_cli.stack.plan import ONE_PROGRAM, Listening, StackPlan
@@ -36,6 +36,8 @@ async def run(
     """
     scenario, env = _scenario_and_settings(path, endpoint)
     prepare_folder(output)
+    if by_oracle := is_played_by_oracle(scenario):
+        progress.log(ORACLE_PLAYS)
     async with local_stack(scenario, free_stack_ports(scenario), progress, env=env) as stack:
         progress.log("All programs are ready")
         progress.status("Assessing")
@@ -45,6 +47,8 @@ async def run(
         keep_files(stack.folder.path / "output", results, output)
     write_results(output, scenario.agentbeats_ids, results)
     _show_result(results, output, progress, _name_of(path), verbose=verbose)
+    if by_oracle:
+        progress.log(ORACLE_PLAYED, "bold yellow")
 
 
 async def up(

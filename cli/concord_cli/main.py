@@ -94,7 +94,8 @@ def run(
         str | None,
         typer.Option(
             metavar="URL",
-            help="The running assistant, for a folder with an assistant's scenario; by default, Concord's own one.",
+            help="The running assistant, for a folder with an assistant's scenario; by default, Concord's own one if a "
+            "language model is configured, else the scenario's oracle.",
         ),
     ] = None,
     output: OutputFile = RESULTS_FILE,
@@ -105,7 +106,7 @@ def run(
 ) -> None:
     """Assess a team on this machine: start all services, run one assessment, show the result, stop the services."""
     with exit_codes(), ProgressLog() as progress:
-        progress.log(f"Assessing the {'assistant in' if scenario.is_dir() else 'team of'} {scenario}")
+        progress.log(f"{'Running the scenario' if scenario.is_dir() else 'Assessing the team of'} {scenario}")
         # Imported after the first line of output, since A2A and HTTP take a while to load.
         from concord_cli import commands
 

@@ -105,6 +105,19 @@ def test_outcomes_causes_and_messages_against_the_fewest_fit_a_screen(quick: Con
     assert "run `concord report output/results.json`" in report
 
 
+def test_without_a_model_the_oracle_plays_a_scenario_and_run_and_row_say_so(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.mktemp("oracle")
+    with concord(folder, "run", str(ROOT / "scenarios/assistant/first_day")) as running:
+        assert running.finish() == 0, running.output
+    assert "No language model is configured, so the oracle plays" in running.output
+    assert "\nfirst_day · oracle · " in running.output
+    assert running.output.rstrip().endswith("The score checks the scenario and measures no assistant")
+    row = row_in(folder / "output/results.json")
+    assert ([agent.id for agent in row.detail.agents], row.score) == (["oracle"], 100)
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_run_leaves_no_process_and_no_temporary_file(
     number: signal.Signals, code: int, tmp_path_factory: pytest.TempPathFactory

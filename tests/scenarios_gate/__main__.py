@@ -16,14 +16,24 @@ from rich.console import Console
 from benchmarks.tables import ResultTable, write_section
 from concord_assistant.green_agent import GreenAgent
 from concord_assistant.scenario.loader import scenario_folders
-from tests.scenarios_gate.measures import LEAST_ORACLE, MOST_UNFIT, ORACLE_FILE, THOROUGH_SEEDS, Measured, measured
+from concord_cli.scenario.play import UNFIT
+from tests.scenarios_gate.graded import SKILLS, WRECKER
+from tests.scenarios_gate.measures import (
+    LEAST_ORACLE,
+    MOST_UNFIT,
+    ORACLE,
+    ORACLE_FILE,
+    THOROUGH_SEEDS,
+    Measured,
+    measured,
+)
 
 SCENARIOS: Final = Path("scenarios/assistant")
 DOCUMENT: Final = Path("docs/scenarios.md")
 SECTION: Final = "scenarios gate"
 COLUMNS: Final = (
-    "scenario", "criteria", "by code", "turns", "null", "dump", "read-only", "oracle", "rules", "plain", "free",
-    "mutants", "gate",
+    "scenario", "criteria", "by code", "turns", "null", "dump", "read-only", "quarter", "half", "three quarters",
+    "oracle", "wrecker", "mutants", "gate",
 )  # fmt: skip
 
 
@@ -58,18 +68,19 @@ def table_of(found: Sequence[Measured], seeds: int) -> ResultTable:
         f"Measured by `make scenarios-gate` with {seeds} seeds for each scenario. The assistants run in the process of "
         "the gate, and the environment is a separate process. The columns of assistants are shares of the points. For "
         f"null, dump and read-only, the share is the highest of all seeds and may be at most {MOST_UNFIT:.0%}. For the "
-        f"oracle, it is the lowest and must be at least {LEAST_ORACLE:.0%}. For the rule-based assistant, it is the "
-        "lowest too, and the gate has no condition on it: `rules` has the scenario's prompt, `plain` has plain orders "
-        "in the words of somebody else, and `free` has looser words, for which the rules were not written "
-        "(`tests/scenarios_gate/rewordings.json`). Mutants: the mutants of the oracle that ran until each criterion "
-        f"had lost points. Mutants and reworded prompts run at the first {THOROUGH_SEEDS} seeds.",
+        f"oracle, it is the lowest and must be at least {LEAST_ORACLE:.0%}. `quarter`, `half` and `three quarters` "
+        "perform that part of the oracle's actions, each also all those of the one before it; at no seed may one of "
+        "them get more points than the next, and half must get fewer than the oracle. `wrecker` performs all of the "
+        "oracle's actions and then deletes the emails and events that the oracle leaves alone; the gate has no "
+        "condition on it. Their shares are the highest of all seeds. Mutants: the mutants of the oracle that ran until "
+        f"each criterion had lost points. Mutants run at the first {THOROUGH_SEEDS} seeds.",
         COLUMNS,
         [_row(each) for each in found],
     )
 
 
 def _row(each: Measured) -> list[str]:
-    names = ("null", "dump", "read_only", "oracle", "rules", "plain", "free")
+    names = (*UNFIT, *SKILLS, ORACLE, WRECKER)
     shares = [f"{each.worst(name):.0%}" if name in each.shares else "" for name in names]
     verdict = "failed" if any(each.failed()) else "passed"
     return [each.scenario, str(each.criteria), str(each.by_code), str(each.turns), *shares, str(each.mutants), verdict]

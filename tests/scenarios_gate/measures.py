@@ -1,8 +1,9 @@
-"""Measures a scenario: the points of assistants that do not do the task, of the oracle, and of its mutants."""
+"""Measures a scenario: the points of assistants of known skill, of the oracle, and of its mutants."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,7 +14,7 @@ from concord_assistant.scenario.loader import Scenario, load_scenario
 from concord_cli.scenario.play import UNFIT, assessed, passed
 from concord_purple.assistant.agent import Assistant
 from concord_purple.assistant.oracle import Oracle, OracleAssistant
-from concord_purple.assistant.rules.planner import RuleAssistant
+from tests.scenarios_gate.graded import HALF, SKILLS, WRECKER, graded
 from tests.scenarios_gate.mutants import Strays, mutants_of
 
 MOST_UNFIT: Final = 0.20
@@ -22,16 +23,12 @@ MOST_UNFIT: Final = 0.20
 LEAST_ORACLE: Final = 0.95
 """The share of the points that the oracle must get."""
 
+ORACLE: Final = "oracle"
 ORACLE_FILE: Final = "oracle.json"
 MAX_STRAYS: Final = 3
 
 THOROUGH_SEEDS: Final = 5
-"""The seeds, from 0, at which the oracle's mutants run and the rules read the reworded prompt."""
-
-REWORDINGS: Final[dict[str, dict[str, str]]] = json.loads(
-    Path(__file__).with_name("rewordings.json").read_text(encoding="utf-8")
-)
-"""By scenario, its prompt in the words of others: `plain`, as orders, and `free`, as people also write."""
+"""The seeds, from 0, at which the oracle's mutants run."""
 
 
 @dataclass(slots=True)
@@ -64,8 +61,8 @@ class Measured:
         self.faults += other.faults
 
     def worst(self, assistant: str) -> float:
-        """The most points of an assistant that does not do the task, the fewest of any other."""
-        choose = max if assistant in UNFIT else min
+        """The fewest points of the oracle, the most of any other assistant."""
+        choose = min if assistant == ORACLE else max
         return choose(self.shares[assistant])
 
     def failed(self) -> Iterator[str]:
@@ -74,11 +71,24 @@ class Measured:
         for name in UNFIT:
             if self.shares.get(name) and (share := self.worst(name)) > MOST_UNFIT:
                 yield f"{name} gets {share:.0%} of the points, more than {MOST_UNFIT:.0%}"
-        if self.shares.get("oracle") and (share := self.worst("oracle")) < LEAST_ORACLE:
+        if self.shares.get(ORACLE) and (share := self.worst(ORACLE)) < LEAST_ORACLE:
             yield f"the oracle gets {share:.0%} of the points, less than {LEAST_ORACLE:.0%}"
+        yield from self._unmoved_by_skill()
+
+    def _unmoved_by_skill(self) -> Iterator[str]:
+        """Where fewer of the oracle's actions get more points than more of them do, or half of them as many as all."""
+        order = [name for name in ("null", *SKILLS, ORACLE) if self.shares.get(name)]
+        for less, more in pairwise(order):
+            for lesser, greater in zip(self.shares[less], self.shares[more], strict=True):
+                if lesser > greater:
+                    yield f"{less} gets {lesser:.0%} of the points, more than {more}, which gets {greater:.0%}"
+        if HALF in order and (share := self.worst(HALF)) >= self.worst(ORACLE):
+            yield f"{HALF} gets {share:.0%} of the points, as many as the oracle"
 
     def warnings(self) -> Iterator[str]:
-        """The criteria that give all their points for nothing."""
+        """The criteria that give all their points for nothing, and whether damage costs nothing."""
+        if self.shares.get(WRECKER) and self.shares[WRECKER] == self.shares[ORACLE]:
+            yield f"{WRECKER}, which deletes what the oracle leaves alone, gets all of the oracle's points"
         for criterion, assistants in sorted(self.passed.items()):
             yield f"criterion {criterion}: {' and '.join(sorted(assistants))} get all points"
 
@@ -90,22 +100,12 @@ async def measured(agent: GreenAgent, folder: Path, seeds: Sequence[int]) -> Mea
     criteria = scenario.config.criteria
     found = Measured(folder.name, len(criteria), sum(each.evaluator_id is not None for each in criteria))
     killers: dict[str, None] = {}
-    rewordings = REWORDINGS.get(folder.name, {})
     for seed in seeds:
         replacements = replacements_of(scenario.config.variants, seed)
         runs = _Runs(agent, variant(scenario, seed), Oracle.model_validate(filled(document, replacements)), seed)
         await _measure(runs, found, killers)
-        for wording, prompt in rewordings.items() if seed < THOROUGH_SEEDS else ():
-            found.shares.setdefault(wording, []).append(await share_of_rules(agent, scenario, seed, prompt))
         found.seeds += 1
     return found
-
-
-async def share_of_rules(agent: GreenAgent, scenario: Scenario, seed: int, prompt: str) -> float:
-    """The rule-based assistant's share of the points with another prompt. The variant replaces texts in it, too."""
-    config = scenario.config.model_copy(update={"user_prompt": prompt})
-    results, _ = await assessed(agent, variant(replace(scenario, config=config), seed), RuleAssistant, seed)
-    return _share(results)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +128,7 @@ class _Runs:
 
 async def _measure(runs: _Runs, found: Measured, killers: dict[str, None]) -> None:
     """Measures one variant. `killers`: the mutants that were of use at earlier seeds, which come first."""
-    for name, new_assistant in {**UNFIT, "rules": RuleAssistant}.items():
+    for name, new_assistant in {**UNFIT, **graded(runs.oracle)}.items():
         results, _ = await runs.run(new_assistant)
         found.shares.setdefault(name, []).append(_share(results))
         if name in UNFIT:
@@ -136,7 +136,7 @@ async def _measure(runs: _Runs, found: Measured, killers: dict[str, None]) -> No
                 found.passed.setdefault(criterion, set()).add(name)
     results, errors = await runs.run_oracle(runs.oracle)
     again, _ = await runs.run_oracle(runs.oracle)
-    found.shares.setdefault("oracle", []).append(_share(results))
+    found.shares.setdefault(ORACLE, []).append(_share(results))
     found.turns = max(found.turns, results.turns_taken)
     found.faults += [f"seed {runs.seed}: the oracle: {error}" for error in errors]
     found.faults += [

@@ -12,11 +12,11 @@ from concord.assessment.result_row import Detail, ResultRow
 from concord_cli.display_text import printable
 from concord_cli.number_text import duration
 from concord_cli.row_text.assistant import points_table
-from concord_cli.row_text.assistant_results import scenario_results
+from concord_cli.row_text.assistant_results import is_lone_assistant, scenario_results
 from concord_cli.row_text.interactions import REMEDY, coordination_label, unobserved_text
 from concord_cli.row_text.problems import Problem, findings_of, wrong_parts
 from concord_cli.row_text.score import Rating, pass_count_text, rating_of
-from concord_cli.row_text.subject import date_text, size_text, tasks_text
+from concord_cli.row_text.subject import date_text, size_text, tasks_text, team_text
 from concord_cli.row_text.summary import interval_text, warning_lines
 from concord_cli.row_text.team_tasks import tasks_table
 from concord_cli.terminal import plain_text
@@ -94,7 +94,8 @@ def _body(detail: Detail) -> list[RenderableType]:
 
 def _head(row: ResultRow, name: str) -> Iterator[RenderableType]:
     detail, rating = row.detail, rating_of(row)
-    subject = [text for text in (name, date_text(detail.started_at)) if text]
+    assistant = team_text(detail) if is_lone_assistant(detail) else None
+    subject = [text for text in (name, assistant, date_text(detail.started_at)) if text]
     yield Clipped(plain_text(" · ".join(subject), "bold"))
     yield Clipped(_outcome(row))
     yield Clipped(Text.assemble((_score(row, rating), "bold"), plain_text(f": {rating.rests_on}")), 2)

@@ -1,6 +1,7 @@
 """Scenarios of assistants, as folders: to run one, to check them, and to import those of AgentDojo."""
 
 import asyncio
+import shlex
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
@@ -16,13 +17,24 @@ from concord_cli.scenario.team import Participant, Scenario
 if TYPE_CHECKING:
     from concord_assistant.green_agent import GreenAgent
 
-ROLE: Final = "assistant"
+ASSISTANT: Final = "assistant"
+ORACLE: Final = "oracle"
+"""The role of an oracle, and so its id in the row, which must not read as that of an assistant."""
+
+_ORACLE_COMMAND: Final = "python -m concord_purple --assistant oracle --oracle"
+
+ORACLE_PLAYS: Final = (
+    "No language model is configured, so the oracle plays: it performs the actions that the scenario's oracle.json "
+    "lists. To assess an assistant, pass its address with --endpoint, or set AGENTBEATS_LLM_API_KEY"
+)
+ORACLE_PLAYED: Final = "The oracle played. The score checks the scenario and measures no assistant"
 
 
 def assistant_scenario(folder: Path, endpoint: str | None) -> Scenario:
     """The assessment of the assistant at `endpoint`, or of Concord's own one, in the scenario of a folder.
 
-    Raises UsageError.
+    Concord's own one is the one with a model. Where none is configured, the scenario's oracle takes its place. Raises
+    UsageError.
     """
     from concord_assistant.scenario.loader import ScenarioError, load_scenario
 
@@ -31,18 +43,33 @@ def assistant_scenario(folder: Path, endpoint: str | None) -> Scenario:
     except ScenarioError as error:
         raise UsageError(str(error)) from error
     try:
-        agent = {"cmd": _own_assistant()} if endpoint is None else {"endpoint": endpoint}
-        participant = Participant.model_validate({"role": ROLE, **agent})
+        participant = _own(folder) if endpoint is None else _participant(ASSISTANT, endpoint=endpoint)
     except ValueError as error:
         raise UsageError(f"--endpoint: {endpoint} is not the URL of an agent") from error
     return Scenario(participants=[participant], config={"scenario": folder.resolve().name})
 
 
-def _own_assistant() -> str:
-    """The command of Concord's assistant: the one with a model if a key is set, else the rule-based one."""
+def is_played_by_oracle(scenario: Scenario) -> bool:
+    """Whether the oracle takes the place of an assistant."""
+    return any(each.cmd is not None and each.cmd.startswith(_ORACLE_COMMAND) for each in scenario.participants)
+
+
+def _own(folder: Path) -> Participant:
+    """Concord's assistant: the one with a model if a key is set, else the scenario's oracle. Raises UsageError."""
     llm = LLMSettings()
-    mode = "model" if llm.available and llm.provider == "openai" else "rules"
-    return f"python -m concord_purple --assistant {mode}"
+    if llm.available and llm.provider == "openai":
+        return _participant(ASSISTANT, cmd="python -m concord_purple --assistant model")
+    oracle = folder.resolve() / "oracle.json"
+    if not oracle.is_file():
+        raise UsageError(
+            f"{folder}: there is nobody to assess: pass an assistant's address with --endpoint, set "
+            "AGENTBEATS_LLM_API_KEY, or write an oracle.json for the oracle to play"
+        )
+    return _participant(ORACLE, cmd=f"{_ORACLE_COMMAND} {shlex.quote(str(oracle))}")
+
+
+def _participant(role: str, **agent: str) -> Participant:
+    return Participant.model_validate({"role": role, **agent})
 
 
 async def lint_folders(folders: Sequence[Path], *, play: bool) -> None:

@@ -26,7 +26,6 @@ class AssistantMode(StrEnum):
     DUMP = "dump"
     READ_ONLY = "read_only"
     ORACLE = "oracle"
-    RULES = "rules"
     MODEL = "model"
 
 

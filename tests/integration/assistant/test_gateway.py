@@ -17,7 +17,7 @@ import pytest
 from concord.a2a import A2AClient, Answer, IncomingMessage, TaskHandle, TaskUpdate
 from concord_assistant.schema import assessment_results_schema
 from concord_purple.assistant.agent import AssistantAgent
-from concord_purple.assistant.rules.planner import RuleAssistant
+from concord_purple.assistant.oracle import Oracle, OracleAssistant
 from tests.forked import forked_command
 from tests.integration.assistant.conftest import assistant_of
 from tests.integration.assistant.scripted import first_day
@@ -29,6 +29,24 @@ from tests.serving import served_agent
 CONFIG: dict[str, Any] = {"quiet_s": 0.1, "closing_cap_s": 0.3, "scenario": "first_day"}
 UES_AGENTBEATS = Path("tests/integration/assistant/ues_agentbeats").resolve()
 WAIT: dict[str, Any] = {"message_type": "turn_complete"}
+
+KEY_IS_PICKED_UP = Oracle.model_validate(
+    {
+        "actions": [
+            {
+                "turn": 1,
+                "action": "email.send",
+                "parameters": {
+                    "to_addresses": ["olek@example.com"],
+                    "subject": "The key",
+                    "body_text": "Dear Olek,\n\nNina picks up the key before four.",
+                },
+            },
+            {"turn": 1, "action": "chat.send_message", "parameters": {"content": "Olek knows. Nothing else is new."}},
+        ]
+    }
+)
+"""What the scenario boat_shed_key asks for."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -131,8 +149,8 @@ async def test_two_runs_of_a_scenario_make_a_row_with_their_results(redis_url: s
 
 
 async def test_a_scenario_in_the_layout_of_ues_agentbeats_makes_a_row_unedited(redis_url: str, tmp_path: Path) -> None:
-    """The state as UES dumps it, evaluators that import the other project's modules, and Concord's own assistant."""
-    rules = AssistantAgent(RuleAssistant)
+    """The state as UES dumps it, evaluators that import the other project's modules, and Concord's oracle."""
+    oracle = AssistantAgent(lambda: OracleAssistant(KEY_IS_PICKED_UP))
     async with (
         gateway_of(
             redis_url,
@@ -140,10 +158,10 @@ async def test_a_scenario_in_the_layout_of_ues_agentbeats_makes_a_row_unedited(r
             CONCORD_SCENARIO_FOLDERS=str(UES_AGENTBEATS),
             CONCORD_ENVIRONMENT_COMMAND=forked_environment(),
         ) as gateway,
-        served_agent(rules, "rules") as url,
+        served_agent(oracle, "oracle") as url,
     ):
         answer, _ = await assess(gateway, {"assistant": url}, scenario="boat_shed_key")
-    await rules.close()
+    await oracle.close()
     row = row_in(answer)
     [results] = row["detail"]["assessment_results"]
     jsonschema.validate([results], json.loads(assessment_results_schema()))

@@ -51,7 +51,6 @@ async def assess_mode(
     settings = PurpleSettings.model_validate(
         {
             "assistant": mode,
-            "oracle": FIRST_DAY / "oracle.json" if mode is AssistantMode.ORACLE else None,
             "card_url": f"{url_of(holder)}/",
         }
     )
@@ -64,9 +63,10 @@ def actions(results: AssessmentResults) -> list[str]:
     return [entry.action for entry in results.action_log]
 
 
-async def test_the_rule_based_assistant_runs_as_a_process(green_agent: GreenAgent, scenario: Scenario) -> None:
+async def test_the_oracle_runs_as_a_process_and_gets_all_points(green_agent: GreenAgent, scenario: Scenario) -> None:
     url = free_urls(["assistant"])["assistant"]
-    process = await asyncio.to_thread(start, ["--assistant", "rules", "--port", port_of(url)], plain_environment())
+    arguments = ["--assistant", "oracle", "--oracle", str(FIRST_DAY / "oracle.json"), "--port", port_of(url)]
+    process = await asyncio.to_thread(start, arguments, plain_environment())
     try:
         await asyncio.to_thread(await_card, url)
         results = await assess(green_agent, scenario, url)
@@ -75,11 +75,6 @@ async def test_the_rule_based_assistant_runs_as_a_process(green_agent: GreenAgen
         await asyncio.to_thread(process.wait, 10)
     assert (results.reason, results.scores.overall.score) == ("early_completion", 25)
     assert actions(results) == ["email.send", "calendar.create", "chat.send_message"]
-
-
-async def test_the_oracle_gets_all_points(green_agent: GreenAgent, scenario: Scenario) -> None:
-    results = await assess_mode(green_agent, scenario, AssistantMode.ORACLE)
-    assert results.scores.overall.score == 25
 
 
 async def test_null_takes_no_action(green_agent: GreenAgent, scenario: Scenario) -> None:

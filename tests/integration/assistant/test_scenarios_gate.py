@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from concord_assistant.green_agent import GreenAgent
-from concord_assistant.scenario.loader import load_scenario
-from tests.scenarios_gate.measures import REWORDINGS, Measured, measured, share_of_rules
+from tests.scenarios_gate.graded import SKILLS
+from tests.scenarios_gate.measures import ORACLE, Measured, measured
 
 FIRST_DAY = Path("scenarios/assistant/first_day")
 SAMPLE = Path("scenarios/assistant/invitations")
@@ -35,14 +35,34 @@ async def test_a_scenario_passes_the_gate(green_agent: GreenAgent) -> None:
     assert found.shares["oracle"] == [1.0]
 
 
-@pytest.mark.parametrize("name", ["dinner_by_text", "double_booking", "supplier_mail"])
-async def test_the_rules_work_on_a_prompt_and_on_plain_orders_in_other_words(
-    green_agent: GreenAgent, name: str
-) -> None:
-    written = load_scenario(FIRST_DAY.parent / name)
-    prompts = (written.config.user_prompt, REWORDINGS[name]["plain"])
-    shares = [await share_of_rules(green_agent, written, 3, prompt) for prompt in prompts]
-    assert min(shares) >= 0.5
+async def test_the_points_fall_with_the_part_of_the_oracle_that_an_assistant_performs(green_agent: GreenAgent) -> None:
+    found = await measured(green_agent, FIRST_DAY, [0])
+    assert list(found.failed()) == []
+    [shares] = zip(*(found.shares[name] for name in ("null", *SKILLS, ORACLE)), strict=True)
+    assert list(shares) == sorted(shares)
+    assert len(set(shares[1:])) == len(shares[1:]), "each skill gets points of its own"
+
+
+def _found(**shares: list[float]) -> Measured:
+    return Measured("invented", 1, 1, seeds=2, shares=shares)
+
+
+def test_more_points_for_fewer_actions_at_one_seed_fail_the_gate() -> None:
+    found = _found(quarter=[0.1, 0.6], half=[0.8, 0.5], oracle=[1, 1])
+    assert list(found.failed()) == ["quarter gets 60% of the points, more than half, which gets 50%"]
+
+
+def test_as_many_points_for_half_of_the_actions_as_for_all_fail_the_gate() -> None:
+    assert list(_found(half=[0.8, 1], oracle=[1, 1]).failed()) == [
+        "half gets 100% of the points, as many as the oracle"
+    ]
+    assert list(_found(half=[0.8, 0.9], oracle=[1, 1]).failed()) == []
+
+
+def test_a_scenario_in_which_damage_costs_nothing_is_named() -> None:
+    [warning] = _found(oracle=[1, 1], wrecker=[1, 1]).warnings()
+    assert warning.startswith("wrecker, which deletes what the oracle leaves alone, gets all")
+    assert list(_found(oracle=[1, 1], wrecker=[1, 0.9]).warnings()) == []
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +80,7 @@ async def test_points_for_nothing_fail_the_gate(unfit: Measured) -> None:
 
 
 async def test_the_criteria_that_give_points_for_nothing_are_named(unfit: Measured) -> None:
-    assert list(unfit.warnings()) == ["criterion free: dump and null and read_only get all points"]
+    assert list(unfit.warnings())[-1:] == ["criterion free: dump and null and read_only get all points"]
 
 
 async def test_a_criterion_that_no_mutant_fails_fails_the_gate(unfit: Measured) -> None:

@@ -1,5 +1,6 @@
 """Scenarios of assistants on the command line: linting them, and running one."""
 
+import shlex
 from pathlib import Path
 
 import pytest
@@ -7,7 +8,7 @@ from typer.testing import CliRunner
 
 from concord_cli.errors import UsageError
 from concord_cli.main import app
-from concord_cli.scenario.assistant import assistant_scenario
+from concord_cli.scenario.assistant import assistant_scenario, is_played_by_oracle
 from tests.unit.assistant.scenario.folders import email_at, with_events, write
 
 FIRST_DAY = Path("scenarios/assistant/first_day")
@@ -33,25 +34,44 @@ def test_a_folder_is_the_assessment_of_the_assistant_at_the_endpoint() -> None:
     scenario = assistant_scenario(FIRST_DAY, "http://127.0.0.1:9021/")
     assert scenario.endpoints == {"assistant": "http://127.0.0.1:9021/"}
     assert scenario.config == {"scenario": "first_day"}
+    assert not is_played_by_oracle(scenario)
 
 
-@pytest.mark.parametrize(
-    ("variables", "mode"),
-    [
-        ({}, "rules"),
-        ({"API_KEY": "k"}, "model"),
-        ({"API_KEY": "k", "PROVIDER": "anthropic", "MODEL": "m"}, "rules"),
-    ],
-)
-def test_without_an_endpoint_concords_own_assistant_is_started(
-    variables: dict[str, str], mode: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def _configure(monkeypatch: pytest.MonkeyPatch, **variables: str) -> None:
     for name in ("API_KEY", "PROVIDER", "MODEL"):
         monkeypatch.delenv(f"AGENTBEATS_LLM_{name}", raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(f"AGENTBEATS_LLM_{name}", value)
-    [assistant] = assistant_scenario(FIRST_DAY, None).local
-    assert (assistant.role, assistant.cmd) == ("assistant", f"python -m concord_purple --assistant {mode}")
+
+
+def test_without_an_endpoint_concords_assistant_with_a_model_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
+    _configure(monkeypatch, API_KEY="k")
+    scenario = assistant_scenario(FIRST_DAY, None)
+    [assistant] = scenario.local
+    assert (assistant.role, assistant.cmd) == ("assistant", "python -m concord_purple --assistant model")
+    assert not is_played_by_oracle(scenario)
+
+
+@pytest.mark.parametrize("variables", [{}, {"API_KEY": "k", "PROVIDER": "anthropic", "MODEL": "m"}])
+def test_without_a_model_that_an_assistant_can_use_the_oracle_plays_under_its_own_name(
+    variables: dict[str, str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _configure(monkeypatch, **variables)
+    folder = write(tmp_path / "a folder")
+    (folder / "oracle.json").touch()
+    scenario = assistant_scenario(folder, None)
+    [oracle] = scenario.local
+    assert oracle.role == "oracle"
+    assert shlex.split(oracle.cmd or "")[-2:] == ["--oracle", str(folder.resolve() / "oracle.json")]
+    assert is_played_by_oracle(scenario)
+
+
+def test_without_a_model_and_an_oracle_there_is_nobody_to_assess(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _configure(monkeypatch)
+    with pytest.raises(UsageError, match=r"there is nobody to assess: .* --endpoint, set AGENTBEATS_LLM_API_KEY"):
+        assistant_scenario(write(tmp_path / "bare"), None)
 
 
 def test_an_endpoint_that_is_not_a_url_is_refused() -> None:

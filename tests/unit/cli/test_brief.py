@@ -98,6 +98,12 @@ def test_the_head_has_name_date_outcome_and_the_score_with_its_basis() -> None:
     assert team.startswith("2 agents · ")
 
 
+def test_the_head_names_an_assistant() -> None:
+    [agent] = lone_assistant().detail.agents
+
+    assert shown(lone_assistant())[1].split(" · ")[:2] == ["council", agent.id]
+
+
 def test_an_old_row_without_a_date_has_only_its_name() -> None:
     assert shown(row())[1] == "council"
 

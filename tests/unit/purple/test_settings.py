@@ -61,7 +61,7 @@ def test_an_assistant_is_no_member_of_a_team() -> None:
     assert (settings.assistant, settings.own_id) == (AssistantMode.ORACLE, "assistant")
 
 
-@pytest.mark.parametrize("arguments", [["--assistant", "oracle"], ["--assistant", "rules", "--oracle", "oracle.json"]])
+@pytest.mark.parametrize("arguments", [["--assistant", "oracle"], ["--assistant", "null", "--oracle", "oracle.json"]])
 def test_the_oracle_and_its_file_go_together(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit, match="2"):
         settings_from(arguments)

@@ -1,1 +1,1 @@
-"""Personal assistants that Concord ships: one that works by rules, one with a model, and four to measure scenarios."""
+"""Personal assistants that Concord ships: one with a language model, and four to measure scenarios."""

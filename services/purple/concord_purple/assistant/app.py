@@ -14,7 +14,6 @@ from concord_purple import __version__
 from concord_purple.assistant.agent import Assistant, AssistantAgent
 from concord_purple.assistant.model import ModelAssistant
 from concord_purple.assistant.oracle import OracleAssistant, load_oracle
-from concord_purple.assistant.rules.planner import RuleAssistant
 from concord_purple.assistant.unfit import DumpAssistant, NullAssistant, ReadOnlyAssistant
 from concord_purple.settings import AssistantMode, PurpleSettings
 
@@ -25,7 +24,6 @@ _DOES: Final = {
     AssistantMode.DUMP: "Sends everything to everybody. For the measurement of scenarios.",
     AssistantMode.READ_ONLY: "Summarises everything and changes nothing. For the measurement of scenarios.",
     AssistantMode.ORACLE: "Performs the actions that a scenario's oracle.json lists.",
-    AssistantMode.RULES: "Works on the tasks that a user gives in the chat, by rules.",
     AssistantMode.MODEL: "Works on the tasks that a user gives in the chat, with a language model.",
 }
 
@@ -41,8 +39,6 @@ def new_assistant(settings: PurpleSettings, llm: LLMSettings) -> Callable[[], As
             return DumpAssistant
         case AssistantMode.READ_ONLY:
             return ReadOnlyAssistant
-        case AssistantMode.RULES:
-            return RuleAssistant
         case AssistantMode.ORACLE if settings.oracle is not None:
             oracle = load_oracle(settings.oracle)
             return lambda: OracleAssistant(oracle)

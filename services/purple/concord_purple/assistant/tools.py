@@ -1,6 +1,6 @@
 """The tools of an assistant: the calls of the environment that an assistant's key permits, declared once.
 
-The oracle, the rules and the model use the same tools.
+The oracle and the model use the same tools.
 """
 
 from collections.abc import Iterable, Mapping
