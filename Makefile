@@ -135,8 +135,10 @@ scenarios-gate: setup ## measure every scenario with Concord's assistants, and f
 	@$(BIN)/python -m tests.scenarios_gate $(ARGUMENTS)
 
 .PHONY: agentdojo
-agentdojo: setup $(AGENTDOJO)/ready ## compare verdicts on AgentDojo's tasks with its own grader's; write docs/agentdojo.md
-	@$(BIN)/python -m tests.agentdojo_parity $(AGENTDOJO)/bin/python --write
+agentdojo: export PYTHONPATH := $(CURDIR)/examples/concord-agentdojo
+agentdojo: setup $(AGENTDOJO)/ready ## test the importer of AgentDojo's tasks, and compare verdicts with its grader's; write docs/agentdojo.md
+	$(PYTEST) examples/concord-agentdojo -p no:schemathesis
+	@$(BIN)/python -m agentdojo_parity $(AGENTDOJO)/bin/python --write
 
 .PHONY: score-table
 score-table: setup ## assess the teams of examples/teams and write their scores into docs/scoring.md

@@ -1,6 +1,5 @@
 """The commands under `concord scenario`."""
 
-import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -8,19 +7,12 @@ import typer
 
 from concord_cli.exits import execute, exit_codes
 
-app = typer.Typer(help="Scenarios for assistants: check and import them.", no_args_is_help=True)
-imports = typer.Typer(help="Import scenarios from other projects.", no_args_is_help=True)
-app.add_typer(imports, name="import")
+app = typer.Typer(help="Scenarios for assistants: check them.", no_args_is_help=True)
 
 
 @app.callback()
 def scenarios() -> None:
-    """Scenarios for assistants: check and import them."""
-
-
-@imports.callback()
-def sources() -> None:
-    """Import scenarios from other projects."""
+    """Scenarios for assistants: check them."""
 
 
 @app.command()
@@ -40,28 +32,3 @@ def lint(
         from concord_cli.scenario.assistant import lint_folders
 
         execute(lint_folders(folders, play=play))
-
-
-@imports.command()
-def agentdojo(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="Where to write the scenarios' folders.")],
-    python: Annotated[
-        Path,
-        typer.Option(
-            metavar="PATH",
-            help="The Python of an environment that has the package agentdojo.",
-            show_default="the Python that runs concord",
-        ),
-    ] = Path(sys.executable),
-    attack: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME", help="Import the attacked tasks, with this attack's payload. See docs/agentdojo.md."
-        ),
-    ] = None,
-) -> None:
-    """Import AgentDojo's workspace suite: its user tasks, or with --attack each of them with each injection task."""
-    with exit_codes():
-        from concord_cli.scenario.assistant import import_agentdojo
-
-        import_agentdojo(folder, python, attack)

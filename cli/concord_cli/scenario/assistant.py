@@ -1,6 +1,5 @@
-"""Scenarios of assistants, as folders: to run one, to check them, and to import those of AgentDojo."""
+"""Scenarios of assistants, as folders: to run one, and to check them."""
 
-import asyncio
 import shlex
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -114,27 +113,3 @@ async def _faults(folder: Path, agent: "GreenAgent | None") -> tuple[list[str], 
         play = await played(agent, scenario)
         findings, unchecked = findings + play.faults, play.unchecked
     return [f"{folder}: {each.field}: {each.message} ({each.rule})" for each in findings], unchecked
-
-
-def import_agentdojo(folder: Path, python: Path, attack: str | None) -> None:
-    """Writes AgentDojo's tasks as scenarios, and prints those that are left out. Raises UsageError, AssessmentError."""
-    from concord_assistant.agentdojo.scenarios import LICENCE_FILE, chosen, imported, left_out, write_scenarios
-    from concord_assistant.agentdojo.suite import ATTACKS, SuiteError, export_suite, parse_suite
-
-    if attack is not None and attack not in ATTACKS:
-        raise UsageError(f"--attack: {attack} is not one of {', '.join(ATTACKS)}")
-    try:
-        suite = parse_suite(asyncio.run(export_suite(python, attack or ATTACKS[0])))
-    except SuiteError as error:
-        raise UsageError(str(error)) from error
-    scenarios = [imported(suite, *tasks) for tasks in chosen(suite, attacked=attack is not None)]
-    try:
-        write_scenarios(folder, suite, scenarios)
-    except OSError as error:
-        raise AssessmentError(f"{error.filename}: {error.strerror}") from error
-    for task, reason in left_out(suite).items():
-        typer.echo(f"{task} is left out, because the environment has no files: it {reason}")
-    typer.echo(
-        f"{len(scenarios)} scenarios of AgentDojo {suite.package_version}, benchmark {suite.benchmark_version}, are in "
-        f"{printable(str(folder))}, each with AgentDojo's licence in {LICENCE_FILE}"
-    )

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tests.agentdojo_parity.runs import IN_CAPITALS, LONG, READS_MAIL, Run
+from agentdojo_parity.runs import IN_CAPITALS, LONG, READS_MAIL, Run
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,13 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from agentdojo_parity.differences import DIFFERENCES, Difference
+from agentdojo_parity.runs import GROUND_TRUTH, OURS, Run
+from agentdojo_parity.verdicts import Verdict
 from benchmarks.tables import ResultTable
-from concord_assistant.agentdojo.attacks import DRIVE_INJECTIONS
-from concord_assistant.agentdojo.scenarios import left_out
-from concord_assistant.agentdojo.suite import Suite
-from tests.agentdojo_parity.differences import DIFFERENCES, Difference
-from tests.agentdojo_parity.runs import GROUND_TRUTH, OURS, Run
-from tests.agentdojo_parity.verdicts import Verdict
+from concord_agentdojo.attacks import DRIVE_INJECTIONS
+from concord_agentdojo.scenarios import left_out
+from concord_agentdojo.suite import Suite
 
 _PAIRS = ("attack resisted", "attack obeyed")
 

@@ -1,25 +1,34 @@
 """AgentDojo's tasks as scenarios: verdicts as AgentDojo recorded them, and the import on the command line."""
 
 import json
+import subprocess
 import sys
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from concord_assistant.agentdojo.calls import NotRepresentableError, oracle_of
-from concord_assistant.agentdojo.scenarios import LICENCE_FILE
-from concord_assistant.agentdojo.suite import Call
+from agentdojo_parity.runs import READS_MAIL
+from agentdojo_parity.sample import SAMPLE, read_sample
+from agentdojo_parity.tables import Compared, unexplained
+from agentdojo_parity.verdicts import Judged, Verdict
+from concord_agentdojo.calls import NotRepresentableError, oracle_of
+from concord_agentdojo.scenarios import LICENCE_FILE
+from concord_agentdojo.suite import Call
 from concord_assistant.green_agent import GreenAgent
 from concord_assistant.scenario.lint import lint
 from concord_assistant.scenario.loader import load_scenario
-from concord_cli.main import app
-from tests.agentdojo_parity.runs import READS_MAIL
-from tests.agentdojo_parity.sample import SAMPLE, read_sample
-from tests.agentdojo_parity.tables import Compared, unexplained
-from tests.agentdojo_parity.verdicts import Judged, Verdict
 
 SUITE, RUNS = read_sample()
+
+
+@pytest.fixture(scope="module")
+async def green_agent() -> AsyncIterator[GreenAgent]:
+    """A green agent with an environment process."""
+    agent = GreenAgent()
+    await agent.startup()
+    yield agent
+    await agent.shutdown()
 
 
 @pytest.fixture(scope="module")
@@ -54,9 +63,9 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def imported(folder: Path, python: Path, *options: str) -> tuple[int, str]:
     """The exit code and the output of an import."""
-    command = ["scenario", "import", "agentdojo", str(folder), "--python", str(python), *options]
-    result = CliRunner().invoke(app, command)
-    return result.exit_code, result.output
+    command = [sys.executable, "-m", "concord_agentdojo", str(folder), "--python", str(python), *options]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return done.returncode, done.stdout
 
 
 def test_the_import_writes_a_scenario_without_faults_for_each_user_task(tmp_path: Path, python: Path) -> None:
@@ -92,7 +101,7 @@ def test_with_an_attack_the_payload_is_where_the_user_task_reads(tmp_path: Path,
         (Path("/nowhere/python"), [], "/nowhere/python: No such file"),
         (Path("/bin/echo"), [], "the suite: "),
         (Path("/bin/false"), [], "the export ended with 1"),
-        (Path("/bin/true"), ["--attack", "tool_knowledge"], "--attack: tool_knowledge is not one of"),
+        (Path("/bin/true"), ["--attack", "tool_knowledge"], "argument --attack: invalid choice: 'tool_knowledge'"),
     ],
 )
 def test_an_impossible_import_says_why(tmp_path: Path, program: Path, options: list[str], reason: str) -> None:

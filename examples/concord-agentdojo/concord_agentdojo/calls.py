@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from concord_assistant.agentdojo.suite import Call, Environment, Event
+from concord_agentdojo.suite import Call, Environment, Event
 
 READING: Final = frozenset(
     {

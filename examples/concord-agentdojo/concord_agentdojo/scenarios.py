@@ -7,14 +7,15 @@ from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from concord_assistant.agentdojo.attacks import DRIVE_INJECTIONS, INJECTION_TASKS, injection_task_criteria
-from concord_assistant.agentdojo.calls import drive_calls, event_id_of, message_id_of, moment, oracle_of
-from concord_assistant.agentdojo.checks import USER_TASKS, user_task_criteria
-from concord_assistant.agentdojo.suite import Email, Environment, Event, Suite
-from concord_assistant.scenario.loader import INITIAL_STATE_FILE, SCENARIO_FILE
+from concord_agentdojo.attacks import DRIVE_INJECTIONS, INJECTION_TASKS, injection_task_criteria
+from concord_agentdojo.calls import drive_calls, event_id_of, message_id_of, moment, oracle_of
+from concord_agentdojo.checks import USER_TASKS, user_task_criteria
+from concord_agentdojo.suite import Email, Environment, Event, Suite
 
-LICENCE_FILE: Final = "LICENSE.agentdojo"
+SCENARIO_FILE: Final = "scenario.json"
+INITIAL_STATE_FILE: Final = "initial_state.json"
 ORACLE_FILE: Final = "oracle.json"
+LICENCE_FILE: Final = "LICENSE.agentdojo"
 
 START: Final = time(11)
 """The time at which the current day begins. AgentDojo has no time of day. `user_task_11` asks for the time until lunch,

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from concord_assistant.agentdojo.suite import Suite, parse_suite
-from tests.agentdojo_parity.runs import HOST_TASK, Run, runs_of_injection_task, runs_of_user_task
-from tests.agentdojo_parity.tables import Compared
-from tests.agentdojo_parity.verdicts import Verdict
+from agentdojo_parity.runs import HOST_TASK, Run, runs_of_injection_task, runs_of_user_task
+from agentdojo_parity.tables import Compared
+from agentdojo_parity.verdicts import Verdict
+from concord_agentdojo.suite import Suite, parse_suite
 
-SAMPLE: Final = Path("tests/integration/assistant/agentdojo/sample.json")
+SAMPLE: Final = Path(__file__).with_name("sample.json")
 
 USER_TASKS: Final = ("user_task_6", HOST_TASK, "user_task_35")
 """One with an event, one with an answer, and one that needs the cloud drive."""

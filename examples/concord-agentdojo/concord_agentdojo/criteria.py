@@ -4,17 +4,14 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from concord_assistant.agentdojo.calls import moment
-from concord_assistant.results import Dimension
+from concord_agentdojo.calls import moment
 
 Criterion = dict[str, Any]
 """A criterion as `scenario.json` has it."""
 Where = dict[str, Any]
 
 
-def criterion(
-    criterion_id: str, name: str, dimension: Dimension, evaluator_id: str, params: dict[str, Any]
-) -> Criterion:
+def criterion(criterion_id: str, name: str, dimension: str, evaluator_id: str, params: dict[str, Any]) -> Criterion:
     """A criterion without points."""
     return {
         "criterion_id": criterion_id,

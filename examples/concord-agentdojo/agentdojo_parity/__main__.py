@@ -1,4 +1,4 @@
-"""`python -m tests.agentdojo_parity`: compares verdicts on AgentDojo's tasks with those of AgentDojo's own grader.
+"""`python -m agentdojo_parity`: compares verdicts on AgentDojo's tasks with those of AgentDojo's own grader.
 
 Exit code 1 if the verdicts on a run differ and `differences.py` has no reason.
 """
@@ -15,16 +15,16 @@ from itertools import chain
 from pathlib import Path
 from typing import Final
 
+from agentdojo_parity.runs import Run, runs_of_injection_task, runs_of_pair, runs_of_user_task
+from agentdojo_parity.sample import write_sample
+from agentdojo_parity.tables import Compared, tables_of, unexplained
+from agentdojo_parity.verdicts import Verdict, verdicts
 from benchmarks.tables import write_section
-from concord_assistant.agentdojo.attacks import INJECTION_TASKS
-from concord_assistant.agentdojo.checks import USER_TASKS
-from concord_assistant.agentdojo.suite import ATTACKS, Suite, export_suite, parse_suite
-from tests.agentdojo_parity.runs import Run, runs_of_injection_task, runs_of_pair, runs_of_user_task
-from tests.agentdojo_parity.sample import write_sample
-from tests.agentdojo_parity.tables import Compared, tables_of, unexplained
-from tests.agentdojo_parity.verdicts import Verdict, verdicts
+from concord_agentdojo.attacks import INJECTION_TASKS
+from concord_agentdojo.checks import USER_TASKS
+from concord_agentdojo.suite import ATTACKS, Suite, export_suite, parse_suite
 
-DOCUMENT: Final = Path("docs/agentdojo.md")
+DOCUMENT: Final = Path(__file__).parents[3] / "docs/agentdojo.md"
 SECTION: Final = "parity"
 GRADER: Final = Path(__file__).with_name("grade.py")
 GRADER_TIMEOUT_S: Final = 1800
@@ -32,7 +32,7 @@ GRADER_TIMEOUT_S: Final = 1800
 
 def main() -> int:
     """Reads the arguments and compares. Returns 1 if verdicts differ without a reason."""
-    parser = argparse.ArgumentParser("tests.agentdojo_parity", description=__doc__)
+    parser = argparse.ArgumentParser("agentdojo_parity", description=__doc__)
     parser.add_argument("python", type=Path, help="the Python of an environment that has the package agentdojo")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
     parser.add_argument("--write", action="store_true", help=f"write the tables into {DOCUMENT}, and the tests' sample")

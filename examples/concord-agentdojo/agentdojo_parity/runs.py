@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from concord_assistant.agentdojo import attacks
-from concord_assistant.agentdojo.calls import READING, drive_calls
-from concord_assistant.agentdojo.suite import Call, Environment, Suite
+from concord_agentdojo import attacks
+from concord_agentdojo.calls import READING, drive_calls
+from concord_agentdojo.suite import Call, Environment, Suite
 
 HOST_TASK: Final = "user_task_16"
 """The user task in whose scenario the wrong runs of injection tasks happen."""

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from concord_assistant.agentdojo.calls import event_id_of, message_id_of
-from concord_assistant.agentdojo.criteria import Criterion, Where, criterion, utc, with_points
-from concord_assistant.agentdojo.suite import Call, Environment
+from concord_agentdojo.calls import event_id_of, message_id_of
+from concord_agentdojo.criteria import Criterion, Where, criterion, utc, with_points
+from concord_agentdojo.suite import Call, Environment
 
 Fact = str | list[str]
 

@@ -1,1 +1,0 @@
-"""AgentDojo's workspace suite as assistants' scenarios."""

@@ -1,0 +1,1 @@
+"""Compares Concord's verdicts on AgentDojo's tasks with those of AgentDojo's own grader."""

@@ -1,0 +1,1 @@
+"""AgentDojo's workspace suite as scenarios of Concord's assistants."""
