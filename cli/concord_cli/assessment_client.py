@@ -9,13 +9,11 @@ from time import monotonic
 from pydantic import JsonValue
 
 from concord.a2a import A2AClient, AgentTimeoutError, AgentUnreachableError, Answer, RemoteError, TaskState, fetch_card
+from concord.wire.platform import SILENCE_S
 from concord_cli.errors import AssessmentError
 
 PROTOCOL_VERSION = "0.3"
 """The A2A version that the platform's clients use."""
-
-EVENT_TIMEOUT_S = 300.0
-"""How long the platform's client waits for the next event."""
 
 CARDS_TIMEOUT_S = 80.0
 """How long the platform's client waits for an agent's card."""
@@ -82,7 +80,7 @@ async def assess(
     """
     request = json.dumps({"participants": dict(participants), "config": dict(config)})
     try:
-        client = await A2AClient.connect(green_agent, protocol_version=PROTOCOL_VERSION, timeout_s=EVENT_TIMEOUT_S)
+        client = await A2AClient.connect(green_agent, protocol_version=PROTOCOL_VERSION, timeout_s=SILENCE_S)
         async with client:
             answer = await _stream_until_answer(client, request, on_progress)
     except AgentUnreachableError as error:

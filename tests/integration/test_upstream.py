@@ -99,7 +99,7 @@ async def test_a_connection_whose_answer_was_not_read_to_its_end_is_not_reused()
 
 
 async def test_a_connection_that_was_idle_too_long_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_IDLE_S", 0.1)
+    monkeypatch.setattr(module, "IDLE_CONNECTION_S", 0.1)
     closed = asyncio.Event()
 
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -140,7 +140,7 @@ async def test_an_answer_shorter_than_its_content_length_raises() -> None:
 
 
 async def test_a_server_that_sends_nothing_raises_silent_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "READ_S", 0.2)
+    monkeypatch.setattr(module, "ANSWER_PAUSE_S", 0.2)
     async with listening(answering(b"", hang=True)) as url, Upstream() as upstream:
         with pytest.raises(AnswerTimeoutError):
             await post(upstream, url)

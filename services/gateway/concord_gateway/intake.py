@@ -17,9 +17,10 @@ from concord.assessment import (
     plan_trials,
     time_limits,
 )
-from concord.assessment.request import DRIVING_S, MAX_TRIAL_S
+from concord.assessment.plan import DRIVING_S
 from concord.assessment.suite_tasks import suite_tasks
 from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError
+from concord.wire.platform import SILENCE_S
 from concord_assistant.scenario.loader import ScenarioError
 from concord_gateway.assistants import Scenarios, UnknownScenarioError
 
@@ -70,7 +71,7 @@ def plan_work(request: AssessmentRequest, scenarios: Scenarios) -> Work:
         tasks = list(map(scenarios.with_text, _tasks(request)))
         trials = plan_trials(request.config, tasks)
         # The turns of a scenario send updates, so its trials may take longer than the platform waits for one.
-        longest_s = DRIVING_S if any(task.scenario for task in tasks) else MAX_TRIAL_S
+        longest_s = DRIVING_S if any(task.scenario for task in tasks) else SILENCE_S
         limits = time_limits(request.config, len(trials), longest_s)
     except (ValueError, ScenarioError, UnknownScenarioError) as error:
         raise NotAnAssessmentError(str(error)) from error

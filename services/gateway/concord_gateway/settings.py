@@ -14,7 +14,8 @@ from concord.service.settings import StatefulServiceSettings
 from concord.storage import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
 from concord.suite.draw import SECRET_BYTES
 from concord_assistant.environment.server import ENVIRONMENT_COMMAND
-from concord_gateway.proxy.byte_budget import BUDGET_BYTES, IDLE_S
+from concord_gateway.proxy.byte_budget import BUDGET_BYTES
+from concord_gateway.proxy.time_limits import BODY_PAUSE_S
 
 
 def _paths(value: object) -> object:
@@ -58,7 +59,7 @@ class GatewaySettings(StatefulServiceSettings):
     """How long a gateway may be silent before other gateways take over its assessments."""
     body_budget_bytes: Annotated[int, Field(gt=0)] = BUDGET_BYTES
     """Bytes of request and answer bodies that the proxy holds at once; a participant gets a quarter."""
-    body_idle_s: Annotated[float, Field(gt=0)] = IDLE_S
+    body_idle_s: Annotated[float, Field(gt=0)] = BODY_PAUSE_S
     """How long a body that has begun may pause. Event streams are exempt."""
 
     scenario_folders: Annotated[tuple[Path, ...], NoDecode, BeforeValidator(_paths)] = (Path("scenarios/assistant"),)

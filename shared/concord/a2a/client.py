@@ -30,11 +30,9 @@ from concord.a2a.messages import (
 )
 from concord.trust.redaction import redact
 from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError, lies_under
+from concord.wire.platform import SILENCE_S
 
 logger = logging.getLogger(__name__)
-
-TIMEOUT_S: Final = 300.0
-"""The limit for a call, which is also the platform's limit between two events."""
 
 CONNECT_TIMEOUT_S: Final = 10.0
 CARD_TIMEOUT_S: Final = 10.0
@@ -75,7 +73,7 @@ class A2AClient:
         cls,
         url: str,
         *,
-        timeout_s: float = TIMEOUT_S,
+        timeout_s: float = SILENCE_S,
         protocol_version: str | None = None,
         peer_urls: PeerUrls | None = None,
     ) -> Self:

@@ -9,7 +9,7 @@ from typing import Any, Final, Self
 
 from pydantic import JsonValue, SecretStr
 
-from concord.a2a.client import TIMEOUT_S, A2AClient, AgentTimeoutError, AgentUnreachableError, RemoteError
+from concord.a2a.client import A2AClient, AgentTimeoutError, AgentUnreachableError, RemoteError
 from concord.a2a.messages import Answer, TaskUpdate
 from concord.trace.attributes import RESPONSE_TEXT, TASK_STATE
 from concord.trace.step import AgentInvocation, InteractionStep
@@ -20,6 +20,7 @@ from concord.trust.urls import PeerUrls
 from concord.wire.assignment import Assignment
 from concord.wire.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TIMESTAMP_URI, TRACEABILITY_URI, TRACEPARENT_KEY
 from concord.wire.ids import new_step_id
+from concord.wire.platform import SILENCE_S
 from concord.wire.roster import normalise_url
 
 logger = logging.getLogger(__name__)
@@ -40,7 +41,7 @@ class Messenger:
     `A2AClient.connect`).
     """
 
-    def __init__(self, on_step: StepSink, *, timeout_s: float = TIMEOUT_S, peer_urls: PeerUrls | None = None) -> None:
+    def __init__(self, on_step: StepSink, *, timeout_s: float = SILENCE_S, peer_urls: PeerUrls | None = None) -> None:
         self._on_step = on_step
         self._peer_urls = peer_urls
         self._timeout_s = timeout_s

@@ -6,14 +6,13 @@ from concord.assessment.request import (
     MAX_TRIALS,
     AssessmentConfig,
     AssessmentRequest,
-    Fraction,
     InteractionPattern,
     Mode,
     PatternEdge,
     TaskSpec,
-    Thresholds,
     pattern_url,
 )
+from concord.assessment.thresholds import Fraction, Thresholds
 
 __all__ = [
     "MAX_PARTICIPANTS",

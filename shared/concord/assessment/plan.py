@@ -4,25 +4,22 @@ import random
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import product
-from typing import Annotated
+from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from concord.assessment.request import (
-    DRIVING_S,
-    DRIVING_SHARE,
-    MAX_TIMEOUT_S,
-    MAX_TRIAL_S,
-    MAX_TRIALS,
-    AssessmentConfig,
-    Mode,
-    TaskSpec,
-    pattern_url,
-)
+from concord.assessment.request import MAX_TRIALS, AssessmentConfig, Mode, TaskSpec, pattern_url
 from concord.assessment.seats import seats_of
 from concord.suite import commitment
 from concord.wire.ids import Id, new_trace_id
+from concord.wire.platform import RUN_S, SILENCE_S
 from concord.wire.roster import ParticipantId, RosterEntry
+
+DRIVING_SHARE: Final = 0.9
+"""The share of `timeout_s` for driving trials. The rest is for the last evaluations and the row."""
+
+DRIVING_S: Final = DRIVING_SHARE * RUN_S
+"""The default time limit of all trials together."""
 
 
 class TrialSpec(BaseModel):
@@ -133,7 +130,7 @@ class TimeLimits:
     trial_s: float
 
 
-def time_limits(config: AssessmentConfig, n_trials: int, longest_s: float = MAX_TRIAL_S) -> TimeLimits:
+def time_limits(config: AssessmentConfig, n_trials: int, longest_s: float = SILENCE_S) -> TimeLimits:
     """The limits of `n_trials` consecutive trials. Limits that the config leaves open are made to fit those that it
     sets.
 
@@ -152,11 +149,11 @@ def time_limits(config: AssessmentConfig, n_trials: int, longest_s: float = MAX_
     if trial is None:
         shared = DRIVING_S if total is None else DRIVING_SHARE * total
         trial = min(longest_s, shared / trials)
-    elif trials * trial > MAX_TIMEOUT_S:
+    elif trials * trial > RUN_S:
         raise ValueError(
             f"{trials} trials x `trial_timeout_s` {trial:g} s = {trials * trial:g} s are more than the "
-            f"{MAX_TIMEOUT_S} s that an assessment may take"
+            f"{RUN_S} s that an assessment may take"
         )
     if total is None:
-        total = min(MAX_TIMEOUT_S, trials * trial / DRIVING_SHARE)
+        total = min(RUN_S, trials * trial / DRIVING_SHARE)
     return TimeLimits(total, trial)

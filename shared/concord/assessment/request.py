@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, HttpUrl, field_validator, model_validator
 
@@ -15,8 +15,10 @@ from concord.assessment.scorers import (
     TargetText,
     named_scorer,
 )
+from concord.assessment.thresholds import Fraction, Thresholds
 from concord.suite import MAX_DIFFICULTY, Topology
 from concord.wire.ids import Id
+from concord.wire.platform import RUN_S
 from concord.wire.roster import RESERVED_IDS, ParticipantId, RosterEntry
 
 MAX_PARTICIPANTS = 100
@@ -27,20 +29,6 @@ MAX_METRICS = 1000
 MAX_ROUNDS = 100
 MAX_TURNS = 1000
 MAX_EVALUATORS = 100
-
-MAX_TIMEOUT_S: Final = 300 * 60
-"""The platform ends a run after so long."""
-
-MAX_TRIAL_S: Final = 300.0
-"""The default time limit of a trial: the silence after which the platform's clients give up."""
-
-DRIVING_S: Final = 270 * 60.0
-"""The default time limit of all trials together: the platform's 300 minutes, less a tenth for everything else."""
-
-DRIVING_SHARE: Final = 0.9
-"""The share of `timeout_s` for driving trials. The rest is for the last evaluations and the row."""
-
-Fraction = Annotated[float, Field(ge=0, le=1)]
 
 
 def _listed(value: object) -> object:
@@ -198,30 +186,6 @@ class TaskSpec(_Strict):
         return self
 
 
-PASS_MARK: Final = 0.66
-"""The overall score from which on a trial passes, unless the assessment sets `thresholds.pass`."""
-
-
-class Thresholds(_Strict):
-    """The thresholds above which a figure becomes a finding, and a trial a pass. `healthy_density` is an upper limit.
-
-    Defaults: those of the graph-based coordination benchmark; `pass`: the leaderboard's.
-    """
-
-    pass_mark: Fraction = Field(PASS_MARK, alias="pass")
-    bottleneck: Fraction = 0.5
-    over_centralised: Fraction = 0.7
-    healthy_density: Fraction = 0.3
-    loop: Annotated[int, Field(ge=0)] = 1
-    """The number of times that a chain of calls may return to a waiting agent: one question back."""
-    error_cascade: Annotated[int, Field(ge=1)] = 1
-    """The number of calls that may fail in a row, each nested in the previous one."""
-    slow_link: Annotated[float, Field(ge=1, allow_inf_nan=False)] = 10
-    """The latency of a link as a multiple of the median of the other links."""
-    redundant_question: Annotated[int, Field(ge=1)] = 1
-    """The number of times that an agent may repeat a request to another agent."""
-
-
 class PluginChoice(_Strict):
     """A metric or an evaluator with parameters, or one to leave out."""
 
@@ -267,9 +231,9 @@ class AssessmentConfig(BaseModel):
     thresholds: Thresholds = Thresholds()
     weights: dict[Literal["task", "communication", "distribution", "reliability", "efficiency"], Fraction] = {}
     evidence: Literal["any", "corroborated", "observed"] = "any"
-    timeout_s: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S)] | None = None
-    trial_timeout_s: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S)] | None = None
-    turn_timeout_s: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S)] | None = None
+    timeout_s: Annotated[float, Field(gt=0, le=RUN_S)] | None = None
+    trial_timeout_s: Annotated[float, Field(gt=0, le=RUN_S)] | None = None
+    turn_timeout_s: Annotated[float, Field(gt=0, le=RUN_S)] | None = None
     quiet_s: Annotated[float, Field(ge=0, le=60)] = 1
     closing_cap_s: Annotated[float, Field(gt=0, le=300)] = 10
     shard_index: Annotated[int, Field(ge=0, lt=20)] = 0

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from concord.assessment.request import Fraction, Mode
+from concord.assessment.request import Mode
 from concord.assessment.results import (
     Finding,
     Judgment,
@@ -18,6 +18,7 @@ from concord.assessment.results import (
     TraceIntegrity,
     TrialRecord,
 )
+from concord.assessment.thresholds import Fraction
 
 
 class AgentRecord(Record):

@@ -6,8 +6,8 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from concord.assessment.request import Fraction
 from concord.assessment.team_results import TeamTaskRecord
+from concord.assessment.thresholds import Fraction
 from concord.trace.attributes import EdgeKind
 
 MAX_CALLS = 1000

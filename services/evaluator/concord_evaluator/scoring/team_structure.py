@@ -6,8 +6,8 @@ from typing import Final
 
 import networkx as nx
 
-from concord.assessment.request import Fraction
 from concord.assessment.results import Finding, Quality, Record
+from concord.assessment.thresholds import Fraction
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.graph.engines import distances
 

@@ -4,8 +4,9 @@ from collections import Counter
 from types import TracebackType
 from typing import Final, Self
 
+from concord_gateway.proxy.time_limits import BODY_PAUSE_S
+
 BUDGET_BYTES: Final = 256 * 1024 * 1024
-IDLE_S: Final = 30.0
 
 _SHARES: Final = 4
 """A participant's share is this fraction of the budget."""
@@ -21,7 +22,7 @@ class ByteBudget:
     `idle_s` is how long a body that has begun may pause (seconds).
     """
 
-    def __init__(self, budget_bytes: int = BUDGET_BYTES, idle_s: float = IDLE_S) -> None:
+    def __init__(self, budget_bytes: int = BUDGET_BYTES, idle_s: float = BODY_PAUSE_S) -> None:
         self.idle_s = idle_s
         self._budget = budget_bytes
         self._held: Counter[str] = Counter()

@@ -14,6 +14,7 @@ from concord.storage import AssessmentStore
 from concord.trust.tokens import Claims
 from concord.trust.urls import lies_under
 from concord.wire.roster import RosterEntry
+from concord_gateway.proxy.time_limits import CARD_IS_LATE, CARD_S, LATE
 from concord_gateway.proxy.upstream import AnswerTimeoutError, UnreachableError, Upstream
 
 CARD_PATH: Final = ".well-known/agent-card.json"
@@ -99,7 +100,6 @@ def _same_host(url: object, declared: str) -> bool:
         return True
 
 
-CARD_TIMEOUT_S: Final = 10.0
 MAX_CARD_BYTES: Final = 1024 * 1024
 
 _HEADERS: Final = ((b"accept", b"application/json"), (b"accept-encoding", b"identity"))
@@ -110,7 +110,7 @@ _MAX_CARDS: Final = 512
 
 
 class CardFailedError(Exception):
-    """The callee's card cannot be fetched. `status` is the callee's HTTP status, or 502 or 504."""
+    """The callee's card cannot be fetched. `status` is the callee's HTTP status, or 502 or `LATE`."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -177,7 +177,7 @@ async def _fetch(upstream: Upstream, url: str) -> dict[str, Any]:
     body = bytearray()
     try:
         async with (
-            asyncio.timeout(CARD_TIMEOUT_S),
+            asyncio.timeout(CARD_S),
             upstream.send("GET", f"{url.rstrip('/')}/{CARD_PATH}", _HEADERS) as answer,
         ):
             async for piece in answer.pieces():
@@ -186,7 +186,7 @@ async def _fetch(upstream: Upstream, url: str) -> dict[str, Any]:
                     raise CardFailedError(502, "the agent's card is too large")
         document = json.loads(body) if answer.status == 200 else None
     except (TimeoutError, AnswerTimeoutError) as error:
-        raise CardFailedError(504, "the agent's card did not arrive in time") from error
+        raise CardFailedError(LATE, CARD_IS_LATE) from error
     except UnreachableError as error:
         raise CardFailedError(502, str(error)) from error
     except (ValueError, RecursionError) as error:

@@ -32,6 +32,7 @@ from concord_gateway.proxy.relay import (
 )
 from concord_gateway.proxy.rpc_answer import AnswerReader
 from concord_gateway.proxy.rpc_request import RpcRequest
+from concord_gateway.proxy.time_limits import ANSWER_IS_LATE, LATE
 from concord_gateway.proxy.upstream import AnswerTimeoutError, Header, UnreachableError, Upstream
 
 NOT_A2A: Final = "no answer of A2A: neither a task nor a message for this request"
@@ -166,7 +167,7 @@ class Carrier:
             except CallerStalledError as error:
                 raise BrokenOffError(str(error)) from error
             except (TimeoutError, AnswerTimeoutError) as error:
-                raise _failed(relay, 504, "the agent did not answer in time") from error
+                raise _failed(relay, LATE, ANSWER_IS_LATE) from error
             except (UnreachableError, UncarriedAnswerError, UnusableCardError) as error:
                 raise _failed(relay, 502, str(error)) from error
 

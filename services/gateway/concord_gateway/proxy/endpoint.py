@@ -25,6 +25,7 @@ from concord_gateway.proxy.callees import CARD_PATH, Callees, CardFailedError, U
 from concord_gateway.proxy.carrier import RETRY_LATER, AuthorisedRequest, BrokenOffError, Carrier, Refusal
 from concord_gateway.proxy.rpc_request import RpcRequest, UnreadableRequestError, read_request
 from concord_gateway.proxy.seats import Fault, OpenChannels, between_seats, card_of_seat
+from concord_gateway.proxy.time_limits import REFUSED_BODY_S
 
 MAX_CALLS: Final = 2048
 MAX_CALLS_OF_ONE: Final = 256
@@ -32,9 +33,6 @@ MAX_CALLS_OF_ONE: Final = 256
 
 _NOBODY: Final = "no such agent in this assessment"
 _OVER: Final = "the trial is closed, and its tokens with it"
-_DRAIN_S: Final = 5.0
-"""How long the rest of a refused request is read."""
-
 _INTERFACE: Final = re.compile(r"(\d?)/?")
 
 
@@ -191,7 +189,7 @@ class ProxyEndpoint:
             self._carrier.calls.record_unsent(authorised.claims, authorised.callee, str(error), refused=True)
             # A caller that is still sending would see a connection reset instead of the answer.
             with suppress(TimeoutError):
-                async with asyncio.timeout(_DRAIN_S):
+                async with asyncio.timeout(REFUSED_BODY_S):
                     async for _ in stream:
                         pass
             raise Refusal(429, str(error), RETRY_LATER) from None

@@ -19,16 +19,15 @@ import h11
 import httpx
 
 from concord.trust.urls import PeerUrls, UrlRefusedError
-from concord_gateway.proxy.byte_budget import IDLE_S
+from concord_gateway.proxy.time_limits import (
+    ANSWER_IS_LATE,
+    ANSWER_PAUSE_S,
+    BODY_PAUSE_S,
+    CONNECT_S,
+    IDLE_CONNECTION_S,
+)
 
 Header = tuple[bytes, bytes]
-
-CONNECT_S: Final = 10.0
-READ_S: Final = 300.0
-"""The longest pause in an answer: as long as the platform's clients wait."""
-
-_IDLE_S: Final = 2.0
-"""Well below uvicorn's keep-alive of five seconds, so that no connection closes just after a request is sent."""
 
 _KEPT: Final = "!#$%&'()*+,/:;=?@[]~"
 """Characters that a URL may contain unescaped (RFC 3986). All others are percent-encoded as UTF-8."""
@@ -67,17 +66,17 @@ class _Connection:
     @property
     def usable(self) -> bool:
         """Whether an idle connection can take another request."""
-        fresh = time.monotonic() - self.idle_since < _IDLE_S
+        fresh = time.monotonic() - self.idle_since < IDLE_CONNECTION_S
         return fresh and not self.reader.at_eof() and not self.writer.is_closing()
 
     async def event(self, pause_s: float | None = None) -> h11.Event:
-        """The next event from the callee, within `pause_s` or `READ_S`. Raises UnreachableError."""
+        """The next event from the callee, within `pause_s` or `ANSWER_PAUSE_S`. Raises UnreachableError."""
         try:
             while (event := self.protocol.next_event()) is h11.NEED_DATA:
-                async with asyncio.timeout(READ_S if pause_s is None else pause_s):
+                async with asyncio.timeout(ANSWER_PAUSE_S if pause_s is None else pause_s):
                     self.protocol.receive_data(await self.reader.read(_PIECE))
         except TimeoutError as error:
-            raise AnswerTimeoutError("the agent did not answer in time") from error
+            raise AnswerTimeoutError(ANSWER_IS_LATE) from error
         except (OSError, h11.RemoteProtocolError) as error:
             raise _unreachable(error) from error
         if isinstance(event, h11.ConnectionClosed | type):
@@ -110,7 +109,7 @@ class Answer:
 class Upstream:
     """Connections to callees. Close it when the app shuts down."""
 
-    def __init__(self, peer_urls: PeerUrls | None = None, idle_s: float = IDLE_S) -> None:
+    def __init__(self, peer_urls: PeerUrls | None = None, idle_s: float = BODY_PAUSE_S) -> None:
         """`peer_urls` restricts the addresses of callees; without it, any address is allowed.
 
         `idle_s` is how long a callee may stop reading a request (seconds).
@@ -180,7 +179,7 @@ class Upstream:
                     )
                 )
         except TimeoutError as error:
-            raise AnswerTimeoutError("the agent did not answer in time") from error
+            raise AnswerTimeoutError(ANSWER_IS_LATE) from error
         except (OSError, ValueError) as error:
             raise _unreachable(error) from error
 
@@ -200,7 +199,7 @@ class Upstream:
             connection.protocol.start_next_cycle()
             connection.idle_since = time.monotonic()
             idle.append(connection)
-            asyncio.get_running_loop().call_later(1.1 * _IDLE_S, self._close_stale, origin)
+            asyncio.get_running_loop().call_later(1.1 * IDLE_CONNECTION_S, self._close_stale, origin)
         else:
             connection.writer.close()
 
