@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from concord_environment_client import APIError, AsyncUESClient
+from concord_environment_client.modalities.chat import CONVERSATION
 from concord_environment_client.responses import Advanced, Event, NewKey
 from pydantic import BaseModel, ConfigDict
 
@@ -15,9 +16,6 @@ from concord_assistant.characters.models import ScheduledResponse
 from concord_assistant.environment.permissions import ASSISTANT_PERMISSIONS
 from concord_assistant.messages import CalendarSummary, ChatSummary, EmailSummary, InitialStateSummary, SMSSummary
 from concord_assistant.scenario.schema import ScenarioConfig
-
-CONVERSATION: Final = "user-assistant"
-"""The chat between the user and the assistant."""
 
 MAX_EVENTS: Final = 3000
 """Events of one advance that are read. Reading one takes a call."""

@@ -110,7 +110,7 @@ def first_day_by_tools(asked: Asked) -> ToolCalls:
     event = {"title": "Meeting with Tom Okafor", "start": "2026-05-07T15:00:00Z", "end": "2026-05-07T16:00:00Z"}
     return [
         ("calendar_create", json.dumps(event)),
-        ("chat_send", '{"content": "It is done."}'),
+        ("chat_send_message", '{"content": "It is done."}'),
         ("finish", '{"reason": "All is done."}'),
     ]
 

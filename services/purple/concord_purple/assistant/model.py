@@ -35,7 +35,7 @@ nobody, and change and delete nothing, unless the task needs it.
 
 Time is simulated and moves only between turns. Your actions execute when your turn ends, so you see their effects in
 the next turn. End each turn with one of two tools: end_turn to wait, for example for an answer, or finish when
-everything is done and the user has been told in the chat (chat_send).\
+everything is done and the user has been told in the chat (chat_send_message).\
 """
 
 _ENDS: Final = [

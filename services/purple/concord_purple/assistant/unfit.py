@@ -38,12 +38,12 @@ class DumpAssistant:
         text = json.dumps(states, ensure_ascii=False)[:MAX_DUMP]
         people = sorted(set(_people(states)))
         addresses, numbers = [each for each in people if "@" in each], [each for each in people if "@" not in each]
-        await TOOLS["chat_send"](ues, {"content": text})
+        await TOOLS["chat_send_message"](ues, {"content": text})
         for address in addresses:
             arguments = {"to_addresses": [address], "subject": "Everything", "body_text": text}
             await TOOLS["email_send"](ues, arguments)
         for number in numbers:
-            await TOOLS["sms_send"](ues, {"to_numbers": [number], "body": text})
+            await TOOLS["sms_send_message"](ues, {"to_numbers": [number], "body": text})
         event = {
             "title": "Everything",
             "start": turn.current_time.isoformat(),
@@ -69,7 +69,7 @@ class ReadOnlyAssistant:
             *(f"Text message from {each['from_number']}: {each['body']}" for each in texts),
             *(f"Event: {each['title']}, {each['start']}" for each in events),
         ]
-        await TOOLS["chat_send"](ues, {"content": "\n".join(lines)})
+        await TOOLS["chat_send_message"](ues, {"content": "\n".join(lines)})
         return EarlyCompletion(reason="I read everything.")
 
 

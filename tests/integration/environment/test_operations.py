@@ -1,0 +1,110 @@
+"""Operations: one declaration and its implementation give an operation to every part of Concord."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+from concord_environment_client import PermissionDeniedError, UESClient
+from concord_environment_client.modalities import MODALITIES
+from concord_environment_client.operations import assistant_permissions
+
+from concord_assistant.evaluation.changes import changes_of_assistant
+from concord_assistant.results import ActionLogEntry
+from concord_assistant.scenario.evaluators import AgentBeatsEvalContext
+from concord_environment.modalities import email
+from concord_environment.modalities.modality import Implementation
+from concord_purple.assistant.tools import tools_of
+from tests.integration.environment.conftest import ADMIN_KEY
+from tests.integration.environment.pinning import Pin, PinningCalls
+from tests.integration.environment.test_mcp import connected
+from tests.integration.environment.test_modalities import agent_key, calling, get, post, serving
+
+TOY = (PinningCalls,)
+PINNED = {"message_id": "m1"}
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with serving(tmp_path_factory.mktemp("pinning") / "snapshot.json") as url:
+        yield url
+
+
+@pytest.fixture
+def proctor(url: str) -> Iterator[httpx.Client]:
+    """A client with the admin key; the mailbox has one email."""
+    with calling(url, ADMIN_KEY) as caller:
+        post(caller, "/simulation/clear")
+        post(caller, "/simulation/start", auto_advance=False)
+        post(caller, "/email/receive", from_address="bob@b.example", to_addresses=["user@example.com"], **PINNED)
+        yield caller
+        caller.post("/simulation/stop")
+
+
+def labels(proctor: httpx.Client) -> list[str]:
+    found: list[str] = get(proctor, "/email/state")["emails"]["m1"]["labels"]
+    return found
+
+
+def test_a_declared_operation_has_an_endpoint_and_a_method_of_the_client(url: str, proctor: httpx.Client) -> None:
+    with UESClient(url, ADMIN_KEY) as ues:
+        assert PinningCalls(ues).pin_email(**PINNED).status == "executed"
+    post(proctor, "/email/pin", **PINNED)
+    assert labels(proctor) == ["pinned", "pinned"]
+
+
+def test_an_assistants_key_permits_a_declared_operation_and_other_keys_do_not(url: str, proctor: httpx.Client) -> None:
+    assert set(assistant_permissions(TOY)) - set(assistant_permissions(MODALITIES)) == {"email:pin"}
+    with UESClient(url, agent_key(proctor, *assistant_permissions(TOY))) as ues:
+        assert PinningCalls(ues).pin_email(**PINNED).status == "pending"
+    with (
+        UESClient(url, agent_key(proctor, *assistant_permissions(MODALITIES))) as ues,
+        pytest.raises(PermissionDeniedError, match="email:pin"),
+    ):
+        PinningCalls(ues).pin_email(**PINNED)
+
+
+async def test_a_declared_operation_is_a_tool_over_mcp_and_a_tool_of_assistants(
+    url: str, proctor: httpx.Client
+) -> None:
+    async with connected(url, agent_key(proctor, "email:pin")) as client:
+        assert [tool.name for tool in (await client.list_tools()).tools] == ["email_pin"]
+    (tool,) = (each for each in tools_of(TOY) if each.name == "email_pin")
+    assert (tool.action, tool.schema["required"]) == ("email.pin", ["message_id"])
+
+
+@pytest.mark.parametrize(("field", "is_found"), [("labels", True), ("folder", False)])
+def test_what_a_declared_operation_changes_is_the_assistants_change(
+    proctor: httpx.Client, field: str, is_found: bool
+) -> None:
+    before = get(proctor, "/email/state")
+    changed = get(proctor, "/email/state")
+    changed["emails"]["m1"][field] = "changed"
+    assert [(each.item_id, each.field) for each in changes_of_assistant(pinned_between(before, changed), TOY)] == (
+        [("m1", field)] if is_found else []
+    )
+
+
+def pinned_between(before: dict[str, Any], after: dict[str, Any]) -> AgentBeatsEvalContext:
+    """The evidence of an assistant that pinned the email."""
+    now = datetime(2026, 3, 16, tzinfo=UTC)
+    entry = ActionLogEntry(turn=1, timestamp=now, action="email.pin", parameters=PINNED, success=True)
+    return AgentBeatsEvalContext(
+        scenario_config={},
+        action_log=[entry],
+        initial_state={"email": before},
+        final_state={"email": after},
+        user_prompt="Pin it.",
+        final_time=now,
+        turns_taken=1,
+        other_events=None,
+    )
+
+
+def test_an_operation_without_an_implementation_or_with_anothers_request_is_refused() -> None:
+    with pytest.raises(TypeError, match="email does not implement pin"):
+        replace(email.MODALITY, calls=PinningCalls)
+    with pytest.raises(TypeError, match="Pin is no request of email_star"):
+        Implementation(PinningCalls.star, Pin, email.MODALITY.implementations[0].apply)
