@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 HERE: Final = Path(__file__).parent
-TRACES: Final = HERE.parents[1] / "data" / "frameworks"
+TRACES: Final = HERE.parents[1] / "tests" / "recordings" / "frameworks"
 VERSIONS: Final = TRACES / "versions.json"
 ENVIRONMENTS: Final = Path(
     os.environ.get("FRAMEWORKS_ENVIRONMENTS") or Path(tempfile.gettempdir(), "concord-frameworks")

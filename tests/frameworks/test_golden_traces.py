@@ -1,4 +1,4 @@
-"""The traces in `data/frameworks`: agents, calls with their kinds, and failed calls as the programs made them.
+"""The traces in `tests/recordings/frameworks`: agents, calls with their kinds, and failed calls of the programs.
 
 `examples/frameworks/setups.json` has the truth about each program; `make frameworks` records the traces anew.
 """
@@ -21,7 +21,7 @@ SERVICE = "demo-service"
 
 
 def recorded(name: str) -> list[Trace]:
-    with Path(ROOT, "data/frameworks", f"{name}.jsonl").open("rb") as file:
+    with Path(ROOT, "tests/recordings/frameworks", f"{name}.jsonl").open("rb") as file:
         return list(read_traces(Source(f"{name}.jsonl", file)))
 
 
@@ -46,9 +46,9 @@ def test_a_trace_that_does_not_tell_all_work_is_refused(name: str) -> None:
 
 
 def test_every_recording_belongs_to_a_set_up() -> None:
-    assert {path.stem for path in Path(ROOT, "data/frameworks").glob("*.jsonl")} == SETUPS.keys()
+    assert {path.stem for path in Path(ROOT, "tests/recordings/frameworks").glob("*.jsonl")} == SETUPS.keys()
 
 
 def test_every_environment_has_its_versions() -> None:
-    versions = json.loads(Path(ROOT, "data/frameworks/versions.json").read_text())
+    versions = json.loads(Path(ROOT, "tests/recordings/frameworks/versions.json").read_text())
     assert versions.keys() == {setup["environment"] for setup in SETUPS.values()}

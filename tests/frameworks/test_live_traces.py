@@ -1,4 +1,4 @@
-"""The traces in `data/frameworks`, exported live by one participant: the same agents and calls as in files."""
+"""The traces in `tests/recordings/frameworks`, exported live by one participant: agents and calls as in files."""
 
 import json
 from base64 import b64encode
@@ -30,7 +30,7 @@ ROSTER = Roster([RosterEntry(id=TEAM, url="http://team:9009"), RosterEntry(id="g
 
 def exports(name: str) -> Iterator[dict[str, Any]]:
     """The recorded exports, as of a participant that continues the trial's trace."""
-    for line in (ROOT / "data/frameworks" / f"{name}.jsonl").read_text().splitlines():
+    for line in (ROOT / "tests/recordings/frameworks" / f"{name}.jsonl").read_text().splitlines():
         export = json.loads(line)
         for span in spans_of(export):
             span["traceId"] = TRACE

@@ -17,7 +17,7 @@ from concord_cli.traces.collector import KeptTraces, OpenCollector
 from concord_cli.traces.watch import Watch
 from tests.integration.collectors import JSON, SECRET, bearer, collector
 
-GOLDEN = Path(__file__).parents[2] / "data/frameworks/google-adk-transfer.jsonl"
+GOLDEN = Path(__file__).parents[2] / "tests/recordings/frameworks/google-adk-transfer.jsonl"
 
 
 def export(trace_id: str, service: str = "writer", text: str = "") -> bytes:

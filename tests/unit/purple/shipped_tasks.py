@@ -33,7 +33,7 @@ def compose_tasks() -> list[TaskSpec]:
 
 def shipped_text(name: str) -> str:
     """A text to review, by the name of its file."""
-    return (ROOT / f"data/texts/{name}.txt").read_text(encoding="utf-8").strip()
+    return (Path(__file__).parent / f"texts/{name}.txt").read_text(encoding="utf-8").strip()
 
 
 TASKS: Final = {

@@ -15,7 +15,7 @@ from concord_purple.text_review.rendering import answer_json, review_text
 from concord_purple.text_review.stages import add_draft, add_facts, add_verdict
 from concord_purple.text_review.text import sentences_of
 
-REPORT = (Path(__file__).parents[3] / "data/texts/cargo_bikes.txt").read_text(encoding="utf-8")
+REPORT = (Path(__file__).parent / "texts/cargo_bikes.txt").read_text(encoding="utf-8")
 FLAWS_BY_KEY = {
     "long_sentences": Flaw.LONG_SENTENCE,
     "figures_without_source": Flaw.BARE_FIGURE,

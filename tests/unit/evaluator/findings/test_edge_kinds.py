@@ -8,7 +8,7 @@ from concord.assessment import AssessmentConfig
 from concord_evaluator.formats import Source, read_traces
 from concord_evaluator.offline import evaluate_trace
 
-RECORDED = Path(__file__).parents[4] / "data" / "frameworks"
+RECORDED = Path(__file__).parents[3] / "recordings" / "frameworks"
 
 
 def label(setup: str) -> tuple[str | None, set[str]]:

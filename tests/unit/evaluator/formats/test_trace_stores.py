@@ -18,9 +18,9 @@ from tests.unit.evaluator.formats.sources import (
     source,
 )
 
-DATA = Path(__file__).parents[4] / "data"
-EXPORTS = DATA / "exports"
-GOLDEN = DATA / "frameworks" / "langgraph-supervisor-openinference.jsonl"
+RECORDINGS = Path(__file__).parents[3] / "recordings"
+EXPORTS = RECORDINGS / "exports"
+GOLDEN = RECORDINGS / "frameworks" / "langgraph-supervisor-openinference.jsonl"
 
 
 @pytest.mark.parametrize(
