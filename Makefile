@@ -10,7 +10,6 @@ AGENTDOJO := .venv-agentdojo
 AGENTDOJO_VERSION := 0.1.35
 BIN := $(VENV)/bin
 IMAGES := client collector environment evaluator gateway green purple sample
-MEMBERS := shared services/collector services/environment services/environment/client services/evaluator services/gateway services/purple suites assistant cli
 # Longest suite first, so that parallel test processes finish at about the same time.
 TESTS := tests/e2e tests/integration tests/security tests/conformance tests/frameworks tests/unit
 # More processes than cores, because tests of services wait for most of their time.
@@ -27,16 +26,20 @@ export PYTHONDONTWRITEBYTECODE :=
 export CONCORD_A2A_V03_PYTHON := $(CURDIR)/$(A2A_V03)/bin/python
 
 # Rebuild an environment if its folder was moved or its Python is gone.
-stale = $(shell $(1)/bin/python -c '' 2>/dev/null && [ "$$(cat $(1)/ready 2>/dev/null)" = "$(CURDIR)/$(1)" ] || echo FORCE)
+stale = $(shell $(1)/bin/python -c '' 2>/dev/null && [ "$$(cat $(1)/ready* 2>/dev/null)" = "$(CURDIR)/$(1)" ] || echo FORCE)
 
-$(VENV)/ready: locks/dev.txt locks/build.txt locks/members.txt $(MEMBERS:%=%/pyproject.toml) $(call stale,$(VENV))
-	@locks/install $(VENV) locks/dev.txt locks/members.txt
+$(VENV)/ready: locks/dev.txt locks/build.txt locks/editable.txt pyproject.toml $(call stale,$(VENV))
+	@UV_COMPILE_BYTECODE=1 locks/install $@ locks/dev.txt locks/editable.txt
+
+# The packages of a run, a third of a development environment. Any other target adds the rest.
+$(VENV)/ready-to-run: locks/run.txt locks/build.txt locks/editable.txt pyproject.toml $(call stale,$(VENV))
+	@locks/install $@ locks/run.txt locks/editable.txt
 
 $(A2A_V03)/ready: locks/a2a-v03.txt locks/build.txt $(call stale,$(A2A_V03))
-	@locks/install $(A2A_V03) locks/a2a-v03.txt
+	@locks/install $@ locks/a2a-v03.txt
 
 $(SBOM)/ready: locks/sbom.txt locks/build.txt $(call stale,$(SBOM))
-	@locks/install $(SBOM) locks/sbom.txt
+	@locks/install $@ locks/sbom.txt
 
 # Its dependencies are not locked, because no part of Concord runs in this environment.
 $(AGENTDOJO)/ready: $(call stale,$(AGENTDOJO))
@@ -55,7 +58,7 @@ help: ## list the targets
 setup: $(VENV)/ready ## create or update the development environment, .venv
 
 .PHONY: run
-run: setup ## assess a sample team on this machine; write output/results.json
+run: $(or $(wildcard $(VENV)/ready),$(VENV)/ready-to-run) ## assess a sample team on this machine; write output/results.json
 	@$(BIN)/concord run
 
 .PHONY: test

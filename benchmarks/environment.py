@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from statistics import median
 
-from concord_environment_client import UESClient
-
 from benchmarks.environment_rates import rates_table
 from benchmarks.environment_server import served
 from benchmarks.journal import tables as journal_tables
@@ -22,6 +20,7 @@ from concord_environment.modalities.email.requests import MarkRead, ReceiveEmail
 from concord_environment.modalities.email.views import EMAIL_VIEWS
 from concord_environment.modalities.modality import StatePage
 from concord_environment.modalities.world import EnvironmentWorld
+from concord_environment_client import UESClient
 
 SIZES = (100, 1_000, 10_000, 100_000)
 START = datetime(2026, 1, 1, 9, tzinfo=UTC)

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 import uvicorn
-from concord_environment_client import UESClient
 
 from concord_environment.app import create_app
 from concord_environment.core.simulation import Simulation
@@ -16,6 +15,7 @@ from concord_environment.environment import Environment
 from concord_environment.modalities.world import EnvironmentWorld
 from concord_environment.persistence.store import Store
 from concord_environment.settings import EnvironmentSettings
+from concord_environment_client import UESClient
 
 START = datetime(2026, 1, 1, 9, tzinfo=UTC)
 

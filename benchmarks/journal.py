@@ -12,13 +12,13 @@ from statistics import median
 from unittest import mock
 
 import httpx
-from concord_environment_client import UESClient
 
 from benchmarks.environment_server import START, served
 from benchmarks.tables import ResultTable
 from concord_environment.environment import new_simulation
 from concord_environment.persistence.segments import segments_of
 from concord_environment.persistence.store import Store
+from concord_environment_client import UESClient
 
 REPEATS = 200
 CALLERS, CALLS = 32, 40

@@ -8,9 +8,13 @@ RUN python -m venv /opt/build && pip install --no-cache-dir --require-hashes -r 
 COPY locks/collector.txt locks/
 RUN python -m venv --without-pip /opt/concord \
     && pip --python /opt/concord install --no-cache-dir --require-hashes -r locks/collector.txt
+COPY pyproject.toml README.md LICENSE ./
 COPY shared shared
-COPY services/collector services/collector
-RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels ./shared ./services/collector \
+COPY services services
+COPY suites suites
+COPY assistant assistant
+COPY cli cli
+RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels . \
     && pip --python /opt/concord install --no-deps --no-index wheels/*.whl
 
 FROM python:3.13-slim

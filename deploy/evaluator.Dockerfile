@@ -8,13 +8,13 @@ RUN python -m venv /opt/build && pip install --no-cache-dir --require-hashes -r 
 COPY locks/evaluator.txt locks/
 RUN python -m venv --without-pip /opt/concord \
     && pip --python /opt/concord install --no-cache-dir --require-hashes -r locks/evaluator.txt
+COPY pyproject.toml README.md LICENSE ./
 COPY shared shared
+COPY services services
 COPY suites suites
 COPY assistant assistant
-COPY services/environment/client services/environment/client
-COPY services/evaluator services/evaluator
-RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels ./shared ./suites ./assistant ./services/environment/client \
-        ./services/evaluator \
+COPY cli cli
+RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels . \
     && pip --python /opt/concord install --no-deps --no-index wheels/*.whl
 
 FROM python:3.13-slim

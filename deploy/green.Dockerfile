@@ -8,17 +8,14 @@ RUN python -m venv /opt/build && pip install --no-cache-dir --require-hashes -r 
 COPY locks/green.txt locks/
 RUN python -m venv --without-pip /opt/concord \
     && pip --python /opt/concord install --no-cache-dir --require-hashes -r locks/green.txt
+COPY pyproject.toml README.md LICENSE ./
 COPY shared shared
+COPY services services
 COPY suites suites
 COPY assistant assistant
-COPY services/environment services/environment
-COPY services/collector services/collector
-COPY services/evaluator services/evaluator
-COPY services/gateway services/gateway
 COPY cli cli
-# The packages' own tests are a tenth of their size.
-RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels ./shared ./suites ./assistant \
-        ./services/environment/client ./services/environment ./services/collector ./services/evaluator ./services/gateway ./cli \
+# Third-party packages' own tests are a tenth of their size.
+RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels . \
     && pip --python /opt/concord install --no-deps --no-index wheels/*.whl \
     && find /opt/concord -type d -name tests -prune -exec rm -rf {} +
 

@@ -8,10 +8,13 @@ RUN python -m venv /opt/build && pip install --no-cache-dir --require-hashes -r 
 COPY locks/purple.txt locks/
 RUN python -m venv --without-pip /opt/concord \
     && pip --python /opt/concord install --no-cache-dir --require-hashes -r locks/purple.txt
+COPY pyproject.toml README.md LICENSE ./
 COPY shared shared
-COPY services/environment/client services/environment/client
-COPY services/purple services/purple
-RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels ./shared ./services/environment/client ./services/purple \
+COPY services services
+COPY suites suites
+COPY assistant assistant
+COPY cli cli
+RUN pip wheel --no-deps --no-build-isolation --wheel-dir wheels . \
     && pip --python /opt/concord install --no-deps --no-index wheels/*.whl
 
 FROM python:3.13-slim

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 import httpx
-from concord_environment_client import AsyncUESClient, UESClientError
 
 from concord.llm import LLM
 from concord.plain_http import NO_CERTIFICATES
@@ -22,6 +21,7 @@ from concord_assistant.scenario.evaluators import EvaluatorRegistry
 from concord_assistant.scenario.schema import ScenarioConfig
 from concord_assistant.session import AssessmentSession
 from concord_assistant.updates import AssessmentCompleted, ErrorOccurred
+from concord_environment_client import AsyncUESClient, UESClientError
 
 CALL_TIMEOUT_S: Final = 60.0
 """How long one call of the environment may take."""

@@ -8,9 +8,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from concord_environment_client import UESClientError
-from concord_environment_client.responses import NewKey
-
 from concord.a2a import AgentUnreachableError, RemoteError
 from concord.trust.redaction import redact
 from concord_assistant.assistant import InvalidReplyError, PurpleClient, expect_success
@@ -27,6 +24,8 @@ from concord_assistant.turns.action_log import ActionLogBuilder
 from concord_assistant.turns.new_messages import NewMessageCollector
 from concord_assistant.turns.turn import TurnRunner
 from concord_assistant.updates import AssessmentStarted, ErrorOccurred, ScenarioLoaded
+from concord_environment_client import UESClientError
+from concord_environment_client.responses import NewKey
 
 REVOKE_TIMEOUT_S: Final = 5.0
 

@@ -1,6 +1,21 @@
-"""`python -m concord_cli`, the same as `concord`."""
+"""`concord`, and `python -m concord_cli`: the command line, or a line that says how to install it."""
 
-from concord_cli.main import app
+import sys
+
+from concord_cli.extras import lacking
+
+
+def main() -> None:
+    """Runs the command line. Exit code 2 if its packages are not installed: an agent's author needs none."""
+    try:
+        from concord_cli.main import app
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("concord"):
+            raise
+        sys.stderr.write(lacking("concord", error.name, "cli") + "\n")
+        sys.exit(2)
+    app()
+
 
 if __name__ == "__main__":
-    app()
+    main()

@@ -2,7 +2,6 @@
 
 import webbrowser
 from collections.abc import Coroutine
-from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +11,7 @@ from concord.loopback import LOOPBACK
 from concord_cli.display_text import printable
 from concord_cli.errors import UsageError
 from concord_cli.exits import execute, exit_codes, terminable
+from concord_cli.extras import check_stack, needing
 from concord_cli.judge.app import app as judge_app
 from concord_cli.scenario.app import app as scenario_app
 from concord_cli.tasks.app import app as tasks_app
@@ -68,7 +68,9 @@ CardUrl = Annotated[
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"concord {version('concord-cli')}")
+        from concord.version import VERSION
+
+        typer.echo(f"concord {VERSION}")
         raise typer.Exit
 
 
@@ -107,6 +109,7 @@ def run(
     """Assess a team on this machine: start all services, run one assessment, show the result, stop the services."""
     with exit_codes(), ProgressLog() as progress:
         progress.log(f"{'Running the scenario' if scenario.is_dir() else 'Assessing the team of'} {scenario}")
+        check_stack("concord run")
         # Imported after the first line of output, since A2A and HTTP take a while to load.
         from concord_cli import commands
 
@@ -134,6 +137,7 @@ def up(
     """Start the services and a team on this machine, and keep them running until Ctrl-C."""
     with exit_codes(), ProgressLog() as progress:
         progress.log("Starting the services" if no_team else f"Starting the team of {scenario}")
+        check_stack("concord up")
         from concord_cli import commands
         from concord_cli.stack.plan import Listening
 
@@ -152,12 +156,10 @@ def green_agent(
 
     Without --card-url, the card has the address by which a client requests it.
     """
-    with exit_codes(), ProgressLog() as progress:
-        try:
-            from concord_cli.green.command import green
-            from concord_cli.green.plan import Address
-        except ModuleNotFoundError as error:
-            raise UsageError(f"`concord green` needs the module {error.name}: install concord-cli[green]") from error
+    with exit_codes(), needing("concord green", "green"), ProgressLog() as progress:
+        check_stack("concord green")
+        from concord_cli.green.command import green
+        from concord_cli.green.plan import Address
 
         execute(green(Address(host, port, card_url), progress))
 
@@ -191,11 +193,8 @@ def adapt_agent(
     ] = None,
 ) -> None:
     """Start an agent that has its peers' addresses in its own configuration, and let the gateway observe its calls."""
-    with exit_codes():
-        try:
-            from concord_cli.adapt.command import AdaptArguments, adapt
-        except ModuleNotFoundError as error:
-            raise UsageError(f"`concord adapt` needs the module {error.name}: install concord-cli[local]") from error
+    with exit_codes(), needing("concord adapt", "gateway"):
+        from concord_cli.adapt.command import AdaptArguments, adapt
 
         codes: list[int] = []
         execute(_noted(adapt(AdaptArguments(role, command, host, port, card_url, agent)), codes))
@@ -237,12 +236,9 @@ def evaluate_traces(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
     """Evaluate existing trace files, without any service: write one row per trace."""
-    with exit_codes(), terminable() as reraise:
+    with exit_codes(), needing("concord evaluate", "evaluator"), terminable() as reraise:
         # Imported here, since the graph library takes a while to load and is part of a full installation only.
-        try:
-            from concord_cli.evaluate.command import EvaluateArguments, evaluate, evaluate_collector
-        except ModuleNotFoundError as error:
-            raise UsageError(f"`concord evaluate` needs the module {error.name}: install concord-cli[local]") from error
+        from concord_cli.evaluate.command import EvaluateArguments, evaluate, evaluate_collector
 
         arguments = EvaluateArguments(paths or [], format_name, config, output, graphml, keep_going, quiet)
         if collector is not None:
@@ -259,11 +255,8 @@ def watch_collector(
     every: Annotated[float, typer.Option(min=1, metavar="SECONDS", help="The time between two lines.")] = 60,
 ) -> None:
     """Print a line per minute about the traces that an open collector gets, until Ctrl-C."""
-    with exit_codes(), terminable():
-        try:
-            from concord_cli.traces.watch import watch
-        except ModuleNotFoundError as error:
-            raise UsageError(f"`concord watch` needs the module {error.name}: install concord-cli[local]") from error
+    with exit_codes(), needing("concord watch", "evaluator"), terminable():
+        from concord_cli.traces.watch import watch
 
         watch(collector, every)
 
@@ -321,11 +314,8 @@ def compare_results(
     output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file to write the comparison to.")] = None,
 ) -> None:
     """Compare teams on the tasks that they share: show differences with intervals, and a ranking."""
-    with exit_codes():
-        try:
-            from concord_cli.compare.command import compare
-        except ModuleNotFoundError as error:
-            raise UsageError(f"`concord compare` needs the module {error.name}: install concord-cli[local]") from error
+    with exit_codes(), needing("concord compare", "evaluator"):
+        from concord_cli.compare.command import compare
 
         compare(results, output)
 

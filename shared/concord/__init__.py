@@ -1,8 +1,8 @@
 """What the services of Concord and the agents they assess both speak.
 
-The light base, enough to report traces: steps, assignments, the reporter and peer discovery. The packages
-`concord.a2a`, `concord.storage`, `concord.llm` and `concord.service` need the extras `a2a`, `redis`, `llm`, `service`;
-`concord.trust.tokens` and `concord.trust.token_keys` need `tokens`.
+The light base, enough to report traces: steps, assignments, the reporter and peer discovery. The messenger and
+`concord.a2a` need the extra `agent`; `concord.storage` needs `storage`, `concord.service` `service`, and `concord.llm`
+`openai` or another provider's name; `concord.trust.tokens` and `.token_keys` need `gateway` or `collector`.
 """
 
 from concord.agent.peers import PeerDiscovery

@@ -7,12 +7,12 @@ from typing import Any, Final
 
 import httpx
 import pytest
-from concord_environment_client.responses import Event
 
 from concord_assistant.evaluation.changes import changes_of_assistant
 from concord_assistant.evaluation.judge import evaluate_assistant
 from concord_assistant.scenario.evaluators import NO_EVALUATORS, AgentBeatsEvalContext
 from concord_assistant.turns.action_log import ActionLogBuilder
+from concord_environment_client.responses import Event
 from tests.integration.environment.conftest import ADMIN_KEY as ADMIN
 from tests.integration.environment.conftest import AGENT_PERMISSIONS, calling, new_app, new_environment
 from tests.unit.assistant.evaluation.days import criterion, scenario

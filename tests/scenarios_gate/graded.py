@@ -5,7 +5,6 @@ from functools import partial
 from typing import Any, Final
 
 from concord_environment_client import AsyncUESClient, UESClientError
-
 from concord_purple.assistant.agent import Assistant
 from concord_purple.assistant.messages import EarlyCompletion, Reply, TurnStart
 from concord_purple.assistant.oracle import Oracle, OracleAssistant, OracleError

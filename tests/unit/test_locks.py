@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 FOLDER = Path(__file__).parents[2] / "locks"
-LOCKS = sorted(path for path in FOLDER.glob("*.txt") if path.name != "members.txt")
-IMAGES = [path for path in LOCKS if path.stem not in {"a2a-v03", "dev", "sbom"}]
+LOCKS = sorted(path for path in FOLDER.glob("*.txt") if path.name != "editable.txt")
+INSTALLED = [path for path in LOCKS if path.stem not in {"a2a-v03", "dev", "sbom"}]
 PIN = re.compile(r"^([a-z0-9._-]+)(?:\[.*\])?==(\S+)(?: ; .*)? \\$")
 
 
@@ -34,8 +34,8 @@ def test_no_entry_names_an_index_or_a_path(lock: Path) -> None:
     assert not re.search(r"[\s@=]/\w", text)
 
 
-@pytest.mark.parametrize("lock", IMAGES, ids=lambda path: path.name)
-def test_an_image_has_the_versions_of_the_development_environment(lock: Path) -> None:
+@pytest.mark.parametrize("lock", INSTALLED, ids=lambda path: path.name)
+def test_an_image_and_a_run_have_the_versions_of_the_development_environment(lock: Path) -> None:
     assert pins(lock) <= pins(FOLDER / "dev.txt")
 
 

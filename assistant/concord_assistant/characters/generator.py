@@ -8,8 +8,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final, Literal
 
-from concord_environment_client import AsyncUESClient
-
 from concord.llm import LLM, EmptyCompletionError, LLMUnavailableError
 from concord_assistant.characters.brief import Brief, brief_of
 from concord_assistant.characters.envelope import parameters_of
@@ -29,6 +27,7 @@ from concord_assistant.characters.threads import ThreadReader
 from concord_assistant.characters.timing import Window, delay_of, placed
 from concord_assistant.results import UserFault
 from concord_assistant.scenario.schema import ScenarioConfig
+from concord_environment_client import AsyncUESClient
 
 MAX_PER_TURN: Final = 50
 """Messages of one turn that one character reads. More in a turn are a storm; the rest stays unanswered."""

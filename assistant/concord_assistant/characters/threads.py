@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from concord_environment_client import AsyncUESClient
 from pydantic import AwareDatetime, BaseModel, TypeAdapter, ValidationError
 
 from concord.llm import LLM, LLMUnavailableError
@@ -15,6 +14,7 @@ from concord_assistant.characters.incoming import Incoming, addresses_of, as_num
 from concord_assistant.characters.prompt import cut, fenced
 from concord_assistant.characters.timing import in_utc
 from concord_assistant.scenario.schema import CharacterProfile, ScenarioConfig
+from concord_environment_client import AsyncUESClient
 
 MAX_THREAD: Final = 200
 """Latest messages of a thread that are read."""

@@ -6,9 +6,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from concord_environment_client import APIError, AsyncUESClient
-from concord_environment_client.modalities.chat import CONVERSATION
-from concord_environment_client.responses import Advanced, Event, NewKey
 from pydantic import BaseModel, ConfigDict
 
 from concord.trust.redaction import learn_secret
@@ -16,6 +13,9 @@ from concord_assistant.characters.models import ScheduledResponse
 from concord_assistant.environment.permissions import ASSISTANT_PERMISSIONS
 from concord_assistant.messages import CalendarSummary, ChatSummary, EmailSummary, InitialStateSummary, SMSSummary
 from concord_assistant.scenario.schema import ScenarioConfig
+from concord_environment_client import APIError, AsyncUESClient
+from concord_environment_client.modalities.chat import CONVERSATION
+from concord_environment_client.responses import Advanced, Event, NewKey
 
 MAX_EVENTS: Final = 3000
 """Events of one advance that are read. Reading one takes a call."""

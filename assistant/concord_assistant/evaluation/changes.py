@@ -4,11 +4,10 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from concord_environment_client.modalities import MODALITIES
-from concord_environment_client.operations import CHANGES_ANY, Items, ModalityCalls
-
 from concord_assistant.scenario.evaluators import AgentBeatsEvalContext
 from concord_assistant.scenario.selectors import same
+from concord_environment_client.modalities import MODALITIES
+from concord_environment_client.operations import CHANGES_ANY, Items, ModalityCalls
 
 ItemOperation = Literal["create", "update", "delete"]
 Item = Mapping[str, Any]

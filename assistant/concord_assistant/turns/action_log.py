@@ -5,11 +5,10 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any, Final
 
-from concord_environment_client.responses import Event
-
 from concord_assistant.environment.admin import RefusedCall
 from concord_assistant.results import ActionLogEntry, OtherEvent
 from concord_assistant.turns.other_events import MAX_LISTED, listed
+from concord_environment_client.responses import Event
 
 MAX_ACTIONS: Final = 2000
 """Actions of one assessment that are logged. Further ones are counted."""

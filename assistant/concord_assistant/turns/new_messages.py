@@ -4,10 +4,9 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any, Final
 
+from concord_assistant.characters.models import NewMessages
 from concord_environment_client import AsyncUESClient
 from concord_environment_client.responses import CalendarEvent
-
-from concord_assistant.characters.models import NewMessages
 
 MAX_NEW: Final = 1000
 """Emails, and text messages, of one turn."""

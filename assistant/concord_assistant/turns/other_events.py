@@ -3,9 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from concord_environment_client.responses import Event
-
 from concord_assistant.results import OtherEvent
+from concord_environment_client.responses import Event
 
 MAX_LISTED: Final = 300
 """Events of one assessment that are listed. A working week has some dozens."""

@@ -7,9 +7,6 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, Literal
 
-from concord_environment_client import APIError, UESClientError
-from concord_environment_client.responses import Advanced
-
 from concord.a2a import AgentTimeoutError, AgentUnreachableError, RemoteError
 from concord.trust.redaction import redact
 from concord_assistant.assistant import InvalidReplyError, PurpleClient, read_reply
@@ -29,6 +26,8 @@ from concord_assistant.updates import (
     TurnCompleted,
     TurnStarted,
 )
+from concord_environment_client import APIError, UESClientError
+from concord_environment_client.responses import Advanced
 
 logger = logging.getLogger(__name__)
 

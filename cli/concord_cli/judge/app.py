@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from concord_cli.errors import UsageError
 from concord_cli.exits import execute, exit_codes
+from concord_cli.extras import needing
 
 app = typer.Typer(help="Judge saved traces again, or compare the judge with labels.", no_args_is_help=True)
 
@@ -38,9 +38,8 @@ def rejudge(
     quiet: Quiet = False,
 ) -> None:
     """Judge saved traces again with the configured language model (AGENTBEATS_LLM_API_KEY, _BASE_URL, _MODEL)."""
-    with exit_codes():
-        with _full_installation():
-            from concord_cli.judge.rejudge import RejudgeArguments, rejudge_traces
+    with exit_codes(), _evaluator():
+        from concord_cli.judge.rejudge import RejudgeArguments, rejudge_traces
 
         execute(rejudge_traces(RejudgeArguments(traces, output, samples, rules, format_name, config, quiet)))
 
@@ -61,20 +60,17 @@ def calibrate(
     quiet: Quiet = False,
 ) -> None:
     """Compare the judge with labels: show accuracy, Cohen's kappa, false passes and false fails, with intervals."""
-    with exit_codes():
-        with _full_installation():
-            from concord_cli.judge.calibrate import CalibrateArguments, calibrate_judge
+    with exit_codes(), _evaluator():
+        from concord_cli.judge.calibrate import CalibrateArguments, calibrate_judge
 
         execute(calibrate_judge(CalibrateArguments(labelled, output, samples, rules, config, quiet)))
 
 
 @contextmanager
-def _full_installation() -> Iterator[None]:
-    """Sends the judge's warnings to standard error. Raises UsageError if an import in the context fails."""
-    try:
+def _evaluator() -> Iterator[None]:
+    """Sends the judge's warnings to standard error. Raises UsageError without the evaluator's packages."""
+    with needing("concord judge", "evaluator"):
         from concord.service.logs import configure_logging
 
         configure_logging("judge", level="WARNING")
         yield
-    except ModuleNotFoundError as error:
-        raise UsageError(f"`concord judge` needs the module {error.name}: install concord-cli[local]") from error

@@ -5,8 +5,6 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Final
 
-from concord_environment_client import UESClientError
-
 from concord.a2a import Answer, TaskState
 from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.environment.admin import ScenarioRefusedError
@@ -18,6 +16,7 @@ from concord_assistant.scenario.lint import LintFinding
 from concord_assistant.scenario.loader import Scenario
 from concord_assistant.updates import Update
 from concord_cli.errors import AssessmentError
+from concord_environment_client import UESClientError
 from concord_purple.assistant.agent import Assistant, AssistantAgent, ProtocolError
 from concord_purple.assistant.oracle import OracleError
 from concord_purple.assistant.unfit import DumpAssistant, NullAssistant, ReadOnlyAssistant

@@ -5,8 +5,8 @@ from typing import Annotated
 
 import typer
 
-from concord_cli.errors import UsageError
 from concord_cli.exits import execute, exit_codes
+from concord_cli.extras import needing
 
 BundlePath = Annotated[
     Path | None,
@@ -49,11 +49,8 @@ def verify_results(
     Exit codes: 0 verified; 1 a difference, a damaged bundle or a wrong signature; 2 an invalid command line or file;
     3 verified, but shards are missing.
     """
-    with exit_codes():
-        try:
-            from concord_cli.verify.command import VerifyArguments, verify
-        except ModuleNotFoundError as error:
-            raise UsageError(f"`concord verify` needs the module {error.name}: install concord-cli[local]") from error
+    with exit_codes(), needing("concord verify", "evaluator,gateway"):
+        from concord_cli.verify.command import VerifyArguments, verify
 
         execute(verify(VerifyArguments(results, bundle, scenarios, key, signature, provenance)))
 
@@ -70,10 +67,7 @@ def sign_results(
     scenarios: ScenarioFolders = SHIPPED_SCENARIOS,
 ) -> None:
     """Verify results, and sign rows, bundles, manifests and the images' digests. Exit codes as for `verify`."""
-    with exit_codes():
-        try:
-            from concord_cli.verify.command import VerifyArguments, sign_results
-        except ModuleNotFoundError as error:
-            raise UsageError(f"`concord sign` needs the module {error.name}: install concord-cli[local]") from error
+    with exit_codes(), needing("concord sign", "evaluator,gateway"):
+        from concord_cli.verify.command import VerifyArguments, sign_results
 
         execute(sign_results(VerifyArguments(results, bundle, scenarios, key, signature, provenance)))

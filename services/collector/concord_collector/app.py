@@ -19,7 +19,7 @@ from concord.trace.report import StepBatch
 from concord.trust.closed_trials import ClosedTrials
 from concord.trust.token_keys import TokenKeys
 from concord.trust.urls import PeerUrls
-from concord_collector import __version__
+from concord.version import VERSION
 from concord_collector.admission import Admission
 from concord_collector.authentication import Authenticator
 from concord_collector.backpressure import Backpressure
@@ -60,7 +60,7 @@ def create_app(settings: CollectorSettings) -> FastAPI:
             with suppress(asyncio.CancelledError):
                 await polling
 
-    app = FastAPI(title="Concord collector", version=__version__, lifespan=lifespan)
+    app = FastAPI(title="Concord collector", version=VERSION, lifespan=lifespan)
     app.state.documented = []
     app.state.metrics = metrics.registry
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)

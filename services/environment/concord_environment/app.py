@@ -9,7 +9,7 @@ from starlette.routing import Route
 
 from concord.service.limits import BodyLimit
 from concord.trust.urls import PeerUrls
-from concord_environment import __version__
+from concord.version import VERSION
 from concord_environment.access.log import AccessLogging
 from concord_environment.api import (
     access_logs,
@@ -77,7 +77,7 @@ def create_app(
     mcp = McpEndpoint(environment, settings.max_body_bytes)
     app = FastAPI(
         title="Concord environment",
-        version=__version__,
+        version=VERSION,
         description="A simulated user's email, SMS, chat, calendar, contacts, location, weather and preferences, in "
         "simulated time. All calls except `/`, `/health` and the documentation require an API key in the header "
         "`X-API-Key`.",
@@ -130,7 +130,7 @@ def _add_open_routes(app: FastAPI) -> None:
     async def root() -> dict[str, str]:
         """Returns the name and version of the service, and the path of its documentation."""
         name = "Concord environment"
-        return {"name": name, "message": f"{name} is running", "version": __version__, "docs_url": "/docs"}
+        return {"name": name, "message": f"{name} is running", "version": VERSION, "docs_url": "/docs"}
 
     @app.get("/health", tags=["open"])
     async def health() -> dict[str, str]:

@@ -1,20 +1,16 @@
 """The versions of the software that a row depends on."""
 
 import platform
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from typing import Final
 
+from concord.version import VERSION
 from concord_evaluator.scoring import SCORING_VERSION
 
-_PACKAGES: Final = ("concord-evaluator", "concord-shared", "concord-suites", "networkx", "numpy", "rustworkx")
+_PACKAGES: Final = ("networkx", "numpy", "rustworkx")
 
 
 def software_versions() -> dict[str, str]:
-    """Versions by name: of the scoring rules, of Python, and of the packages that compute. Only installed ones."""
-    found = {"python": platform.python_version(), "scoring": SCORING_VERSION}
-    for name in _PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+    """Versions by name: of Concord, of the scoring rules, of Python, and of the packages that compute."""
+    found = {"concord": VERSION, "python": platform.python_version(), "scoring": SCORING_VERSION}
+    return found | {name: version(name) for name in _PACKAGES}

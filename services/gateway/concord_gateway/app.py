@@ -21,8 +21,8 @@ from concord.trust.declared_hosts import DeclaredHosts, host_and_port, is_every_
 from concord.trust.proxy_urls import PROXY_PATH
 from concord.trust.token_keys import TokenKeys
 from concord.trust.urls import PeerUrls
+from concord.version import VERSION
 from concord_assistant.config import GreenAgentConfig
-from concord_gateway import __version__
 from concord_gateway.assignments import Assignments
 from concord_gateway.assistants import AssistantContexts, characters_model, environment_routes
 from concord_gateway.evaluation import check_workers
@@ -75,7 +75,7 @@ def create_app(settings: GatewaySettings, card_url: str | None, bound_to: str = 
                 await agent.aclose()
                 await participants.carrier.calls.written()
 
-    app = FastAPI(title="Concord gateway", version=__version__, lifespan=lifespan)
+    app = FastAPI(title="Concord gateway", version=VERSION, lifespan=lifespan)
     app.state.metrics = instruments.registry
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(TokenPathLimit, accepts=lambda path: path.startswith(f"{PROXY_PATH}/"))
@@ -156,7 +156,7 @@ def _profile(url: str | None) -> AgentProfile:
             "Assesses how well a team of agents works together: drives the team over A2A, gathers its interactions "
             "as traces, and answers with a score, its parts and the evidence for them."
         ),
-        version=__version__,
+        version=VERSION,
         url=url,
         rest=True,
         skills=(

@@ -15,7 +15,7 @@ from concord.agent.reporter import TraceReporter
 from concord.llm import LLMSettings
 from concord.service.limits import BodyLimit
 from concord.service.probes import probe_routes
-from concord_purple import __version__
+from concord.version import VERSION
 from concord_purple.agent import PurpleAgent
 from concord_purple.settings import Mode, PurpleSettings
 from concord_purple.teams import Function
@@ -59,7 +59,7 @@ def create_app(settings: PurpleSettings, llm: LLMSettings) -> FastAPI:
             await discovery.close()
             await asyncio.to_thread(reporter.close)
 
-    app = FastAPI(title=f"Concord {settings.function}", version=__version__, lifespan=lifespan)
+    app = FastAPI(title=f"Concord {settings.function}", version=VERSION, lifespan=lifespan)
     app.add_middleware(BodyLimit, max_bytes=MAX_BODY_BYTES)
     app.include_router(probe_routes(_ready))
     server = mount_agent(app, _profile(settings), PurpleAgent(settings, llm, discovery, reporter))
@@ -78,7 +78,7 @@ def _profile(settings: PurpleSettings) -> AgentProfile:
     return AgentProfile(
         name=settings.own_id,
         description=does,
-        version=__version__,
+        version=VERSION,
         url=settings.own_url,
         skills=(Skill(id=skill, name=skill.capitalize(), description=does, tags=("review", "text")),),
     )

@@ -7,13 +7,13 @@ from types import NoneType
 from typing import Any
 
 import pytest
-from concord_environment_client import AsyncUESClient, UESClient, resources, responses
-from concord_environment_client.endpoints import Endpoint
-from concord_environment_client.modalities import MODALITIES
 
 from concord_environment.app import create_app
 from concord_environment.environment import Environment
 from concord_environment.settings import EnvironmentSettings
+from concord_environment_client import AsyncUESClient, UESClient, resources, responses
+from concord_environment_client.endpoints import Endpoint
+from concord_environment_client.modalities import MODALITIES
 
 OPEN = {("GET", "/"), ("GET", "/health")}
 

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from concord_environment_client import AsyncUESClient
 
 from concord.llm import LLM, LLMClient, llm_client
 from concord_assistant.characters.generator import MAX_PER_TURN, ResponseGenerator
 from concord_assistant.characters.models import NewMessages, ScheduledResponse
 from concord_assistant.characters.recording import NotRecordedError, RecordedModel, RecordingError, ReplayedModel
 from concord_assistant.scenario.schema import ScenarioConfig
+from concord_environment_client import AsyncUESClient
 from tests.characters import HOUR, NOW, USER, WINDOW, email, emails, events, invitation, profile, scenario
 from tests.integration.environment.conftest import ADMIN_KEY, new_app, new_environment
 from tests.llm_server import Asked, FakeModel, Say, fake_model

@@ -6,12 +6,12 @@ from datetime import UTC, datetime
 
 import httpx
 import pytest
-from concord_environment_client import AsyncUESClient
 from fastapi import FastAPI
 
 from concord_environment.app import create_app
 from concord_environment.environment import Environment
 from concord_environment.settings import EnvironmentSettings
+from concord_environment_client import AsyncUESClient
 from tests.serving import served
 
 ADMIN_KEY = "0123456789abcdef" * 4

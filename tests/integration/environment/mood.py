@@ -5,18 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, ClassVar, Final, Literal
 
-from concord_environment_client.endpoints import S
-from concord_environment_client.operations import (
-    CREATES,
-    TEXT,
-    Items,
-    ModalityCalls,
-    Operation,
-    QueryCall,
-    StateCall,
-    Tool,
-)
-from concord_environment_client.responses import Json
 from pydantic import Field
 
 from concord_environment.core.actions import Action
@@ -36,6 +24,18 @@ from concord_environment.modalities.modality import (
     answer_fields,
     view_fields,
 )
+from concord_environment_client.endpoints import S
+from concord_environment_client.operations import (
+    CREATES,
+    TEXT,
+    Items,
+    ModalityCalls,
+    Operation,
+    QueryCall,
+    StateCall,
+    Tool,
+)
+from concord_environment_client.responses import Json
 
 
 class MoodCalls(ModalityCalls[S]):

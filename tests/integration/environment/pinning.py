@@ -3,16 +3,15 @@
 from dataclasses import replace
 from typing import Final, Literal
 
-from concord_environment_client.endpoints import S
-from concord_environment_client.modalities.email import EmailCalls
-from concord_environment_client.operations import TEXT, Operation, Tool, changes
-
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities import email
 from concord_environment.modalities.email.requests import EmailAction
 from concord_environment.modalities.email.state import EmailState
 from concord_environment.modalities.fields import Id
 from concord_environment.modalities.modality import Implementation, Modality, States
+from concord_environment_client.endpoints import S
+from concord_environment_client.modalities.email import EmailCalls
+from concord_environment_client.operations import TEXT, Operation, Tool, changes
 
 
 class PinningCalls(EmailCalls[S]):

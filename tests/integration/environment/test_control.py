@@ -5,14 +5,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from concord_environment_client import (
-    APIError,
-    AsyncUESClient,
-    ConflictError,
-    NotFoundError,
-    PermissionDeniedError,
-    UESClient,
-)
 from fastapi import FastAPI
 from prometheus_client.parser import text_string_to_metric_families
 
@@ -23,6 +15,14 @@ from concord_environment.persistence.capture import restore
 from concord_environment.persistence.schema import read_snapshot
 from concord_environment.persistence.store import Store
 from concord_environment.settings import EnvironmentSettings
+from concord_environment_client import (
+    APIError,
+    AsyncUESClient,
+    ConflictError,
+    NotFoundError,
+    PermissionDeniedError,
+    UESClient,
+)
 from tests.integration.environment.conftest import ADMIN_KEY, calling, new_environment
 from tests.serving import eventually, served
 

@@ -7,12 +7,11 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from concord_environment_client import AsyncUESClient
-
 from concord_environment.app import create_app
 from concord_environment.environment import Environment
 from concord_environment.modalities.email.state import EmailState
 from concord_environment.settings import EnvironmentSettings
+from concord_environment_client import AsyncUESClient
 from tests.integration.environment.conftest import ADMIN_KEY
 from tests.serving import served
 

@@ -15,7 +15,6 @@ from typing import Any
 
 import httpx
 import pytest
-from concord_environment_client import UESClient
 from fastapi import FastAPI
 
 from concord_environment.app import create_app
@@ -26,6 +25,7 @@ from concord_environment.persistence.capture import capture_all
 from concord_environment.persistence.segments import StoreError, segment_header, segments_of
 from concord_environment.persistence.store import Store
 from concord_environment.settings import EnvironmentSettings
+from concord_environment_client import UESClient
 from tests.forked import ForkedProcess
 from tests.integration.environment.conftest import ADMIN_KEY, calling, new_environment
 from tests.integration.environment.processes import environment_process, started

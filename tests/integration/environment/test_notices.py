@@ -10,7 +10,6 @@ from ipaddress import ip_network
 from typing import Any
 
 import pytest
-from concord_environment_client import AsyncUESClient, ValidationError
 from fastapi import FastAPI, Request
 from fastapi.responses import RedirectResponse
 from websockets.asyncio.client import connect
@@ -22,6 +21,7 @@ from concord_environment.core.faults import Invalid
 from concord_environment.notices.bus import MAX_WAITING, Bus, Notice
 from concord_environment.notices.webhooks import Webhooks
 from concord_environment.settings import EnvironmentSettings
+from concord_environment_client import AsyncUESClient, ValidationError
 from tests.integration.environment.conftest import ADMIN_KEY, new_environment
 from tests.serving import eventually, served
 

@@ -7,15 +7,15 @@ from typing import Any
 
 import httpx
 import pytest
-from concord_environment_client import PermissionDeniedError, UESClient
-from concord_environment_client.modalities import MODALITIES
-from concord_environment_client.operations import assistant_permissions
 
 from concord_assistant.evaluation.changes import changes_of_assistant
 from concord_assistant.results import ActionLogEntry
 from concord_assistant.scenario.evaluators import AgentBeatsEvalContext
 from concord_environment.modalities import email
 from concord_environment.modalities.modality import Implementation
+from concord_environment_client import PermissionDeniedError, UESClient
+from concord_environment_client.modalities import MODALITIES
+from concord_environment_client.operations import assistant_permissions
 from concord_purple.assistant.tools import tools_of
 from tests.integration.environment.conftest import ADMIN_KEY
 from tests.integration.environment.pinning import Pin, PinningCalls

@@ -5,7 +5,6 @@ from datetime import timedelta
 from pathlib import Path
 
 from concord_environment_client import UESClient
-
 from tests.integration.environment.conftest import ADMIN_KEY, AGENT_PERMISSIONS
 from tests.integration.environment.processes import environment_process
 

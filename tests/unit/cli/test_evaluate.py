@@ -2,7 +2,6 @@
 
 import io
 import json
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -356,9 +355,3 @@ def test_a_usage_error_exits_with_2_and_one_line(arguments: list[str], reason: s
 
 def test_a_command_without_paths_exits_with_2() -> None:
     assert CliRunner().invoke(app, ["evaluate"]).exit_code == 2
-
-
-def test_without_the_evaluator_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "concord_cli.evaluate.command", None)
-    result = CliRunner().invoke(app, ["evaluate", "-"])
-    assert (result.exit_code, result.stderr.startswith("concord: `concord evaluate` needs the module")) == (2, True)

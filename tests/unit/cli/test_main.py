@@ -127,7 +127,7 @@ def test_a_signal_has_its_own_exit_code(
 def test_the_version_is_printed() -> None:
     result = CliRunner().invoke(app, ["--version"])
 
-    assert (result.exit_code, result.stdout) == (0, f"concord {version('concord-cli')}\n")
+    assert (result.exit_code, result.stdout) == (0, f"concord {version('concord-agents')}\n")
 
 
 def test_a_results_file_is_not_a_trace_and_the_message_names_the_command_for_it(tmp_path: Path) -> None:

@@ -5,12 +5,12 @@ from datetime import timedelta
 from typing import get_type_hints
 
 import pytest
-from concord_environment_client import responses
 from pydantic import BaseModel
 
 from concord_environment.core.events import Event, EventRecord, Submission, as_record, from_record
 from concord_environment.modalities.registry import parse
 from concord_environment.scenario import EventDocument
+from concord_environment_client import responses
 from tests.unit.environment.worlds import START, at, mail, new_simulation
 
 

@@ -11,7 +11,7 @@ from icalendar import Event as IEvent
 from icalendar import vCalAddress, vRecur
 from pydantic import TypeAdapter, ValidationError
 
-from concord_environment import __version__
+from concord.version import VERSION
 from concord_environment.core.clock import as_utc
 from concord_environment.core.faults import Invalid
 from concord_environment.modalities.calendar.recurrence import check, occurrence_on, rrule_of
@@ -25,7 +25,7 @@ _EVENT: Final[TypeAdapter[CalendarEvent]] = TypeAdapter(CalendarEvent)
 def to_ics(events: Iterable[CalendarEvent]) -> bytes:
     """Events as an iCalendar file. A changed occurrence has the UID of its series and a RECURRENCE-ID."""
     calendar = ICalendar()
-    calendar.add("prodid", f"-//Concord//environment {__version__}//EN")
+    calendar.add("prodid", f"-//Concord//environment {VERSION}//EN")
     calendar.add("version", "2.0")
     known = {event.event_id: event for event in events}
     for event in known.values():

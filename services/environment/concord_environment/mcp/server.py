@@ -8,7 +8,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from concord_environment import __version__
+from concord.version import VERSION
 from concord_environment.access.keys import Key
 from concord_environment.access.log import Access
 from concord_environment.api.errors import status_of
@@ -61,7 +61,7 @@ def _server(environment: Environment) -> Server[Any]:
 
     return Server(
         "concord-environment",
-        version=__version__,
+        version=VERSION,
         instructions=_INSTRUCTIONS,
         on_list_tools=list_tools,
         on_call_tool=call_tool,

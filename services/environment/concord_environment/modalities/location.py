@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-from concord_environment_client.modalities.location import LocationCalls
 from pydantic import BaseModel, Field, SerializerFunctionWrapHandler, model_serializer
 
 from concord_environment.core.actions import Action
@@ -25,6 +24,7 @@ from concord_environment.modalities.modality import (
     answer_fields,
     view_fields,
 )
+from concord_environment_client.modalities.location import LocationCalls
 
 Latitude = Annotated[float, Field(ge=-90, le=90, allow_inf_nan=False)]
 Longitude = Annotated[float, Field(ge=-180, le=180, allow_inf_nan=False)]

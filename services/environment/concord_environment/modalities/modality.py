@@ -5,7 +5,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any, Final, Generic, Protocol, TypeVar
 
-from concord_environment_client.operations import ModalityCalls, Operation
 from pydantic import BaseModel, Field, JsonValue
 
 from concord_environment.core.actions import Action
@@ -16,6 +15,7 @@ from concord_environment.core.tables import Change, Table
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.documents import ScenarioForm
 from concord_environment.modalities.fields import Moment, Page
+from concord_environment_client.operations import ModalityCalls, Operation
 
 ONLY_KEY: Final = "self"
 """The key of the row in a table of one row."""

@@ -8,7 +8,6 @@ from dataclasses import asdict, dataclass, fields, replace
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-from concord_environment_client.modalities.preferences import PreferencesCalls
 from pydantic import BaseModel, Field
 
 from concord_environment.core.actions import Action
@@ -28,6 +27,7 @@ from concord_environment.modalities.modality import (
     answer_fields,
     view_fields,
 )
+from concord_environment_client.modalities.preferences import PreferencesCalls
 
 NAME: Final = "time"
 """The name of the modality in the API."""

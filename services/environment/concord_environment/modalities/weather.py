@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-from concord_environment_client.modalities.weather import WeatherCalls
 from pydantic import AfterValidator, AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 from concord_environment.core.actions import Action
@@ -27,6 +26,7 @@ from concord_environment.modalities.modality import (
     view_fields,
 )
 from concord_environment.modalities.weather_report import Report, Seconds, Units, converted
+from concord_environment_client.modalities.weather import WeatherCalls
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 import httpx
-from concord_environment_client import AsyncUESClient
 from pydantic import JsonValue, ValidationError
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.plain_http import NO_CERTIFICATES
 from concord.trust.redaction import learn_secret
+from concord_environment_client import AsyncUESClient
 from concord_purple.assistant.messages import (
     INCOMING,
     AssessmentStart,

@@ -10,7 +10,7 @@ from concord.a2a import AgentProfile, Skill, mount_agent
 from concord.llm import LLMSettings
 from concord.service.limits import BodyLimit
 from concord.service.probes import probe_routes
-from concord_purple import __version__
+from concord.version import VERSION
 from concord_purple.assistant.agent import Assistant, AssistantAgent
 from concord_purple.assistant.model import ModelAssistant
 from concord_purple.assistant.oracle import OracleAssistant, load_oracle
@@ -60,7 +60,7 @@ def create_assistant_app(settings: PurpleSettings, llm: LLMSettings) -> FastAPI:
         await server.aclose()
         await agent.close()
 
-    app = FastAPI(title="Concord assistant", version=__version__, lifespan=lifespan)
+    app = FastAPI(title="Concord assistant", version=VERSION, lifespan=lifespan)
     app.add_middleware(BodyLimit, max_bytes=MAX_BODY_BYTES)
     app.include_router(probe_routes(_ready))
     server = mount_agent(app, _profile(settings), agent)
@@ -76,7 +76,7 @@ def _profile(settings: PurpleSettings) -> AgentProfile:
     return AgentProfile(
         name=settings.own_id,
         description=does,
-        version=__version__,
+        version=VERSION,
         url=settings.own_url,
         skills=(Skill(id="assistant", name="Personal assistant", description=does, tags=("assistant", "email")),),
         # An assistant reports no steps. If its card announced reports, the gateway would wait for them after the trial.

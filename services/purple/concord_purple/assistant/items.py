@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-from concord_environment_client import AsyncUESClient
 from pydantic import BaseModel, ConfigDict
+
+from concord_environment_client import AsyncUESClient
 
 Modality = Literal["email", "sms", "calendar", "chat"]
 Item = Mapping[str, Any]

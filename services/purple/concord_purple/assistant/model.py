@@ -5,10 +5,9 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from concord_environment_client import AsyncUESClient, UESClientError
-
 from concord.llm import LLMSettings, LLMUnavailableError
 from concord.trust.redaction import redact
+from concord_environment_client import AsyncUESClient, UESClientError
 from concord_purple.assistant.messages import EarlyCompletion, Reply, TurnComplete, TurnStart
 from concord_purple.assistant.tools import TOOLS, openai_tools
 

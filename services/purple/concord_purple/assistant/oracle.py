@@ -3,10 +3,10 @@
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from concord_environment_client import AsyncUESClient
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, PositiveInt, ValidationError
 
 from concord.files import read_bounded
+from concord_environment_client import AsyncUESClient
 from concord_purple.assistant.items import Modality, Where, fits, read_items
 from concord_purple.assistant.messages import EarlyCompletion, Reply, TurnComplete, TurnStart
 from concord_purple.assistant.tools import ACTIONS

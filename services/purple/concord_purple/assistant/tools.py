@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pydantic import BaseModel
+
 from concord_environment_client import AsyncUESClient
 from concord_environment_client.endpoints import Endpoint
 from concord_environment_client.modalities import MODALITIES
 from concord_environment_client.operations import ModalityCalls, Operation, Schema
-from pydantic import BaseModel
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from concord_environment_client import AsyncUESClient
-
 from concord_purple.assistant.messages import EarlyCompletion, Reply, TurnComplete, TurnStart
 from concord_purple.assistant.tools import TOOLS
 

@@ -5,24 +5,20 @@ from importlib.util import find_spec
 from concord.llm.completion import LLMUnavailableError, Provider
 from concord.llm.settings import LLMSettings, ProviderName
 
-_PACKAGES: dict[ProviderName, tuple[str, str]] = {
-    "openai": ("openai", "llm"),
-    "anthropic": ("anthropic", "anthropic"),
-    "google": ("google.genai", "google"),
-}
-"""The package that a provider needs, and the extra of concord-shared that installs it."""
+_PACKAGES: dict[ProviderName, str] = {"openai": "openai", "anthropic": "anthropic", "google": "google.genai"}
+"""The package that a provider needs. The extra that installs it has the provider's name."""
 
 
 def check_installed(provider: ProviderName) -> None:
     """Raises LLMUnavailableError if the provider's library is not installed."""
-    package, extra = _PACKAGES[provider]
+    package = _PACKAGES[provider]
     try:
         installed = find_spec(package) is not None
     except ModuleNotFoundError:  # the parent of a package in a namespace
         installed = False
     if not installed:
         raise LLMUnavailableError(
-            f"the provider {provider} needs the package {package}: pip install 'concord-shared[{extra}]'"
+            f"the provider {provider} needs the package {package}: pip install 'concord-agents[{provider}]'"
         )
 
 

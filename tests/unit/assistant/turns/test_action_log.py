@@ -4,10 +4,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 import pytest
-from concord_environment_client.responses import Event
 
 from concord_assistant.turns import action_log, other_events
 from concord_assistant.turns.action_log import ActionLogBuilder
+from concord_environment_client.responses import Event
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated, Any, Final
 
-from concord_environment_client.modalities.calendar import CalendarCalls
 from pydantic import BeforeValidator, Field
 
 from concord_environment.core.faults import Invalid
@@ -21,6 +20,7 @@ from concord_environment.modalities.calendar.views import CALENDAR_VIEWS
 from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows, with_current_names
 from concord_environment.modalities.fields import Id, Zone
 from concord_environment.modalities.modality import ONLY_KEY, Modality
+from concord_environment_client.modalities.calendar import CalendarCalls
 
 _OLD_NAMES: Final = {"start_time": "start", "end_time": "end", "summary": "title"}
 """Maps the field names of events in older scenario files to the current names."""

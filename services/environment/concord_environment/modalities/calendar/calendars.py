@@ -4,9 +4,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from concord_environment_client.modalities.calendar import CalendarCalls
-from concord_environment_client.operations import Operation
-
 from concord_environment.core.faults import Conflict, NotFound
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.calendar import requests
@@ -20,6 +17,8 @@ from concord_environment.modalities.modality import (
     Implementation,
     States,
 )
+from concord_environment_client.modalities.calendar import CalendarCalls
+from concord_environment_client.operations import Operation
 
 A = TypeVar("A", bound=requests.CalendarAction)
 

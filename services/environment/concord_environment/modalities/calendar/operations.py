@@ -6,8 +6,6 @@ from datetime import datetime
 from typing import Any, Final
 from zoneinfo import ZoneInfo
 
-from concord_environment_client.modalities.calendar import CalendarCalls
-
 from concord_environment.core.clock import as_utc
 from concord_environment.core.faults import BadRequest, Conflict, NotFound
 from concord_environment.core.transaction import Transaction
@@ -28,6 +26,7 @@ from concord_environment.modalities.calendar.recurrence import (
 from concord_environment.modalities.calendar.state import Calendar, CalendarAttachment, CalendarEvent, CalendarState
 from concord_environment.modalities.email.state import EmailState
 from concord_environment.modalities.modality import AnyImplementation, Implementation, States
+from concord_environment_client.modalities.calendar import CalendarCalls
 
 _TARGET: Final = frozenset(
     {"operation", "event_id", "calendar_id", "move_to_calendar_id", "recurrence_scope", "recurrence_id"}

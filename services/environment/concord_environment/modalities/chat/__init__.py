@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, Final
 
-from concord_environment_client.modalities.chat import ChatCalls
 from pydantic import BeforeValidator, Field
 
 from concord_environment.modalities.chat.operations import CHAT_IMPLEMENTATIONS, ChatAction, SendChat
@@ -13,6 +12,7 @@ from concord_environment.modalities.chat.views import CHAT_VIEWS
 from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows
 from concord_environment.modalities.fields import Id
 from concord_environment.modalities.modality import ONLY_KEY, EventFacts, Modality, plain_data
+from concord_environment_client.modalities.chat import ChatCalls
 
 
 def _with_sequence(messages: object) -> object:

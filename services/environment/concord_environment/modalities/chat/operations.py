@@ -2,7 +2,6 @@
 
 from typing import ClassVar, Final, Literal, Self
 
-from concord_environment_client.modalities.chat import ChatCalls
 from pydantic import Field, model_validator
 
 from concord_environment.core.actions import Action
@@ -11,6 +10,7 @@ from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.chat.state import ChatConversation, ChatMessage, ChatState, Content, Role
 from concord_environment.modalities.fields import Id, JsonObject
 from concord_environment.modalities.modality import AnyImplementation, Caller, Implementation, States
+from concord_environment_client.modalities.chat import ChatCalls
 
 
 class ChatAction(Action):

@@ -2,7 +2,6 @@
 
 from typing import Any, Final
 
-from concord_environment_client.modalities.contacts import ContactsCalls
 from pydantic import Field
 
 from concord_environment.modalities.contacts.operations import CONTACTS_IMPLEMENTATIONS
@@ -11,6 +10,7 @@ from concord_environment.modalities.contacts.views import CONTACTS_VIEWS
 from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows
 from concord_environment.modalities.fields import Id
 from concord_environment.modalities.modality import Modality
+from concord_environment_client.modalities.contacts import ContactsCalls
 
 
 class ContactsDocument(StateDocument):

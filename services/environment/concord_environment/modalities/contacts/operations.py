@@ -5,7 +5,6 @@ from dataclasses import replace
 from datetime import date
 from typing import Annotated, Any, ClassVar, Final, Literal
 
-from concord_environment_client.modalities.contacts import ContactsCalls
 from pydantic import Field
 
 from concord_environment.core.actions import Action
@@ -14,6 +13,7 @@ from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.contacts.state import Contact, ContactsState, Groups, Identifiers, PostalAddresses
 from concord_environment.modalities.fields import Id, Line, Name, NoneAsEmpty, Text
 from concord_environment.modalities.modality import AnyImplementation, Implementation, States
+from concord_environment_client.modalities.contacts import ContactsCalls
 
 
 class ContactsAction(Action):

@@ -2,7 +2,6 @@
 
 from typing import Annotated, Any, Final
 
-from concord_environment_client.modalities.email import EmailCalls
 from pydantic import BeforeValidator, Field
 
 from concord_environment.core.tables import Change
@@ -13,6 +12,7 @@ from concord_environment.modalities.email.state import FOLDERS, Email, EmailAcco
 from concord_environment.modalities.email.views import EMAIL_VIEWS
 from concord_environment.modalities.fields import Address, Id, Name
 from concord_environment.modalities.modality import ONLY_KEY, EventFacts, Modality, undone_change
+from concord_environment_client.modalities.email import EmailCalls
 
 _OLD_NAMES: Final = {
     "email_id": "message_id",

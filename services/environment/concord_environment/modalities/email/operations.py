@@ -6,8 +6,6 @@ from datetime import datetime
 from operator import attrgetter
 from typing import Final, NamedTuple, TypeVar
 
-from concord_environment_client.modalities.email import EmailCalls
-
 from concord_environment.core.faults import Conflict, Forbidden
 from concord_environment.core.identity import namespace
 from concord_environment.core.transaction import Transaction
@@ -17,6 +15,7 @@ from concord_environment.modalities.email.state import FOLDERS, MAX_NAMES, Attac
 from concord_environment.modalities.email.threading import Headers, find_thread, headers_of, references_for
 from concord_environment.modalities.fields import same_address
 from concord_environment.modalities.modality import ONLY_KEY, AnyImplementation, Caller, Implementation, States
+from concord_environment_client.modalities.email import EmailCalls
 
 S = TypeVar("S", bound=requests._Selection)
 

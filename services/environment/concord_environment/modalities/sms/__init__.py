@@ -4,7 +4,6 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Annotated, Any, Final
 
-from concord_environment_client.modalities.sms import SMSCalls
 from pydantic import Field
 
 from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows
@@ -14,6 +13,7 @@ from concord_environment.modalities.sms.operations import SMS_IMPLEMENTATIONS
 from concord_environment.modalities.sms.requests import NESTED, SMSAction
 from concord_environment.modalities.sms.state import Conversation, SMSAccount, SMSMessage, SMSState
 from concord_environment.modalities.sms.views import SMS_VIEWS
+from concord_environment_client.modalities.sms import SMSCalls
 
 
 class SMSDocument(StateDocument):

@@ -4,8 +4,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
-from concord_environment_client.modalities.sms import SMSCalls
-
 from concord_environment.core.faults import Conflict, Forbidden
 from concord_environment.core.tables import Table
 from concord_environment.core.transaction import Transaction
@@ -13,6 +11,7 @@ from concord_environment.modalities.contacts.state import ContactsState
 from concord_environment.modalities.modality import AnyImplementation, Caller, Implementation, States
 from concord_environment.modalities.sms import requests
 from concord_environment.modalities.sms.state import Conversation, Participant, Reaction, SMSMessage, SMSState
+from concord_environment_client.modalities.sms import SMSCalls
 
 Row = TypeVar("Row")
 
