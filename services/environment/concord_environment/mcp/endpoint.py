@@ -39,13 +39,19 @@ class McpEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Responds to a call."""
-        key = key_of(self._environment, Request(scope))
+        key = self._key_of(Request(scope))
         if key is None:
             await JSONResponse({"detail": "Missing or invalid API key"}, 401)(scope, receive, send)
             return
         scope.setdefault("state", {})["key"] = key
         sessions = await self._started_sessions()
         await sessions.handle_request(scope, receive, send)
+
+    def _key_of(self, request: Request) -> Key | None:
+        """The caller's key, from X-API-Key or from the bearer token that MCP clients send."""
+        bearer = request.headers.get("authorization", "")
+        secret = request.headers.get("x-api-key") or (bearer[7:] if bearer[:7].lower() == "bearer " else "")
+        return self._environment.keys.authenticate(secret) if secret else None
 
     async def _started_sessions(self) -> "StreamableHTTPSessionManager":
         async with self._starting:
@@ -63,10 +69,3 @@ class McpEndpoint:
         async with sessions.run():
             task_status.started(sessions)
             await anyio.sleep_forever()
-
-
-def key_of(environment: Environment, request: Request) -> Key | None:
-    """The caller's key, from X-API-Key or from the bearer token that MCP clients send."""
-    bearer = request.headers.get("authorization", "")
-    secret = request.headers.get("x-api-key") or (bearer[7:] if bearer[:7].lower() == "bearer " else "")
-    return environment.keys.authenticate(secret) if secret else None

@@ -14,7 +14,6 @@ from concord_environment.access.log import Access
 from concord_environment.api.errors import status_of
 from concord_environment.core.faults import Fault
 from concord_environment.environment import Environment
-from concord_environment.mcp.endpoint import key_of
 from concord_environment.mcp.tools import all_tools
 
 _INSTRUCTIONS: Final = (
@@ -39,7 +38,7 @@ def _server(environment: Environment) -> Server[Any]:
     tools = all_tools()
 
     async def list_tools(context: Context, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:  # noqa: ARG001
-        key = _caller(environment, context)
+        key = _caller(context)
         granted = [tool for tool in tools.values() if key.may(tool.permission)]
         listed = [
             types.Tool(name=tool.name, description=tool.description, input_schema=tool.schema()) for tool in granted
@@ -50,7 +49,7 @@ def _server(environment: Environment) -> Server[Any]:
         tool = tools.get(params.name)
         if tool is None:
             return _result(f"there is no tool {params.name}", is_error=True)
-        key = _caller(environment, context)
+        key = _caller(context)
         try:
             answer = tool.call(environment, key, params.arguments or {})
         except Fault as fault:
@@ -72,10 +71,11 @@ def _refusal(key: Key, tool: str, fault: Fault) -> Access:
     return Access(datetime.now(UTC), key.key_id, key.name, "POST", f"/mcp/{tool[:100]}", status_of(fault), 0.0)
 
 
-def _caller(environment: Environment, context: Context) -> Key:
-    key = None if context.request is None else key_of(environment, context.request)
-    if key is None:
-        raise PermissionError("the key was revoked")
+def _caller(context: Context) -> Key:
+    """The key with which the endpoint has authenticated the call."""
+    if context.request is None:
+        raise RuntimeError("the call did not arrive over HTTP")
+    key: Key = context.request.state.key
     return key
 
 
