@@ -10,11 +10,12 @@ from benchmarks.processes import redis_server
 from benchmarks.synthetic_traces import TRACE_ID, stored_batches
 from benchmarks.tables import ResultTable
 from concord.assessment.jobs import JudgeTrial, TrialVerdict, trial_document
+from concord.processes import ProcessPool
 from concord.storage.connection import Storage, connect
 from concord.trace.report import BatchReceipt
 from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge
-from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs, ProcessPool
+from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs
 from tests.llm_server import FakeModel, fake_model, honest_judge
 
 AGENTS: Final = 100
@@ -30,21 +31,21 @@ async def limits(folder: Path) -> ResultTable:
     with redis_server(folder / "redis") as redis_url:
         async with (
             connect(redis_url) as storage,
-            ProcessPool(1, memory_bytes=4 << 30, limit_s=100) as pool,
+            ProcessPool(1, memory_bytes=4 << 30) as pool,
             fake_model(model) as endpoint,
         ):
+            calls = pool.calls(cpu_s=100, limit_s=100)
             settings = endpoint.model_copy(update={"timeout_s": 6 * MODEL_TAKES_S})
             judge = TrialJudge(settings, samples=1, deadline_s=9 * MODEL_TAKES_S)
             jobs = EvaluatorJobs(
                 storage.traces,
                 storage.assessments,
                 storage.jobs,
-                pool,
+                calls,
                 judge,
                 UNBOUNDED,
                 CriteriaEvaluator(None, deadline_s=5),
             )
-            await pool.warm_up()
             await _store(storage)
             moments = [time.perf_counter()]
             await jobs.evaluate_trial(request().job().arguments)

@@ -22,6 +22,7 @@ from concord.assessment.jobs import (
 )
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.llm import LLMSettings
+from concord.processes import Calls, ProcessPool
 from concord.storage import RetryLater
 from concord.storage.connection import Storage, connect
 from concord.trace.decoding import reports_of
@@ -32,8 +33,9 @@ from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.documents import evaluation_document
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.settings import EvaluatorSettings
-from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs, ProcessPool
-from tests.integration.workers import alive, children, gone, pool_of, worker
+from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs
+from concord_evaluator.worker.job_calls import JobCalls
+from tests.integration.workers import alive, children, gone, worker
 from tests.llm_server import FakeModel, fake_model, honest_judge
 from tests.serving import eventually
 from tests.unit.evaluator.graphs import mesh
@@ -61,16 +63,16 @@ async def storage(redis_url: str) -> AsyncIterator[Storage]:
 
 
 @pytest.fixture
-async def pool() -> AsyncIterator[ProcessPool]:
-    async with ProcessPool(1, memory_bytes=1 << 30, limit_s=60) as opened:
-        yield opened
+async def calls() -> AsyncIterator[Calls]:
+    async with ProcessPool(1, memory_bytes=1 << 30) as pool:
+        yield pool.calls(cpu_s=30, limit_s=60)
 
 
 @pytest.fixture
-def jobs(storage: Storage, pool: ProcessPool) -> EvaluatorJobs:
+def jobs(storage: Storage, calls: Calls) -> EvaluatorJobs:
     judge = TrialJudge(LLMSettings(api_key=None), samples=1, deadline_s=60)
     return EvaluatorJobs(
-        storage.traces, storage.assessments, storage.jobs, pool, judge, LIMITS, CriteriaEvaluator(None, deadline_s=60)
+        storage.traces, storage.assessments, storage.jobs, calls, judge, LIMITS, CriteriaEvaluator(None, deadline_s=60)
     )
 
 
@@ -129,7 +131,7 @@ class TestJobs:
         assert (record.steps.host, record.trace_integrity.steps, record.trace_integrity.late) == (0, 6, 0)
 
     async def test_reports_after_the_trial_was_closed_are_not_shown_to_the_judge(
-        self, storage: Storage, pool: ProcessPool
+        self, storage: Storage, calls: Calls
     ) -> None:
         caller, callee = TEAM[1][0]
         late = batch(7, reported_by(caller, call("000", callee, latency=5, request="told too late")))
@@ -140,7 +142,7 @@ class TestJobs:
                 storage.traces,
                 storage.assessments,
                 storage.jobs,
-                pool,
+                calls,
                 TrialJudge(settings, samples=1, deadline_s=60),
                 LIMITS,
                 CriteriaEvaluator(None, deadline_s=60),
@@ -220,42 +222,32 @@ class TestDeadLetters:
         assert (verdict.state, verdict.failure) == ("evaluated", None)
 
 
-class TestPool:
-    async def test_a_process_that_dies_is_replaced_and_its_job_is_to_be_retried(self, pool: ProcessPool) -> None:
+class TestJobCalls:
+    async def test_a_job_whose_process_dies_is_to_be_retried(self, calls: Calls) -> None:
         with pytest.raises(RetryLater):
-            await pool.run("deadly", _die)
-        assert await pool.run("harmless", os.getpid) != os.getpid()
+            await JobCalls(calls).run("deadly", _die)
 
     async def test_a_second_call_with_the_same_name_waits_for_the_first_and_gets_its_result(
-        self, pool: ProcessPool
+        self, calls: Calls, tmp_path: Path
     ) -> None:
-        await pool.warm_up()
-        first = asyncio.create_task(pool.run("same", _slow_pid, 2))
-        await asyncio.sleep(0.1)
+        of_jobs = JobCalls(calls)
+        first = asyncio.create_task(of_jobs.run("same", _wait_for, tmp_path / "go"))
+        await eventually((tmp_path / "go.waiting").exists)
         first.cancel()
-        second = asyncio.create_task(pool.run("same", os.getpid))
+        second = asyncio.create_task(of_jobs.run("same", os.getpid))
+        (tmp_path / "go").touch()
         assert await second < 0, "the second call got its own result, not that of the first"
-
-    async def test_the_pool_leaves_no_process_when_it_ends_even_a_busy_one(self) -> None:
-        async with ProcessPool(1, memory_bytes=1 << 30, limit_s=60) as opened:
-            pid = await opened.run("first", os.getpid)
-            at_work = asyncio.create_task(opened.run("long", _slow_pid, 60))
-            await asyncio.sleep(0.1)
-        assert alive([pid]) == []
-        with pytest.raises(asyncio.CancelledError):
-            await at_work
-
-    async def test_an_exception_in_a_process_is_raised_to_the_caller(self, pool: ProcessPool) -> None:
-        with pytest.raises(ValueError, match="invalid literal"):
-            await pool.run("bad", int, "x")
 
 
 def _die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def _slow_pid(seconds: float) -> int:
-    time.sleep(seconds)
+def _wait_for(file: Path) -> int:
+    """Waits for a file, and makes another that says so. Returns the negative id of the process."""
+    file.with_suffix(".waiting").touch()
+    while not file.exists():
+        time.sleep(0.01)
     return -os.getpid()
 
 
@@ -272,13 +264,12 @@ class TestWorkers:
             await storage.jobs.enqueue(AGGREGATE.job())
             row = ResultRow.model_validate_json(await document(storage, ROW_DOCUMENT))
             assert row.score == 100.0
-            servers, pool = children(fast.pid), pool_of(fast.pid)
+            pool = children(fast.pid)
             assert pool
             for process in (fast, llm):
                 process.terminate()
                 assert await asyncio.to_thread(process.wait, 15) == 0
             assert alive(pool) == []
-            await gone(servers)
         assert b"Traceback" not in (tmp_path / "fast").read_bytes() + (tmp_path / "llm").read_bytes()
 
     async def test_a_worker_renews_its_heartbeat_file_for_a_probe(self, redis_url: str, tmp_path: Path) -> None:
@@ -294,10 +285,10 @@ class TestWorkers:
         with worker(Queue.FAST, redis_url, tmp_path / "fast") as killed:
             await storage.jobs.enqueue(EVALUATE.job())
             await document(storage, evaluation_document("trial-1"))
-            servers, pool = children(killed.pid), pool_of(killed.pid)
+            pool = children(killed.pid)
             assert pool
             killed.kill()
-            await gone([*servers, *pool])
+            await gone(pool)
 
     async def test_a_worker_records_a_failed_verdict_and_a_dead_letter_for_an_impossible_job(
         self, storage: Storage, redis_url: str, tmp_path: Path

@@ -33,11 +33,6 @@ def children(pid: int) -> list[int]:
     return [child for child, stat in stats.items() if int(stat[1]) == pid]
 
 
-def pool_of(pid: int) -> list[int]:
-    """The processes of a worker's pool, which are forked from a server that the worker starts."""
-    return [process for server in children(pid) for process in children(server)]
-
-
 async def gone(pids: list[int]) -> None:
     """Waits until none of the processes runs."""
     async with asyncio.timeout(60):

@@ -3,11 +3,11 @@
 import asyncio
 import json
 import zlib
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any
 
 import httpx
 import redis
@@ -16,6 +16,7 @@ from pydantic import SecretStr
 from concord.a2a import A2AClient, Answer, TaskUpdate
 from concord.assessment.jobs import Queue
 from concord.llm import LLMSettings
+from concord.processes import CallsInThread
 from concord.storage.connection import Storage, WorkerPolicy, connect, run_worker
 from concord.wire.ids import new_step_id
 from concord_collector.app import create_app as create_collector
@@ -23,13 +24,10 @@ from concord_collector.settings import CollectorSettings
 from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.settings import EvaluatorSettings
-from concord_evaluator.worker import EvaluatorJobs, ProcessPool
+from concord_evaluator.worker import EvaluatorJobs
 from concord_gateway.app import create_app as create_gateway
 from concord_gateway.settings import GatewaySettings
 from tests.serving import reserved, served, url_of
-
-P = ParamSpec("P")
-T = TypeVar("T")
 
 _QUICK = {"quiet_s": 0.1, "closing_cap_s": 0.3}
 
@@ -80,13 +78,6 @@ class Stack:
                 await asyncio.gather(following, return_exceptions=True)
 
 
-class _ThreadPool(ProcessPool):
-    """Runs jobs in a thread: starting a process would take longer than the rest of a test."""
-
-    async def run(self, key: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:  # noqa: ARG002
-        return await asyncio.to_thread(function, *args, **kwargs)
-
-
 @asynccontextmanager
 async def stack(
     redis_url: str,
@@ -107,7 +98,7 @@ async def stack(
             storage.traces,
             storage.assessments,
             storage.jobs,
-            _ThreadPool(1, memory_bytes=2**32, limit_s=60),
+            CallsInThread(),  # to start a process would take longer than the rest of a test
             judge,
             EvaluatorSettings(redis_url=redis_url).evaluation_limits,
             CriteriaEvaluator(llm, deadline_s=60, cache=storage.answers),

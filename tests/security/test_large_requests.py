@@ -22,6 +22,7 @@ from concord.assessment import plan_trials as plan_trials_of
 from concord.assessment.jobs import ROW_DOCUMENT, EvaluateTrial, Queue, TrialVerdict, trial_document
 from concord.assessment.result_row import InfrastructureFailure
 from concord.llm import LLMSettings
+from concord.processes import CallsInThread
 from concord.storage import TraceLimits
 from concord.storage.connection import Storage, connect
 from concord.trace.step import InteractionStep
@@ -31,7 +32,7 @@ from concord.trust.urls import PeerUrls
 from concord.wire.ids import new_trace_id
 from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge
-from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs, ProcessPool
+from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs
 from concord_gateway.assignments import Assignments
 from concord_gateway.assistants import Scenarios
 from concord_gateway.drivers import ground_truth
@@ -141,7 +142,7 @@ def test_a_request_for_more_than_a_million_calls_is_refused() -> None:
 
 async def test_a_worker_reads_a_plan_once_for_all_trials(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     n_trials, plan, reads = 12, plan_of(12), 0
-    async with connect(redis_url) as storage, ProcessPool(1, memory_bytes=1 << 30, limit_s=60) as pool:
+    async with connect(redis_url) as storage:
         await storage.assessments.save_plan(plan)
         load = storage.assessments.plan
 
@@ -156,7 +157,7 @@ async def test_a_worker_reads_a_plan_once_for_all_trials(redis_url: str, monkeyp
             storage.traces,
             storage.assessments,
             storage.jobs,
-            pool,
+            CallsInThread(),
             judge,
             EvaluationLimits(1000, 30),
             CriteriaEvaluator(None, deadline_s=60),

@@ -322,7 +322,7 @@ def test_a_workers_processes_fit_into_its_memory_limit(overlay: list[Document]) 
             limit = int(container["resources"]["limits"]["memory"].removesuffix("Gi")) * 1024**3
             processes = int(values["CONCORD_POOL_PROCESSES"])
             assert processes * int(values["CONCORD_POOL_MEMORY_BYTES"]) < limit
-            assert processes == int(container["resources"]["limits"]["cpu"])
+            assert processes == max(2, int(container["resources"]["limits"]["cpu"])), "one trial may use half of them"
 
 
 def test_every_secret_that_a_pod_needs_is_documented(overlay: list[Document]) -> None:

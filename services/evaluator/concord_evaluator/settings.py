@@ -25,8 +25,8 @@ class EvaluatorSettings(StatefulServiceSettings):
     """Jobs that one worker runs at once."""
     max_tries: Annotated[int, Field(ge=1)] = 5
     """How often a job with transient faults is tried before it becomes a dead letter."""
-    pool_processes: Annotated[int, Field(ge=1)] = os.cpu_count() or 1
-    """Processes per worker for CPU-bound work."""
+    pool_processes: Annotated[int, Field(ge=1)] = max(2, os.cpu_count() or 1)
+    """Processes per worker for CPU-bound work, of which one trial may use half."""
     pool_memory_bytes: Annotated[int, Field(ge=256 * 1024 * 1024)] = 4 * 1024 * 1024 * 1024
     """Bytes of data that each process may allocate. A job that needs more fails."""
     completion_wait_s: Annotated[int, Field(ge=0, lt=10)] = 8
@@ -37,6 +37,11 @@ class EvaluatorSettings(StatefulServiceSettings):
 
     judge_samples: Samples = 1
     """How many times the language model judges each trial, on the same evidence."""
+
+    @property
+    def pool_cpu_s(self) -> float:
+        """CPU time of one call in a process (s). An evaluation takes less than a third of it, plug-ins apart."""
+        return 3 * self.job_timeout_fast_s
 
     @property
     def pool_limit_s(self) -> float:

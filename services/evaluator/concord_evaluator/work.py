@@ -5,6 +5,7 @@ from functools import partial
 
 from concord.assessment.jobs import Queue
 from concord.llm import LLMSettings
+from concord.processes import ProcessPool
 from concord.storage.connection import WORK_RETRY_S, connect, run_worker
 from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.instruments import WorkerInstruments
@@ -13,7 +14,7 @@ from concord_evaluator.metrics import BrokenMetricError, installed_metrics
 from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
 from concord_evaluator.scorers import BrokenScorerError, installed_scorers
 from concord_evaluator.settings import EvaluatorSettings
-from concord_evaluator.worker import EvaluatorJobs, ProcessPool
+from concord_evaluator.worker import EvaluatorJobs
 
 
 def broken_plugin() -> str | None:
@@ -32,7 +33,6 @@ def process_pool(settings: EvaluatorSettings, instruments: WorkerInstruments) ->
     return ProcessPool(
         settings.pool_processes,
         memory_bytes=settings.pool_memory_bytes,
-        limit_s=settings.pool_limit_s,
         on_replaced=instruments.replaced.inc,
     )
 
@@ -46,8 +46,9 @@ async def work(
             LLMSettings(), samples=settings.judge_samples, deadline_s=settings.judge_deadline_s, cache=storage.answers
         )
         criteria = CriteriaEvaluator(LLMSettings(), deadline_s=settings.judge_deadline_s, cache=storage.answers)
+        calls = pool.calls(cpu_s=settings.pool_cpu_s, limit_s=settings.pool_limit_s)
         jobs = EvaluatorJobs(
-            storage.traces, storage.assessments, storage.jobs, pool, judge, settings.evaluation_limits, criteria
+            storage.traces, storage.assessments, storage.jobs, calls, judge, settings.evaluation_limits, criteria
         )
         await run_worker(
             settings.queue_redis_url or settings.redis_url,

@@ -25,6 +25,7 @@ from concord.assessment.jobs import (
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Judgment
 from concord.judging import RecordedTranscript
+from concord.processes import Calls
 from concord.storage.ports import AssessmentStore, JobFunction, JobQueue, TraceStore
 from concord.trace.report import Channel, ReportBatch, SerialisedBatch
 from concord.trace.timing import StepClock
@@ -39,9 +40,9 @@ from concord_evaluator.pipeline import verdict_on, without_metrics
 from concord_evaluator.trace import is_observed
 from concord_evaluator.verdicts import given_up, graded_by, has_criteria, needs_judge, with_results
 from concord_evaluator.versions import software_versions
+from concord_evaluator.worker.job_calls import JobCalls
 from concord_evaluator.worker.job_steps import job_batch
 from concord_evaluator.worker.plans import Plans
-from concord_evaluator.worker.pool import ProcessPool
 from concord_evaluator.worker.pool_functions import EvaluationLimits, evaluation_of, row_of
 
 MAX_MESSAGE: Final = 500
@@ -64,7 +65,7 @@ class EvaluatorJobs:
         traces: TraceStore,
         assessments: AssessmentStore,
         queue: JobQueue,
-        pool: ProcessPool,
+        calls: Calls,
         judge: TrialJudge,
         limits: EvaluationLimits,
         criteria: CriteriaEvaluator,
@@ -73,7 +74,7 @@ class EvaluatorJobs:
         self._assessments = assessments
         self._plans = Plans(assessments)
         self._queue = queue
-        self._pool = pool
+        self._calls = JobCalls(calls)
         self._judge = judge
         self._limits = limits
         self._criteria = criteria
@@ -106,7 +107,7 @@ class EvaluatorJobs:
         structlog.contextvars.bind_contextvars(trace_id=trace_id)
         batches = [batch async for batch in self._traces.batches(trace_id)]
         late, refused = await self._traces.late(trace_id), await self._traces.refused(trace_id)
-        evaluation = await self._pool.run(
+        evaluation = await self._calls.run(
             request.job_id, evaluation_of, plan, request, batches, refused, self._limits, late=sorted(late)
         )
         await self._save_evaluation(request.assessment_id, request.trial_id, evaluation)
@@ -184,7 +185,7 @@ class EvaluatorJobs:
         ]
         late = [sum((await self._traces.late(trial.trace_id)).values()) for trial in plan.trials]
         verdicts = [(document, n) for document, n in zip(loaded, late, strict=True) if document is not None]
-        row = await self._pool.run(request.job_id, row_of, plan, verdicts, request.infrastructure)
+        row = await self._calls.run(request.job_id, row_of, plan, verdicts, request.infrastructure)
         counted = zip(plan.trials, loaded, late, strict=True)
         inputs = RowInputs(
             late={trial.trial_id: n for trial, document, n in counted if document is not None},
