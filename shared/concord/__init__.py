@@ -5,6 +5,9 @@ The light base, enough to report traces: steps, assignments, the reporter and pe
 `openai` or another provider's name; `concord.trust.tokens` and `.token_keys` need `gateway` or `collector`.
 """
 
+from concord import lean_httpx  # noqa: F401 - before anything that imports httpx
+
+# isort: split
 from concord.agent.peers import PeerDiscovery
 from concord.agent.reporter import TraceReporter
 from concord.trace.step import CallType, InteractionStep, ResponseTrace

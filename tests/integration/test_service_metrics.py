@@ -13,7 +13,6 @@ from pydantic import JsonValue
 from concord.assessment.jobs import Job, Queue
 from concord.storage import JobFunction, RetryLater
 from concord.storage.connection import WorkerPolicy, connect, run_worker
-from concord_assistant.config import GreenAgentConfig
 from concord_collector.metrics import Metrics
 from concord_evaluator.instruments import WorkerInstruments
 from concord_gateway.assistants import AssistantContexts
@@ -86,8 +85,13 @@ async def test_a_collector_without_redis_exports_no_other_figure_of_redis() -> N
 
 async def test_environments_that_start_end_by_themselves_and_cannot_start_are_counted() -> None:
     instruments = Instruments()
-    config = GreenAgentConfig(environment_command=(sys.executable, "-c", STAND_IN))
-    contexts = AssistantContexts("http://gateway/", config, max_environments=1, idle_s=60, instruments=instruments)
+    contexts = AssistantContexts(
+        "http://gateway/",
+        max_environments=1,
+        idle_s=60,
+        environment_command=(sys.executable, "-c", STAND_IN),
+        instruments=instruments,
+    )
     async with contexts.agent("one") as agent:
         assert value(instruments.registry, "concord_gateway_environments") == 1
         assert agent.server.pid is not None

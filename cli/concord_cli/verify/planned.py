@@ -12,8 +12,7 @@ from concord.assessment.request import Exchange
 from concord.bundle import Contents, trial_member
 from concord_assistant.conducted import ConductedAssessment
 from concord_assistant.scenario.generator import AS_WRITTEN, variant
-from concord_assistant.scenario.loader import ScenarioError
-from concord_gateway.assistants import Scenarios, UnknownScenarioError
+from concord_gateway.assistants import NoScenarioError, Scenarios
 from concord_gateway.intake import NotAnAssessmentError, plan_work
 from concord_gateway.plan import with_exchange
 
@@ -69,7 +68,7 @@ def _scenario_faults(contents: Contents, scenarios: Scenarios) -> Iterator[str]:
                 yield f"{member}: its scenario or its evaluators differ from those of {name!r} in --scenarios"
         except ValidationError:
             yield f"{member}: is not a record of an assistant's turns"
-        except (UnknownScenarioError, ScenarioError) as error:
+        except NoScenarioError as error:
             yield f"{member}: {error}"
 
 

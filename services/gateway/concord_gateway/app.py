@@ -22,7 +22,6 @@ from concord.trust.proxy_urls import PROXY_PATH
 from concord.trust.token_keys import TokenKeys
 from concord.trust.urls import PeerUrls
 from concord.version import VERSION
-from concord_assistant.config import GreenAgentConfig
 from concord_gateway.assignments import Assignments
 from concord_gateway.assistants import AssistantContexts, characters_model, environment_routes
 from concord_gateway.evaluation import check_workers
@@ -105,9 +104,9 @@ async def _contexts(
     """The green agents of assistants. Their environments end with the gateway."""
     contexts = AssistantContexts(
         settings.environment_url or settings.proxy_url or card_url,
-        GreenAgentConfig(environment_command=settings.environment_command),
         max_environments=settings.max_assessments,
         idle_s=settings.environment_idle_s,
+        environment_command=settings.environment_command,
         response_llm=response_llm,
         instruments=instruments,
     )

@@ -21,8 +21,7 @@ from concord.assessment.plan import DRIVING_S
 from concord.assessment.suite_tasks import suite_tasks
 from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError
 from concord.wire.platform import SILENCE_S
-from concord_assistant.scenario.loader import ScenarioError
-from concord_gateway.assistants import Scenarios, UnknownScenarioError
+from concord_gateway.assistants import NoScenarioError, Scenarios
 
 _SHOWN_ERRORS = 5
 
@@ -73,7 +72,7 @@ def plan_work(request: AssessmentRequest, scenarios: Scenarios) -> Work:
         # The turns of a scenario send updates, so its trials may take longer than the platform waits for one.
         longest_s = DRIVING_S if any(task.scenario for task in tasks) else SILENCE_S
         limits = time_limits(request.config, len(trials), longest_s)
-    except (ValueError, ScenarioError, UnknownScenarioError) as error:
+    except (ValueError, NoScenarioError) as error:
         raise NotAnAssessmentError(str(error)) from error
     used = {trial.task_id for trial in trials}
     calls = {task.id: _calls(task.interaction_pattern) for task in tasks}

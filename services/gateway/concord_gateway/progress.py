@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
 from typing import Final
 
+from pydantic import JsonValue
+
 from concord.a2a import TaskHandle
 from concord.trust.redaction import redact
-from concord_assistant.update_text import line_of
-from concord_assistant.updates import Update
 
 HEARTBEAT_S: Final = 10.0
 """The platform's client gives up after 300 s of silence; its guideline is one update every 15 s."""
@@ -45,11 +45,11 @@ class Progress:
         self._latest = text
         await self._send(text)
 
-    async def show(self, update: Update, of: str = "") -> None:
-        """Sends an update of an assistant's assessment now: a line, which begins with `of`, and the update as data."""
-        self._latest = of + line_of(update)
+    async def show(self, text: str, data: JsonValue) -> None:
+        """Sends an update now, as text and as data."""
+        self._latest = text
         self._told_at = time.monotonic()
-        await self._task.working(redact(self._latest), data=json.loads(redact(json.dumps(update.data()))))
+        await self._task.working(redact(text), data=json.loads(redact(json.dumps(data))))
 
     def note(self, text: str) -> None:
         """Stores a text for the next heartbeat."""

@@ -27,14 +27,13 @@ from concord.trust.tokens import Claims
 from concord.wire.assignment import Assignment
 from concord.wire.ids import new_step_id
 from concord.wire.roster import GREEN_AGENT
-from concord_gateway.assistants import Assistants, announce_evaluation, announce_results
+from concord_gateway.assistants import Assistants
 from concord_gateway.calls.channel import Channels
 from concord_gateway.closing import Reporters, wait_until_settled
 from concord_gateway.drivers import (
     Driver,
     TrialContext,
     TrialNotRunError,
-    drive_assistant,
     drive_calls,
     drive_live,
     drive_pattern,
@@ -228,6 +227,9 @@ class AssessmentRun:
 
     def _driver(self, task: TaskSpec) -> Driver:
         if task.scenario is not None:
+            # Only trials with a scenario need `concord_assistant`.
+            from concord_gateway.drivers.assistant import drive_assistant
+
             return drive_assistant
         if task.family is None:
             return _DRIVERS[self.plan.mode]
@@ -236,6 +238,8 @@ class AssessmentRun:
     async def _evaluate(self, request: EvaluateTrial) -> None:
         structlog.contextvars.bind_contextvars(trial_id=request.trial_id)
         if (scenario := self._scenarios.get(request.trial_id)) is not None:
+            from concord_gateway.assistants.announcements import announce_evaluation
+
             await announce_evaluation(self.progress, self.assistants.scenarios, scenario, request.trial_id)
         try:
             with self.instruments.evaluation_seconds.time(), span("evaluation", {TRIAL_ID: request.trial_id}):
@@ -244,6 +248,8 @@ class AssessmentRun:
             self.record.failures.append(error.failure)
             return
         if verdict.assessment_results is not None:
+            from concord_gateway.assistants.announcements import announce_results
+
             await announce_results(self.progress, verdict.assessment_results, request.trial_id)
         await self.progress.tell(f"{request.trial_id}: {_headline(verdict)}")
 

@@ -13,7 +13,6 @@ from pydantic_settings import NoDecode
 from concord.service.settings import StatefulServiceSettings
 from concord.storage import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
 from concord.suite.draw import SECRET_BYTES
-from concord_assistant.environment.server import ENVIRONMENT_COMMAND
 from concord_gateway.proxy.byte_budget import BUDGET_BYTES
 from concord_gateway.proxy.time_limits import BODY_PAUSE_S
 
@@ -67,8 +66,8 @@ class GatewaySettings(StatefulServiceSettings):
     environment_url: str | None = None
     """The URL of this gateway for assistants, which reach their environments below it; by default `proxy_url`, or the
     URL in its card. It must lead to this process, not to another gateway."""
-    environment_command: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_words)] = ENVIRONMENT_COMMAND
-    """The command that starts an environment. It gets `--host` and `--port`."""
+    environment_command: Annotated[tuple[str, ...] | None, NoDecode, BeforeValidator(_words)] = None
+    """The command that starts an environment, by default Concord's own. It gets `--host` and `--port`."""
     record_replies: Path | None = None
     """A file in which the language model's replies of characters are recorded."""
     replay_replies: Path | None = None

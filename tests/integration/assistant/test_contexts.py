@@ -9,18 +9,19 @@ import httpx
 import pytest
 from fastapi import FastAPI
 
-from concord_assistant.config import GreenAgentConfig
 from concord_gateway.assistants import AssistantContexts, contexts, environment_routes
 from tests.integration.assistant.test_environment_server import STAND_IN
 from tests.serving import eventually
 
-CONFIG = GreenAgentConfig(environment_command=(sys.executable, "-c", STAND_IN))
+COMMAND = (sys.executable, "-c", STAND_IN)
 
 
 @asynccontextmanager
 async def contexts_of(max_environments: int, idle_s: float = 60) -> AsyncIterator[AssistantContexts]:
     """Contexts whose environments are stand-ins."""
-    found = AssistantContexts("http://gateway/", CONFIG, max_environments=max_environments, idle_s=idle_s)
+    found = AssistantContexts(
+        "http://gateway/", max_environments=max_environments, idle_s=idle_s, environment_command=COMMAND
+    )
     found.start()
     try:
         yield found
@@ -68,9 +69,9 @@ async def test_an_environment_ends_when_it_is_idle_for_long() -> None:
 async def test_an_agent_whose_environment_cannot_start_is_forgotten() -> None:
     broken = AssistantContexts(
         "http://gateway/",
-        GreenAgentConfig(environment_command=(sys.executable, "-c", "raise SystemExit(1)")),
         max_environments=1,
         idle_s=60,
+        environment_command=(sys.executable, "-c", "raise SystemExit(1)"),
     )
     for context_id in ("one", "two"):
         with pytest.raises(Exception, match="ended with exit code 1"):

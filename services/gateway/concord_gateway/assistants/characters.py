@@ -5,7 +5,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from concord.llm import LLM, LLMSettings, llm_client
-from concord_assistant.characters.recording import RecordedModel, ReplayedModel
 
 
 @asynccontextmanager
@@ -17,9 +16,17 @@ async def characters_model(
     Raises OSError, RecordingError for a recording that cannot be replayed.
     """
     if replay is not None:
+        from concord_assistant.characters.recording import ReplayedModel
+
         yield ReplayedModel(replay)
     elif not settings.available:
         yield None
     else:
         async with llm_client(settings) as client:
-            yield client if record is None else RecordedModel(client, record)
+            yield client if record is None else _recorded(client, record)
+
+
+def _recorded(client: LLM, record: Path) -> LLM:
+    from concord_assistant.characters.recording import RecordedModel
+
+    return RecordedModel(client, record)

@@ -4,16 +4,16 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from concord.llm import LLM
-from concord_assistant.config import GreenAgentConfig
-from concord_assistant.environment.server import UESServerError
-from concord_assistant.green_agent import GreenAgent
 from concord_gateway.instruments import Instruments
+
+if TYPE_CHECKING:
+    from concord_assistant.green_agent import GreenAgent
 
 logger = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ class _Context:
     """A context's green agent, and where its environment is served."""
 
     place: str
-    agent: GreenAgent
+    agent: "GreenAgent"
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     users: int = 0
     """Trials that use the agent or wait for it."""
@@ -46,20 +46,21 @@ class AssistantContexts:
     def __init__(
         self,
         base_url: str | None,
-        config: GreenAgentConfig,
         *,
         max_environments: int,
         idle_s: float,
+        environment_command: Sequence[str] | None = None,
         response_llm: LLM | None = None,
         instruments: Instruments | None = None,
     ) -> None:
         """`base_url`: the URL of this gateway for assistants, below which it serves the environments; None if it has no
         address for them.
 
-        `response_llm`: words the characters' replies; without it, they are rule-based.
+        `environment_command`: starts an environment; None: Concord's own. `response_llm`: words the characters'
+        replies; without it, they are rule-based.
         """
         self._base_url = None if base_url is None else base_url.rstrip("/")
-        self._config = config
+        self._environment_command = environment_command
         self._max_environments = max_environments
         self._idle_s = idle_s
         self._response_llm = response_llm
@@ -78,7 +79,7 @@ class AssistantContexts:
         return self._base_url is not None
 
     @asynccontextmanager
-    async def agent(self, context_id: str) -> AsyncIterator[GreenAgent]:
+    async def agent(self, context_id: str) -> AsyncIterator["GreenAgent"]:
         """The green agent of a context, started, for one trial at a time. Raises UESServerError.
 
         A new one replaces an agent whose environment has ended.
@@ -107,7 +108,7 @@ class AssistantContexts:
         """Starts the environment of a context. Raises UESServerError."""
         try:
             await context.agent.startup()
-        except UESServerError:
+        except Exception:
             self._instruments.environment_starts.labels("failed").inc()
             raise
         self._instruments.environment_starts.labels("started").inc()
@@ -154,12 +155,16 @@ class AssistantContexts:
                 else:
                     await self._free.wait()
             if context_id not in self._contexts:
-                place = secrets.token_hex(8)
-                config = self._config.model_copy(update={"advertised_url": f"{self._base_url}/ues/{place}"})
-                context = _Context(place, GreenAgent(config=config, response_llm=self._response_llm))
-                self._contexts[context_id] = self._by_place[place] = context
+                context = self._new_context(secrets.token_hex(8))
+                self._contexts[context_id] = self._by_place[context.place] = context
             self._contexts[context_id].users += 1
             return self._contexts[context_id]
+
+    def _new_context(self, place: str) -> _Context:
+        from concord_gateway.assistants.green_agents import new_green_agent
+
+        url = f"{self._base_url}/ues/{place}"
+        return _Context(place, new_green_agent(url, self._environment_command, self._response_llm))
 
     async def _remove(self, context_id: str) -> None:
         context = self._contexts.get(context_id)

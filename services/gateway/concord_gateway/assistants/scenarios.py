@@ -2,18 +2,20 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from cachetools import LRUCache
 
 from concord.assessment import TaskSpec
-from concord_assistant.scenario.loader import Scenario, load_scenario, scenario_folders
+
+if TYPE_CHECKING:
+    from concord_assistant.scenario.loader import Scenario
 
 _MAX_KEPT: Final = 8
 
 
-class UnknownScenarioError(Exception):
-    """There is no scenario of that name; the text lists those that there are."""
+class NoScenarioError(Exception):
+    """There is no scenario of that name, or its files are wrong; the text says which, or lists those that there are."""
 
 
 class Scenarios:
@@ -24,16 +26,21 @@ class Scenarios:
         self._folders = tuple(folders)
         self._kept: LRUCache[str, Scenario] = LRUCache(_MAX_KEPT)
 
-    def load(self, name: str) -> Scenario:
-        """The scenario of that name. Raises UnknownScenarioError, ScenarioError."""
+    def load(self, name: str) -> "Scenario":
+        """The scenario of that name. Raises NoScenarioError."""
+        from concord_assistant.scenario.loader import ScenarioError, load_scenario, scenario_folders
+
         if (kept := self._kept.get(name)) is not None:
             return kept
         folders: dict[str, Path] = {}
         for folder in reversed(self._folders):
             folders |= scenario_folders(folder)
         if name not in folders:
-            raise UnknownScenarioError(f"no scenario {name!r}; there are: {', '.join(sorted(folders)) or 'none'}")
-        scenario = self._kept[name] = load_scenario(folders[name])
+            raise NoScenarioError(f"no scenario {name!r}; there are: {', '.join(sorted(folders)) or 'none'}")
+        try:
+            scenario = self._kept[name] = load_scenario(folders[name])
+        except ScenarioError as error:
+            raise NoScenarioError(str(error)) from error
         return scenario
 
     def with_text(self, task: TaskSpec) -> TaskSpec:

@@ -1,6 +1,5 @@
 """Drivers: each runs a trial, by writing down a given pattern or by giving a team its task."""
 
-from concord_gateway.drivers.assistant import drive_assistant
 from concord_gateway.drivers.calls import drive_calls
 from concord_gateway.drivers.driver import Driver, TrialContext, TrialNotRunError
 from concord_gateway.drivers.ground_truth import drive_pattern
@@ -11,7 +10,6 @@ __all__ = [
     "Driver",
     "TrialContext",
     "TrialNotRunError",
-    "drive_assistant",
     "drive_calls",
     "drive_live",
     "drive_pattern",

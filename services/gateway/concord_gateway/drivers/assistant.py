@@ -11,13 +11,12 @@ from concord.assessment.jobs import conducted_document
 from concord.assessment.results import AgentAnswer, TrialOutcome
 from concord_assistant.assistant import A2AAssistant
 from concord_assistant.conducted import ConductedAssessment
-from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.environment.admin import ScenarioRefusedError
 from concord_assistant.environment.server import UESServerError
 from concord_assistant.green_agent import EnvironmentLostError
 from concord_assistant.scenario.generator import AS_WRITTEN, variant
-from concord_assistant.scenario.loader import ScenarioError
-from concord_gateway.assistants import UnknownScenarioError
+from concord_gateway.assistants import NoScenarioError
+from concord_gateway.assistants.announcements import emitter_to
 from concord_gateway.drivers.driver import TrialContext, TrialNotRunError
 
 MAX_NOTES: Final = 20_000
@@ -32,7 +31,7 @@ async def drive_assistant(context: TrialContext) -> TrialOutcome:
     started = time.monotonic()
     try:
         record = await _conduct(context, started)
-    except (EnvironmentLostError, ScenarioError, ScenarioRefusedError, UESServerError, UnknownScenarioError) as error:
+    except (EnvironmentLostError, NoScenarioError, ScenarioRefusedError, UESServerError) as error:
         raise TrialNotRunError(str(error)) from error
     trial_id = context.trial.trial_id
     document = await asyncio.to_thread(record.document)
@@ -55,7 +54,7 @@ async def _conduct(context: TrialContext, started: float) -> ConductedAssessment
     async with context.assistants.contexts.agent(context.assistants.context_id) as agent:
         return await agent.conduct(
             f"{context.plan.assessment_id}/{context.trial.trial_id}",
-            TaskUpdateEmitter(context.progress.show),
+            emitter_to(context.progress),
             scenario.config,
             scenario.evaluators,
             A2AAssistant(entry.url, send),
