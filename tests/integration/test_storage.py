@@ -99,7 +99,7 @@ class TestRegistry:
     async def test_a_registration_that_is_not_renewed_expires(
         self, storage: Storage, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("concord.storage.redis.registry.TTL_S", 1)
+        monkeypatch.setattr("concord.retention.REGISTRATION_S", 1)
         await storage.registry.register("s", [RosterEntry(id="a", url="http://a")])
         await asyncio.sleep(1.1)
         assert await storage.registry.agents("s") == []

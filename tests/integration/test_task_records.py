@@ -9,8 +9,9 @@ import pytest
 import redis
 
 from concord.a2a.task_records import StaleTaskError, TaskDraft, TaskRecords
+from concord.retention import ENDED_TASKS_BYTES, REJECTED_TASKS
 from concord.storage.connection import Storage, connect
-from concord.storage.redis.tasks import MAX_ENDED_BYTES, MAX_REJECTED, RedisTaskRecords
+from concord.storage.redis.tasks import RedisTaskRecords
 
 LEASE_S = 1
 RUNNING = TaskDraft("task", "owner", head=b"head", body=b"body", request=b"request")
@@ -228,7 +229,7 @@ class TestMessages:
 
 class TestRetention:
     async def test_the_oldest_ended_tasks_are_deleted_when_all_take_too_many_bytes(self, here: TaskRecords) -> None:
-        share = MAX_ENDED_BYTES // 4
+        share = ENDED_TASKS_BYTES // 4
         for number in range(6):
             await here.save(replace(ENDED, task_id=str(number), body=b"x" * share), 0)
         assert await kept(here.get, 6) == [False, False, True, True, True, True]
@@ -242,10 +243,10 @@ class TestRetention:
 
     async def test_rejected_tasks_displace_only_each_other(self, here: TaskRecords) -> None:
         await here.save(ENDED, 0)
-        for number in range(MAX_REJECTED + 5):
+        for number in range(REJECTED_TASKS + 5):
             await here.save(replace(ENDED, task_id=str(number), rejected=True), 0)
         assert await here.get("task") is not None
-        assert await kept(here.get, MAX_REJECTED + 5) == [False] * 5 + [True] * MAX_REJECTED
+        assert await kept(here.get, REJECTED_TASKS + 5) == [False] * 5 + [True] * REJECTED_TASKS
 
     async def test_a_list_has_the_callers_own_tasks_without_deleted_ones(self, here: TaskRecords) -> None:
         await here.save(RUNNING, 0)

@@ -9,7 +9,7 @@ import redis
 from pydantic import SecretStr
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.storage import LATE_S
+from concord.retention import LATE_S
 from concord.storage.connection import connect
 from concord.storage.redis.keys import closing
 from concord.trace.report import BatchReceipt, Channel

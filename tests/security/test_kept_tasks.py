@@ -9,7 +9,8 @@ from a2a.server.context import ServerCallContext
 from a2a.types import a2a_pb2 as pb
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.a2a.task_store import MAX_AGE_S, MAX_HISTORY, MAX_KEPT_MESSAGE, MAX_TASK_BYTES, BoundedTaskStore
+from concord.a2a.task_store import MAX_HISTORY, MAX_KEPT_MESSAGE, BoundedTaskStore
+from concord.retention import ENDED_TASK_S, ENDED_TASKS_BYTES
 from tests.integration.observed import send
 from tests.security.assessing import rpc
 from tests.serving import served_agent
@@ -44,7 +45,7 @@ async def test_a_large_message_is_delivered_whole_and_stored_shortened() -> None
 
 async def test_the_oldest_ended_tasks_are_deleted_by_total_size() -> None:
     async def verbose(_: IncomingMessage, task: TaskHandle) -> None:
-        await task.complete(os.urandom(MAX_TASK_BYTES // 8).hex())  # half of which can be compressed away
+        await task.complete(os.urandom(ENDED_TASKS_BYTES // 8).hex())  # half of which can be compressed away
 
     async with AsyncExitStack() as stack:
         url = await stack.enter_async_context(served_agent(verbose))
@@ -84,9 +85,9 @@ async def test_a_task_that_nobody_works_on_leaves_memory_after_a_time(state: pb.
     store = BoundedTaskStore(10, lambda: now)
     await saved(store, "old", state)
     await saved(store, "running", pb.TaskState.TASK_STATE_WORKING)
-    now = MAX_AGE_S - 1
+    now = ENDED_TASK_S - 1
     assert await store.get("old", ServerCallContext()) is not None
-    now = MAX_AGE_S
+    now = ENDED_TASK_S
     assert await store.get("running", ServerCallContext()) is not None
     assert await store.get("old", ServerCallContext()) is None
 
@@ -96,7 +97,7 @@ async def test_a_task_that_goes_on_after_its_clients_input_is_not_dropped() -> N
     store = BoundedTaskStore(10, lambda: now)
     await saved(store, "task", pb.TaskState.TASK_STATE_INPUT_REQUIRED)
     await saved(store, "task", pb.TaskState.TASK_STATE_WORKING)
-    now = 2 * MAX_AGE_S
+    now = 2 * ENDED_TASK_S
     found = await store.get("task", ServerCallContext())
     assert found is not None
     assert found.status.state == pb.TaskState.TASK_STATE_WORKING

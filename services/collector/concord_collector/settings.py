@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
+from concord import retention
 from concord.service.settings import StatefulServiceSettings
 from concord.storage import MAX_STEPS, MAX_TRACE_BYTES
 
@@ -18,11 +19,11 @@ class CollectorSettings(StatefulServiceSettings):
 
     The collector then also keeps spans that belong to no trial, and anybody may read these spans.
     """
-    open_traces: Annotated[int, Field(gt=0)] = 10_000
+    open_traces: Annotated[int, Field(gt=0)] = retention.OPEN_TRACES
     """The number of kept traces that belong to no trial. Beyond these limits, the oldest traces are deleted."""
-    open_bytes: Annotated[int, Field(gt=0)] = 1024 * _MIB
+    open_bytes: Annotated[int, Field(gt=0)] = retention.OPEN_TRACES_BYTES
     """The bytes of all traces that belong to no trial, uncompressed. Redis needs about a tenth of this."""
-    open_retention_s: Annotated[int, Field(gt=0, le=24 * 3600)] = 24 * 3600
+    open_retention_s: Annotated[int, Field(gt=0, le=retention.OPEN_TRACE_S)] = retention.OPEN_TRACE_S
     """The time for which a trace that belongs to no trial is kept after its last span (seconds)."""
     max_body_bytes: Annotated[int, Field(gt=0)] = 4 * _MIB
     """Of a request, as sent."""

@@ -10,6 +10,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, SecretStr, field_validator
 from pydantic_settings import NoDecode
 
+from concord import retention
 from concord.service.settings import StatefulServiceSettings
 from concord.storage import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
 from concord.suite.draw import SECRET_BYTES
@@ -50,9 +51,9 @@ class GatewaySettings(StatefulServiceSettings):
     """Assessments that wait for a slot; further ones are rejected."""
     max_queued_trials: Annotated[int, Field(ge=1)] = 64
     """Trials of all assessments that may await evaluation; at the limit, the next trial waits."""
-    keep_assessments: Annotated[int, Field(ge=1)] = 1000
+    keep_assessments: Annotated[int, Field(ge=1)] = retention.ENDED_ASSESSMENTS
     """The number of result files kept in `output_dir/assessments`."""
-    keep_s: Annotated[int, Field(ge=1)] = 3600
+    keep_s: Annotated[int, Field(ge=1)] = retention.ENDED_ASSESSMENT_S
     """How long storage keeps an ended assessment."""
     lease_s: Annotated[int, Field(ge=1)] = 15
     """How long a gateway may be silent before other gateways take over its assessments."""
@@ -72,7 +73,7 @@ class GatewaySettings(StatefulServiceSettings):
     """A file in which the language model's replies of characters are recorded."""
     replay_replies: Path | None = None
     """Such a file, which takes the place of the language model."""
-    environment_idle_s: Annotated[float, Field(gt=0)] = 600
+    environment_idle_s: Annotated[float, Field(gt=0)] = retention.IDLE_ENVIRONMENT_S
     """How long an environment without an assessment is kept for its A2A context."""
 
     task_secret: SecretStr | None = None

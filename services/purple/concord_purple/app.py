@@ -9,6 +9,7 @@ from typing import Final
 import httpx
 from fastapi import FastAPI
 
+from concord import retention
 from concord.a2a import AgentProfile, Skill, mount_agent
 from concord.agent.peers import PeerDiscovery
 from concord.agent.reporter import TraceReporter
@@ -24,8 +25,8 @@ logger = logging.getLogger(__name__)
 
 MAX_BODY_BYTES: Final = 4 * 1024 * 1024
 
-RENEW_S: Final = 1200
-"""Between two registrations: a registry entry expires after an hour."""
+RENEW_S: Final = retention.REGISTRATION_S // 3
+"""Between two registrations: an entry outlasts two that fail."""
 
 RETRY_S: Final = 5
 REFUSED_RETRY_S: Final = 300

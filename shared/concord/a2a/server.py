@@ -22,6 +22,7 @@ from pydantic import JsonValue
 from starlette.responses import JSONResponse
 from starlette.routing import Route
 
+from concord import retention
 from concord.a2a.callers import Callers
 from concord.a2a.card_routes import card_route
 from concord.a2a.cards import AgentProfile, card_of
@@ -32,7 +33,7 @@ from concord.a2a.push import Notifications, Webhooks
 from concord.a2a.routes import admitting, rest_routes
 from concord.a2a.takeover import Takeover
 from concord.a2a.task_records import TaskRecords
-from concord.a2a.task_store import MAX_TASKS, BoundedTaskStore, forget_token
+from concord.a2a.task_store import BoundedTaskStore, forget_token
 from concord.errors import StorageUnavailableError
 from concord.trust.api_keys import ApiKeys
 
@@ -157,7 +158,7 @@ def mount_agent(
     profile: AgentProfile,
     handler: Handler,
     *,
-    max_tasks: int = MAX_TASKS,
+    max_tasks: int = retention.ENDED_TASKS,
     keys: ApiKeys | None = None,
     records: TaskRecords | None = None,
     webhooks: Webhooks | None = None,

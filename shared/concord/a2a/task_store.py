@@ -11,15 +11,9 @@ from a2a.server.context import ServerCallContext
 from a2a.server.tasks import InMemoryTaskStore
 from a2a.types import a2a_pb2 as pb
 
+from concord import retention
 from concord.a2a.messages import text_part, texts_of
 from concord.wire.extensions import ASSIGNMENT_KEY
-
-MAX_TASKS: Final = 1000
-MAX_TASK_BYTES: Final = 16 * 1024 * 1024
-"""Limits on the ended tasks kept for `tasks/get`: their number and total size, compressed. The SDK's store has none."""
-
-MAX_AGE_S: Final = 3600.0
-"""The time for which a finished task, or a task that waits for its client, is kept."""
 
 MAX_HISTORY: Final = 32
 """Limit on a task's messages: the first and the latest are kept. Each update copies the task."""
@@ -96,8 +90,8 @@ class BoundedTaskStore(InMemoryTaskStore):
     async def _drop_oldest(self) -> None:
         while self._ended:
             oldest, ended = next(iter(self._ended.items()))
-            crowded = len(self._ended) > self._max_tasks or self._bytes > MAX_TASK_BYTES
-            if not (crowded and len(self._ended) > 1) and self._now() - ended.at < MAX_AGE_S:
+            crowded = len(self._ended) > self._max_tasks or self._bytes > retention.ENDED_TASKS_BYTES
+            if not (crowded and len(self._ended) > 1) and self._now() - ended.at < retention.ENDED_TASK_S:
                 return
             self._forget(oldest)
             await self.delete(oldest, ended.context)

@@ -1,7 +1,6 @@
 """The ports of storage: traces, agents, assessments, A2A tasks and jobs. `concord.storage.connection` opens them."""
 
 from concord.storage.ports import (
-    LATE_S,
     OPEN_SCOPE,
     AgentRegistry,
     AnswerCache,
@@ -25,7 +24,6 @@ from concord.storage.ports import (
 from concord.storage.quotas import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
 
 __all__ = [
-    "LATE_S",
     "MAX_STEPS",
     "MAX_TRACE_BYTES",
     "OPEN_SCOPE",

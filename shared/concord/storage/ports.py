@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import Protocol
 
 from pydantic import JsonValue
 
@@ -17,7 +17,7 @@ class TraceFullError(Exception):
 
 
 class TraceClosedError(Exception):
-    """The trial was closed more than `LATE_S` ago."""
+    """The trial was closed more than `retention.LATE_S` ago."""
 
 
 class RegistryFullError(Exception):
@@ -52,14 +52,10 @@ class MemoryUse:
     limit: int | None
 
 
-LATE_S: Final = 300
-"""How long late reports of a closed trial are counted (seconds)."""
-
-
 class TraceStore(Protocol):
     """Report batches by trace, appended once per batch id and read in order of arrival.
 
-    Once a trace is closed, participants' reports are no longer stored; their steps are counted for `LATE_S`.
+    Once a trace is closed, participants' reports are no longer stored; their steps are counted for `retention.LATE_S`.
     """
 
     async def append(

@@ -4,12 +4,10 @@ from typing import Final
 
 from redis.asyncio import Redis
 
+from concord import retention
 from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
 from concord.trust.redaction import redact
-
-TTL_S: Final = 24 * 3600
-"""As long as assessments are kept."""
 
 MAX_ANSWER: Final = 65_536
 """The longest answer that is cached (characters)."""
@@ -31,4 +29,4 @@ class RedisAnswerCache:
         """See `AnswerCache.put`."""
         if len(answer) <= MAX_ANSWER:
             with storage_faults():
-                await self._redis.set(keys.answer(key), redact(answer).encode(), ex=TTL_S)
+                await self._redis.set(keys.answer(key), redact(answer).encode(), ex=retention.MODEL_ANSWER_S)

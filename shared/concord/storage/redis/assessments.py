@@ -5,13 +5,11 @@ from typing import Final, cast
 
 from redis.asyncio import Redis
 
+from concord import retention
 from concord.assessment import AssessmentPlan
 from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
 from concord.trust.redaction import redact
-
-TTL_S: Final = 24 * 3600
-"""From the last write on, unless the assessment is retired earlier."""
 
 # Scripts, because the client of a Redis Cluster has no transactions.
 _SAVE: Final = """
@@ -38,9 +36,11 @@ class RedisAssessmentStore:
         with storage_faults():
             async with self._redis.pipeline(transaction=False) as pipe:
                 for trial in plan.trials:
-                    pipe.set(keys.trial(trial.trace_id), 1, ex=TTL_S)
+                    pipe.set(keys.trial(trial.trace_id), 1, ex=retention.ASSESSMENT_S)
                 await pipe.execute()
-            await self._save_plan([keys.assessment(plan.assessment_id)], [_PLAN, document, TTL_S, _PLAN_REVISION])
+            await self._save_plan(
+                [keys.assessment(plan.assessment_id)], [_PLAN, document, retention.ASSESSMENT_S, _PLAN_REVISION]
+            )
 
     async def plan(self, assessment_id: str) -> AssessmentPlan | None:
         """See `AssessmentStore.plan`."""
@@ -59,7 +59,7 @@ class RedisAssessmentStore:
     async def save(self, assessment_id: str, name: str, document: str) -> None:
         """See `AssessmentStore.save`."""
         with storage_faults():
-            await self._save([keys.assessment(assessment_id)], [name, redact(document), TTL_S])
+            await self._save([keys.assessment(assessment_id)], [name, redact(document), retention.ASSESSMENT_S])
 
     async def retire(self, plan: AssessmentPlan, keep_s: int, *, tokens_s: int = 0) -> None:
         """See `AssessmentStore.retire`."""

@@ -3,20 +3,17 @@
 import json
 import time
 from collections.abc import Awaitable
-from typing import Final, cast
+from typing import cast
 
 from arq.connections import ArqRedis
 
+from concord import retention
 from concord.assessment.jobs import Job, Queue
 from concord.storage.ports import DeadLetter
 from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
 from concord.tracing import carrier
 from concord.trust.redaction import redact
-
-MAX_DEAD_LETTERS: Final = 1000
-DEAD_LETTERS_TTL_S: Final = 7 * 24 * 3600
-"""From the last letter on. The data of a letter's job expires sooner."""
 
 
 class ArqJobQueue:
@@ -56,12 +53,12 @@ class ArqJobQueue:
         return max(0.0, time.time() - first[0][1] / 1000) if first else 0.0
 
     async def bury(self, job: Job, error: str) -> None:
-        """Writes a dead letter, and drops the oldest beyond `MAX_DEAD_LETTERS`."""
+        """Writes a dead letter, and drops the oldest beyond `retention.DEAD_LETTERS`."""
         written = redact(json.dumps({"job": _written(job), "error": error}))
         with storage_faults():
             async with self._redis.pipeline(transaction=True) as pipe:
-                pipe.xadd(keys.DEAD_LETTERS, {"letter": written}, maxlen=MAX_DEAD_LETTERS)
-                pipe.expire(keys.DEAD_LETTERS, DEAD_LETTERS_TTL_S)
+                pipe.xadd(keys.DEAD_LETTERS, {"letter": written}, maxlen=retention.DEAD_LETTERS)
+                pipe.expire(keys.DEAD_LETTERS, retention.DEAD_LETTERS_S)
                 await pipe.execute()
 
     async def count_dead_letters(self) -> int:

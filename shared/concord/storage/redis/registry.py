@@ -7,13 +7,13 @@ from typing import Final, cast
 from pydantic import BaseModel
 from redis.asyncio import Redis
 
+from concord import retention
 from concord.storage.ports import RegistryFullError
 from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
 from concord.trust.redaction import redact
 from concord.wire.roster import RosterEntry
 
-TTL_S: Final = 3600
 MAX_AGENTS: Final = 1000
 """Agents per scope. Anybody can register in the open scope, so it needs a limit."""
 
@@ -43,14 +43,14 @@ class RedisAgentRegistry:
 
     async def register(self, scope: str, entries: Sequence[RosterEntry], *, by: str = "") -> float:
         """See `AgentRegistry.register`."""
-        expires_at = time.time() + TTL_S
+        expires_at = time.time() + retention.REGISTRATION_S
         fresh = {each.id: _Registration(entry=each, expires_at=expires_at, by=by) for each in entries}
         known = {each.entry.id: each for each in await self._registrations(scope)}
         _check_room(scope, known | fresh, by)
         written = [part for name, each in fresh.items() for part in (name, redact(each.model_dump_json()))]
         with storage_faults():
-            await self._register([keys.agents(scope)], [TTL_S, *written])
-        return TTL_S
+            await self._register([keys.agents(scope)], [retention.REGISTRATION_S, *written])
+        return retention.REGISTRATION_S
 
     async def agents(self, scope: str) -> list[RosterEntry]:
         """See `AgentRegistry.agents`."""

@@ -5,12 +5,9 @@ from typing import Final
 
 from redis.asyncio import Redis
 
+from concord import retention
 from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
-
-TTL_S: Final = 7 * 24 * 3600
-"""Longer than any token is valid. Each use renews it."""
-
 
 # A script, because the client of a Redis Cluster has no transactions.
 _CREATE: Final = """
@@ -28,5 +25,7 @@ class RedisSecretStore:
     async def token_secret(self) -> str:
         """See `SecretStore.token_secret`."""
         with storage_faults():
-            secret: bytes = await self._secret([keys.TOKEN_SECRET], [secrets.token_urlsafe(48), TTL_S])
+            secret: bytes = await self._secret(
+                [keys.TOKEN_SECRET], [secrets.token_urlsafe(48), retention.TOKEN_SECRET_S]
+            )
         return secret.decode()

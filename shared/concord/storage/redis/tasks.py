@@ -6,6 +6,7 @@ from typing import Final, cast
 
 from redis.asyncio import Redis
 
+from concord import retention
 from concord.a2a.task_records import AbandonedTask, StaleTaskError, TaskDraft, TaskRecord
 from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
@@ -14,19 +15,6 @@ from concord.trust.redaction import redact
 from concord.wire.ids import new_step_id
 
 logger = logging.getLogger(__name__)
-
-RUNNING_TTL_S: Final = 24 * 3600
-"""How long an abandoned task is kept."""
-
-MAX_ENDED: Final = 1000
-MAX_ENDED_BYTES: Final = 16 * 1024 * 1024
-"""Limits on the ended tasks kept: their number and their total size, compressed."""
-
-MAX_REJECTED: Final = 100
-"""Limit on the rejected tasks kept, counted apart because anybody can have messages rejected."""
-
-MAX_BEGUN: Final = 10_000
-"""Limit on the messages remembered as beginnings of tasks."""
 
 _SAVE_RETRY: Final = TimedRetry(240)
 """A task outlasts a Redis outage of this length. The platform's client gives up after 300 s of silence."""
@@ -171,7 +159,8 @@ class RedisTaskRecords:
         """See `TaskRecords.begin`."""
         with storage_faults():
             begun: bytes = await self._begin(
-                [keys.BEGUN_TASKS, keys.BEGUN_AT], [message, task_id, instead_of, MAX_BEGUN, RUNNING_TTL_S]
+                [keys.BEGUN_TASKS, keys.BEGUN_AT],
+                [message, task_id, instead_of, retention.BEGUN_TASKS, retention.ABANDONED_TASK_S],
             )
         return begun.decode()
 
@@ -183,12 +172,12 @@ class RedisTaskRecords:
             *(keys.ended_tasks(kind), keys.ended_sizes(kind), keys.webhooks(task_id)),
         ]
         state = "canceled" if draft.canceled else "ended" if draft.ended else "running"
-        most = MAX_REJECTED if draft.rejected else MAX_ENDED
-        ttl_s = self._keep_s if draft.ended else RUNNING_TTL_S
+        most = retention.REJECTED_TASKS if draft.rejected else retention.ENDED_TASKS
+        ttl_s = self._keep_s if draft.ended else retention.ABANDONED_TASK_S
         values: list[str | int | bytes] = [
             *(task_id, version, self._holder, new_step_id()),
             *(draft.owner, draft.head, draft.body, draft.request, state),
-            *(self.lease_s, ttl_s, most, MAX_ENDED_BYTES, keys.task(""), keys.WEBHOOKS),
+            *(self.lease_s, ttl_s, most, retention.ENDED_TASKS_BYTES, keys.task(""), keys.WEBHOOKS),
         ]
         began = not draft.ended and task_id not in self._held
         if began:

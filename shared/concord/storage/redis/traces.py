@@ -7,12 +7,12 @@ from pydantic import TypeAdapter
 from pydantic_core import from_json
 from redis.asyncio import Redis
 
-from concord.storage.ports import LATE_S, Quota, TraceClosedError, TraceFullError
+from concord import retention
+from concord.storage.ports import Quota, TraceClosedError, TraceFullError
 from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
 from concord.trace.report import BatchReceipt, Channel, ReportBatch
 
-TTL_S: Final = 24 * 3600
 _PAGE: Final = 64
 
 # One script, so that a batch, its receipt and its quota are written atomically, in one round trip.
@@ -81,7 +81,7 @@ class RedisTraceStore:
             *(keys.refused(batch.trace_id), keys.closing(batch.trace_id)),
         ]
         arguments: list[str | bytes | int] = [
-            *(_batch_field(batch), receipt.model_dump_json(), meta, batch.body, TTL_S),
+            *(_batch_field(batch), receipt.model_dump_json(), meta, batch.body, retention.ASSESSMENT_S),
             *(_UNLIMITED if quota is None else _counted(batch, quota)),
             *(_NEVER_LATE if quota is None or batch.channel not in _REPORTED else _if_late(batch, quota)),
         ]
@@ -128,7 +128,7 @@ class RedisTraceStore:
     async def close(self, trace_id: str) -> None:
         """See `TraceStore.close`."""
         with storage_faults():
-            await self._close([keys.closing(trace_id)], [TTL_S])
+            await self._close([keys.closing(trace_id)], [retention.ASSESSMENT_S])
 
     async def is_closed(self, trace_id: str) -> bool:
         """See `TraceStore.is_closed`."""
@@ -158,7 +158,7 @@ def _counted(batch: ReportBatch, quota: Quota) -> list[str | int]:
 
 def _if_late(batch: ReportBatch, quota: Quota) -> list[str | int]:
     too_late = BatchReceipt(accepted=0, rejected=[], late=batch.n_steps).model_dump_json()
-    return [too_late, batch.n_steps, LATE_S, f"{_LATE}{quota.account}"]
+    return [too_late, batch.n_steps, retention.LATE_S, f"{_LATE}{quota.account}"]
 
 
 def _stored(fields: dict[bytes, Any]) -> ReportBatch:

@@ -5,15 +5,13 @@ from typing import Final, cast
 
 from redis.asyncio import Redis
 
+from concord import retention
 from concord.a2a.task_records import TooManyWebhooksError
 from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
 
 MAX_WEBHOOKS: Final = 8
 """Limit on the webhooks of one task."""
-
-_UNSAVED_TTL_S: Final = 300
-"""The time for which the webhook of a task that is not stored yet is kept. The task's first version prolongs it."""
 
 _SAVE: Final = """
 local task, webhooks = KEYS[1], KEYS[2]
@@ -37,7 +35,7 @@ class RedisWebhookRecords:
         """See `WebhookRecords.save`."""
         names = [keys.task(task_id), keys.webhooks(task_id)]
         with storage_faults():
-            saved: int = await self._save(names, [webhook_id, body, MAX_WEBHOOKS, _UNSAVED_TTL_S])
+            saved: int = await self._save(names, [webhook_id, body, MAX_WEBHOOKS, retention.UNSAVED_WEBHOOK_S])
         if not saved:
             raise TooManyWebhooksError(f"a task has at most {MAX_WEBHOOKS} webhooks")
 
