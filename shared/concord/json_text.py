@@ -4,7 +4,7 @@ import json
 import math
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Final, NoReturn
 
 from pydantic import JsonValue
@@ -32,33 +32,49 @@ def json_in(answer: str) -> JsonValue:
     """
     for text in (answer, *reversed(_FENCED.findall(answer))):
         try:
-            return _shallow(_DECODER.decode(text))
+            return shallow(_DECODER.decode(text))
         except (ValueError, RecursionError):
             continue
-    last = deque(_objects_and_arrays(answer), maxlen=1)
+    last = deque(documents_in(answer), maxlen=1)
     if not last:
         raise NoJsonError("the answer contains no JSON")
-    return _shallow(last[0])
+    return last[0]
 
 
-def _objects_and_arrays(text: str) -> Iterator[JsonValue]:
-    """The outermost objects and arrays in a text. Raises NoJsonError for too deep a nesting."""
-    end = 0
+def json_decoder(
+    read_object: Callable[[list[tuple[str, JsonValue]]], JsonValue] = dict, *, strict: bool = True
+) -> json.JSONDecoder:
+    """A decoder of JSON as RFC 8259 has it; unless `strict`, strings may have raw line breaks.
+
+    `read_object` makes an object of its pairs.
+    """
+    return json.JSONDecoder(
+        object_pairs_hook=read_object,
+        parse_constant=_refuse,
+        parse_float=_decimal,
+        parse_int=_integer,
+        strict=strict,
+    )
+
+
+def documents_in(text: str, decoder: json.JSONDecoder | None = None) -> Iterator[JsonValue]:
+    """The outermost objects and arrays in a text, in order. Raises NoJsonError for too deep a nesting."""
+    decoder, end = decoder or _DECODER, 0
     for number, start in enumerate(_START.finditer(text)):
         if number == _MAX_STARTS:
             return
         if start.start() >= end:
             try:
-                document, end = _DECODER.raw_decode(text, start.start())
+                document, end = decoder.raw_decode(text, start.start())
             except ValueError:
                 continue
             except RecursionError:
                 raise NoJsonError(_TOO_DEEP) from None
-            yield document
+            yield shallow(document)
 
 
-def _shallow(document: JsonValue) -> JsonValue:
-    """The document if its depth is within `MAX_DEPTH`. Raises NoJsonError."""
+def shallow(document: JsonValue) -> JsonValue:
+    """The document, if its depth is within `MAX_DEPTH`. Raises NoJsonError."""
     level: list[JsonValue] = [document]
     for _ in range(MAX_DEPTH + 1):
         nested = [each for each in level if isinstance(each, dict | list)]
@@ -82,4 +98,4 @@ def _integer(text: str) -> int:
     return int(text)
 
 
-_DECODER: Final = json.JSONDecoder(parse_constant=_refuse, parse_float=_decimal, parse_int=_integer)
+_DECODER: Final = json_decoder()

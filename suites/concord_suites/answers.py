@@ -22,7 +22,10 @@ MAX_DIGITS: Final = 100
 _NAME: Final = re.compile(r"(?<![\w/-])[^\W\d]\w*(?:[/-]\w+)+")
 """A name with a number in it, such as agent/1 or KX-44718."""
 
-_NUMBER: Final = re.compile(r"(?<![\w.,])-?(?:\d{1,3}(?:[, \u00a0\u202f]\d{3})+|\d+)(?:\.0+)?(?![\w]|[.,]\d)")
+_NUMBER: Final = re.compile(r"(?<![\w.,])-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.0+)?(?![\w]|[.,]\d)")
+
+_SPACED: Final = re.compile(r"(?<![\w.,])\d+(?:[ \u00a0\u202f]\d+)+(?![\w]|[.,]\d)")
+_GROUPED: Final = re.compile(r"[1-9]\d{0,2}(?:([ \u00a0\u202f])\d{3})(?:\1\d{3})*")
 
 
 _CODE: Final = Statement("code", ("{value:code}",))
@@ -52,11 +55,16 @@ def read_each(
 
 def as_number(answer: JsonValue) -> int:
     """The only whole number in an answer, apart from those in names such as agent/1. Raises UnreadableError."""
-    text = _NAME.sub(" ", _text(answer))
+    text = _SPACED.sub(_joined, _NAME.sub(" ", _text(answer)))
     found = {re.sub(r"\.0+$|[^\d-]", "", each) for each in _NUMBER.findall(text)}
     if any(len(each) > MAX_DIGITS for each in found) or len({int(each) for each in found}) != 1:
         raise UnreadableError("not exactly one number")
     return int(found.pop())
+
+
+def _joined(run: re.Match[str]) -> str:
+    """One number, if spaces group the digits of the whole run by threes: `3 420`, but not `3 420 17`."""
+    return re.sub(r"\D", "", run[0]) if _GROUPED.fullmatch(run[0]) else run[0]
 
 
 def states_number(answer: JsonValue, right: JsonValue) -> bool:

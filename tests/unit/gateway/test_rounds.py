@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from concord.suite import Draw, SuiteTask, Topology, neighbours_in, neighbours_of
+from concord_gateway.drivers.rounds import turn_limit_s
 from concord_gateway.rounds.reply import MAX_MESSAGE, Outgoing, Reply, read_reply
 from concord_gateway.rounds.state import Rounds, Turn
 from concord_gateway.rounds.texts import turn_text
@@ -203,3 +204,23 @@ class TestText:
         rounds.begin()
         assert "older messages are left out" in turn_text(rounds, "s0")
         assert len(turn_text(rounds, "s0")) < 500_000
+
+
+class TestLimitOfATurn:
+    """A seat that does not reply costs its own turns, not the trial."""
+
+    def test_a_requested_limit_counts_while_time_is_left(self) -> None:
+        assert turn_limit_s(20.0, 300.0, None) == turn_limit_s(20.0, 300.0, 20.0) == 20.0
+        assert turn_limit_s(20.0, 5.0, None) == 5.0
+
+    @given(st.floats(0.1, 10_000))
+    def test_the_default_is_a_third_of_the_time_left_and_at_least_a_minute(self, remaining_s: float) -> None:
+        assert turn_limit_s(None, remaining_s, None) == min(remaining_s, max(60.0, remaining_s / 3))
+
+    @given(st.floats(180, 10_000))
+    def test_a_seat_that_is_always_late_leaves_a_third_of_the_time(self, budget_s: float) -> None:
+        remaining_s, last_s = budget_s, None
+        for _ in range(30):
+            last_s = turn_limit_s(None, remaining_s, last_s)
+            remaining_s -= last_s
+        assert remaining_s >= budget_s / 3 * 0.999

@@ -22,7 +22,7 @@ from concord_gateway.drivers.driver import TrialContext
 from concord_gateway.drivers.live import ask, outcome_of
 from concord_gateway.drivers.opening import open_channel, seat_alone
 from concord_gateway.drivers.rounds import answer_text, solo_answers
-from concord_gateway.rounds.reply import read_reply
+from concord_gateway.rounds.reply import gives_nothing, read_reply
 from concord_gateway.rounds.solo import solo_task
 
 BRIEFING: Final = 0.5
@@ -126,15 +126,14 @@ async def _ask(context: TrialContext, task: SuiteTask, briefed: _Briefed, starte
         error = redact(f"ended with {answer.state}: {answer.status_text}")
         failure = AgentAnswer(agent=seat, state="failed", text=None, error=error)
         return replace(replied, failure=failure)
-    return replace(replied, answer=_read(answer))
+    return replace(replied, answer=_read(answer, task.key))
 
 
-def _read(answer: Answer) -> JsonValue:
-    """The answer in a reply to the question: the last JSON object's `answer`, else the prose."""
+def _read(answer: Answer, key: JsonValue) -> JsonValue:
+    """The answer in a reply to the question: the JSON object's `answer`, else the prose; None for none."""
     reply = read_reply(answer.text or answer.status_text, answer.data_parts)
-    if reply.answer is None and not reply.readable:
-        return reply.prose or None
-    return reply.answer
+    given = reply.prose if reply.answer is None and not reply.readable else reply.answer
+    return None if gives_nothing(given, key) else given
 
 
 def _limit_s(context: TrialContext, started: float, share: float = 1.0) -> float:

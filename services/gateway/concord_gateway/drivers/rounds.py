@@ -26,6 +26,10 @@ from concord_gateway.rounds.state import Message, Rounds, Turn, default_rounds
 from concord_gateway.rounds.texts import turn_text
 
 
+SHORTEST_TURN_S: Final = 60.0
+"""The default limit of a turn is a third of the trial's time that is left, and at least this (seconds)."""
+
+
 @dataclass(slots=True)
 class _Seat:
     """A seat as its A2A server knows it: one context for the whole trial."""
@@ -36,6 +40,8 @@ class _Seat:
     """The task to continue, if the agent asked for input."""
     step_id: str = ""
     """The step of its present turn."""
+    was_late_after_s: float | None = None
+    """The limit of its last turn, if it was late in it."""
 
 
 async def drive_rounds(context: TrialContext) -> TrialOutcome:
@@ -68,8 +74,14 @@ async def _play(context: TrialContext, rounds: Rounds, seats: dict[str, _Seat], 
         rounds.begin()
         context.progress.note(f"round {rounds.round} of at most {rounds.max_rounds}")
         texts = {name: turn_text(rounds, name) for name in seats}
-        limit_s = min(context.plan.config.turn_timeout_s or remaining_s, remaining_s)
-        turns = [_turn(context, seat, texts[name], rounds.round, limit_s) for name, seat in seats.items()]
+        limits = [
+            turn_limit_s(context.plan.config.turn_timeout_s, remaining_s, seat.was_late_after_s)
+            for seat in seats.values()
+        ]
+        turns = [
+            _turn(context, seat, texts[name], rounds.round, limit_s)
+            for (name, seat), limit_s in zip(seats.items(), limits, strict=True)
+        ]
         replies = dict(zip(seats, await asyncio.gather(*turns), strict=True))
         sent = len(rounds.messages)
         clock = StepClock()
@@ -77,6 +89,18 @@ async def _play(context: TrialContext, rounds: Rounds, seats: dict[str, _Seat], 
         for message in rounds.messages[sent:]:
             context.recorder.add(_step(context, message, seats, clock))
         await context.recorder.write()
+
+
+def turn_limit_s(requested_s: float | None, remaining_s: float, late_after_s: float | None) -> float:
+    """The limit of a seat's turn (seconds): the requested one, else a third of the trial's time that is left.
+
+    A seat that was late in its last turn has half of the limit of that turn, so that it costs its own turns only.
+    """
+    if requested_s is not None:
+        return min(requested_s, remaining_s)
+    if late_after_s is not None:
+        return min(late_after_s / 2, remaining_s)
+    return min(max(SHORTEST_TURN_S, remaining_s / 3), remaining_s)
 
 
 async def _turn(context: TrialContext, seat: _Seat, text: str, number: int, limit_s: float) -> Reply | Turn:
@@ -92,11 +116,12 @@ async def _turn(context: TrialContext, seat: _Seat, text: str, number: int, limi
                 seat.entry, text, note, step_id=seat.step_id, task_id=seat.task_id, context_id=seat.context_id
             )
     except (TimeoutError, AgentTimeoutError) as error:
-        seat.task_id = ""
+        seat.task_id, seat.was_late_after_s = "", limit_s
         return Turn(number, name, "late", redact(str(error)) or f"no reply within {limit_s:g} s")
     except (AgentUnreachableError, RemoteError) as error:
         seat.task_id = ""
         return Turn(number, name, "failed", redact(str(error)))
+    seat.was_late_after_s = None
     return _reply(seat, answer, number)
 
 

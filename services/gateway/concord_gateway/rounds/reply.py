@@ -1,12 +1,13 @@
 """A seat's reply in a round: the messages that it sends, and its answer so far."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeGuard
+from typing import Final
 
 from pydantic import JsonValue
 
-from concord.json_text import NoJsonError, json_in
+from concord.json_text import NoJsonError
+from concord.model_text import AmbiguousTextError, object_in, without_thinking
 
 MAX_REPLY: Final = 400_000
 """Characters of a reply that are read."""
@@ -20,6 +21,9 @@ MAX_MESSAGES: Final = 1_000
 EVERYBODY: Final = "all"
 
 _KEYS: Final = frozenset({"messages", "answer"})
+
+_NOTHING: Final = frozenset({"", "null", "unknown", "n/a"})
+"""Texts by which a model says that it has no answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,30 +46,43 @@ class Reply:
 
 
 def read_reply(text: str, data: Sequence[JsonValue] = ()) -> Reply:
-    """Reads a reply from its data parts, else from the JSON anywhere in its text.
+    """Reads a reply from its data parts, else from the JSON anywhere in its text, as a person would (`object_in`).
 
-    Faulty entries of `messages` are left out, and make the reply unreadable in part: `readable` is then false.
+    Faulty entries of `messages` are left out, and make the reply unreadable in part: `readable` is then false. A text
+    with two different replies is unreadable.
     """
-    prose = text[:MAX_REPLY]
+    prose = without_thinking(text[:MAX_REPLY]).strip()
     for document in data:
-        if _is_reply(document):
+        if isinstance(document, dict) and not _KEYS.isdisjoint(document):
             return _of(document, prose)
     try:
-        document = json_in(prose)
-    except NoJsonError:
+        return _of(object_in(text[:MAX_REPLY], _KEYS), prose)
+    except (NoJsonError, AmbiguousTextError):
         return Reply((), None, readable=False, prose=prose)
-    return _of(document, prose) if _is_reply(document) else Reply((), None, readable=False, prose=prose)
 
 
-def _is_reply(document: JsonValue) -> TypeGuard[dict[str, JsonValue]]:
-    return isinstance(document, dict) and not _KEYS.isdisjoint(document)
+def gives_nothing(answer: JsonValue, key: JsonValue) -> bool:
+    """Whether an answer says that there is none, in words that are not an answer of the task's key."""
+    if not isinstance(answer, str):
+        return answer is None
+    return answer.casefold() in _NOTHING and answer not in _texts(key)
+
+
+def _texts(key: JsonValue) -> Iterator[str]:
+    if isinstance(key, str):
+        yield key
+    for part in key.values() if isinstance(key, dict) else key if isinstance(key, list) else ():
+        yield from _texts(part)
 
 
 def _of(document: dict[str, JsonValue], prose: str) -> Reply:
     entries = document.get("messages") or []
     entries = entries if isinstance(entries, list) else [entries]
     messages = [message for entry in entries[:MAX_MESSAGES] if (message := _message(entry)) is not None]
-    return Reply(tuple(messages), document.get("answer"), readable=len(messages) == len(entries), prose=prose)
+    answer = document.get("answer")
+    if isinstance(answer, str):
+        answer = without_thinking(answer).strip()
+    return Reply(tuple(messages), answer, readable=len(messages) == len(entries), prose=prose)
 
 
 def _message(entry: JsonValue) -> Outgoing | None:

@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from concord.suite import SuiteTask, distances
-from concord_gateway.rounds.reply import EVERYBODY, MAX_MESSAGE, Reply
+from concord_gateway.rounds.reply import EVERYBODY, MAX_MESSAGE, Reply, gives_nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ class Rounds:
         answer = reply.answer
         if answer is None and self.round == self.max_rounds and not reply.readable:
             answer = reply.prose or None
-        if answer is not None and seat in self.task.answerers:
+        if not gives_nothing(answer, self.task.key) and seat in self.task.answerers:
             self.answers[seat] = answer
             self.answered_in[seat] = self.round
 

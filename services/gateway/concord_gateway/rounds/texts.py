@@ -1,5 +1,7 @@
 """The text that a seat gets in each round: everything it needs, so that an agent without a memory can take part."""
 
+import json
+from collections.abc import Sequence
 from typing import Final
 
 from concord_gateway.rounds.state import Message, Rounds
@@ -8,7 +10,7 @@ MAX_HISTORY: Final = 200_000
 """Characters of earlier messages in one text; the oldest are left out beyond."""
 
 FORM: Final = """Reply with one JSON object and nothing else:
-{"messages": [{"to": "NAME", "text": "..."}], "answer": null}
+{"messages": %s, "answer": null}
 "to" is a name, a list of names, or "all" for everybody you may write to; leave "messages" empty to send none. \
 "answer" stays null until you can answer; your last answer counts."""
 
@@ -33,7 +35,12 @@ def turn_text(rounds: Rounds, seat: str) -> str:
         sections.append("\n".join(notices))
     if last:
         sections.append("This is the last round: messages that you send now arrive nowhere.")
-    return "\n\n".join([*sections, FORM])
+    return "\n\n".join([*sections, FORM % _example(task.neighbours[seat])])
+
+
+def _example(neighbours: Sequence[str]) -> str:
+    """A list with one message to a seat that exists: models copy names from examples."""
+    return json.dumps([{"to": name, "text": "..."} for name in neighbours[:1]], ensure_ascii=False)
 
 
 def _history(rounds: Rounds, seat: str) -> str:
