@@ -3,6 +3,7 @@
 import asyncio
 import time
 from dataclasses import dataclass
+from typing import Final
 
 from pydantic import JsonValue
 
@@ -24,7 +25,6 @@ from concord_gateway.rounds.reply import Reply, read_reply
 from concord_gateway.rounds.solo import answers_by_seat, as_text, solo_task
 from concord_gateway.rounds.state import Message, Rounds, Turn, default_rounds
 from concord_gateway.rounds.texts import turn_text
-
 
 SHORTEST_TURN_S: Final = 60.0
 """The default limit of a turn is a third of the trial's time that is left, and at least this (seconds)."""
