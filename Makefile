@@ -66,6 +66,10 @@ test: setup $(A2A_V03)/ready ## run the tests that need neither Docker nor a net
 	$(PYTEST) $(TESTS) -m "not containers" -p no:schemathesis \
 		--numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
+.PHONY: test-faults
+test-faults: setup ## run the tests that kill, stop or limit processes, one after the other
+	$(PYTEST) tests/faults -p no:schemathesis
+
 .PHONY: frameworks
 frameworks: setup ## install each agent framework in an environment of its own, record its traces anew and test them (SETUPS: some)
 	$(BIN)/python examples/frameworks/record.py $(SETUPS)

@@ -7,7 +7,7 @@ from attacks.attack import expect
 from attacks.client import SpiedAssessment, assessment_with_spy, client_of, honest_participant
 from attacks.target import Target
 from tests.security.hostile import TOKEN_PLACES, token_at
-from tests.security.stack import called, message, request, rpc
+from tests.stack import called, message, request, rpc
 
 NO_SUCH_TASK = -32001
 """A2A's error code for an unknown task."""

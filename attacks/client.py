@@ -12,8 +12,8 @@ from attacks.attack import NotHeldError
 from attacks.target import Target
 from concord.a2a import IncomingMessage, TaskHandle
 from tests.security.hostile import Spy
-from tests.security.stack import message, request, rpc
 from tests.serving import served_agent
+from tests.stack import message, request, rpc
 
 ENDED: Final = frozenset({"completed", "failed", "rejected", "canceled"})
 BEGIN_S: Final = 20

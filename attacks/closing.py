@@ -6,8 +6,8 @@ from attacks.attack import expect
 from attacks.client import assessment_with_spy, honest_participant
 from attacks.target import Target
 from tests.security.hostile import fixed_answer
-from tests.security.stack import message, rpc
 from tests.serving import listening
+from tests.stack import message, rpc
 
 
 async def closed_tokens(target: Target) -> str:

@@ -9,8 +9,8 @@ from attacks.attack import NotTriedError, expect
 from attacks.client import Client, assessment_with_spy, client_of
 from attacks.target import Target
 from tests.security.hostile import LINK_LOCAL, fixed_answer, internal_server
-from tests.security.stack import message
 from tests.serving import listening
+from tests.stack import message
 
 
 async def link_local(target: Target) -> str:

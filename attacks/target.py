@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.security.stack import everything_in
+from tests.stack import everything_in
 
 
 @dataclass(frozen=True, slots=True)

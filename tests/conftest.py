@@ -14,7 +14,6 @@ import pytest
 import redis
 from hypothesis import HealthCheck, settings
 
-from tests.forked import start_zygote
 from tests.redis_servers import PrivateServer, candidates, shared_server
 
 # No deadline for an example: the speed of the machine is not part of a property.
@@ -23,14 +22,9 @@ settings.load_profile("concord")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Starts the zygote of all test processes.
-
-    The processes of pytest-xdist end without freeing each object, which would take two seconds of processor time.
-    """
+    """The processes of pytest-xdist end without freeing each object, which would take two seconds of processor time."""
     if hasattr(config, "workerinput"):
         atexit.register(os._exit, 0)  # registered first, so called last
-    else:
-        start_zygote()
 
 
 def pytest_collection() -> None:
@@ -76,8 +70,9 @@ ASYNC_LIMIT_S = 180
 UNIT = Path(__file__).parent / "unit"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="session", autouse=True)
 def anyio_backend() -> str:
+    """The event loop's backend, for all tests: a test without a coroutine may have fixtures that are coroutines."""
     return "asyncio"
 
 

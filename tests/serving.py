@@ -44,9 +44,19 @@ async def served(app: ASGIApp, at: socket.socket | None = None) -> AsyncIterator
             yield url_of(holder)
         finally:
             await _stop_accepting(holder)
+            await _close_idle(server)
             await server.shutdown([holder])
             for connection in list(server.server_state.connections):
                 connection.transport.abort()
+
+
+async def _close_idle(server: uvicorn.Server) -> None:
+    """Closes the connections without a request, which the shutdown would look at every tenth of a second."""
+    for connection in list(server.server_state.connections):
+        connection.shutdown()
+    for _ in range(10):
+        if server.server_state.connections:
+            await asyncio.sleep(0)
 
 
 @asynccontextmanager

@@ -1,21 +1,14 @@
-"""A green agent in real processes, with a Redis of its own."""
+"""A green agent for the conformance tests."""
 
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.forked_stack import forked_stack
-from tests.redis_servers import PrivateServer
+from tests.stack import stack
 
 
-@pytest.fixture(scope="session")
-def green_agent(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+@pytest.fixture(scope="module")
+async def green_agent(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
     """The URL of a green agent that is ready."""
-    folder = tmp_path_factory.mktemp("green")
-    server = PrivateServer(folder / "redis")
-    server.start()
-    try:
-        with forked_stack(server.url, folder) as url:
-            yield url
-    finally:
-        server.stop()
+    async with stack(redis_server, tmp_path_factory.mktemp("green")) as services:
+        yield f"{services.gateway}/"

@@ -3,10 +3,11 @@
 The client is the last 0.3 release of the SDK, in an environment of its own.
 """
 
+import asyncio
 import json
 import os
-import subprocess
-from collections.abc import Callable
+from asyncio.subprocess import PIPE
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from concord.assessment.result_row import ResultRow
 CLIENT = Path(__file__).with_name("a2a_v03_client.py")
 SCHEMA = json.loads(Path("data/schemas/results.schema.json").read_text(encoding="utf-8"))
 
-Ask = Callable[[str, str], dict[str, Any]]
+Ask = Callable[[str, str], Awaitable[dict[str, Any]]]
 """Sends a text in a mode (`send` or `stream`, optionally with a binding); returns the client's summary of the task."""
 
 MODES = ["send", "stream"]
@@ -30,18 +31,13 @@ def ask(green_agent: str) -> Ask:
     python = os.environ.get("CONCORD_A2A_V03_PYTHON", ".venv-a2a-v03/bin/python")
     assert Path(python).exists(), "no environment with the 0.3 client: `make test` makes it"
 
-    def run(text: str, mode: str) -> dict[str, Any]:
-        done = subprocess.run(
-            [python, str(CLIENT), green_agent, *mode.split()],
-            input=text,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
-        answer: dict[str, Any] = json.loads(done.stdout)
-        return answer
+    async def run(text: str, mode: str) -> dict[str, Any]:
+        words = (python, str(CLIENT), green_agent, *mode.split())
+        client = await asyncio.create_subprocess_exec(*words, stdin=PIPE, stdout=PIPE, stderr=PIPE)
+        answer, errors = await client.communicate(text.encode())
+        assert client.returncode == 0, errors.decode()
+        summary: dict[str, Any] = json.loads(answer)
+        return summary
 
     return run
 
@@ -56,15 +52,15 @@ def pattern(edges: str, agents: str) -> str:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_plain_text_is_rejected_with_a_reason_in_a_task(ask: Ask, mode: str) -> None:
-    answer = ask("Hello", mode)
+async def test_plain_text_is_rejected_with_a_reason_in_a_task(ask: Ask, mode: str) -> None:
+    answer = await ask("Hello", mode)
     assert (answer["kind"], answer["state"], answer["artifacts"]) == ("task", "rejected", [])
     assert "not JSON" in answer["status"][0]
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_an_assessment_ends_completed_with_one_artifact_of_one_data_part(ask: Ask, mode: str) -> None:
-    answer = ask(pattern("ab bc ca", "abc"), mode)
+async def test_an_assessment_ends_completed_with_one_artifact_of_one_data_part(ask: Ask, mode: str) -> None:
+    answer = await ask(pattern("ab bc ca", "abc"), mode)
     assert (answer["kind"], answer["state"]) == ("task", "completed")
     [[part]] = answer["artifacts"]
     assert part["kind"] == "data"
@@ -72,26 +68,26 @@ def test_an_assessment_ends_completed_with_one_artifact_of_one_data_part(ask: As
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_a_client_of_http_json_gets_the_same_row(ask: Ask, mode: str) -> None:
-    answer = ask(pattern("ab bc ca", "abc"), f"{mode} HTTP+JSON")
+async def test_a_client_of_http_json_gets_the_same_row(ask: Ask, mode: str) -> None:
+    answer = await ask(pattern("ab bc ca", "abc"), f"{mode} HTTP+JSON")
     assert (answer["kind"], answer["state"]) == ("task", "completed")
     [[part]] = answer["artifacts"]
     jsonschema.validate({"participants": {}, "results": [part["data"]]}, SCHEMA)
 
 
-def test_no_status_text_parses_as_json(ask: Ask) -> None:
+async def test_no_status_text_parses_as_json(ask: Ask) -> None:
     """The platform's client takes every text that parses as JSON for a result, even a bare number."""
-    for text in ask(pattern("ab", "ab"), "stream")["status"]:
+    for text in (await ask(pattern("ab", "ab"), "stream"))["status"]:
         with pytest.raises(ValueError, match="Expecting value"):
             json.loads(text)
 
 
-def test_a_streaming_client_gets_status_updates(ask: Ask) -> None:
-    assert ask(pattern("ab bc", "abc"), "stream")["updates"].count("status-update") >= 3
+async def test_a_streaming_client_gets_status_updates(ask: Ask) -> None:
+    assert (await ask(pattern("ab bc", "abc"), "stream"))["updates"].count("status-update") >= 3
 
 
-def test_the_card_has_the_gateways_url_and_announces_streaming(ask: Ask, green_agent: str) -> None:
-    answer = ask("Hello", "send")
+async def test_the_card_has_the_gateways_url_and_announces_streaming(ask: Ask, green_agent: str) -> None:
+    answer = await ask("Hello", "send")
     assert (answer["card_url"], answer["streaming"]) == (green_agent, True)
 
 
@@ -106,19 +102,22 @@ KINDS = {
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_each_kind_of_pattern_gets_its_label_and_isolated_agents(ask: Ask, kind: str) -> None:
+async def test_each_kind_of_pattern_gets_its_label_and_isolated_agents(ask: Ask, kind: str) -> None:
     request, labels, isolated = KINDS[kind]
-    [[part]] = ask(request, "send")["artifacts"]
+    [[part]] = (await ask(request, "send"))["artifacts"]
     row = ResultRow.model_validate(part["data"])
     assert row.detail.coordination_quality in labels
     assert row.detail.graph_metrics.isolated_agents == isolated
 
 
+async def post(url: str, **content: Any) -> httpx.Response:  # noqa: ANN401 - any body
+    async with httpx.AsyncClient(timeout=60) as http:
+        return await http.post(url, **content)
+
+
 @pytest.mark.parametrize("method", ["message/send", "message/stream", "tasks/get", "tasks/cancel"])
-def test_wrong_params_of_a_known_method_get_the_code_for_invalid_params(green_agent: str, method: str) -> None:
-    answer = httpx.post(
-        green_agent, json={"jsonrpc": "2.0", "id": 1, "method": method, "params": {"nonsense": 1}}, timeout=60
-    )
+async def test_wrong_params_of_a_known_method_get_the_code_for_invalid_params(green_agent: str, method: str) -> None:
+    answer = await post(green_agent, json={"jsonrpc": "2.0", "id": 1, "method": method, "params": {"nonsense": 1}})
     assert answer.json()["error"]["code"] == -32602
 
 
@@ -133,6 +132,6 @@ def test_wrong_params_of_a_known_method_get_the_code_for_invalid_params(green_ag
     ],
     ids=["no JSON", "list", "no method", "unknown method", "unknown task"],
 )
-def test_errors_have_the_codes_of_json_rpc_and_a2a(green_agent: str, body: bytes, code: int) -> None:
-    answer = httpx.post(green_agent, content=body, headers={"content-type": "application/json"}, timeout=60)
+async def test_errors_have_the_codes_of_json_rpc_and_a2a(green_agent: str, body: bytes, code: int) -> None:
+    answer = await post(green_agent, content=body, headers={"content-type": "application/json"})
     assert answer.json()["error"]["code"] == code

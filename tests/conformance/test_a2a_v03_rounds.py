@@ -11,8 +11,7 @@ import httpx
 import pytest
 
 from tests.ports import free_port
-from tests.security.assessing import request, task_of
-from tests.security.gateways import row_of
+from tests.security.assessing import request, row_of, task_of
 
 AGENT = Path(__file__).with_name("a2a_v03_agent.py")
 CALLER = Path(__file__).with_name("a2a_v03_caller.py")

@@ -1,18 +1,17 @@
 """`make attack` as a process, and the verdicts that it prints."""
 
 import subprocess
+import sys
 
 from tests.e2e.concord import ROOT, bare_environment
-from tests.forked import forking_python
 
 
 def run_attacks(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs the command with lines wide enough for its table."""
-    python = forking_python()
     return subprocess.run(
-        [python, "-m", "attacks", *arguments],
+        [sys.executable, "-m", "attacks", *arguments],
         cwd=ROOT,
-        env=bare_environment() | {"COLUMNS": "1000", "FORKING_PYTHON": python} | environment,
+        env=bare_environment() | {"COLUMNS": "1000"} | environment,
         capture_output=True,
         text=True,
         check=False,

@@ -20,9 +20,9 @@ QUICK, MESH, BAD = (ROOT / f"scenarios/{name}.toml" for name in ("quick", "mesh"
 
 
 class Concord:
-    """A process of `concord` in a folder of its own. `python` runs it."""
+    """A process of `concord` in a folder of its own."""
 
-    def __init__(self, folder: Path, *arguments: str, python: str = sys.executable, **environment: str) -> None:
+    def __init__(self, folder: Path, *arguments: str, **environment: str) -> None:
         self.folder = folder
         self.mark = uuid4().hex
         # Not in pytest's folder: the path of a Unix socket has at most 108 bytes.
@@ -30,11 +30,10 @@ class Concord:
         self.lines: list[str] = []
         self._errors = (folder / f"stderr-{self.mark}").open("w+")
         self._process = subprocess.Popen(
-            [python, "-m", "concord_cli", *arguments],
+            [sys.executable, "-m", "concord_cli", *arguments],
             cwd=folder,
             env={
                 **bare_environment(),
-                "FORKING_PYTHON": python,
                 "TEST_MARK": self.mark,
                 "TMPDIR": str(self.temporary),
                 **environment,
@@ -95,9 +94,9 @@ def bare_environment() -> dict[str, str]:
 
 
 @contextmanager
-def concord(folder: Path, *arguments: str, python: str = sys.executable, **environment: str) -> Iterator[Concord]:
+def concord(folder: Path, *arguments: str, **environment: str) -> Iterator[Concord]:
     """Starts `concord`, and interrupts it at the end if it still runs."""
-    running = Concord(folder, *arguments, python=python, **environment)
+    running = Concord(folder, *arguments, **environment)
     try:
         yield running
     finally:

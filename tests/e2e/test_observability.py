@@ -5,6 +5,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import threading
 import urllib.parse
 from collections.abc import Iterator
@@ -23,7 +24,6 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 from concord.loopback import LOOPBACK
 from tests.e2e.concord import bare_environment, concord
 from tests.e2e.processes import until
-from tests.forked import forking_python
 from tests.ports import row_of_free_ports
 from tests.unit.test_docs import anchors
 
@@ -95,8 +95,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     folder = tmp_path_factory.mktemp("observed")
     green_port, agent_port, prometheus_port = row_of_free_ports(3)
     url, agent_url = f"http://{LOOPBACK}:{green_port}", f"http://{LOOPBACK}:{agent_port}"
-    python = forking_python()
-    agent = [python, "-m", "concord_suites.agent", "--host", LOOPBACK, "--port", str(agent_port)]
+    agent = [sys.executable, "-m", "concord_suites.agent", "--host", LOOPBACK, "--port", str(agent_port)]
     # No job may reach its time limit on a busy machine: the span of a job that runs again has an error.
     options = {
         "CONCORD_LOG_FORMAT": "json",
@@ -108,12 +107,12 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     with (
         _receiver(spans) as receiver,
         _running([*agent, "--card-url", f"{agent_url}/"]),
-        concord(folder, *arguments, python=python, **options, **traced_to(receiver)) as green,
+        concord(folder, *arguments, **options, **traced_to(receiver)) as green,
         _prometheus(folder, url, prometheus_port) as prometheus_url,
     ):
         until(lambda: _answers(f"{url}/readyz") and _answers(f"{agent_url}/.well-known/agent-card.json"), 60)
         (folder / "scenario.toml").write_text(SCENARIO.format(green=f"{url}/", agent=f"{agent_url}/"))
-        with concord(folder, "assess", "scenario.toml", "-o", "results.json", python=python) as client:
+        with concord(folder, "assess", "scenario.toml", "-o", "results.json") as client:
             assert client.finish() == 0, client.output
         [row] = json.loads((folder / "results.json").read_text())["results"]
         finished = Run(url, folder / f"stderr-{green.mark}", row, prometheus_url, spans)

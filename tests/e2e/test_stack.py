@@ -13,7 +13,6 @@ from concord.assessment.result_row import ResultRow
 from tests.e2e.attacks import run_attacks, verdicts
 from tests.e2e.concord import BAD, Concord, concord, row_in
 from tests.e2e.processes import programs_with, until
-from tests.forked import forking_python
 
 RUNS = 3
 LONG_PATTERN = f"""
@@ -42,7 +41,7 @@ def scenario(folder: Path, stack: Concord, participants: list[str], config: str)
 def long_assessment(stack: Concord, folder: Path) -> Iterator[Concord]:
     """A `concord assess` that has just started, with a pattern that takes the evaluator some time."""
     path = scenario(folder, stack, [], LONG_PATTERN)
-    with concord(folder, "assess", str(path), "-o", "results.json", python=forking_python()) as asking:
+    with concord(folder, "assess", str(path), "-o", "results.json") as asking:
         yield asking
 
 
@@ -80,7 +79,7 @@ def bad_row(stack: Concord, interrupted_assessment: Concord, tmp_path_factory: p
     team = [name for name in stack.addresses if name not in {"gateway", "collector"}]
     config = BAD.read_text().partition("[config]")
     path = scenario(folder, stack, team, "".join(config[1:]))
-    with concord(folder, "assess", str(path), "-o", "results.json", python=forking_python()) as asking:
+    with concord(folder, "assess", str(path), "-o", "results.json") as asking:
         return row_at_the_end(asking)
 
 

@@ -16,9 +16,9 @@ import httpx
 import schemathesis
 
 from concord.storage.connection import connect
+from tests.faults.workers import workers
 from tests.integration.observed import SECRET, RunningGateway
 from tests.ports import free_port
-from tests.security.assessing import workers
 
 ADMIN_KEY: Final = "0123456789abcdef" * 4
 START_S: Final = 30

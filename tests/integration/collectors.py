@@ -1,11 +1,9 @@
-"""Collectors for tests, in this process or in one of their own, and the steps, batches and tokens to send to them."""
+"""A collector in the test's own event loop, and the steps, batches and tokens to send to it."""
 
-import os
-import signal
 import ssl
 import time
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from typing import Any
 
 import httpx
@@ -17,8 +15,6 @@ from concord.trace.report import Report
 from concord.trust.tokens import Claims, TokenIssuer, parse_secrets
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
-from tests.forked import ForkedProcess
-from tests.ports import free_port
 from tests.serving import served
 
 NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
@@ -61,43 +57,3 @@ def batch(*steps: object, **changes: object) -> dict[str, Any]:
 async def reports(storage: Storage, trace_id: str = "t1") -> list[Report]:
     """All reports in a trace."""
     return [report async for each in storage.traces.batches(trace_id) for report in reports_of(each)]
-
-
-class CollectorProcess:
-    """A collector in a process of its own, which can be killed and started again on its port."""
-
-    def __init__(self, redis_url: str, **environment: str) -> None:
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        self._environment = dict(os.environ) | {"REDIS_URL": redis_url, "CONCORD_LOG_LEVEL": "ERROR"} | environment
-        self._process: ForkedProcess | None = None
-
-    def start(self) -> None:
-        """Starts the process and waits until it answers. Raises TimeoutError after 30 s."""
-        self._process = ForkedProcess("concord_collector", "--port", str(self.port), env=self._environment)
-        deadline = time.monotonic() + 30
-        while time.monotonic() < deadline:
-            with suppress(httpx.TransportError):
-                if httpx.get(f"{self.url}/healthz").is_success:
-                    return
-            time.sleep(0.05)
-        raise TimeoutError(self.url)
-
-    def signal(self, number: int) -> None:
-        assert self._process is not None
-        self._process.send_signal(number)
-
-    def wait(self) -> int:
-        """Waits for the process to end and returns its exit code."""
-        assert self._process is not None
-        return self._process.wait(60)
-
-    def kill(self) -> None:
-        """Sends SIGKILL and waits for the end."""
-        self.signal(signal.SIGKILL)
-        self.wait()
-
-    def stop(self) -> None:
-        """Kills the process if it still runs."""
-        if self._process is not None and self._process.poll() is None:
-            self.kill()

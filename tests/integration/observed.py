@@ -1,7 +1,6 @@
 """A gateway over real HTTP, and an assessment whose participants may call each other through its proxy."""
 
 import asyncio
-import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -9,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import httpx
 from fastapi import FastAPI, Request, Response
 from pydantic import SecretStr
 
@@ -24,8 +22,6 @@ from concord.wire.ids import new_step_id, new_trace_id
 from concord.wire.roster import RosterEntry
 from concord_gateway.app import create_app
 from concord_gateway.settings import GatewaySettings
-from tests.forked import ForkedProcess
-from tests.ports import free_port
 from tests.serving import reserved, served, url_of
 
 SECRET = SecretStr("what-signs-tokens-in-these-tests-only")
@@ -113,36 +109,6 @@ async def running_gateway(
     )
     async with connect(redis_url) as storage, served(create_app(settings, f"{url_of(holder)}/"), holder) as url:
         yield RunningGateway(url, storage)
-
-
-@asynccontextmanager
-async def gateway_process(redis_url: str, folder: Path) -> AsyncIterator[RunningGateway]:
-    """A gateway in a process of its own, which logs at level DEBUG to `gateway.log` in the folder."""
-    port = free_port()
-    settings = {
-        "REDIS_URL": redis_url,
-        "CONCORD_TOKEN_SECRET": SECRET.get_secret_value(),
-        "CONCORD_LOG_LEVEL": "DEBUG",
-        "CONCORD_OUTPUT_DIR": str(folder),
-    }
-    log = folder / "gateway.log"
-    process = ForkedProcess("concord_gateway", "--port", str(port), env=os.environ | settings, stdout=log, stderr=log)
-    try:
-        async with connect(redis_url) as storage, httpx.AsyncClient(timeout=60) as http, asyncio.timeout(60):
-            url = f"http://127.0.0.1:{port}"
-            while not await _answers(http, url):
-                await asyncio.sleep(0.1)
-            yield RunningGateway(url, storage)
-    finally:
-        process.terminate()
-        await asyncio.to_thread(process.wait)
-
-
-async def _answers(http: httpx.AsyncClient, url: str) -> bool:
-    try:
-        return (await http.get(f"{url}/healthz")).status_code == 200
-    except httpx.TransportError:
-        return False
 
 
 @asynccontextmanager

@@ -1,41 +1,38 @@
 """A task of a family by calls, played by agents over A2A, through the gateway and the evaluator to its row."""
 
-import asyncio
 import json
 import re
-import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-from fastapi import FastAPI
+from pydantic import SecretStr
 
-from concord.a2a import AgentProfile, IncomingMessage, Skill, TaskHandle, mount_agent
+from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment.request import Exchange
 from concord.storage.connection import connect
 from concord.trust.redaction import TOKEN_PREFIX
-from concord.wire.extensions import CALLS_URI, SUPPORTED_URIS
 from concord.wire.roster import RosterEntry
 from concord_gateway.calls.channel import Channel, Channels, SeatPlace
 from concord_suites.agent import create_app
 from concord_suites.habits import Habit
 from tests.integration.collectors import SECRET, bearer, collector
-from tests.security.assessing import request, task_of, workers
-from tests.security.gateways import gateways, row_of, wait_for_end
+from tests.security.assessing import request, row_of, task_of
 from tests.serving import reserved, served, served_agent, url_of
+from tests.stack import gateway, workers
 
 CONFIG: dict[str, Any] = {"quiet_s": 0.1, "closing_cap_s": 0.3}
-TASK_SECRET = "5e" * 32
+TASK_SECRET = SecretStr("5e" * 32)
 NUMBER = re.compile(r"\d\d,?\d{3}(?!\d)")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def evaluators(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+async def evaluators(redis_server: str) -> AsyncIterator[None]:
     """A worker of each queue, for all tests here."""
-    with workers(redis_server, tmp_path_factory.mktemp("workers")):
+    async with workers(redis_server):
         yield
 
 
@@ -50,10 +47,10 @@ async def sample_agent(habits: dict[str, Habit] | None = None) -> AsyncIterator[
 async def row(redis_url: str, folder: Path, config: dict[str, Any], participants: dict[str, str]) -> dict[str, Any]:
     """The row of an assessment."""
     async with (
-        gateways(redis_url, folder, CONCORD_OBSERVE="true", CONCORD_TASK_SECRET=TASK_SECRET) as (gateway,),
+        gateway(redis_url, folder, task_secret=TASK_SECRET) as url,
         httpx.AsyncClient(timeout=60) as http,
     ):
-        return row_of(await task_of(http, gateway.url, request(CONFIG | config, participants)))
+        return row_of(await task_of(http, url, request(CONFIG | config, participants)))
 
 
 async def test_agents_that_announce_calls_play_by_calls_along_the_topology(redis_url: str, tmp_path: Path) -> None:
@@ -148,72 +145,14 @@ async def test_an_agent_that_knows_nothing_of_calls_gets_its_brief_the_question_
 
 async def test_calls_that_the_gateway_does_not_observe_are_rejected(redis_url: str, tmp_path: Path) -> None:
     async with (
-        gateways(redis_url, tmp_path, CONCORD_OBSERVE="false") as (gateway,),
+        gateway(redis_url, tmp_path, observe=False) as url,
         sample_agent() as agent,
         httpx.AsyncClient(timeout=60) as http,
     ):
         asked = request(CONFIG | {"suite": "maximum", "exchange": "calls"}, {"agent": agent})
-        task = await task_of(http, gateway.url, asked)
+        task = await task_of(http, url, asked)
     assert task["status"]["state"] == "rejected"
     assert "CONCORD_OBSERVE" in str(task["status"]["message"])
-
-
-async def test_a_gateway_that_takes_over_keeps_the_exchange_whatever_cards_say_by_then(
-    redis_url: str, tmp_path: Path
-) -> None:
-    asked, goes_on = asyncio.Event(), asyncio.Event()
-    extensions = [*SUPPORTED_URIS, CALLS_URI]
-
-    async def hold(message: IncomingMessage, task: TaskHandle) -> None:
-        if "The question to the team:" in message.text:
-            asked.set()
-            await goes_on.wait()
-        await task.complete('{"answer": 1}')
-
-    async with (
-        gateways(redis_url, tmp_path, 2, CONCORD_OBSERVE="true") as (first, second),
-        agent_with_card(hold, extensions) as agent,
-        httpx.AsyncClient(timeout=60) as http,
-    ):
-        document = request(CONFIG | {"suite": "maximum"}, {"agent": agent}, blocking=False)
-        task_id: str = (await task_of(http, first.url, document))["id"]
-        async with asyncio.timeout(60):
-            await asked.wait()
-        extensions.remove(CALLS_URI)
-        first.signal(signal.SIGKILL)
-        goes_on.set()
-        found = row_of(await wait_for_end(http, second, task_id))
-    [trial] = found["detail"]["trials"]
-    assert trial["team_task"]["exchange"] == "calls"
-
-
-@asynccontextmanager
-async def agent_with_card(handler: Any, extensions: list[str]) -> AsyncIterator[str]:  # noqa: ANN401 - a handler
-    """An agent whose card announces these extensions at the time when it is read."""
-    holder, app = reserved(), FastAPI()
-    url = f"{url_of(holder)}/"
-    skill = Skill("seats", "Seats", "Takes seats.", ("test",))
-    profile = AgentProfile(name="agent", description="A test's agent.", version="1", url=url, skills=(skill,))
-
-    @app.get("/.well-known/agent-card.json")
-    async def card() -> dict[str, Any]:
-        return {
-            "name": "agent",
-            "description": "A test's agent.",
-            "version": "1",
-            "supportedInterfaces": [{"url": url, "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
-            "capabilities": {"streaming": True, "extensions": [{"uri": uri} for uri in extensions]},
-            "defaultInputModes": ["text/plain"],
-            "defaultOutputModes": ["text/plain"],
-            "skills": [],
-        }
-
-    agent = mount_agent(app, profile, handler)
-    try:
-        async with served(app, holder):
-            yield url
-    finally:
-        await agent.aclose()
 
 
 async def test_a_seat_sees_itself_and_its_neighbours_alone(redis_url: str) -> None:

@@ -14,8 +14,8 @@ from concord_gateway.contact import contact
 from tests.integration.observed import running_gateway
 from tests.ports import free_port
 from tests.progress import RecordedProgress
-from tests.security.assessing import workers
 from tests.serving import listening, replying, served_agent
+from tests.stack import workers
 
 
 async def answer(_: IncomingMessage, task: TaskHandle) -> None:
@@ -112,9 +112,8 @@ async def test_a_request_whose_trials_do_not_fit_the_limits_is_rejected(
 
 
 async def test_a_shard_without_trials_completes_with_a_row_without_a_score(redis_url: str, tmp_path: Path) -> None:
-    async with running_gateway(redis_url, tmp_path / "out") as gateway:
-        with workers(redis_url, tmp_path):
-            answered = await assess(gateway.url, {"a": "http://127.0.0.1:1/"}, shard_index=1, num_shards=2)
+    async with running_gateway(redis_url, tmp_path / "out") as gateway, workers(redis_url):
+        answered = await assess(gateway.url, {"a": "http://127.0.0.1:1/"}, shard_index=1, num_shards=2)
     assert answered.state == "completed"
     (row,) = [ResultRow.model_validate(data) for data in answered.data_parts]
     assert (row.score, row.detail.trials, row.detail.scoring.usable_trials) == (None, [], 0)

@@ -1,4 +1,4 @@
-"""`concord evaluate` as a process over files, folders and standard input, without Redis or any service."""
+"""`concord evaluate` over files, folders and standard input, without Redis or any service."""
 
 import json
 import os
@@ -8,14 +8,16 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
 import pytest
+from typer.testing import CliRunner
 
 from concord.assessment.result_row import ResultRow, ResultsDocument
-from tests.forked import forked_command
+from concord_cli.main import app
 from tests.unit.evaluator.formats.spans import as_lines, exported, invocation, span
 
 KNOWN = "a2a, concord, cooperbench, langfuse, marble, mlflow, otlp, phoenix, spans"
@@ -59,16 +61,21 @@ def traces(tmp_path: Path) -> Path:
     return tmp_path / "traces"
 
 
-def evaluate(*arguments: object, stdin: str = "") -> "subprocess.CompletedProcess[str]":
+@dataclass(frozen=True)
+class Done:
+    """A finished command."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+def evaluate(*arguments: object, stdin: str = "") -> Done:
     """Runs the command where it finds no Redis and reaches no service."""
-    command = forked_command("concord_cli", "concord_cli.main", "concord_cli.commands", "concord_cli.evaluate.command")
-    return subprocess.run(
-        [*command, "evaluate", *map(str, arguments)],
-        env={"PATH": "/nowhere", "REDIS_URL": "redis://127.0.0.1:1/0"},
-        input=stdin,
-        capture_output=True,
-        text=True,
+    result = CliRunner(env={"REDIS_URL": "redis://127.0.0.1:1/0"}).invoke(
+        app, ["evaluate", *map(str, arguments)], input=stdin
     )
+    return Done(result.exit_code, result.stdout, result.stderr)
 
 
 def table(output: str) -> dict[str, list[str]]:

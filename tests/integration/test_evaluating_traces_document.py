@@ -2,8 +2,8 @@
 
 import os
 import re
-import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import networkx as nx
@@ -11,7 +11,6 @@ import networkx as nx
 from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord.trace.otlp import genai
 from concord_evaluator.formats import trace_formats
-from tests.forked import forked_command
 
 DOCS = Path(__file__).parents[2] / "docs"
 TEXT = (DOCS / "evaluating-traces.md").read_text(encoding="utf-8")
@@ -27,12 +26,7 @@ def trimmed(output: str) -> str:
 
 def paste(lines: str, folder: Path) -> "subprocess.CompletedProcess[str]":
     """Runs lines in a shell whose PATH has `concord`."""
-    programs = folder / ".bin"
-    programs.mkdir(exist_ok=True)
-    command = forked_command("concord_cli", "concord_cli.main", "concord_cli.commands", "concord_cli.evaluate.command")
-    (programs / "concord").write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
-    (programs / "concord").chmod(0o755)
-    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
         ["bash", "-eu", "-c", lines], cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True
     )

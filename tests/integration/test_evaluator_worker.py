@@ -35,9 +35,9 @@ from concord_evaluator.judge import TrialJudge
 from concord_evaluator.settings import EvaluatorSettings
 from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs
 from concord_evaluator.worker.job_calls import JobCalls
-from tests.integration.workers import alive, children, gone, worker
 from tests.llm_server import FakeModel, fake_model, honest_judge
 from tests.serving import eventually
+from tests.stack import workers
 from tests.unit.evaluator.graphs import mesh
 from tests.unit.evaluator.traces import TRACE_ID, call, reported_by
 from tests.unit.evaluator.trials import answered_by_all, batch, batches_of, outcome, plan
@@ -252,49 +252,29 @@ def _wait_for(file: Path) -> int:
 
 
 class TestWorkers:
-    async def test_workers_process_a_trial_from_the_queue_to_its_row_and_stop_on_sigterm(
-        self, storage: Storage, redis_url: str, tmp_path: Path
-    ) -> None:
-        with (
-            worker(Queue.FAST, redis_url, tmp_path / "fast") as fast,
-            worker(Queue.LLM, redis_url, tmp_path / "llm") as llm,
-        ):
+    async def test_workers_process_a_trial_from_the_queue_to_its_row(self, storage: Storage, redis_url: str) -> None:
+        async with workers(redis_url):
             await storage.jobs.enqueue(EVALUATE.job())
             await document(storage, trial_document("trial-1"))
             await storage.jobs.enqueue(AGGREGATE.job())
             row = ResultRow.model_validate_json(await document(storage, ROW_DOCUMENT))
-            assert row.score == 100.0
-            pool = children(fast.pid)
-            assert pool
-            for process in (fast, llm):
-                process.terminate()
-                assert await asyncio.to_thread(process.wait, 15) == 0
-            assert alive(pool) == []
-        assert b"Traceback" not in (tmp_path / "fast").read_bytes() + (tmp_path / "llm").read_bytes()
+        assert row.score == 100.0
 
-    async def test_a_worker_renews_its_heartbeat_file_for_a_probe(self, redis_url: str, tmp_path: Path) -> None:
+    async def test_a_worker_renews_its_heartbeat_file_for_a_probe(
+        self, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("concord.storage.redis.worker._HEARTBEAT_S", 0.01)
         file = tmp_path / "heartbeat"
-        with worker(Queue.LLM, redis_url, tmp_path / "llm", CONCORD_HEARTBEAT_FILE=str(file)):
+        async with workers(redis_url, [Queue.LLM], heartbeat_file=file):
             await eventually(file.exists)
             first = file.stat().st_mtime_ns
             await eventually(lambda: file.stat().st_mtime_ns > first)
 
-    async def test_a_killed_worker_leaves_no_process_behind(
-        self, storage: Storage, redis_url: str, tmp_path: Path
-    ) -> None:
-        with worker(Queue.FAST, redis_url, tmp_path / "fast") as killed:
-            await storage.jobs.enqueue(EVALUATE.job())
-            await document(storage, evaluation_document("trial-1"))
-            pool = children(killed.pid)
-            assert pool
-            killed.kill()
-            await gone(pool)
-
     async def test_a_worker_records_a_failed_verdict_and_a_dead_letter_for_an_impossible_job(
-        self, storage: Storage, redis_url: str, tmp_path: Path
+        self, storage: Storage, redis_url: str
     ) -> None:
         nobody = EvaluateTrial(assessment_id=PLAN.assessment_id, trial_id="trial-9", outcome=outcome("trial-9"))
-        with worker(Queue.FAST, redis_url, tmp_path / "fast"):
+        async with workers(redis_url, [Queue.FAST]):
             await storage.jobs.enqueue(nobody.job())
             verdict = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-9")))
         assert verdict.failure is not None

@@ -1,46 +1,39 @@
 """Teams of `examples/teams`, graded by code: a good one, a useless one, and an unobserved one."""
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import ExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
 
 import pytest
 
-from benchmarks.team_runs import CODE, member_arguments, row_of
+from benchmarks.team_runs import CODE, row_of
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import TrialRecord
 from examples.teams.catalogue import TEAMS
-from tests.forked import ForkedProcess
-from tests.forked_stack import forked_stack
-from tests.integration.purple_processes import await_card, free_urls
+from examples.teams.member import create_app
+from tests.serving import reserved, served, url_of
+from tests.stack import stack
 
 CHOSEN = ["good", "garbage", "direct"]
 
 
-def served(team: str, running: ExitStack) -> dict[str, str]:
-    """The URLs of a team's members, each served by a process of its own."""
-    urls = free_urls(list(TEAMS[team].members))
-    for name in urls:
-        running.callback(ForkedProcess("examples.teams", *member_arguments(team, name, urls)).kill)
-    for url in urls.values():
-        await_card(url)
+async def serve(team: str, running: AsyncExitStack) -> dict[str, str]:
+    """The URLs of a team's members, which are served until `running` ends."""
+    holders = {name: reserved() for name in TEAMS[team].members}
+    urls = {name: f"{url_of(holder)}/" for name, holder in holders.items()}
+    for name, holder in holders.items():
+        peers = {peer: url for peer, url in urls.items() if peer != name}
+        await running.enter_async_context(served(create_app(name, TEAMS[team], urls[name], peers), holder))
     return urls
 
 
-async def assessed(gateway: str, teams: dict[str, dict[str, str]]) -> dict[str, ResultRow]:
-    """The rows of teams that are assessed at the same time."""
-    return dict(
-        zip(teams, await asyncio.gather(*(row_of(gateway, urls, CODE) for urls in teams.values())), strict=True)
-    )
-
-
 @pytest.fixture(scope="module")
-def rows(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, ResultRow]]:
-    with (
-        forked_stack(redis_server, tmp_path_factory.mktemp("stack"), **CODE.model) as gateway,
-        ExitStack() as running,
-    ):
-        yield asyncio.run(assessed(gateway, {team: served(team, running) for team in CHOSEN}))
+async def rows(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dict[str, ResultRow]]:
+    """The rows of teams that are assessed at the same time."""
+    async with stack(redis_server, tmp_path_factory.mktemp("stack")) as services, AsyncExitStack() as running:
+        teams = {team: await serve(team, running) for team in CHOSEN}
+        found = await asyncio.gather(*(row_of(services.gateway, urls, CODE) for urls in teams.values()))
+        yield dict(zip(CHOSEN, found, strict=True))
 
 
 def trial_of(row: ResultRow) -> TrialRecord:

@@ -1,7 +1,6 @@
 """A team that reports false calls, and an honest one with the same calls: the lies are visible and do not pay."""
 
-import asyncio
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
@@ -9,43 +8,44 @@ import pytest
 from concord.assessment.result_row import ResultRow
 from concord_cli.assessment_client import assess
 from concord_cli.scenario.team import read_scenario
-from tests.forked_stack import forked_stack
-from tests.integration.purple_processes import free_urls, running_agents
+from tests.integration.purple_agents import free_urls, running_agents
+from tests.logs import logging_to
+from tests.stack import stack
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
 
 @pytest.fixture(scope="module")
-def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the services' logs."""
-    return tmp_path_factory.mktemp("logs")
+def log(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file of the services' log."""
+    return tmp_path_factory.mktemp("logs") / "services.log"
 
 
 @pytest.fixture(scope="module")
-def gateway(redis_server: str, logs: Path) -> Iterator[str]:
-    with forked_stack(redis_server, logs) as url:
-        yield url
+async def gateway(redis_server: str, log: Path) -> AsyncIterator[str]:
+    with logging_to(log):
+        async with stack(redis_server, log.parent / "output") as services:
+            yield services.gateway
 
 
-def row_of(team: str, gateway: str) -> ResultRow:
-    """The row of a shipped scenario, with its team in processes that know their peers from the gateway alone."""
+async def row_of(team: str, gateway: str) -> ResultRow:
+    """The row of a shipped scenario, whose team knows its peers from the gateway alone."""
     scenario = read_scenario(SCENARIOS / f"{team}.toml")
-    wiring = ("--team", scenario.team.wiring)
-    agents = {each.role: ["--function", str(each.function), *wiring] for each in scenario.participants}
+    agents = {each.role: {"function": each.function, "team": scenario.team.wiring} for each in scenario.participants}
     urls = free_urls(list(agents))
-    with running_agents(agents, urls, PURPLE_PEERS=""):
-        [row] = asyncio.run(assess(gateway, urls, scenario.config, lambda _: None))
+    async with running_agents(agents, urls, peers={}):
+        [row] = await assess(gateway, urls, scenario.config, lambda _: None)
     return ResultRow.model_validate(row)
 
 
 @pytest.fixture(scope="module")
-def honest(gateway: str) -> ResultRow:
-    return row_of("hub_spoke", gateway)
+async def honest(gateway: str) -> ResultRow:
+    return await row_of("hub_spoke", gateway)
 
 
 @pytest.fixture(scope="module")
-def forging(gateway: str) -> ResultRow:
-    return row_of("forging", gateway)
+async def forging(gateway: str) -> ResultRow:
+    return await row_of("forging", gateway)
 
 
 def test_false_claims_are_contradicted_and_unreported_calls_are_observed(honest: ResultRow, forging: ResultRow) -> None:
@@ -70,10 +70,10 @@ def test_the_forging_team_scores_at_most_60_with_the_same_graph(honest: ResultRo
     assert forging.detail.graph_metrics.has_bottleneck
 
 
-def test_no_row_and_no_log_contains_a_token(honest: ResultRow, forging: ResultRow, logs: Path) -> None:
-    written = [path.read_text() for path in logs.glob("*.log")]
-    assert any("evaluated a trial" in text for text in written)
-    for text in [honest.model_dump_json(), forging.model_dump_json(), *written]:
+def test_no_row_and_no_log_contains_a_token(honest: ResultRow, forging: ResultRow, log: Path) -> None:
+    written = log.read_text()
+    assert "evaluated a trial" in written
+    for text in (honest.model_dump_json(), forging.model_dump_json(), written):
         assert "concord_eyJ" not in text
     for row in (honest, forging):
         assert "/a2a/" not in row.model_dump_json()

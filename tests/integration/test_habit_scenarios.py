@@ -2,7 +2,7 @@
 
 import shlex
 import tomllib
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -15,18 +15,18 @@ from concord.assessment.result_row import ResultRow
 from concord_cli.row_text.summary import summary
 from concord_suites.agent import handler
 from concord_suites.habits import Habit
-from tests.security.assessing import request, task_of, workers
-from tests.security.gateways import gateways, row_of
+from tests.security.assessing import request, row_of, task_of
 from tests.serving import served_agent
+from tests.stack import gateway, workers
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 CLOSING: dict[str, Any] = {"quiet_s": 0.1, "closing_cap_s": 0.3}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def evaluators(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+async def evaluators(redis_server: str) -> AsyncIterator[None]:
     """A worker of each queue, for all tests here."""
-    with workers(redis_server, tmp_path_factory.mktemp("workers")):
+    async with workers(redis_server):
         yield
 
 
@@ -44,11 +44,11 @@ async def played(name: str, redis_url: str, folder: Path) -> tuple[ResultRow, st
     """The row of a scenario, and its summary on one line."""
     habits, config = scenario(name)
     async with (
-        gateways(redis_url, folder) as (gateway,),
+        gateway(redis_url, folder, observe=False) as url,
         served_agent(handler(habits)) as agent,
         httpx.AsyncClient(timeout=60) as http,
     ):
-        task = await task_of(http, gateway.url, request(CLOSING | config, {"agent": agent}))
+        task = await task_of(http, url, request(CLOSING | config, {"agent": agent}))
     row = ResultRow.model_validate(row_of(task))
     out = StringIO()
     Console(file=out, width=200, highlight=False).print(summary(row))

@@ -1,7 +1,7 @@
 """Identity at the proxy: a participant acts only as itself in its own assessment, and no other agent gets its token."""
 
 from collections.abc import AsyncIterator
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from pathlib import Path
 
 import httpx
@@ -21,10 +21,10 @@ from tests.integration.observed import (
     RunningGateway,
     TrialParticipant,
     agent_answering,
-    gateway_process,
     running_gateway,
     send,
 )
+from tests.logs import logging_to
 from tests.ports import free_port
 from tests.serving import served_agent
 
@@ -142,13 +142,14 @@ async def test_failed_calls_leave_no_token_in_logs_or_storage(redis_url: str, tm
     async def rude(request: Request) -> Response:
         raise RuntimeError(f"I do not like {request.headers.get('referer')}")
 
-    async with (
-        gateway_process(redis_url, tmp_path) as gateway,
-        served_agent(echo) as b,
-        agent_answering(rude) as c,
-        httpx.AsyncClient(timeout=60) as http,
-        Messenger(lambda *_: None) as messenger,
-    ):
+    log = tmp_path / "gateway.log"
+    async with AsyncExitStack() as running:
+        running.enter_context(logging_to(log, "DEBUG"))
+        gateway = await running.enter_async_context(running_gateway(redis_url, tmp_path))
+        b = await running.enter_async_context(served_agent(echo))
+        c = await running.enter_async_context(agent_answering(rude))
+        http = await running.enter_async_context(httpx.AsyncClient(timeout=60))
+        messenger = await running.enter_async_context(Messenger(lambda *_: None))
         gone = f"http://127.0.0.1:{free_port()}/"
         participants = await gateway.trial({"a": b, "b": b, "rude": c, "gone": gone, "odd": "http://[::1"})
         mine = participants["a"]
@@ -161,8 +162,8 @@ async def test_failed_calls_leave_no_token_in_logs_or_storage(redis_url: str, tm
         await gateway.reports(mine.claims.trace_id, 8)
         bodies = [unpack(batch.body) async for batch in gateway.storage.traces.batches(mine.claims.trace_id)]
         kept = [await gateway.storage.redis.dump(name) async for name in gateway.storage.redis.scan_iter()]
-    logged = (tmp_path / "gateway.log").read_text()
-    assert "Started server process" in logged
+    logged = log.read_text()
+    assert "I do not like" in logged
     for text in (logged.encode(), *bodies, *filter(None, kept)):
         assert TOKEN.encode() not in text
     assert b"/a2a/-/b/" in b"".join(bodies)

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import httpx
 import pytest
+import redis
 from fastapi import FastAPI
 
 from concord.assessment.jobs import Queue
 from concord.llm import LLMSettings
+from concord.storage.redis.keys import health
 from concord_collector.app import create_app as collector
 from concord_collector.settings import CollectorSettings
 from concord_environment.app import create_app as environment
@@ -22,9 +24,8 @@ from concord_gateway.settings import GatewaySettings
 from concord_purple.app import create_app as purple
 from concord_purple.settings import PurpleSettings
 from tests.integration.collectors import NO_TLS
-from tests.integration.workers import worker
-from tests.security.assessing import workers
 from tests.serving import served
+from tests.stack import workers
 
 SECTION = (
     Path("docs/running.md").read_text(encoding="utf-8").partition("## Monitor the services")[2].partition("\n## ")[0]
@@ -48,12 +49,15 @@ def test_the_probes_of_every_service_are_documented() -> None:
 
 
 @pytest.mark.parametrize("service", SERVICES)
-async def test_a_service_has_exactly_the_documented_probes(service: str, redis_url: str, tmp_path: Path) -> None:
-    with workers(redis_url, tmp_path) if service == "gateway" else nullcontext():
-        async with served(SERVICES[service](redis_url)) as url, http_client(url) as client:
-            if service == "gateway":
-                await answer_of(client, 200)
-            answers = {path: await client.get(path) for path in PATHS}
+async def test_a_service_has_exactly_the_documented_probes(service: str, redis_url: str) -> None:
+    async with (
+        workers(redis_url) if service == "gateway" else nullcontext(),
+        served(SERVICES[service](redis_url)) as url,
+        http_client(url) as client,
+    ):
+        if service == "gateway":
+            await answer_of(client, 200)
+        answers = {path: await client.get(path) for path in PATHS}
     assert {path for path, answer in answers.items() if answer.status_code == 200} == DOCUMENTED[service]
     if "/metrics" in DOCUMENTED[service]:
         assert answers["/healthz"].json() == {"status": "healthy"}
@@ -61,13 +65,19 @@ async def test_a_service_has_exactly_the_documented_probes(service: str, redis_u
         assert re.search(r"^# TYPE \w+ ", answers["/metrics"].text, re.M)
 
 
-async def test_the_gateway_is_ready_only_while_every_queue_has_a_worker(redis_url: str, tmp_path: Path) -> None:
-    async with served(SERVICES["gateway"](redis_url)) as url, http_client(url) as client:
-        with worker(Queue.FAST, redis_url, tmp_path / "fast"):
-            missing = await answer_of(client, 503)
-            with worker(Queue.LLM, redis_url, tmp_path / "llm"):
-                await answer_of(client, 200)
-            await answer_of(client, 503)
+async def test_the_gateway_is_ready_only_while_every_queue_has_a_worker(redis_url: str) -> None:
+    async with (
+        served(SERVICES["gateway"](redis_url)) as url,
+        http_client(url) as client,
+        workers(redis_url, [Queue.FAST]),
+    ):
+        missing = await answer_of(client, 503)
+        async with workers(redis_url, [Queue.LLM]):
+            await answer_of(client, 200)
+        with redis.Redis.from_url(redis_url) as records:
+            assert 0 < records.pttl(health(Queue.LLM)) <= 6000, "it expires soon after its worker has ended"
+            records.delete(health(Queue.LLM))
+        await answer_of(client, 503)
     assert missing.json() == {"status": "not ready", "reason": "NoWorkerError"}
 
 

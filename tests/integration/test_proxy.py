@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -39,8 +39,8 @@ from tests.integration.observed import (
 )
 from tests.ports import free_port
 from tests.redis_servers import PrivateServer
-from tests.security.assessing import workers
 from tests.serving import eventually, listening, replying, served_agent
+from tests.stack import workers
 
 VERSIONS = pytest.mark.parametrize("version", ["0.3", None], ids=["0.3", "1.0"])
 
@@ -390,9 +390,9 @@ async def test_an_invalid_http_status_becomes_502_and_a_failed_call(gateway: Run
 
 
 @pytest.fixture
-def evaluator(redis_url: str, tmp_path: Path) -> Iterator[None]:
+async def evaluator(redis_url: str) -> AsyncIterator[None]:
     """A worker of each queue, without which no assessment starts."""
-    with workers(redis_url, tmp_path):
+    async with workers(redis_url):
         yield
 
 

@@ -18,7 +18,7 @@ from concord.wire.assignment import Assignment
 from concord.wire.extensions import TRACEABILITY_KEY
 from concord_purple.step_recorder import StepRecorder
 from concord_purple.wording import reword_review
-from tests.integration.purple_processes import free_urls, running_agents
+from tests.integration.purple_agents import free_urls, running_agents
 from tests.unit.purple.shipped_tasks import TASKS, share_right
 
 ASSIGNMENT = Assignment(assessment_id="a", trace_id="t", step_id="caller", agent_id="coordinator")
@@ -95,9 +95,10 @@ async def test_without_an_api_key_no_model_is_asked() -> None:
 async def test_a_reworded_review_ends_with_the_same_json() -> None:
     task, urls = TASKS["cargo_bikes"], free_urls(["coordinator"])
     with _model(200, COMPLETION) as (settings, _):
-        variables = {"AGENTBEATS_LLM_API_KEY": "sk-test", "AGENTBEATS_LLM_BASE_URL": settings.base_url}
-        with running_agents({"coordinator": []}, urls, **variables):
-            async with Messenger(lambda _step, _assignment: None, timeout_s=60) as messenger:
-                answer = await messenger.send(urls["coordinator"], text=task.text)
+        async with (
+            running_agents({"coordinator": {}}, urls, llm=settings),
+            Messenger(lambda _step, _assignment: None, timeout_s=60) as messenger,
+        ):
+            answer = await messenger.send(urls["coordinator"], text=task.text)
     assert answer.text.startswith("Well written!\n\n{")
     assert share_right(task, answer.text) == 1

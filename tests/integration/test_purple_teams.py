@@ -1,9 +1,7 @@
-"""The shipped teams as real processes: their calls, their answers and their reports."""
+"""The shipped teams over A2A: their calls, their answers and their reports."""
 
 import asyncio
 import json
-import sys
-from asyncio.subprocess import DEVNULL
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
@@ -22,17 +20,7 @@ from concord.wire.extensions import SUPPORTED_URIS
 from concord.wire.ids import new_step_id, new_trace_id
 from concord.wire.roster import RosterEntry
 from concord_purple.teams import TeamName
-from tests.integration.purple_processes import (
-    START_S,
-    STOP_S,
-    Collector,
-    await_card,
-    collecting,
-    free_urls,
-    plain_environment,
-    port_of,
-    running_agents,
-)
+from tests.integration.purple_agents import Collector, collecting, free_urls, port_of, running_agents
 from tests.serving import reserved, served
 from tests.unit.purple.shipped_tasks import TASKS, share_right, shipped_text, values
 
@@ -121,15 +109,15 @@ async def _send(
 
 
 @pytest.fixture(scope="module", params=[team for team in TeamName if team is not TeamName.FORGING], ids=str)
-def run(request: pytest.FixtureRequest) -> Iterator[Run]:
+async def run(request: pytest.FixtureRequest) -> AsyncIterator[Run]:
     team: TeamName = request.param
     urls = free_urls(list(CAST[team]))
-    agents = {name: ["--function", function, "--team", team] for name, function in CAST[team].items()}
-    with collecting() as collector, running_agents(agents, urls):
+    agents = {name: {"function": function, "team": team} for name, function in CAST[team].items()}
+    async with collecting() as collector, running_agents(agents, urls):
         assignment = _assignment("green-agent", collector)
-        answer = asyncio.run(_send(urls["coordinator"], TEXT, assignment, "coordinator"))
+        answer = await _send(urls["coordinator"], TEXT, assignment, "coordinator")
         steps = list(_steps_in_band(answer, "coordinator"))
-        collector.wait_for_steps(len(steps))
+        await collector.has_steps(len(steps))
         yield Run(team, urls, answer, steps, collector)
 
 
@@ -189,12 +177,12 @@ def test_the_steps_in_band_are_those_reported_over_http_and_in_one_trace(run: Ru
     assert len({batch.trace_id for batch in run.collector.batches}) == 1
 
 
-def test_a_forging_team_reports_calls_that_never_took_place_and_none_of_its_own() -> None:
+async def test_a_forging_team_reports_calls_that_never_took_place_and_none_of_its_own() -> None:
     urls = free_urls(list(FUNCTIONS))
-    agents = {name: ["--function", function, "--team", "forging"] for name, function in FUNCTIONS.items()}
-    with collecting() as collector, running_agents(agents, urls):
-        answer = asyncio.run(_send(urls["coordinator"], TEXT, _assignment("green-agent", collector), "coordinator"))
-        collector.wait_for_steps(len(FUNCTIONS) * (len(FUNCTIONS) - 1))
+    agents = {name: {"function": function, "team": "forging"} for name, function in FUNCTIONS.items()}
+    async with collecting() as collector, running_agents(agents, urls):
+        answer = await _send(urls["coordinator"], TEXT, _assignment("green-agent", collector), "coordinator")
+        await collector.has_steps(len(FUNCTIONS) * (len(FUNCTIONS) - 1))
     forged = Run(TeamName.FORGING, urls, answer, list(_steps_in_band(answer, "coordinator")), collector)
     assert "Written by synthesizer; 7 statements checked by reviewer" in answer.text
     claimed = [step for batch in collector.batches for step in batch.steps if step.agent_call is not None]
@@ -212,18 +200,15 @@ class TaskAnswers:
 
 
 @pytest.fixture(scope="module", params=TeamName, ids=str)
-def solved(request: pytest.FixtureRequest) -> TaskAnswers:
+async def solved(request: pytest.FixtureRequest) -> TaskAnswers:
     team: TeamName = request.param
     urls = free_urls(list(CAST[team]))
-
-    async def answers() -> list[Answer]:
+    agents = {name: {"function": function, "team": team} for name, function in CAST[team].items()}
+    async with running_agents(agents, urls):
         asked = (
             _send(urls["coordinator"], task.text, _assignment("green-agent"), "coordinator") for task in TASKS.values()
         )
-        return await asyncio.gather(*asked)
-
-    with running_agents({n: ["--function", function, "--team", team] for n, function in CAST[team].items()}, urls):
-        texts = [answer.text for answer in asyncio.run(answers())]
+        texts = [answer.text for answer in await asyncio.gather(*asked)]
     return TaskAnswers(team, dict(zip(TASKS, texts, strict=True)))
 
 
@@ -237,10 +222,10 @@ def test_good_teams_solve_every_shipped_task_and_the_others_lack_known_parts(sol
 
 
 @pytest.fixture(scope="module")
-def mesh_urls() -> Iterator[dict[str, str]]:
+async def mesh_urls() -> AsyncIterator[dict[str, str]]:
     """A mesh of three without its reviewer: no agent listens at the reviewer's address."""
     urls = free_urls(["coordinator", "researcher", "synthesizer", "reviewer"])
-    with running_agents({name: ["--function", name] for name in list(urls)[:3]}, urls):
+    async with running_agents({name: {"function": name} for name in list(urls)[:3]}, urls):
         yield urls
 
 
@@ -303,8 +288,8 @@ async def test_the_card_names_the_agents_function_and_extensions(mesh_urls: dict
 
 async def test_peers_come_from_the_registry_that_the_assignment_names() -> None:
     urls = free_urls(["agent_a", "agent_b"])
-    agents = {"agent_a": ["--function", "coordinator"], "agent_b": ["--function", "researcher"]}
-    with collecting() as collector, running_agents(agents, urls, PURPLE_PEERS=""):
+    agents = {"agent_a": {"function": "coordinator"}, "agent_b": {"function": "researcher"}}
+    async with collecting() as collector, running_agents(agents, urls, peers={}):
         collector.peers = [RosterEntry(id="agent_b", url=urls["agent_b"], functions=("researcher",))]
         assignment = _assignment("green-agent", collector, registry=True)
         answer = await _send(urls["agent_a"], TEXT, assignment, "agent_a")
@@ -323,12 +308,15 @@ async def test_cancelling_a_task_cancels_the_tasks_of_its_agents_callees() -> No
             cancelled.set()
 
     urls = free_urls(["coordinator", "researcher"])
-    async with _serving(ponder, urls["researcher"]):
-        with running_agents({"coordinator": ["--function", "coordinator"]}, urls):
-            asking = asyncio.create_task(_send(urls["coordinator"], TEXT, _assignment("green-agent"), "coordinator"))
-            await asyncio.wait_for(began.wait(), START_S)
-            asking.cancel()
-            await asyncio.wait_for(cancelled.wait(), STOP_S)
+    async with (
+        _serving(ponder, urls["researcher"]),
+        running_agents({"coordinator": {"function": "coordinator"}}, urls),
+        asyncio.timeout(60),
+    ):
+        asking = asyncio.create_task(_send(urls["coordinator"], TEXT, _assignment("green-agent"), "coordinator"))
+        await began.wait()
+        asking.cancel()
+        await cancelled.wait()
 
 
 @asynccontextmanager
@@ -337,28 +325,19 @@ async def _serving(handler: Handler, url: str) -> AsyncIterator[None]:
     app = FastAPI()
     agent = mount_agent(app, AgentProfile("own", "Ours.", "1", url, ()), handler)
     try:
-        async with served(app, reserved(port=int(port_of(url)))):
+        async with served(app, reserved(port=port_of(url))):
             yield
     finally:
         await agent.aclose()
 
 
-async def test_the_command_line_starts_an_echo_agent_that_registers_itself() -> None:
-    url = free_urls(["parrot"])["parrot"]
-    command = ["-m", "concord_purple", "--agent-id", "parrot", "--mode", "echo", "--port", port_of(url)]
-    with collecting() as collector:
-        environment = plain_environment() | {
-            "PURPLE_COLLECTOR_URL": collector.url,
-            "PURPLE_COLLECTOR_TOKEN": "of the collector's owner",
-        }
-        process = await asyncio.create_subprocess_exec(sys.executable, *command, env=environment, stderr=DEVNULL)
-        try:
-            await asyncio.to_thread(await_card, url)
-            answer = await _send(url, "Hello", _assignment("green-agent", collector), "parrot")
-            entry = await asyncio.to_thread(collector.wait_for_registration)
-        finally:
-            process.terminate()
-            await process.wait()
+async def test_an_echo_agent_registers_itself() -> None:
+    urls = free_urls(["parrot"])
+    async with collecting() as collector:
+        settings = {"mode": "echo", "collector_url": collector.url, "collector_token": "of the collector's owner"}
+        async with running_agents({"parrot": settings}, urls, peers={}):
+            answer = await _send(urls["parrot"], "Hello", _assignment("green-agent", collector), "parrot")
+            entry = await collector.registration()
     assert (answer.state, answer.text) == (TaskState.COMPLETED, "Hello")
-    assert (entry.id, entry.url, entry.functions) == ("parrot", url, ("coordinator",))
+    assert (entry.id, entry.url, entry.functions) == ("parrot", urls["parrot"], ("coordinator",))
     assert collector.authorizations[0] == "Bearer of the collector's owner"

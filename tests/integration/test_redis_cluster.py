@@ -14,17 +14,15 @@ from redis.commands.core import AsyncScript
 
 from concord.a2a.task_records import TaskDraft
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
-from concord.assessment.jobs import Queue
 from concord.errors import StorageUnavailableError
 from concord.storage import OpenTraceLimits, Quota
 from concord.storage.connection import Storage, connect
 from concord.wire.roster import RosterEntry
 from tests.integration.test_storage import answer, batch
-from tests.integration.workers import worker
 from tests.ports import free_port
 from tests.redis_cluster import Cluster
-from tests.security.assessing import PATTERN, request, task_of
-from tests.security.gateways import QUICK, counting_agent, gateways, row_of, tasks
+from tests.security.assessing import PATTERN, QUICK, counting_agent, request, row_of, task_of, tasks
+from tests.stack import gateway, workers
 
 RUNNING = TaskDraft("task", "owner", head=b"head", body=b"body", request=b"request")
 
@@ -207,19 +205,15 @@ async def test_storage_refuses_job_queues_in_a_cluster(cluster: Cluster) -> None
 async def test_assessments_run_on_a_cluster_and_their_jobs_on_the_queues_redis(
     cluster: Cluster, redis_url: str, tmp_path: Path
 ) -> None:
-    beside = {"CONCORD_QUEUE_REDIS_URL": redis_url}
-    with (
-        worker(Queue.FAST, cluster.url, tmp_path / "fast", **beside),
-        worker(Queue.LLM, cluster.url, tmp_path / "llm", **beside),
+    async with (
+        workers(cluster.url, queue_redis_url=redis_url),
+        gateway(cluster.url, tmp_path, queue_redis_url=redis_url, observe=False) as url,
+        counting_agent() as agent,
+        httpx.AsyncClient(timeout=60) as http,
     ):
-        async with (
-            gateways(cluster.url, tmp_path, 1, **beside) as (gateway,),
-            counting_agent() as agent,
-            httpx.AsyncClient(timeout=60) as http,
-        ):
-            drawn = row_of(await task_of(http, gateway.url, request(QUICK | {"interaction_pattern": PATTERN})))
-            live = row_of(await task_of(http, gateway.url, request(tasks("one", "two"), {"a": agent.url})))
-            refused = await task_of(http, gateway.url, request(tasks("x"), {"a": _http(cluster.node_urls[1])}))
+        drawn = row_of(await task_of(http, url, request(QUICK | {"interaction_pattern": PATTERN})))
+        live = row_of(await task_of(http, url, request(tasks("one", "two"), {"a": agent.url})))
+        refused = await task_of(http, url, request(tasks("x"), {"a": _http(cluster.node_urls[1])}))
     assert drawn["detail"]["infrastructure"] == live["detail"]["infrastructure"] == []
     assert drawn["task_rewards"]["graph_density"] == 1
     assert [trial["grading"]["value"] for trial in live["detail"]["trials"]] == [1, 1]

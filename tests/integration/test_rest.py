@@ -18,8 +18,9 @@ from pydantic import SecretStr
 from concord_gateway.app import create_app
 from concord_gateway.settings import GatewaySettings
 from tests.integration.test_push_notifications import Receiver
-from tests.security.assessing import PATTERN, workers
+from tests.security.assessing import PATTERN
 from tests.serving import eventually, reserved, served, url_of
+from tests.stack import workers
 
 KEY, OTHER_KEY = "0123456789abcdef", "fedcba9876543210"
 VERSION = {"a2a-version": "1.0"}
@@ -59,12 +60,11 @@ def message(text: str = "Hello", **configuration: object) -> dict[str, Any]:
 
 
 async def test_the_sdks_client_gets_a_row_by_rest(redis_url: str, tmp_path: Path) -> None:
-    with workers(redis_url, tmp_path):
-        async with gateway(redis_url, tmp_path) as url, sdk_client(url) as client:
-            request = ParseDict(message(ASSESSMENT), pb.SendMessageRequest())
-            events = [event async for event in client.send_message(request)]
-            task_id = events[0].task.id
-            task = await client.get_task(pb.GetTaskRequest(id=task_id))
+    async with workers(redis_url), gateway(redis_url, tmp_path) as url, sdk_client(url) as client:
+        request = ParseDict(message(ASSESSMENT), pb.SendMessageRequest())
+        events = [event async for event in client.send_message(request)]
+        task_id = events[0].task.id
+        task = await client.get_task(pb.GetTaskRequest(id=task_id))
     assert events[-1].status_update.status.state == pb.TaskState.TASK_STATE_COMPLETED
     assert task.status.state == pb.TaskState.TASK_STATE_COMPLETED
     assert "score" in task.artifacts[0].parts[0].data.struct_value.fields
@@ -74,15 +74,19 @@ async def test_the_sdks_client_is_notified_of_an_assessment_that_it_began_by_res
     redis_url: str, tmp_path: Path
 ) -> None:
     receiver = Receiver()
-    with workers(redis_url, tmp_path):
-        async with served(receiver.app()) as hook, gateway(redis_url, tmp_path) as url, sdk_client(url) as client:
-            webhook = {"url": hook, "token": "a-token", "id": "mine"}
-            asked = message(ASSESSMENT, taskPushNotificationConfig=webhook, returnImmediately=True)
-            began = [each async for each in client.send_message(ParseDict(asked, pb.SendMessageRequest()))]
-            listed = await client.list_task_push_notification_configs(
-                pb.ListTaskPushNotificationConfigsRequest(task_id=began[0].task.id)
-            )
-            await eventually(lambda: any("TASK_STATE_COMPLETED" in str(body) for _, _, body in receiver.got), 30)
+    async with (
+        workers(redis_url),
+        served(receiver.app()) as hook,
+        gateway(redis_url, tmp_path) as url,
+        sdk_client(url) as client,
+    ):
+        webhook = {"url": hook, "token": "a-token", "id": "mine"}
+        asked = message(ASSESSMENT, taskPushNotificationConfig=webhook, returnImmediately=True)
+        began = [each async for each in client.send_message(ParseDict(asked, pb.SendMessageRequest()))]
+        listed = await client.list_task_push_notification_configs(
+            pb.ListTaskPushNotificationConfigsRequest(task_id=began[0].task.id)
+        )
+        await eventually(lambda: any("TASK_STATE_COMPLETED" in str(body) for _, _, body in receiver.got), 30)
     assert [(each.id, each.url) for each in listed.configs] == [("mine", hook)]
     assert {headers["x-a2a-notification-token"] for _, headers, _ in receiver.got} == {"a-token"}
     assert [body for _, _, body in receiver.got if "artifactUpdate" in body]
@@ -217,11 +221,14 @@ async def test_webhooks_of_a_task_are_set_shown_and_deleted_by_json_rpc_of_0_3(r
 
 async def test_a_repeated_message_leads_to_the_same_task(redis_url: str, tmp_path: Path) -> None:
     asked = message(ASSESSMENT)
-    with workers(redis_url, tmp_path):
-        async with gateway(redis_url, tmp_path) as url, httpx.AsyncClient(base_url=url, timeout=60) as client:
-            await until_ready(url)
-            by_rest = client.post("/message:send", json=asked, headers=VERSION)
-            call = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": asked}
-            by_rpc = client.post("/", json=call, headers=VERSION)
-            answers = await asyncio.gather(by_rest, by_rpc)
+    async with (
+        workers(redis_url),
+        gateway(redis_url, tmp_path) as url,
+        httpx.AsyncClient(base_url=url, timeout=60) as client,
+    ):
+        await until_ready(url)
+        by_rest = client.post("/message:send", json=asked, headers=VERSION)
+        call = {"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": asked}
+        by_rpc = client.post("/", json=call, headers=VERSION)
+        answers = await asyncio.gather(by_rest, by_rpc)
     assert answers[0].json()["task"]["id"] == answers[1].json()["result"]["task"]["id"]

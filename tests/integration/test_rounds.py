@@ -1,13 +1,14 @@
 """A task of a family in rounds, played by agents over A2A, through the gateway and the evaluator to its row."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from pydantic import SecretStr
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.suite import commitment
@@ -16,17 +17,17 @@ from concord_suites.habits import Habit
 from concord_suites.player import answer, reply
 from concord_suites.pool.maximum import Maximum
 from concord_suites.view import Seat, view_of
-from tests.security.assessing import request, task_of, workers
-from tests.security.gateways import gateways, row_of
+from tests.security.assessing import request, row_of, task_of
 from tests.serving import served_agent
+from tests.stack import gateway, workers
 
 CONFIG: dict[str, Any] = {"quiet_s": 0.1, "closing_cap_s": 0.3}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def evaluators(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+async def evaluators(redis_server: str) -> AsyncIterator[None]:
     """A worker of each queue, for all tests here."""
-    with workers(redis_server, tmp_path_factory.mktemp("workers")):
+    async with workers(redis_server):
         yield
 
 
@@ -43,9 +44,9 @@ async def play(message: IncomingMessage, task: TaskHandle) -> None:
 async def test_a_lone_agent_takes_five_seats_and_what_they_write_to_each_other_is_observed(
     redis_url: str, tmp_path: Path
 ) -> None:
-    async with gateways(redis_url, tmp_path) as (gateway,), served_agent(play) as agent, http_client() as http:
+    async with gateway(redis_url, tmp_path, observe=False) as url, served_agent(play) as agent, http_client() as http:
         asked = request(CONFIG | {"suite": ["maximum", "prefix-sums"], "topology": "ring"}, {"agent": agent})
-        row = row_of(await task_of(http, gateway.url, asked))
+        row = row_of(await task_of(http, url, asked))
     assert [agent["id"] for agent in row["detail"]["agents"]] == [f"agent/{number}" for number in range(1, 6)]
     for trial in row["detail"]["trials"]:
         assert trial["grading"]["value"] == 1, trial["grading"]
@@ -59,8 +60,8 @@ async def test_an_agent_that_knows_nothing_of_rounds_gets_0_and_a_reason(redis_u
     async def shrug(_: IncomingMessage, task: TaskHandle) -> None:
         await task.complete("I would rather talk about the weather.")
 
-    async with gateways(redis_url, tmp_path) as (gateway,), served_agent(shrug) as agent, http_client() as http:
-        row = row_of(await task_of(http, gateway.url, request(CONFIG | {"suite": "maximum"}, {"agent": agent})))
+    async with gateway(redis_url, tmp_path, observe=False) as url, served_agent(shrug) as agent, http_client() as http:
+        row = row_of(await task_of(http, url, request(CONFIG | {"suite": "maximum"}, {"agent": agent})))
     [trial] = row["detail"]["trials"]
     assert trial["grading"]["value"] == 0
     assert "not in the form" in trial["grading"]["answers"][0]["explanation"]
@@ -71,12 +72,12 @@ async def test_a_seat_that_withholds_its_fact_is_named_with_the_fact(redis_url: 
         await task.complete(reply(message.text, FAMILIES, {"agent/2": Habit.WITHHOLDING}))
 
     async with (
-        gateways(redis_url, tmp_path) as (gateway,),
+        gateway(redis_url, tmp_path, observe=False) as url,
         served_agent(withhold) as agent,
         http_client() as http,
     ):
         config = CONFIG | {"suite": "prefix-sums", "controls": ["solo", "silent"], "num_runs": 3}
-        row = row_of(await task_of(http, gateway.url, request(config, {"agent": agent})))
+        row = row_of(await task_of(http, url, request(config, {"agent": agent})))
     by_team = [trial for trial in row["detail"]["trials"] if trial["team_task"]["control"] is None]
     failures = [failure for trial in by_team for failure in trial["team_task"]["failures"]]
     assert failures
@@ -90,11 +91,11 @@ async def test_a_seat_that_withholds_its_fact_is_named_with_the_fact(redis_url: 
 async def test_the_row_commits_to_the_secret_of_its_tasks_and_does_not_hold_it(redis_url: str, tmp_path: Path) -> None:
     secret = "5e" * 32
     async with (
-        gateways(redis_url, tmp_path, CONCORD_TASK_SECRET=secret) as (gateway,),
+        gateway(redis_url, tmp_path, observe=False, task_secret=SecretStr(secret)) as url,
         served_agent(play) as agent,
         http_client() as http,
     ):
-        row = row_of(await task_of(http, gateway.url, request(CONFIG | {"suite": "maximum"}, {"agent": agent})))
+        row = row_of(await task_of(http, url, request(CONFIG | {"suite": "maximum"}, {"agent": agent})))
     assert row["detail"]["task_secret_sha256"] == commitment(bytes.fromhex(secret))
     assert secret not in json.dumps(row)
     kept = tmp_path / "output" / "secrets" / row["detail"]["assessment_id"]
@@ -114,8 +115,8 @@ async def test_a_team_that_shares_what_it_knows_behind_the_gateway_gets_0_and_a_
         found = answer(known, Maximum()) if len(briefs) == view.seats else None
         await task.complete(json.dumps({"messages": [], "answer": found}))
 
-    async with gateways(redis_url, tmp_path) as (gateway,), served_agent(share) as agent, http_client() as http:
-        row = row_of(await task_of(http, gateway.url, request(CONFIG | {"suite": "maximum"}, {"agent": agent})))
+    async with gateway(redis_url, tmp_path, observe=False) as url, served_agent(share) as agent, http_client() as http:
+        row = row_of(await task_of(http, url, request(CONFIG | {"suite": "maximum"}, {"agent": agent})))
     [trial] = row["detail"]["trials"]
     assert trial["grading"]["value"] == 1
     assert trial["overall_score"] == 0

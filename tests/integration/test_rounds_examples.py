@@ -3,7 +3,7 @@
 import asyncio
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +15,17 @@ from concord_suites import FAMILIES
 from concord_suites.player import reply
 from tests.conformance.test_a2a_v03_rounds import wait_for_card
 from tests.ports import free_port
-from tests.security.assessing import request, task_of, workers
-from tests.security.gateways import gateways, row_of
+from tests.security.assessing import request, row_of, task_of
 from tests.serving import served
+from tests.stack import gateway, workers
 
 CHAT_MODEL = Path("examples/rounds/chat_model.py")
 
 
 @pytest.fixture(scope="module", autouse=True)
-def evaluators(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+async def evaluators(redis_server: str) -> AsyncIterator[None]:
     """A worker of each queue."""
-    with workers(redis_server, tmp_path_factory.mktemp("workers")):
+    async with workers(redis_server):
         yield
 
 
@@ -44,14 +44,14 @@ def model_server() -> FastAPI:
 
 async def test_a_plain_chat_model_takes_five_seats(redis_url: str, tmp_path: Path) -> None:
     port = free_port()
-    async with served(model_server()) as model, gateways(redis_url, tmp_path) as (gateway,):
+    async with served(model_server()) as model, gateway(redis_url, tmp_path, observe=False) as url:
         env = os.environ | {"OPENAI_API_KEY": "x" * 20, "OPENAI_BASE_URL": f"{model}/v1"}
         agent = await asyncio.create_subprocess_exec(sys.executable, str(CHAT_MODEL), "--port", str(port), env=env)
         try:
             await asyncio.to_thread(wait_for_card, f"http://127.0.0.1:{port}/.well-known/agent-card.json")
             async with httpx.AsyncClient(timeout=60) as http:
                 asked = request({"suite": "quick"}, {"agent": f"http://127.0.0.1:{port}/"})
-                row = row_of(await task_of(http, gateway.url, asked))
+                row = row_of(await task_of(http, url, asked))
         finally:
             agent.kill()
             await agent.wait()

@@ -17,7 +17,7 @@ from concord_collector.metrics import Metrics
 from concord_evaluator.instruments import WorkerInstruments
 from concord_gateway.assistants import AssistantContexts
 from concord_gateway.instruments import Instruments
-from tests.integration.assistant.test_environment_server import STAND_IN
+from tests.environment_stand_in import STAND_IN
 from tests.serving import eventually
 
 

@@ -16,8 +16,8 @@ from concord.wire.assignment import Assignment
 from concord.wire.extensions import TRACEABILITY_KEY
 from tests.integration.collectors import batch, step
 from tests.security.leaks import forms
-from tests.security.stack import rpc
 from tests.serving import LOOPBACK, Serve, reserved, served
+from tests.stack import rpc
 
 LINK_LOCAL: Final = (
     "http://169.254.169.254/latest/meta-data/",

@@ -16,8 +16,8 @@ from concord.trace.report import BatchReceipt, Channel
 from concord.trust.closed_trials import ASK_AGAIN_S, ClosedTrials
 from concord.wire.assignment import Assignment
 from tests.integration.collectors import SECRET, batch, bearer, bearer_of, collector, step
-from tests.security.stack import Stack, message, rpc, stack
 from tests.serving import eventually, served_agent
+from tests.stack import Stack, message, rpc, stack
 
 
 class LateReporter:

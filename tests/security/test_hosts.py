@@ -12,8 +12,8 @@ from concord.trust.declared_hosts import AllowedHosts, DeclaredHosts
 from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError
 from concord_gateway.proxy.upstream import UnreachableError, Upstream
 from tests.security.hostile import LINK_LOCAL, internal_server
-from tests.security.stack import called, message, request, stack
 from tests.serving import served_agent
+from tests.stack import called, message, request, stack
 
 ANYWHERE = DeclaredHosts(AllowedHosts())
 AT_HOME = DeclaredHosts(AllowedHosts(), on_loopback=True)

@@ -17,7 +17,7 @@ from concord.assessment.jobs import Job, Queue
 from concord.processes import Calls, LimitExceededError, ProcessDiedError, ProcessPool, program
 from concord.storage.connection import WorkerPolicy, connect, run_worker
 from concord_evaluator.worker.job_calls import JobCalls
-from tests.integration.workers import alive, children
+from tests.faults.workers import alive, children
 from tests.serving import eventually
 
 LIMIT = 256 * 1024 * 1024

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import httpx
 import pytest
 import structlog
 from hypothesis import given
@@ -18,15 +17,16 @@ from pydantic import SecretStr
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.service.logs import configure_logging
 from concord.storage.connection import connect
+from concord.trust import redaction
 from concord.trust.redaction import MAX_TOKENS, MIN_PART, Secrets
 from concord.trust.tokens import Claims, TokenIssuer
 from concord.wire.roster import RosterEntry
-from tests.integration.collectors import SECRET, CollectorProcess, batch, step
+from tests.integration.collectors import SECRET, batch, collector, step
 from tests.llm_server import FakeModel, fake_model, honest_judge
 from tests.security.hostile import TokenLeaker
 from tests.security.leaks import PART, forms, left_of
-from tests.security.stack import everything_in, stack
 from tests.serving import served_agent
+from tests.stack import everything_in, stack
 
 KEY = "sk-a-key/of+the~model-that-is-Long-enough-0123456789"
 
@@ -79,21 +79,19 @@ async def test_a_token_that_an_agent_discloses_is_in_no_row_log_file_or_redis_va
                 assert token.encode() not in text
 
 
-async def test_a_collector_redacts_the_tokens_of_the_whole_team(redis_url: str) -> None:
-    """The collector is a process of its own, which issued neither token and never accepted the reader's."""
-    theirs = token_of("reader")
-    process = CollectorProcess(redis_url, CONCORD_TOKEN_SECRET=SECRET)
+async def test_a_collector_redacts_the_tokens_of_the_whole_team(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The collector issued neither token and never accepted the reader's."""
+    theirs, headers = token_of("reader"), {"authorization": f"Bearer {token_of('writer')}"}
+    monkeypatch.setattr(redaction, "_LIVE", Secrets())
     async with connect(redis_url) as storage:
         roster = [RosterEntry(id=name, url=f"http://{name}:1/") for name in ("writer", "reader")]
         await storage.registry.register("a1", roster)
-    process.start()
-    try:
-        async with httpx.AsyncClient(headers={"authorization": f"Bearer {token_of('writer')}"}, timeout=60) as http:
-            for form, text in forms(theirs).items():
-                body = batch(step(name=text, additional_attributes={"note": f"see {text}."}), batch_id=form)
-                assert (await http.post(f"{process.url}/traces", json=body)).status_code == 202
-    finally:
-        process.stop()
+    async with collector(redis_url, open=False, token_secret=SECRET) as http:
+        for form, text in forms(theirs).items():
+            body = batch(step(name=text, additional_attributes={"note": f"see {text}."}), batch_id=form)
+            assert (await http.post("/traces", json=body, headers=headers)).status_code == 202
     stored = everything_in(redis_url)
     assert stored.count(b"see ") == len(FORMS)
     assert left_of(theirs, stored) == set()

@@ -11,9 +11,10 @@ import redis
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment.jobs import Job, Queue
 from concord.storage.connection import connect
-from tests.security.assessing import PATTERN, request, task_of, workers
+from tests.security.assessing import PATTERN, request, task_of
 from tests.security.test_waiting import gateway
 from tests.serving import eventually, served_agent
+from tests.stack import workers
 
 WATCHED = {"ActiveTask", "TaskManager", "AssessmentRun", "AssessmentPlan", "Messenger", "A2AClient", "TrialCalls"}
 ROUNDS, AT_ONCE = 5, 8
@@ -56,31 +57,31 @@ async def run_assessments(http: httpx.AsyncClient, url: str, agent: str) -> None
 async def test_objects_descriptors_and_files_of_the_gateway_do_not_grow_with_ended_assessments(
     redis_url: str, tmp_path: Path
 ) -> None:
-    with workers(redis_url, tmp_path):
-        async with (
-            served_agent(echo) as agent,
-            gateway(redis_url, tmp_path, keep_assessments=10) as url,
-            httpx.AsyncClient(timeout=60) as http,
-        ):
-            for _ in range(2):
-                await run_assessments(http, url, agent)
-            await settle()
-            before = descriptors(), live_objects()
-            for _ in range(ROUNDS):
-                await run_assessments(http, url, agent)
-            # Work that goes on after an answer may take some time on a busy machine.
-            await eventually(lambda: descriptors() <= before[0] and live_objects() == before[1], timeout_s=60)
+    async with (
+        workers(redis_url),
+        served_agent(echo) as agent,
+        gateway(redis_url, tmp_path, keep_assessments=10) as url,
+        httpx.AsyncClient(timeout=60) as http,
+    ):
+        for _ in range(2):
+            await run_assessments(http, url, agent)
+        await settle()
+        before = descriptors(), live_objects()
+        for _ in range(ROUNDS):
+            await run_assessments(http, url, agent)
+        # Work that goes on after an answer may take some time on a busy machine.
+        await eventually(lambda: descriptors() <= before[0] and live_objects() == before[1], timeout_s=60)
     assert len(list((tmp_path / "assessments").glob("*.json"))) == 10
 
 
 async def test_every_key_of_an_assessment_expires(redis_url: str, tmp_path: Path) -> None:
-    with workers(redis_url, tmp_path):
-        async with (
-            served_agent(echo) as agent,
-            gateway(redis_url, tmp_path, keep_s=600) as url,
-            httpx.AsyncClient(timeout=60) as http,
-        ):
-            await run_assessments(http, url, agent)
+    async with (
+        workers(redis_url),
+        served_agent(echo) as agent,
+        gateway(redis_url, tmp_path, keep_s=600) as url,
+        httpx.AsyncClient(timeout=60) as http,
+    ):
+        await run_assessments(http, url, agent)
     async with connect(redis_url) as storage:
         await storage.jobs.bury(Job("evaluate_trial", "lost", Queue.FAST, {}), "it failed")
     with redis.Redis.from_url(redis_url) as client:

@@ -9,14 +9,15 @@ import pytest
 from fastapi.responses import JSONResponse
 
 from concord import Assignment, CallType, InteractionStep, TraceReporter
-from concord.assessment.jobs import EvaluateTrial, Queue, TrialVerdict, trial_document
+from concord.assessment.jobs import EvaluateTrial, TrialVerdict, trial_document
 from concord.storage.connection import Storage, connect
 from concord.trace.report import BatchReceipt, Channel
 from concord.trace.step import ResponseTrace
 from concord.wire.extensions import TRACEABILITY_KEY
+from concord_evaluator.settings import EvaluatorSettings
 from tests.integration.collectors import SECRET, batch, bearer, collector, reports, step
 from tests.integration.observed import agent_answering, running_gateway, send
-from tests.integration.workers import worker
+from tests.stack import workers
 from tests.unit.evaluator.traces import TRACE_ID, call, reported_by, url_of
 from tests.unit.evaluator.trials import answered_by_all, carried, outcome, plan
 from tests.unit.evaluator.trials import batch as stored
@@ -141,14 +142,8 @@ async def verdict_of(storage: Storage) -> TrialVerdict:
     return TrialVerdict.model_validate_json(found)
 
 
-async def test_a_flooded_trial_is_evaluated_within_its_jobs_limit(
-    flooded: Storage, redis_url: str, tmp_path: Path
-) -> None:
-    limits = {"CONCORD_MAX_TRIES": "1", "CONCORD_POOL_PROCESSES": "1"}
-    with (
-        worker(Queue.FAST, redis_url, tmp_path / "fast", **limits),
-        worker(Queue.LLM, redis_url, tmp_path / "llm"),
-    ):
+async def test_a_flooded_trial_is_evaluated_within_its_jobs_limit(flooded: Storage, redis_url: str) -> None:
+    async with workers(redis_url, max_tries=1, job_timeout_fast_s=EvaluatorSettings().job_timeout_fast_s):
         await flooded.jobs.enqueue(EVALUATE.job())
         verdict = await verdict_of(flooded)
     assert (verdict.state, verdict.failure) == ("evaluated", None)
@@ -157,15 +152,9 @@ async def test_a_flooded_trial_is_evaluated_within_its_jobs_limit(
     assert {metric.id for metric in verdict.record.metrics if metric.agent is None} >= {"density", "max_betweenness"}
 
 
-async def test_a_trial_whose_evaluation_times_out_keeps_its_score(
-    flooded: Storage, redis_url: str, tmp_path: Path
-) -> None:
+async def test_a_trial_whose_evaluation_times_out_keeps_its_score(flooded: Storage, redis_url: str) -> None:
     # No evaluation can end within a millisecond.
-    limits = {"CONCORD_JOB_TIMEOUT_FAST_S": "0.001", "CONCORD_MAX_TRIES": "2", "CONCORD_POOL_PROCESSES": "1"}
-    with (
-        worker(Queue.FAST, redis_url, tmp_path / "fast", **limits),
-        worker(Queue.LLM, redis_url, tmp_path / "llm"),
-    ):
+    async with workers(redis_url, max_tries=2, job_timeout_fast_s=0.001):
         await flooded.jobs.enqueue(EVALUATE.job())
         verdict = await verdict_of(flooded)
     assert verdict.record is not None

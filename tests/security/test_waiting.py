@@ -14,8 +14,9 @@ from concord_gateway import admission, evaluation, progress
 from concord_gateway.admission import Admission, FullError
 from concord_gateway.app import create_app
 from concord_gateway.settings import GatewaySettings
-from tests.security.assessing import PATTERN, request, rpc, task_of, workers
+from tests.security.assessing import PATTERN, request, rpc, task_of
 from tests.serving import reserved, served, served_agent, url_of
+from tests.stack import workers
 
 AT_ONCE = 60
 
@@ -60,7 +61,7 @@ async def test_waiting_assessments_report_their_place_can_be_cancelled_and_are_l
         await task.complete("done")
 
     async with AsyncExitStack() as running:
-        running.enter_context(workers(redis_url, tmp_path))
+        await running.enter_async_context(workers(redis_url))
         agent = await running.enter_async_context(served_agent(slow))
         url = await running.enter_async_context(gateway(redis_url, tmp_path, max_assessments=1, max_waiting=3))
         http = await running.enter_async_context(httpx.AsyncClient(timeout=60))
@@ -94,10 +95,9 @@ async def test_waiting_assessments_report_their_place_can_be_cancelled_and_are_l
 
 
 async def test_many_assessments_at_once_all_complete(redis_url: str, tmp_path: Path) -> None:
-    with workers(redis_url, tmp_path):
-        async with gateway(redis_url, tmp_path) as url, httpx.AsyncClient(timeout=120) as http:
-            document = [request({"interaction_pattern": PATTERN}) for _ in range(AT_ONCE)]
-            tasks = await asyncio.gather(*(task_of(http, url, each) for each in document))
+    async with workers(redis_url), gateway(redis_url, tmp_path) as url, httpx.AsyncClient(timeout=120) as http:
+        document = [request({"interaction_pattern": PATTERN}) for _ in range(AT_ONCE)]
+        tasks = await asyncio.gather(*(task_of(http, url, each) for each in document))
     assert [task["status"]["state"] for task in tasks] == ["completed"] * AT_ONCE
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-import httpx
+from starlette.testclient import TestClient
 
 RECORDED: Final = Path(__file__).with_name("ues")
 
@@ -68,7 +68,7 @@ def exchanges() -> list[Exchange]:
 class Replay:
     """Sends recorded requests to a server. Keeps the values of placeholders from one exchange to the next."""
 
-    def __init__(self, client: httpx.Client) -> None:
+    def __init__(self, client: TestClient) -> None:
         self._client = client
         self._values: dict[str, str] = {}
 
@@ -166,7 +166,7 @@ class Replay:
         return recorded
 
 
-def differing(client: httpx.Client, recorded: Iterable[Exchange]) -> dict[str, list[str]]:
+def differing(client: TestClient, recorded: Iterable[Exchange]) -> dict[str, list[str]]:
     """The differences of the exchanges that have any, by id."""
     replay = Replay(client)
     found = {exchange.id: replay.differences(exchange) for exchange in recorded}

@@ -5,8 +5,8 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
-import httpx
 import pytest
+from starlette.testclient import TestClient
 
 from tests.conformance.environment.recorded import differing, exchanges
 
@@ -16,7 +16,7 @@ GROUPS: Final = [group for group, _ in groupby(RECORDED, lambda exchange: exchan
 
 
 @pytest.fixture(scope="module")
-def found(ues: httpx.Client) -> dict[str, list[str]]:
+def found(ues: TestClient) -> dict[str, list[str]]:
     """The differences of all exchanges, replayed in order against one new process."""
     return differing(ues, RECORDED)
 

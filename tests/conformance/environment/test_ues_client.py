@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from datetime import datetime
 from typing import Any, Final
 
-import httpx
 import pytest
+from starlette.testclient import TestClient
 
 from tests.conformance.environment.recorded import RECORDED
 
@@ -164,7 +164,7 @@ CONTENTS: Final[list[tuple[str, dict[str, Any]]]] = [
 
 
 @pytest.fixture(scope="module")
-def scenario(ues: httpx.Client) -> dict[str, Any]:
+def scenario(ues: TestClient) -> dict[str, Any]:
     """A scenario with an item of each kind."""
     started: list[tuple[str, dict[str, Any]]] = [
         ("/simulation/clear", {"reset_time_to": NOW}),
@@ -178,12 +178,12 @@ def scenario(ues: httpx.Client) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def openapi(ues: httpx.Client) -> dict[str, Any]:
+def openapi(ues: TestClient) -> dict[str, Any]:
     document: dict[str, Any] = ues.get("/openapi.json").json()
     return document
 
 
-def load(ues: httpx.Client, scenario: dict[str, Any], method: str) -> dict[str, str]:
+def load(ues: TestClient, scenario: dict[str, Any], method: str) -> dict[str, str]:
     """Prepares the server for a method. Returns the ids in its path."""
     ues.post("/simulation/stop")
     assert ues.post("/scenario/import/full", json={"scenario": scenario}).is_success
@@ -289,7 +289,7 @@ def test_the_expectations_have_all_methods_of_the_client() -> None:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_method_of_the_client_gets_what_it_needs(ues: httpx.Client, scenario: dict[str, Any], method: str) -> None:
+def test_a_method_of_the_client_gets_what_it_needs(ues: TestClient, scenario: dict[str, Any], method: str) -> None:
     request, expected = METHODS[method]["request"], METHODS[method]["response"]
     for query, body in requests(method, scenario):
         path = request["path"].format(**load(ues, scenario, method))
@@ -323,7 +323,7 @@ def body_fields(openapi: dict[str, Any], operation: dict[str, Any]) -> set[str]:
     return {field for name in names for field in openapi["components"]["schemas"][name]["properties"]}
 
 
-def test_a_dumped_scenario_loads_unedited_and_runs(ues: httpx.Client) -> None:
+def test_a_dumped_scenario_loads_unedited_and_runs(ues: TestClient) -> None:
     ues.post("/simulation/stop")
     loaded = ues.post("/scenario/import/full", json=SAMPLE).json()
     assert (loaded["success"], loaded["events_loaded"], loaded["warnings"]) == (True, 7, [])
@@ -345,7 +345,7 @@ def test_a_dumped_scenario_loads_unedited_and_runs(ues: httpx.Client) -> None:
     [("reply", "sent"), ("reply_all", "sent"), ("forward", "sent"), ("mark_spam", "spam"), ("mark_not_spam", "inbox")],
 )
 def test_an_event_may_have_an_operation_that_has_no_route(
-    ues: httpx.Client, scenario: dict[str, Any], operation: str, folder: str
+    ues: TestClient, scenario: dict[str, Any], operation: str, folder: str
 ) -> None:
     load(ues, scenario, "events.create")
     message = {"to_addresses": [BOB], "subject": "Re: Hello", "body_text": "Hi", "in_reply_to": "mail"}
@@ -357,7 +357,7 @@ def test_an_event_may_have_an_operation_that_has_no_route(
     assert subjects == ["Re: Hello" if folder == "sent" else "Hello"]
 
 
-def assess(ues: httpx.Client) -> tuple[str, list[str]]:
+def assess(ues: TestClient) -> tuple[str, list[str]]:
     """An assessment of an agent that archives an email. Returns the id of its key, and the hash chain."""
     ues.post("/simulation/clear", json={"reset_time_to": NOW})
     ues.post("/scenario/import/full", json=SAMPLE)
@@ -372,7 +372,7 @@ def assess(ues: httpx.Client) -> tuple[str, list[str]]:
     return key["key_id"], [link["hash"] for link in ues.get("/simulation/chain").json()["links"]]
 
 
-def test_a_second_assessment_after_a_clear_has_the_same_key_ids_and_the_same_hash_chain(ues: httpx.Client) -> None:
+def test_a_second_assessment_after_a_clear_has_the_same_key_ids_and_the_same_hash_chain(ues: TestClient) -> None:
     first = assess(ues)
     assert assess(ues) == first
     assert len(first[1]) == 4

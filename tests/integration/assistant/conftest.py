@@ -1,22 +1,27 @@
-"""A green agent with a real environment process for all tests of a module, and a scripted assistant for each test."""
+"""A green agent with a real environment for all tests of a module, and a scripted assistant for each test."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import concord_assistant.green_agent
 from concord_assistant.assistant import A2AAssistant
 from concord_assistant.config import GreenAgentConfig
 from concord_assistant.emitter import TaskUpdateEmitter
+from concord_assistant.environment.server import START_TIMEOUT_S, UESServerManager
 from concord_assistant.green_agent import GreenAgent
 from concord_assistant.results import AssessmentResults
 from concord_assistant.scenario.loader import Scenario, load_scenario
 from concord_assistant.updates import Update
-from tests.forked import forked_command
+from concord_environment.app import create_app
+from concord_environment.environment import Environment
+from concord_environment.settings import EnvironmentSettings
 from tests.integration.assistant.scripted import Scripted, Turn, app_of
 from tests.serving import reserved, served, url_of
 
@@ -67,11 +72,43 @@ class Assessor:
         return [update.data()["message_type"] for update in self.updates]
 
 
+class ServedEnvironment(UESServerManager):
+    """An environment that is served in this process, in place of a process of its own."""
+
+    _serving: AsyncExitStack | None = None
+
+    async def start(self, timeout_s: float = START_TIMEOUT_S) -> None:  # noqa: ARG002
+        environment = Environment(self._seed)
+        environment.keys.set_admin(self.admin_key, datetime.now(UTC))
+        holder = reserved()
+        self.port = int(url_of(holder).rpartition(":")[2])
+        self._serving = AsyncExitStack()
+        await self._serving.enter_async_context(served(create_app(environment, EnvironmentSettings()), holder))
+
+    async def ended(self) -> str:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def is_healthy(self) -> bool:
+        return self._serving is not None
+
+    async def stop(self) -> None:
+        if self._serving is not None:
+            await self._serving.aclose()
+            self._serving = None
+
+
 @pytest.fixture(scope="module")
-async def green_agent() -> AsyncIterator[GreenAgent]:
-    agent = GreenAgent(
-        config=GreenAgentConfig(notify_timeout_s=10, environment_command=forked_command("concord_environment"))
-    )
+def served_environments() -> Iterator[None]:
+    """Green agents serve their environments in this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(concord_assistant.green_agent, "UESServerManager", ServedEnvironment)
+        yield
+
+
+@pytest.fixture(scope="module")
+async def green_agent(served_environments: None) -> AsyncIterator[GreenAgent]:  # noqa: ARG001
+    agent = GreenAgent(config=GreenAgentConfig(notify_timeout_s=10))
     await agent.startup()
     yield agent
     await agent.shutdown()

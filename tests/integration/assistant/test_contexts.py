@@ -10,7 +10,7 @@ import pytest
 from fastapi import FastAPI
 
 from concord_gateway.assistants import AssistantContexts, contexts, environment_routes
-from tests.integration.assistant.test_environment_server import STAND_IN
+from tests.environment_stand_in import STAND_IN
 from tests.serving import eventually
 
 COMMAND = (sys.executable, "-c", STAND_IN)

@@ -1,12 +1,8 @@
-"""Scenarios through the gateway: the row, the updates, the environments behind one port, and lost processes."""
+"""Scenarios through the gateway: the row, the updates, and the environments behind one port."""
 
 import asyncio
 import json
-import os
-import shlex
-import signal
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +14,11 @@ from concord.a2a import A2AClient, Answer, IncomingMessage, TaskHandle, TaskUpda
 from concord_assistant.schema import assessment_results_schema
 from concord_purple.assistant.agent import AssistantAgent
 from concord_purple.assistant.oracle import Oracle, OracleAssistant
-from tests.forked import forked_command
 from tests.integration.assistant.conftest import assistant_of
 from tests.integration.assistant.scripted import first_day
-from tests.integration.workers import alive, children, gone
-from tests.security.assessing import request, task_of, workers
-from tests.security.gateways import Gateway, gateways, row_of, wait_for_end
 from tests.serving import served_agent
+from tests.stack import gateway as gateway_of
+from tests.stack import workers
 
 CONFIG: dict[str, Any] = {"quiet_s": 0.1, "closing_cap_s": 0.3, "scenario": "first_day"}
 UES_AGENTBEATS = Path("tests/integration/assistant/ues_agentbeats").resolve()
@@ -49,38 +43,30 @@ KEY_IS_PICKED_UP = Oracle.model_validate(
 """What the scenario boat_shed_key asks for."""
 
 
+pytestmark = pytest.mark.usefixtures("served_environments")
+
+
 @pytest.fixture(scope="module", autouse=True)
-def evaluators(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+async def evaluators(redis_server: str) -> AsyncIterator[None]:
     """A worker of each queue, for all tests here."""
-    with workers(redis_server, tmp_path_factory.mktemp("workers")):
+    async with workers(redis_server):
         yield
 
 
-@asynccontextmanager
-async def gateway_of(redis_url: str, folder: Path, **settings: str) -> AsyncIterator[Gateway]:
-    """A gateway process that carries calls."""
-    async with gateways(redis_url, folder, 1, CONCORD_OBSERVE="true", **settings) as (gateway,):
-        yield gateway
-
-
-def forked_environment() -> str:
-    """The command line of an environment that starts fast."""
-    return shlex.join(forked_command("concord_environment"))
-
-
-@pytest.fixture(scope="module", name="gateway")
-async def shared_gateway(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Gateway]:
-    """A gateway for all tests that neither kill nor count its environments.
-
-    They come after the tests with gateways of their own: this one would adopt the task of a killed gateway.
-    """
-    folder = tmp_path_factory.mktemp("gateway")
-    async with gateway_of(redis_server, folder, CONCORD_ENVIRONMENT_COMMAND=forked_environment()) as found:
-        yield found
+@pytest.fixture(scope="module")
+async def gateway(
+    redis_server: str,
+    tmp_path_factory: pytest.TempPathFactory,
+    served_environments: None,  # noqa: ARG001
+) -> AsyncIterator[str]:
+    """The URL of a gateway for all tests here."""
+    folders = [Path("scenarios/assistant"), UES_AGENTBEATS]
+    async with gateway_of(redis_server, tmp_path_factory.mktemp("gateway"), scenario_folders=folders) as url:
+        yield url
 
 
 async def assess(
-    gateway: Gateway,
+    gateway: str,
     participants: dict[str, str],
     context_id: str = "",
     **config: Any,  # noqa: ANN401
@@ -88,7 +74,7 @@ async def assess(
     """The gateway's answer to a request, and the updates before it."""
     updates: list[TaskUpdate] = []
     text = json.dumps({"participants": participants, "config": CONFIG | config})
-    async with await A2AClient.connect(gateway.url) as client:
+    async with await A2AClient.connect(gateway) as client:
         async for event in client.stream(text=text, context_id=context_id):
             if isinstance(event, Answer):
                 return event, updates
@@ -104,20 +90,13 @@ def row_in(answer: Answer) -> dict[str, Any]:
     return row
 
 
-def environments_of(gateway: Gateway) -> list[int]:
-    """The guards of the gateway's environments, and the environments."""
-    assert gateway.process is not None
-    guards = children(gateway.process.pid)
-    return [*guards, *(child for guard in guards for child in children(guard))]
-
-
-async def test_two_runs_of_a_scenario_make_a_row_with_their_results(redis_url: str, tmp_path: Path) -> None:
-    async with gateway_of(redis_url, tmp_path) as gateway, assistant_of(first_day) as (assistant, url):
+async def test_two_runs_of_a_scenario_make_a_row_with_their_results(gateway: str) -> None:
+    async with assistant_of(first_day) as (assistant, url):
         answer, updates = await assess(gateway, {"helper": url}, num_runs=2)
         row = row_in(answer)
-        assert len(environments_of(gateway)) == 2, "one environment serves both trials"
-        found = environments_of(gateway)
-        gateway.signal(signal.SIGTERM)
+    places = [each["ues_url"] for each in assistant.received if each["message_type"] == "assessment_start"]
+    assert len(places) == 2
+    assert len(set(places)) == 1, "one environment serves both trials"
     assert row["score"] == 100
     assert (row["domain"], row["detail"]["mode"]) == ("assistant-assessment", "live")
     assert row["detail"]["scoring"]["judged_by_code"] == 2
@@ -137,7 +116,7 @@ async def test_two_runs_of_a_scenario_make_a_row_with_their_results(redis_url: s
     [_, conduct] = row["detail"]["trials"][0]["sub_scores"]
     assert (conduct["id"], conduct["value"]) == ("conduct", 1)
     assert str(assistant.start["api_key"]) not in json.dumps(row)
-    assert assistant.start["ues_url"].startswith(f"{gateway.url}ues/")
+    assert assistant.start["ues_url"].startswith(f"{gateway}ues/")
     types = [data["message_type"] for update in updates for data in update.data if isinstance(data, dict)]
     assert types.count("update_assessment_started") == 2
     assert types.count("update_criterion_evaluated") == 6
@@ -145,21 +124,12 @@ async def test_two_runs_of_a_scenario_make_a_row_with_their_results(redis_url: s
     lines = [update.text for update in updates]
     assert "turn 1: email.send tom.okafor@fernway.example · Re: Meeting on Thursday?" in lines
     assert "trial-2: The free time is proposed: 10 of 10 points" in lines
-    await gone(found)
 
 
-async def test_a_scenario_in_the_layout_of_ues_agentbeats_makes_a_row_unedited(redis_url: str, tmp_path: Path) -> None:
+async def test_a_scenario_in_the_layout_of_ues_agentbeats_makes_a_row_unedited(gateway: str) -> None:
     """The state as UES dumps it, evaluators that import the other project's modules, and Concord's oracle."""
     oracle = AssistantAgent(lambda: OracleAssistant(KEY_IS_PICKED_UP))
-    async with (
-        gateway_of(
-            redis_url,
-            tmp_path,
-            CONCORD_SCENARIO_FOLDERS=str(UES_AGENTBEATS),
-            CONCORD_ENVIRONMENT_COMMAND=forked_environment(),
-        ) as gateway,
-        served_agent(oracle, "oracle") as url,
-    ):
+    async with served_agent(oracle, "oracle") as url:
         answer, _ = await assess(gateway, {"assistant": url}, scenario="boat_shed_key")
     await oracle.close()
     row = row_in(answer)
@@ -177,54 +147,7 @@ async def test_a_scenario_in_the_layout_of_ues_agentbeats_makes_a_row_unedited(r
     assert (row["domain"], row["score"], results["unjudged"]) == ("assistant-assessment", 100, False)
 
 
-async def test_a_killed_environment_fails_the_assessment_which_says_so(redis_url: str, tmp_path: Path) -> None:
-    killed: list[int] = []
-
-    async def kill(_: httpx.AsyncClient, __: int) -> dict[str, Any]:
-        killed.extend(environments_of(gateway))
-        os.kill(killed[-1], signal.SIGKILL)
-        await asyncio.sleep(60)
-        return WAIT
-
-    async with gateway_of(redis_url, tmp_path) as gateway, assistant_of(kill) as (_, url):
-        answer, _updates = await assess(gateway, {"helper": url})
-        assert answer.state == "failed"
-        assert "no usable trial: the environment process was ended by SIGKILL" in answer.status_text
-        await gone(killed)
-        assert environments_of(gateway) == []
-
-
-async def test_a_killed_gateway_leaves_no_environment_and_its_successor_starts_the_trial_anew(
-    redis_url: str, tmp_path: Path
-) -> None:
-    first = asyncio.Event()
-
-    async def play(environment: httpx.AsyncClient, number: int) -> dict[str, Any]:
-        if not first.is_set():
-            first.set()
-            await asyncio.sleep(60)
-        return await first_day(environment, number)
-
-    async with (
-        gateway_of(redis_url, tmp_path) as gateway,
-        assistant_of(play) as (assistant, url),
-        httpx.AsyncClient(timeout=60) as http,
-    ):
-        task_id = (await task_of(http, gateway.url, request(CONFIG, {"helper": url}, blocking=False)))["id"]
-        await asyncio.wait_for(first.wait(), 60)
-        found = environments_of(gateway)
-        assert len(alive(found)) == 2
-        gateway.signal(signal.SIGKILL)
-        await gone(found)
-        await gateway.start()
-        row = row_of(await wait_for_end(http, gateway, task_id))
-    assert row["score"] == 100
-    keys = [each["api_key"] for each in assistant.received if each["message_type"] == "assessment_start"]
-    assert len(set(keys)) == 2
-    assert len(row["detail"]["assessment_results"]) == 1
-
-
-async def test_with_a_seed_other_than_0_each_run_has_its_own_variant(gateway: Gateway) -> None:
+async def test_with_a_seed_other_than_0_each_run_has_its_own_variant(gateway: str) -> None:
     tasks: list[str] = []
 
     async def read_task(environment: httpx.AsyncClient, _: int) -> dict[str, Any]:
@@ -236,7 +159,7 @@ async def test_with_a_seed_other_than_0_each_run_has_its_own_variant(gateway: Ga
     assert {" ".join(task.split()[:2]) for task in tasks} == {"Ines Duarte", "Aki Mori"}, "the task as written has Tom"
 
 
-async def test_an_environment_behind_the_gateway_checks_keys_itself(gateway: Gateway) -> None:
+async def test_an_environment_behind_the_gateway_checks_keys_itself(gateway: str) -> None:
     seen: dict[str, int] = {}
 
     async def probe(environment: httpx.AsyncClient, _: int) -> dict[str, Any]:
@@ -273,7 +196,7 @@ async def test_an_environment_behind_the_gateway_checks_keys_itself(gateway: Gat
     assert row["detail"]["assessment_results"][0]["turns_taken"] == 1
 
 
-async def test_each_context_keeps_an_environment_of_its_own(gateway: Gateway) -> None:
+async def test_each_context_keeps_an_environment_of_its_own(gateway: str) -> None:
     async def done(_: httpx.AsyncClient, __: int) -> dict[str, Any]:
         return {"message_type": "early_completion"}
 
@@ -285,7 +208,7 @@ async def test_each_context_keeps_an_environment_of_its_own(gateway: Gateway) ->
         assert places[0] == places[1] != places[2]
 
 
-async def test_an_assistant_that_is_a_team_is_traced_as_one(gateway: Gateway) -> None:
+async def test_an_assistant_that_is_a_team_is_traced_as_one(gateway: str) -> None:
     async def colleague(_: IncomingMessage, task: TaskHandle) -> None:
         await task.complete("15:00 is free: I looked into the calendar.")
 
@@ -304,7 +227,7 @@ async def test_an_assistant_that_is_a_team_is_traced_as_one(gateway: Gateway) ->
 
 
 @pytest.mark.parametrize("name", ["nowhere", "../first_day"])
-async def test_a_scenario_that_the_gateway_does_not_have_is_refused(gateway: Gateway, name: str) -> None:
+async def test_a_scenario_that_the_gateway_does_not_have_is_refused(gateway: str, name: str) -> None:
     answer, _ = await assess(gateway, {"helper": "http://127.0.0.1:1/"}, scenario=name)
     assert answer.state == "rejected"
     assert f"no scenario '{name}'; there are: " in answer.status_text

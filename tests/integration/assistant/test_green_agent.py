@@ -1,8 +1,6 @@
 """The green agent with a real environment and an assistant of plain a2a-sdk: phases, endings, hostile assistants."""
 
 import asyncio
-import os
-import signal
 from datetime import UTC, datetime
 from typing import Any
 
@@ -14,14 +12,13 @@ from concord_assistant.assistant import A2AAssistant
 from concord_assistant.config import GreenAgentConfig
 from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.environment.admin import ScenarioRefusedError
-from concord_assistant.green_agent import EnvironmentLostError, GreenAgent
+from concord_assistant.green_agent import GreenAgent
 from concord_assistant.messages import ASSESSMENT_INSTRUCTIONS
 from concord_assistant.scenario.loader import Scenario
 from concord_assistant.turns.new_messages import NewMessageCollector
 from concord_assistant.updates import Update
 from tests.integration.assistant.conftest import Assessor, assistant_of
 from tests.integration.assistant.scripted import first_day
-from tests.integration.workers import children, gone
 from tests.ports import free_port
 from tests.serving import served_agent
 
@@ -32,6 +29,11 @@ DONE: dict[str, Any] = {"message_type": "early_completion"}
 async def wait(_: httpx.AsyncClient, __: int) -> dict[str, Any]:
     """Does nothing in a turn."""
     return WAIT
+
+
+async def never(*_: object) -> Any:  # noqa: ANN401 - it does not return
+    """Must not be called."""
+    raise AssertionError
 
 
 async def ignore(_: Update) -> None:
@@ -380,38 +382,6 @@ async def test_new_messages_usage(green_agent: GreenAgent, scenario: Scenario) -
     later = await collector.collect((await ues_client.time.advance(seconds=1)).current_time)
     assert len(later.emails) == 1
     assert later.calendar_events == [], "a response to an invitation is not a new invitation"
-
-
-async def test_a_killed_environment_fails_the_assessment_at_once_and_leaves_no_process(scenario: Scenario) -> None:
-    agent = GreenAgent(config=GreenAgentConfig(notify_timeout_s=60))
-    await agent.startup()
-    assert agent.server.pid is not None
-    found = [agent.server.pid, *children(agent.server.pid)]
-
-    async def kill(_: httpx.AsyncClient, __: int) -> dict[str, Any]:
-        os.kill(found[1], signal.SIGKILL)
-        await asyncio.sleep(60)
-        return WAIT
-
-    try:
-        async with assistant_of(kill) as (assistant, url), asyncio.timeout(60):
-            results = await Assessor(agent, scenario).run(url)
-            assert assistant.received[-1] == {"message_type": "assessment_complete", "reason": "error"}
-        assert (results.status, results.unjudged) == ("failed", True)
-        assert "the environment process was ended by SIGKILL" in (results.error or "")
-        assert results.scores.overall.max_score == 0
-        with pytest.raises(EnvironmentLostError):
-            await agent.conduct(
-                "t", TaskUpdateEmitter(ignore), scenario.config, scenario.evaluators, A2AAssistant("", never)
-            )
-    finally:
-        await agent.shutdown()
-    await gone(found)
-
-
-async def never(*_: object) -> Any:  # noqa: ANN401 - it does not return
-    """Must not be called."""
-    raise AssertionError
 
 
 async def test_a_state_that_the_environment_refuses_is_no_failure_of_the_assistant(

@@ -1,6 +1,5 @@
 """The personal assistants over A2A, in a real environment with the scenario `first_day`."""
 
-import asyncio
 import json
 from collections.abc import Mapping
 from typing import Any
@@ -19,8 +18,6 @@ from concord_assistant.updates import Update
 from concord_purple.assistant.app import create_assistant_app
 from concord_purple.assistant.tools import TOOLS
 from concord_purple.settings import AssistantMode, PurpleSettings
-from tests.integration.assistant.conftest import FIRST_DAY
-from tests.integration.purple_processes import await_card, free_urls, plain_environment, port_of, start
 from tests.llm_server import Asked, FakeModel, ToolCalls, fake_model
 from tests.serving import reserved, served, url_of
 
@@ -63,16 +60,8 @@ def actions(results: AssessmentResults) -> list[str]:
     return [entry.action for entry in results.action_log]
 
 
-async def test_the_oracle_runs_as_a_process_and_gets_all_points(green_agent: GreenAgent, scenario: Scenario) -> None:
-    url = free_urls(["assistant"])["assistant"]
-    arguments = ["--assistant", "oracle", "--oracle", str(FIRST_DAY / "oracle.json"), "--port", port_of(url)]
-    process = await asyncio.to_thread(start, arguments, plain_environment())
-    try:
-        await asyncio.to_thread(await_card, url)
-        results = await assess(green_agent, scenario, url)
-    finally:
-        process.terminate()
-        await asyncio.to_thread(process.wait, 10)
+async def test_the_oracle_gets_all_points(green_agent: GreenAgent, scenario: Scenario) -> None:
+    results = await assess_mode(green_agent, scenario, AssistantMode.ORACLE)
     assert (results.reason, results.scores.overall.score) == ("early_completion", 25)
     assert actions(results) == ["email.send", "calendar.create", "chat.send_message"]
 

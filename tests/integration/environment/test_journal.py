@@ -7,7 +7,6 @@ import os
 import shutil
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager
 from ipaddress import ip_network
 from pathlib import Path
@@ -18,19 +17,14 @@ import pytest
 from fastapi import FastAPI
 
 from concord_environment.app import create_app
-from concord_environment.core.events import Submission
-from concord_environment.environment import Environment, new_simulation
+from concord_environment.environment import Environment
 from concord_environment.modalities.email.state import EmailState
 from concord_environment.persistence.capture import capture_all
 from concord_environment.persistence.segments import StoreError, segment_header, segments_of
 from concord_environment.persistence.store import Store
 from concord_environment.settings import EnvironmentSettings
-from concord_environment_client import UESClient
-from tests.forked import ForkedProcess
 from tests.integration.environment.conftest import ADMIN_KEY, calling, new_environment
-from tests.integration.environment.processes import environment_process, started
 from tests.integration.environment.test_scenario import DAY
-from tests.ports import free_port
 from tests.serving import eventually
 
 MAIL = {"from_address": "bob@example.com", "to_addresses": ["user@example.com"], "subject": "Hello"}
@@ -38,7 +32,6 @@ MBOX = (
     b"From bob@example.com Thu Jan  1 08:00:00 2026\n"
     b"From: bob@example.com\nTo: user@example.com\nMessage-ID: <m@x>\n\nHi\n"
 )
-WRITERS = 8
 HEAD = len(segment_header("0" * 32, 1))
 
 
@@ -67,68 +60,6 @@ def data_after_kill(folder: Path, copy: Path) -> bytes:
 
 def last_segment(folder: Path) -> Path:
     return segments_of(folder / "snapshot.json")[-1].path
-
-
-def write_until_killed(url: str, process: ForkedProcess, begin: int, enough: int) -> set[str]:
-    """Writes from several threads at once, and kills the process once `enough` writes were acknowledged. Returns the
-    message ids of the acknowledged mails."""
-    acknowledged: set[str] = set()
-    numbers = iter(range(begin, begin + 10_000))
-
-    def write() -> None:
-        with httpx.Client(base_url=url, headers={"x-api-key": ADMIN_KEY}, timeout=60) as http:
-            while len(acknowledged) < enough:
-                name = f"m{next(numbers)}"
-                try:
-                    answer = http.post("/email/receive", json={**MAIL, "message_id": name})
-                    if name.endswith("7"):
-                        http.post("/simulation/snapshot")
-                except httpx.TransportError:
-                    return
-                assert answer.is_success
-                acknowledged.add(name)
-            process.kill()
-
-    with ThreadPoolExecutor(WRITERS) as pool:
-        for done in [pool.submit(write) for _ in range(WRITERS)]:
-            done.result()
-    process.wait()
-    return acknowledged
-
-
-def test_acknowledged_writes_of_concurrent_writers_survive_kills(tmp_path: Path) -> None:
-    acknowledged: set[str] = set()
-    for round_, enough in enumerate((1, 5, 23, 60)):
-        with environment_process(tmp_path / "snapshot.json") as (process, url):
-            acknowledged |= write_until_killed(url, process, round_ * 10_000, enough)
-        with recovered(tmp_path) as environment:
-            assert acknowledged <= {name for name, _ in environment.simulation.world[EmailState].emails.items()}
-
-    assert len(acknowledged) >= 89
-    with recovered(tmp_path) as environment:
-        again = new_simulation(environment.seed)
-        for event in sorted(environment.simulation.events.rows(), key=lambda event: event.sequence):
-            again.act(Submission(event.action, event.scheduled_time, event.agent_id, event.priority, event.metadata))
-        assert again.position == environment.simulation.position
-
-
-def test_undone_actions_keys_and_the_pace_survive_a_kill(tmp_path: Path) -> None:
-    with environment_process(tmp_path / "snapshot.json") as (process, url), UESClient(url, ADMIN_KEY) as proctor:
-        proctor.simulation.start(auto_advance=True, time_scale=60.0)
-        for number in range(5):
-            proctor.email.receive(**MAIL, message_id=f"m{number}")
-        proctor.time.pause()
-        secret = proctor.keys.create(name="agent", permissions=["email:*"]).secret
-        while "m3" in proctor.email.get_state().emails:
-            proctor.simulation.undo()
-        before = proctor.simulation.status()
-        process.kill()
-        process.wait()
-
-    with environment_process(tmp_path / "snapshot.json") as (_, url), UESClient(url, ADMIN_KEY) as proctor:
-        assert proctor.simulation.status() == before
-        with UESClient(url, secret) as agent:
-            assert set(agent.email.get_state().emails) == {"m0", "m1", "m2"}
 
 
 # --- every kind of write ---
@@ -274,68 +205,49 @@ async def test_after_a_failed_fsync_the_write_and_all_later_requests_are_refused
     store.close()
 
 
-def test_a_process_whose_disk_is_full_refuses_the_write_and_exits_without_loss(tmp_path: Path) -> None:
-    acknowledged, log = set(), tmp_path / "log"
-    with environment_process(tmp_path / "snapshot.json", log=log, largest_file=40_000) as (process, url):
-        with httpx.Client(base_url=url, headers={"x-api-key": ADMIN_KEY}, timeout=60) as http:
-            for number in range(1_000):
-                answer = http.post("/email/receive", json={**MAIL, "message_id": f"m{number}"})
-                if not answer.is_success:
-                    break
-                acknowledged.add(f"m{number}")
-        assert answer.status_code == 503
-        assert "no further change can be written" in answer.json()["detail"]
-        assert process.wait(timeout=60) == 1
-    assert "File too large" in log.read_text()
-    with environment_process(tmp_path / "snapshot.json") as (_, url), UESClient(url, ADMIN_KEY) as proctor:
-        assert set(proctor.email.get_state().emails) == acknowledged
-
-
 # --- files as a crash or a bad disk leaves them ---
 
 
-def leave_files_with(folder: Path, names: list[str]) -> None:
+async def receive(http: httpx.AsyncClient, *names: str) -> None:
+    """Receives a mail with each of these message ids."""
+    for name in names:
+        (await http.post("/email/receive", json={**MAIL, "message_id": name})).raise_for_status()
+
+
+async def leave_files_with(folder: Path, names: list[str]) -> None:
     """Leaves the files of a process that was killed after it had received these mails, one frame each."""
-    with environment_process(folder / "snapshot.json") as (_, url), UESClient(url, ADMIN_KEY) as proctor:
-        for name in names:
-            proctor.email.receive(**MAIL, message_id=name)
+    (folder / "live").mkdir()
+    async with app_with_journal(folder / "live", new_environment()) as app, calling(app, ADMIN_KEY) as http:
+        await receive(http, *names)
+        shutil.copytree(folder / "live", folder, dirs_exist_ok=True)
+    shutil.rmtree(folder / "live")
+
+
+def mails_in(environment: Environment) -> list[str]:
+    return [name for name, _ in environment.simulation.world[EmailState].emails.items()]
 
 
 def mails(folder: Path) -> list[str]:
     with recovered(folder) as environment:
-        return [name for name, _ in environment.simulation.world[EmailState].emails.items()]
+        return mails_in(environment)
 
 
-def test_a_torn_append_is_cut_off_and_logged_and_all_before_it_is_kept(tmp_path: Path) -> None:
-    leave_files_with(tmp_path, ["a", "b", "c"])
+async def test_a_torn_append_is_cut_off_and_logged_and_all_before_it_is_kept(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    await leave_files_with(tmp_path, ["a", "b", "c"])
     segment = last_segment(tmp_path)
     os.truncate(segment, segment.stat().st_size - 5)
-    log = tmp_path / "log"
-    with environment_process(tmp_path / "snapshot.json", log=log) as (_, url), UESClient(url, ADMIN_KEY) as proctor:
-        assert set(proctor.email.get_state().emails) == {"a", "b"}
-        proctor.email.receive(**MAIL, message_id="d")
-    assert "the last append was torn" in log.read_text()
-    assert mails(tmp_path) == ["a", "b", "d"]
+    with recovered(tmp_path) as environment:
+        assert mails_in(environment) == ["a", "b"]
+    assert "the last append was torn" in caplog.text
 
 
 @pytest.mark.parametrize("left", [0, 20, HEAD, HEAD + 20])
-def test_a_segment_without_a_whole_frame_is_empty(tmp_path: Path, left: int) -> None:
-    leave_files_with(tmp_path, ["a"])
+async def test_a_segment_without_a_whole_frame_is_empty(tmp_path: Path, left: int) -> None:
+    await leave_files_with(tmp_path, ["a"])
     os.truncate(last_segment(tmp_path), left)
     assert mails(tmp_path) == []
-
-
-def test_a_process_does_not_start_with_damage_before_the_last_append_and_logs_where_it_is(tmp_path: Path) -> None:
-    leave_files_with(tmp_path, ["a", "b", "c"])
-    segment = last_segment(tmp_path)
-    content = bytearray(segment.read_bytes())
-    content[len(content) // 2] ^= 1
-    segment.write_bytes(content)
-    log = tmp_path / "log"
-    with started(tmp_path / "snapshot.json", free_port(), log=log) as process:
-        assert process.wait(timeout=60) == 1
-    assert f"{segment}: damaged at offset " in log.read_text()
-    assert segment.read_bytes() == content
 
 
 def flip_bit(path: Path, at: int) -> None:
@@ -380,44 +292,47 @@ def test_damaged_or_incomplete_files_are_refused_with_the_place(
 
 
 @pytest.fixture(scope="module")
-def two_segments(tmp_path_factory: pytest.TempPathFactory) -> Path:
+async def two_segments(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Files of a process that was killed after it had begun a second segment and before it wrote the snapshot."""
-    folder = tmp_path_factory.mktemp("killed")
-    with environment_process(folder / "snapshot.json") as (_, url), UESClient(url, ADMIN_KEY) as proctor:
-        for name in ("a", "b"):
-            proctor.email.receive(**MAIL, message_id=name)
-        before = {path: path.read_bytes() for path in (folder / "snapshot.json", last_segment(folder))}
-        proctor.simulation.snapshot()
-        for name in ("c", "d"):
-            proctor.email.receive(**MAIL, message_id=name)
-    for path, content in before.items():
-        path.write_bytes(content)
-    return folder
+    live, killed = tmp_path_factory.mktemp("live"), tmp_path_factory.mktemp("killed")
+    async with app_with_journal(live, new_environment()) as app, calling(app, ADMIN_KEY) as http:
+        await receive(http, "a", "b")
+        before = {path.name: path.read_bytes() for path in (live / "snapshot.json", last_segment(live))}
+        (await http.post("/simulation/snapshot")).raise_for_status()
+        await receive(http, "c", "d")
+        shutil.copytree(live, killed, dirs_exist_ok=True)
+    for name, content in before.items():
+        (killed / name).write_bytes(content)
+    return killed
 
 
 @pytest.mark.parametrize("made_by", ["snapshot", "clear"])
-def test_frames_older_than_the_snapshot_are_not_applied_again(made_by: str, tmp_path: Path) -> None:
-    with environment_process(tmp_path / "snapshot.json") as (_, url), UESClient(url, ADMIN_KEY) as proctor:
-        for name in ("a", "b"):
-            proctor.email.receive(**MAIL, message_id=name)
-        segment = last_segment(tmp_path)
-        content = segment.read_bytes()
-        getattr(proctor.simulation, made_by)()
-        assert not segments_of(tmp_path / "snapshot.json")
-        proctor.email.receive(**MAIL, message_id="c")
-        before, there = proctor.simulation.status(), set(proctor.email.get_state().emails)
-    segment.write_bytes(content)
-    with environment_process(tmp_path / "snapshot.json") as (_, url), UESClient(url, ADMIN_KEY) as proctor:
-        assert proctor.simulation.status() == before
-        assert set(proctor.email.get_state().emails) == there
-        assert not segments_of(tmp_path / "snapshot.json")
+async def test_frames_older_than_the_snapshot_are_not_applied_again(made_by: str, tmp_path: Path) -> None:
+    live, killed, environment = tmp_path / "live", tmp_path / "killed", new_environment()
+    live.mkdir()
+    async with app_with_journal(live, environment) as app, calling(app, ADMIN_KEY) as http:
+        await receive(http, "a", "b")
+        old = last_segment(live)
+        content = old.read_bytes()
+        (await http.post(f"/simulation/{made_by}")).raise_for_status()
+        assert not segments_of(live / "snapshot.json")
+        await receive(http, "c")
+        shutil.copytree(live, killed)
+        before = everything(environment)
+    (killed / old.name).write_bytes(content)
+    with recovered(killed) as again:
+        assert everything(again) == before
+        assert mails_in(again) == mails_in(environment)
+    store = Store(killed / "snapshot.json")
+    app = create_app(store.recover(0), EnvironmentSettings(), store)
+    async with app.router.lifespan_context(app):
+        assert not segments_of(killed / "snapshot.json")
+    store.close()
 
 
-def test_a_stopped_process_leaves_only_a_snapshot(tmp_path: Path) -> None:
-    with environment_process(tmp_path / "snapshot.json") as (process, url), UESClient(url, ADMIN_KEY) as proctor:
-        proctor.email.receive(**MAIL, message_id="a")
-        process.terminate()
-        process.wait()
+async def test_a_stopped_process_leaves_only_a_snapshot(tmp_path: Path) -> None:
+    async with app_with_journal(tmp_path, new_environment()) as app, calling(app, ADMIN_KEY) as http:
+        await receive(http, "a")
     assert not segments_of(tmp_path / "snapshot.json")
     assert mails(tmp_path) == ["a"]
 
@@ -431,6 +346,6 @@ def test_a_snapshot_of_version_1_is_read(tmp_path: Path) -> None:
         assert everything(environment) == everything(new_environment(seed=7))
 
 
-def test_files_in_use_by_a_process_are_refused_to_another(tmp_path: Path) -> None:
-    with environment_process(tmp_path / "snapshot.json"), pytest.raises(StoreError, match="another process"):
+def test_files_in_use_are_refused_to_another(tmp_path: Path) -> None:
+    with recovered(tmp_path), pytest.raises(StoreError, match="another process"):
         Store(tmp_path / "snapshot.json")

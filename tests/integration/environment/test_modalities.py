@@ -1,8 +1,5 @@
 """Modalities: a module and its entry in the list make a modality complete for all callers."""
 
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,31 +9,30 @@ import httpx
 import pytest
 
 from tests.integration.environment.conftest import ADMIN_KEY
-from tests.integration.environment.processes import await_health
 from tests.integration.environment.test_mcp import answer_of, connected
 from tests.ports import free_port
+from tests.programs import await_answer, program
 
 MOOD_SERVICE = "tests.integration.environment.mood_service"
 
 
 @contextmanager
-def serving(snapshot: Path) -> Iterator[str]:
-    """The URL of a service that has the modality `mood` too. Its process is killed at the end."""
+def serving(folder: Path) -> Iterator[str]:
+    """The URL of a service that has the modality `mood` too. Its process is killed at the end.
+
+    The list of modalities is read when the service is imported, hence the process.
+    """
     port = free_port()
     url = f"http://127.0.0.1:{port}"
-    variables = {**os.environ, "UES_ADMIN_KEY": ADMIN_KEY, "CONCORD_SNAPSHOT_FILE": str(snapshot)}
-    # Not forked: it changes a module that the zygote has imported.
-    with subprocess.Popen([sys.executable, "-m", MOOD_SERVICE, "--port", str(port)], env=variables) as process:
-        try:
-            await_health(process, url)
-            yield url
-        finally:
-            process.kill()
+    settings = {"UES_ADMIN_KEY": ADMIN_KEY, "CONCORD_SNAPSHOT_FILE": str(folder / "snapshot.json")}
+    with program(MOOD_SERVICE, "--port", str(port), log=folder / "log", **settings) as process:
+        await_answer(process, f"{url}/health")
+        yield url
 
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serving(tmp_path_factory.mktemp("mood") / "snapshot.json") as url:
+    with serving(tmp_path_factory.mktemp("mood")) as url:
         yield url
 
 
@@ -143,9 +139,8 @@ def test_a_modality_is_part_of_exported_scenarios(proctor: httpx.Client) -> None
 
 
 def test_a_modality_survives_a_restart(tmp_path: Path) -> None:
-    snapshot = tmp_path / "snapshot.json"
-    with serving(snapshot) as url, calling(url, ADMIN_KEY) as proctor:
+    with serving(tmp_path) as url, calling(url, ADMIN_KEY) as proctor:
         post(proctor, "/mood/feel", feeling="calm")
         post(proctor, "/simulation/snapshot")
-    with serving(snapshot) as url, calling(url, ADMIN_KEY) as proctor:
+    with serving(tmp_path) as url, calling(url, ADMIN_KEY) as proctor:
         assert feelings(proctor) == ["calm"]

@@ -8,7 +8,7 @@ import pytest
 from concord.bundle import bundle_file
 from concord_gateway import bundle_file as gateways_bundles
 from tests.security.assessing import PATTERN
-from tests.security.stack import stack
+from tests.stack import stack
 
 CONFIG: dict[str, Any] = {"tasks": None, "interaction_pattern": PATTERN}
 

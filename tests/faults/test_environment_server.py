@@ -12,7 +12,8 @@ import httpx
 import pytest
 
 from concord_assistant.environment.server import UESServerError, UESServerManager
-from tests.integration.workers import alive, children, gone
+from tests.environment_stand_in import STAND_IN
+from tests.faults.workers import alive, children, gone
 
 NOISY_ENVIRONMENT = """
 import runpy, sys
@@ -20,18 +21,6 @@ import runpy, sys
 sys.stdout.write("x" * 1_000_000)
 runpy.run_module("concord_environment", run_name="__main__")
 """
-
-STAND_IN = """
-import http.server, sys
-
-class Handler(http.server.BaseHTTPRequestHandler):
-    def do_GET(self):
-        self.send_response(200)
-        self.end_headers()
-
-http.server.HTTPServer(("127.0.0.1", int(sys.argv[sys.argv.index("--port") + 1])), Handler).serve_forever()
-"""
-"""A server in the environment's place, which starts faster."""
 
 OWNER = f"""
 import asyncio, sys

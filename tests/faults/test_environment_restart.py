@@ -5,8 +5,8 @@ from datetime import timedelta
 from pathlib import Path
 
 from concord_environment_client import UESClient
+from tests.faults.environments import environment_process
 from tests.integration.environment.conftest import ADMIN_KEY, AGENT_PERMISSIONS
-from tests.integration.environment.processes import environment_process
 
 
 def head(proctor: UESClient) -> str:
@@ -24,8 +24,8 @@ def turn(proctor: UESClient, url: str, secret: str) -> list[Callable[[], object]
 
 
 def test_a_restarted_process_continues_where_the_killed_one_was(tmp_path: Path) -> None:
-    snapshot = tmp_path / "snapshot.json"
-    with environment_process(snapshot) as (process, url), UESClient(url, ADMIN_KEY) as proctor:
+    snapshot, log = tmp_path / "snapshot.json", tmp_path / "log"
+    with environment_process(snapshot, log) as (process, url), UESClient(url, ADMIN_KEY) as proctor:
         proctor.simulation.start()
         secret = proctor.keys.create(name="agent", permissions=AGENT_PERMISSIONS).secret
         mail = {"operation": "receive", "from_address": "bob@example.com", "to_addresses": ["user@example.com"]}
@@ -41,7 +41,7 @@ def test_a_restarted_process_continues_where_the_killed_one_was(tmp_path: Path) 
         process.kill()
         process.wait()
 
-    with environment_process(snapshot) as (_, url), UESClient(url, ADMIN_KEY) as proctor:
+    with environment_process(snapshot, log) as (_, url), UESClient(url, ADMIN_KEY) as proctor:
         assert proctor.simulation.status().is_running
         assert head(proctor) == before
         mails = proctor.email.get_state()

@@ -2,7 +2,7 @@
 
 import asyncio
 import signal
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import httpx
@@ -10,25 +10,25 @@ import pytest
 
 from concord.storage.connection import connect
 from concord_cli.assessment_client import LostGreenAgentError, assess
-from tests.security.assessing import request, rpc, task_of, workers
-from tests.security.gateways import (
-    LEASE_S,
+from tests.faults.gateways import LEASE_S, contains, gateways, until
+from tests.security.assessing import (
     CountingAgent,
     begin,
-    contains,
     counting_agent,
-    gateways,
+    request,
     row_of,
+    rpc,
+    task_of,
     tasks,
-    until,
     wait_for_end,
 )
+from tests.stack import workers
 
 
 @pytest.fixture(scope="module", autouse=True)
-def evaluators(redis_server: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+async def evaluators(redis_server: str) -> AsyncIterator[None]:
     """A running worker for each queue."""
-    with workers(redis_server, tmp_path_factory.mktemp("workers")):
+    async with workers(redis_server):
         yield
 
 
@@ -44,7 +44,7 @@ async def test_a_killed_gateways_successor_keeps_ended_trials_and_repeats_the_in
     async with gateways(redis_url, tmp_path) as (gateway,):
         withheld = agent.withhold("two")
         async with httpx.AsyncClient(timeout=60) as http:
-            task_id = await begin(http, gateway, agent, "one", "two", "three")
+            task_id = await begin(http, gateway.url, agent, "one", "two", "three")
             await agent.has_received("two")
             gateway.signal(signal.SIGKILL)
             await gateway.start()
@@ -52,7 +52,7 @@ async def test_a_killed_gateways_successor_keeps_ended_trials_and_repeats_the_in
             assert known["status"]["state"] in {"submitted", "working"}
             await agent.has_received("two", times=2)
             withheld.set()
-            row = row_of(await wait_for_end(http, gateway, task_id))
+            row = row_of(await wait_for_end(http, gateway.url, task_id))
     assert agent.received == {"one": 1, "two": 2, "three": 1}
     assert row["score"] == 100
     assert row["detail"]["scoring"]["usable_trials"] == 3
@@ -69,12 +69,12 @@ async def test_a_trial_during_which_two_gateways_were_lost_is_an_infrastructure_
     async with gateways(redis_url, tmp_path) as (gateway,):
         agent.withhold("two")
         async with httpx.AsyncClient(timeout=60) as http:
-            task_id = await begin(http, gateway, agent, "one", "two", "three")
+            task_id = await begin(http, gateway.url, agent, "one", "two", "three")
             for times in (1, 2):
                 await agent.has_received("two", times)
                 gateway.signal(signal.SIGKILL)
                 await gateway.start()
-            row = row_of(await wait_for_end(http, gateway, task_id))
+            row = row_of(await wait_for_end(http, gateway.url, task_id))
     assert agent.received == {"one": 1, "two": 2, "three": 1}
     assert row["detail"]["scoring"]["usable_trials"] == 2
     assert [(each["stage"], each["message"]) for each in row["detail"]["infrastructure"]] == [
@@ -88,7 +88,7 @@ async def test_a_client_resubscribed_at_another_gateway_gets_the_result_after_a_
     async with gateways(redis_url, tmp_path, count=2) as (first, second):
         withheld = agent.withhold("two")
         async with httpx.AsyncClient(timeout=60) as http:
-            task_id = await begin(http, first, agent, "one", "two")
+            task_id = await begin(http, first.url, agent, "one", "two")
             await agent.has_received("two")
             following = asyncio.create_task(
                 http.post(second.url, json=rpc("tasks/resubscribe", {"id": task_id}), timeout=60)
@@ -99,7 +99,7 @@ async def test_a_client_resubscribed_at_another_gateway_gets_the_result_after_a_
             await agent.has_received("two", times=2)
             withheld.set()
             events = (await following).text
-            row = row_of(await wait_for_end(http, second, task_id))
+            row = row_of(await wait_for_end(http, second.url, task_id))
     assert row["detail"]["scoring"]["usable_trials"] == 2
     assert events.count('"kind":"artifact-update"') == 1
     assert '"final":true' in events.replace(" ", "")
@@ -111,15 +111,15 @@ async def test_a_paused_gateway_leaves_its_assessment_to_the_one_that_took_it_ov
     async with gateways(redis_url, tmp_path, count=2) as (first, second):
         withheld = agent.withhold("one")
         async with httpx.AsyncClient(timeout=60) as http:
-            task_id = await begin(http, first, agent, "one", "two")
+            task_id = await begin(http, first.url, agent, "one", "two")
             await agent.has_received("one")
             first.signal(signal.SIGSTOP)
             await agent.has_received("one", times=2)
             first.signal(signal.SIGCONT)
             await until(lambda: contains(first.log, "another process took it over"))
             withheld.set()
-            row = row_of(await wait_for_end(http, second, task_id))
-            again = row_of(await wait_for_end(http, first, task_id))
+            row = row_of(await wait_for_end(http, second.url, task_id))
+            again = row_of(await wait_for_end(http, first.url, task_id))
     assert again == row
     assert agent.received == {"one": 2, "two": 1}
     assert row["detail"]["scoring"]["usable_trials"] == 2
@@ -131,13 +131,13 @@ async def test_a_stopped_gateway_releases_its_assessments_at_once(
     async with gateways(redis_url, tmp_path, CONCORD_LEASE_S="3600") as (gateway,):
         withheld = agent.withhold("one")
         async with httpx.AsyncClient(timeout=60) as http:
-            task_id = await begin(http, gateway, agent, "one")
+            task_id = await begin(http, gateway.url, agent, "one")
             await agent.has_received("one")
             gateway.signal(signal.SIGTERM)
             await gateway.start()
             await agent.has_received("one", times=2)
             withheld.set()
-            assert row_of(await wait_for_end(http, gateway, task_id))["score"] == 100
+            assert row_of(await wait_for_end(http, gateway.url, task_id))["score"] == 100
 
 
 async def test_the_same_message_to_two_gateways_and_after_a_kill_starts_one_assessment(
@@ -154,7 +154,7 @@ async def test_the_same_message_to_two_gateways_and_after_a_kill_starts_one_asse
             await first.start()
             after = await task_of(http, first.url, document)
             withheld.set()
-            task = await wait_for_end(http, first, after["id"])
+            task = await wait_for_end(http, first.url, after["id"])
     assert {each["id"] for each in both} == {after["id"]}
     assert row_of(task)["detail"]["scoring"]["usable_trials"] == 1
     assert agent.received["one"] == 2
@@ -166,14 +166,14 @@ async def test_a_task_canceled_at_another_gateway_ends_at_the_one_that_runs_it(
     async with gateways(redis_url, tmp_path, count=2) as (first, second):
         withheld = agent.withhold("one")
         async with httpx.AsyncClient(timeout=60) as http:
-            task_id = await begin(http, first, agent, "one", "two")
+            task_id = await begin(http, first.url, agent, "one", "two")
             await agent.has_received("one")
             canceled = (await http.post(second.url, json=rpc("tasks/cancel", {"id": task_id}))).json()
             assert canceled["result"]["status"]["state"] == "canceled"
             await until(lambda: contains(first.log, "another process took it over"))
             withheld.set()
             await asyncio.sleep(1)  # time in which the assessment would go on
-            assert (await wait_for_end(http, first, task_id))["status"]["state"] == "canceled"
+            assert (await wait_for_end(http, first.url, task_id))["status"]["state"] == "canceled"
     assert agent.received == {"one": 1}
 
 
@@ -183,13 +183,13 @@ async def test_a_further_message_to_a_task_is_refused_while_it_runs_and_after_it
     async with gateways(redis_url, tmp_path) as (gateway,):
         withheld = agent.withhold("one")
         async with httpx.AsyncClient(timeout=60) as http:
-            task_id = await begin(http, gateway, agent, "one")
+            task_id = await begin(http, gateway.url, agent, "one")
             await agent.has_received("one")
             document = request(tasks("one"), {"a": agent.url})
             document["params"]["message"]["taskId"] = task_id
             answer = (await http.post(gateway.url, json=document)).json()
             withheld.set()
-            await wait_for_end(http, gateway, task_id)
+            await wait_for_end(http, gateway.url, task_id)
             after = (await http.post(gateway.url, json=document)).json()
     assert (answer["error"]["code"], after["error"]["code"]) == (-32004, -32004)
     assert agent.received == {"one": 1}

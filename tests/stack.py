@@ -1,10 +1,10 @@
-"""The whole system in one process (gateway, collector and workers), and requests to it."""
+"""Concord's services in the test's own event loop (gateway, collector, workers), and requests to them."""
 
 import asyncio
 import json
 import zlib
-from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from concord.a2a import A2AClient, Answer, TaskUpdate
 from concord.assessment.jobs import Queue
 from concord.llm import LLMSettings
 from concord.processes import CallsInThread
-from concord.storage.connection import Storage, WorkerPolicy, connect, run_worker
+from concord.storage.connection import WORK_RETRY_S, Storage, connect, run_worker
 from concord.wire.ids import new_step_id
 from concord_collector.app import create_app as create_collector
 from concord_collector.settings import CollectorSettings
@@ -79,46 +79,78 @@ class Stack:
 
 
 @asynccontextmanager
-async def stack(
+async def workers(
     redis_url: str,
-    output: Path,
+    queues: Sequence[Queue] = tuple(Queue),
+    *,
     llm: LLMSettings | None = None,
-    bound_to: str = "",
-    **gateway: Any,  # noqa: ANN401 - any setting
-) -> AsyncIterator[Stack]:
-    """A running stack. Without `llm`, the rules judge."""
-    holder, stop = reserved(), asyncio.Event()
-    async with AsyncExitStack() as exits:
-        storage = await exits.enter_async_context(connect(redis_url))
-        collector_url = await exits.enter_async_context(
-            served(create_collector(CollectorSettings(redis_url=redis_url, token_secret=SECRET)))
-        )
-        judge = TrialJudge(llm, samples=1, deadline_s=60, cache=storage.answers)
+    **settings: Any,  # noqa: ANN401 - any setting
+) -> AsyncIterator[None]:
+    """A running worker for each of the queues. Without `llm`, the rules judge."""
+    stop = asyncio.Event()
+    chosen: dict[str, Any] = {"redis_url": redis_url, "completion_wait_s": 0, "job_timeout_fast_s": 60}
+    evaluator = EvaluatorSettings(**chosen | settings)
+    queue_url = evaluator.queue_redis_url or redis_url
+    async with connect(redis_url, queue_url, retry_s=WORK_RETRY_S) as storage:
         jobs = EvaluatorJobs(
             storage.traces,
             storage.assessments,
             storage.jobs,
             CallsInThread(),  # to start a process would take longer than the rest of a test
-            judge,
-            EvaluatorSettings(redis_url=redis_url).evaluation_limits,
+            TrialJudge(llm, samples=1, deadline_s=60, cache=storage.answers),
+            evaluator.evaluation_limits,
             CriteriaEvaluator(llm, deadline_s=60, cache=storage.answers),
         )
-        policy = WorkerPolicy(timeout_s=60, completion_wait_s=0)
-        workers = [
+        running = [
             asyncio.create_task(
-                run_worker(redis_url, queue, jobs.functions(queue), policy, jobs.on_dead_letter, stop=stop)
+                run_worker(
+                    queue_url, queue, jobs.functions(queue), evaluator.policy(queue), jobs.on_dead_letter, stop=stop
+                )
             )
-            for queue in Queue
+            for queue in queues
         ]
-        settings = GatewaySettings(
-            redis_url=redis_url, token_secret=SECRET, output_dir=output, collector_url=collector_url, **gateway
-        )
         try:
-            async with served(create_gateway(settings, f"{url_of(holder)}/", bound_to), holder) as url:
-                yield Stack(url, collector_url, storage, output)
+            yield
         finally:
             stop.set()
-            await asyncio.gather(*workers)
+            await asyncio.gather(*running)
+
+
+@asynccontextmanager
+async def gateway(
+    redis_url: str,
+    folder: Path,
+    *,
+    bound_to: str = "",
+    **settings: Any,  # noqa: ANN401 - any setting
+) -> AsyncIterator[str]:
+    """A running gateway; yields its URL. It writes into `output` in the folder."""
+    holder = reserved()
+    chosen: dict[str, Any] = {"redis_url": redis_url, "token_secret": SECRET, "output_dir": folder / "output"}
+    app = create_gateway(GatewaySettings(**chosen | settings), f"{url_of(holder)}/", bound_to)
+    async with served(app, holder) as url:
+        yield f"{url}/"
+
+
+@asynccontextmanager
+async def stack(
+    redis_url: str,
+    output: Path,
+    llm: LLMSettings | None = None,
+    bound_to: str = "",
+    **settings: Any,  # noqa: ANN401 - any setting of the gateway
+) -> AsyncIterator[Stack]:
+    """A running stack. Without `llm`, the rules judge."""
+    collector = create_collector(CollectorSettings(redis_url=redis_url, token_secret=SECRET))
+    async with (
+        connect(redis_url) as storage,
+        served(collector) as collector_url,
+        workers(redis_url, llm=llm),
+        gateway(
+            redis_url, output, bound_to=bound_to, **{"output_dir": output, "collector_url": collector_url} | settings
+        ) as url,
+    ):
+        yield Stack(url.rstrip("/"), collector_url, storage, output)
 
 
 def request(participants: Mapping[str, str], **config: object) -> str:

@@ -14,7 +14,7 @@ from concord.trace.report import BatchReceipt, Channel, ReportBatch, StepBatch, 
 from concord.trace.step import CallType
 from concord.wire.ids import new_trace_id
 from concord_evaluator.documents import TrialEvaluation, evaluation_document
-from tests.integration.workers import worker
+from tests.faults.workers import worker
 from tests.unit.evaluator.traces import call
 from tests.unit.evaluator.trials import outcome, plan
 

@@ -1,25 +1,30 @@
 """Evaluator workers in processes of their own, and the processes that they start."""
 
 import asyncio
-import os
+import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from concord.assessment.jobs import Queue
-from tests.forked import ForkedProcess
+from tests.programs import program
 
 
 @contextmanager
-def worker(queue: Queue, url: str, log: Path, **environment: str) -> Iterator[ForkedProcess]:
+def worker(queue: Queue, url: str, log: Path, **environment: str) -> Iterator["subprocess.Popen[bytes]"]:
     """A worker that logs to a file and is killed at the end if it still runs."""
-    variables = os.environ | {"REDIS_URL": url} | environment
-    process = ForkedProcess("concord_evaluator", "--queue", queue.value, env=variables, stderr=log)
-    try:
+    settings = {"REDIS_URL": url} | environment
+    with program("concord_evaluator", "--queue", queue.value, log=log, **settings) as process:
         yield process
-    finally:
-        process.kill()
-        process.wait()
+
+
+@contextmanager
+def workers(redis_url: str, folder: Path, **environment: str) -> Iterator[None]:
+    """A running worker for each queue."""
+    with ExitStack() as running:
+        for queue in Queue:
+            running.enter_context(worker(queue, redis_url, folder / queue.value, **environment))
+        yield
 
 
 def alive(pids: list[int]) -> list[int]:

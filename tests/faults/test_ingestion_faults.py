@@ -2,12 +2,12 @@
 
 import asyncio
 import json
-import random
 import signal
 import threading
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from pathlib import Path
 
 import httpx
 import pytest
@@ -16,7 +16,8 @@ from concord.agent.reporter import TraceReporter
 from concord.storage.connection import connect
 from concord.trace.step import CallType, InteractionStep
 from concord.wire.assignment import Assignment
-from tests.integration.collectors import SECRET, CollectorProcess, batch, bearer, reports, step
+from tests.faults.collectors import CollectorProcess
+from tests.integration.collectors import SECRET, batch, bearer, reports, step
 from tests.redis_servers import PrivateServer
 
 STEPS = 3000
@@ -24,8 +25,10 @@ TRACES = ("t1", "t2", "t3")
 
 
 @pytest.fixture
-def collector(private_redis: PrivateServer) -> Iterator[CollectorProcess]:
-    process = CollectorProcess(private_redis.url, CONCORD_TOKEN_SECRET=SECRET, CONCORD_OPEN="true")
+def process(private_redis: PrivateServer, tmp_path: Path) -> Iterator[CollectorProcess]:
+    process = CollectorProcess(
+        private_redis.url, tmp_path / "collector.log", CONCORD_TOKEN_SECRET=SECRET, CONCORD_OPEN="true"
+    )
     process.start()
     yield process
     process.stop()
@@ -70,24 +73,24 @@ async def assert_every_step_is_stored_once(redis_url: str) -> None:
 
 
 async def test_a_killed_collector_loses_and_duplicates_no_step(
-    collector: CollectorProcess, private_redis: PrivateServer
+    process: CollectorProcess, private_redis: PrivateServer
 ) -> None:
     def run() -> None:
-        with ReportingTeam(collector.url):
+        with ReportingTeam(process.url):
             for _ in range(2):
                 threading.Event().wait(0.7)
-                collector.kill()
-                collector.start()
+                process.kill()
+                process.start()
 
     await asyncio.to_thread(run)
     await assert_every_step_is_stored_once(private_redis.url)
 
 
 async def test_a_killed_redis_loses_and_duplicates_no_step(
-    collector: CollectorProcess, private_redis: PrivateServer
+    process: CollectorProcess, private_redis: PrivateServer
 ) -> None:
     def run() -> None:
-        with ReportingTeam(collector.url):
+        with ReportingTeam(process.url):
             for _ in range(2):
                 threading.Event().wait(0.8)
                 private_redis.kill()
@@ -98,14 +101,14 @@ async def test_a_killed_redis_loses_and_duplicates_no_step(
 
 
 async def test_reporters_lose_no_step_while_redis_is_down_for_ten_seconds(
-    collector: CollectorProcess, private_redis: PrivateServer
+    process: CollectorProcess, private_redis: PrivateServer
 ) -> None:
     def run() -> None:
-        with ReportingTeam(collector.url):
+        with ReportingTeam(process.url):
             private_redis.kill()
             threading.Event().wait(10)
-            assert httpx.get(f"{collector.url}/readyz", timeout=60).status_code == 503
-            assert httpx.get(f"{collector.url}/healthz", timeout=60).status_code == 200
+            assert httpx.get(f"{process.url}/readyz", timeout=60).status_code == 503
+            assert httpx.get(f"{process.url}/healthz", timeout=60).status_code == 200
             private_redis.start()
 
     await asyncio.to_thread(run)
@@ -113,7 +116,7 @@ async def test_reporters_lose_no_step_while_redis_is_down_for_ten_seconds(
 
 
 async def test_steps_acknowledged_before_a_kill_are_stored_after_it(
-    collector: CollectorProcess, private_redis: PrivateServer
+    process: CollectorProcess, private_redis: PrivateServer
 ) -> None:
     acknowledged: set[str] = set()
 
@@ -126,12 +129,12 @@ async def test_steps_acknowledged_before_a_kill_are_stored_after_it(
                     return
                 acknowledged.add(step_id)
 
-    async with httpx.AsyncClient(base_url=collector.url, timeout=60) as client:
+    async with httpx.AsyncClient(base_url=process.url, timeout=60) as client:
         senders = [asyncio.create_task(send(client, sender)) for sender in range(8)]
         while len(acknowledged) < 200:
             await asyncio.sleep(0.01)
         private_redis.kill()
-        collector.kill()
+        process.kill()
         await asyncio.gather(*senders)
     private_redis.start()
     async with connect(private_redis.url) as storage:
@@ -140,71 +143,16 @@ async def test_steps_acknowledged_before_a_kill_are_stored_after_it(
     assert max(stored.values()) == 1
 
 
-async def test_batches_sent_three_times_in_any_order_are_stored_once(
-    collector: CollectorProcess, private_redis: PrivateServer
-) -> None:
-    sent = [batch(step(f"{number}-a"), step(f"{number}-b"), "bad", batch_id=f"b{number}") for number in range(60)]
-    shuffled = sent * 3
-    random.Random(7).shuffle(shuffled)  # noqa: S311 - a reproducible order
-    async with httpx.AsyncClient(base_url=collector.url, timeout=60) as client:
-        answers = await asyncio.gather(*(client.post("/traces", json=each) for each in shuffled))
-    assert {answer.status_code for answer in answers} == {202}
-    assert {answer.text for answer in answers} == {answers[0].text}
-    async with connect(private_redis.url) as storage:
-        stored = Counter(report.step.step_id for report in await reports(storage))
-    assert stored == Counter(f"{number}-{name}" for number in range(60) for name in "ab")
-
-
-@pytest.fixture
-async def flooded(private_redis: PrivateServer) -> AsyncIterator[tuple[str, list[int]]]:
-    """A collector that one participant floods as fast as it can, and the statuses of the answers that it gets."""
-    process = CollectorProcess(
-        private_redis.url, CONCORD_TOKEN_SECRET=SECRET, CONCORD_OPEN="false", CONCORD_RATE_BYTES_PER_S="200000"
-    )
-    await asyncio.to_thread(process.start)
-    statuses: list[int] = []
-    headers = bearer("flood")
-    large = batch(*(step(f"s{number}", additional_attributes={"a": "x" * 1000}) for number in range(500)))
-
-    async def flood(client: httpx.AsyncClient) -> None:
-        while True:
-            answer = await client.post("/traces", json=large | {"batch_id": str(len(statuses))}, headers=headers)
-            statuses.append(answer.status_code)
-
-    async with httpx.AsyncClient(base_url=process.url, timeout=60) as client:
-        floods = [asyncio.create_task(flood(client)) for _ in range(8)]
-        while 429 not in statuses:
-            await asyncio.sleep(0.01)
-        yield process.url, statuses
-        for each in floods:
-            each.cancel()
-        await asyncio.gather(*floods, return_exceptions=True)
-    process.stop()
-
-
-async def test_a_flood_by_one_participant_does_not_make_others_wait(flooded: tuple[str, list[int]]) -> None:
-    url, statuses = flooded
-    before = len(statuses)
-    async with httpx.AsyncClient(base_url=url, timeout=60) as client:
-        answers = [
-            await client.post("/traces", json=batch(step(str(number)), batch_id=str(number)), headers=bearer("writer"))
-            for number in range(50)
-        ]
-    during = Counter(statuses[before:])
-    assert {answer.status_code for answer in answers} == {202}
-    assert during[429] > during[202]
-
-
 async def test_requests_under_way_at_sigterm_are_answered_and_stored(
-    collector: CollectorProcess, private_redis: PrivateServer
+    process: CollectorProcess, private_redis: PrivateServer
 ) -> None:
     async with AsyncExitStack() as connections:
-        begun = [await connections.enter_async_context(begun_report(collector.url, number)) for number in range(20)]
-        collector.signal(signal.SIGTERM)
+        begun = [await connections.enter_async_context(begun_report(process.url, number)) for number in range(20)]
+        process.signal(signal.SIGTERM)
         await asyncio.sleep(0.3)
         statuses = await asyncio.gather(*(end() for end in begun))
     assert set(statuses) == {b"HTTP/1.1 202 Accepted\r\n"}
-    assert await asyncio.to_thread(collector.wait) in {0, -signal.SIGTERM}
+    assert await asyncio.to_thread(process.wait) in {0, -signal.SIGTERM}
     async with connect(private_redis.url) as storage:
         assert len(await reports(storage)) == len(begun)
 

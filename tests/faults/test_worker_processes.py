@@ -1,0 +1,38 @@
+"""Workers that are stopped and killed: they leave no process behind."""
+
+import asyncio
+from pathlib import Path
+
+from concord.assessment.jobs import Queue, trial_document
+from concord.storage.connection import Storage
+from concord_evaluator.documents import evaluation_document
+from tests.faults.workers import alive, children, gone, worker
+from tests.integration.test_evaluator_worker import EVALUATE, document, storage
+
+__all__ = ["storage"]
+
+
+async def test_workers_stop_on_sigterm_with_their_processes(storage: Storage, redis_url: str, tmp_path: Path) -> None:
+    with (
+        worker(Queue.FAST, redis_url, tmp_path / "fast") as fast,
+        worker(Queue.LLM, redis_url, tmp_path / "llm") as llm,
+    ):
+        await storage.jobs.enqueue(EVALUATE.job())
+        await document(storage, trial_document("trial-1"))
+        pool = children(fast.pid)
+        assert pool
+        for process in (fast, llm):
+            process.terminate()
+            assert await asyncio.to_thread(process.wait, 15) == 0
+        assert alive(pool) == []
+    assert b"Traceback" not in (tmp_path / "fast").read_bytes() + (tmp_path / "llm").read_bytes()
+
+
+async def test_a_killed_worker_leaves_no_process_behind(storage: Storage, redis_url: str, tmp_path: Path) -> None:
+    with worker(Queue.FAST, redis_url, tmp_path / "fast") as killed:
+        await storage.jobs.enqueue(EVALUATE.job())
+        await document(storage, evaluation_document("trial-1"))
+        pool = children(killed.pid)
+        assert pool
+        killed.kill()
+        await gone(pool)
