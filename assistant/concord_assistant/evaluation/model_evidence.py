@@ -3,12 +3,10 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 from typing import Any, Final
 
 from concord.judging.injection import remove_passages
-from concord.judging.injection.languages import ENGLISH
-from concord.judging.injection.patterns import Pattern, patterns_of
+from concord.judging.injection.patterns import assistant_patterns
 from concord.judging.truncation import cost, cut, fair_limit
 from concord_assistant.evaluation.changes import Item, all_changes
 from concord_assistant.results import ActionLogEntry
@@ -100,16 +98,10 @@ def screen(evidence: AssistantEvidence) -> tuple[AssistantEvidence, tuple[str, .
     for item in evidence.items:
         texts: dict[str, str] = {}
         for name, text in item.texts.items():
-            texts[name], taken = remove_passages(text, evidence.task, _assistant_patterns())
+            texts[name], taken = remove_passages(text, evidence.task, assistant_patterns())
             own += taken if item.own else []
         items.append(replace(item, texts=texts))
     return replace(evidence, items=tuple(items)), tuple(own)
-
-
-@cache
-def _assistant_patterns() -> tuple[Pattern, ...]:
-    """The judge's patterns for teams, with an assistant in the place of the team."""
-    return tuple(patterns_of(replace(ENGLISH, this=r"\b(?:this|the|our|your) (?:\w+ )?(?:assistant|agent)\b")))
 
 
 def _actions(log: Sequence[ActionLogEntry]) -> Iterator[SeenItem]:

@@ -4,14 +4,11 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
 from itertools import chain
 from typing import Final
 
 from concord.judging.injection.deobfuscation import Form, Span, ciphered_forms, encoded_texts, plain_forms
-from concord.judging.injection.judge_patterns import judge_patterns
-from concord.judging.injection.languages import ENGLISH, LANGUAGES
-from concord.judging.injection.patterns import Language, Pattern, patterns_of
+from concord.judging.injection.patterns import ENGLISH, LANGUAGES, Pattern, team_patterns
 
 MARKER: Final = "[a passage was taken out]"
 """The replacement of a removed passage. It must not prejudice a reader for or against the author."""
@@ -80,20 +77,14 @@ def _found(
     text: str, left_out: Sequence[Span], layers: int, more: Sequence[Pattern] = ()
 ) -> Iterator[tuple[Span, bool]]:
     for form in plain_forms(text, left_out):
-        yield from _matches(form, chain(_patterns(*LANGUAGES), more), len(text))
+        yield from _matches(form, chain(team_patterns(*LANGUAGES), more), len(text))
     for form in ciphered_forms(text):
         if _ENGLISH_WORDS.search(form.text):
-            yield from _matches(form, chain(_patterns(ENGLISH), more), len(text))
+            yield from _matches(form, chain(team_patterns(ENGLISH), more), len(text))
     if layers:
         for start, end, decoded in encoded_texts(text):
             if any(True for _ in _found(decoded, (), layers - 1, more)):
                 yield (start, end), False
-
-
-@cache
-def _patterns(*languages: Language) -> Sequence[Pattern]:
-    """All patterns in these languages. Compiled with the first text: every service imports them, few ever read one."""
-    return (*judge_patterns(), *(each for language in languages for each in patterns_of(language)))
 
 
 def _matches(form: Form, patterns: Iterable[Pattern], length: int) -> Iterator[tuple[Span, bool]]:

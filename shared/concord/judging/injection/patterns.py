@@ -1,32 +1,29 @@
-# ruff: noqa: RUF001 - quotation marks and stops of other scripts are meant
-"""Patterns of text that addresses a judge, built from the vocabulary of a language."""
+"""The patterns of text that addresses a judge: read from `pattern_data/` and compiled when they are first needed."""
 
 import re
+import tomllib
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
+from functools import cache
+from importlib.resources import files
+from itertools import chain
+from string import Template
+from typing import Any, Final
 
-NEAR: Final = r"(?:[^.!?。]|\.(?=\d)){0,40}?"
-"""Text between words of one sentence. A decimal point does not end a sentence."""
-CLOSE: Final = r"[^.,;:!?。、()]{0,30}?"
-"""Text between words that belong together."""
-BEYOND: Final = r"[\s\S]{0,150}?"
-"""Text between words of one sentence and of the following ones."""
-TEN: Final = r"(?:\b(?:10|20) ?/ ?(?:10|20)\b|\b100 ?%|\b1[.,]0\b|1\.0分|1\.0点)"
-"""Top marks in figures. Figures are ambiguous, so they count only beside the work of a team."""
+from concord.judging.verdicts import RUBRIC_IDS
 
-_THAT: Final = r"[^.!?;。]{0,15}?"
-_ARTICLES: Final = r"\W{0,3}(?:\w{1,20}\W{1,3}){0,2}?"
-_OPENING: Final = r"[.!?:;,\"'“”‘’„«»()\[\]{}<>|*#=>。、-]"
-_CONDITION: Final = r"if|when|where|only|unless|provided|wenn|falls|sofern|nur|si|cuando|quando|se|caso|если|когда"
-_GOES_ON: Final = r"and|on every|on all|on each|for this|for all|for every|for each|to this|to us|to all|now|please"
-_ENDED: Final = (
-    rf"(?=\W*\Z|\s*[.!;:\"'”»)<\]}}。、|]|\s*[,、](?!\s*(?:{_CONDITION})\b)|\s*\n"
-    rf"|\s(?:{_GOES_ON}|und|für alle|et|y|e|и)\b)"
+ENGLISH: Final = "english"
+LANGUAGES: Final = (
+    *(ENGLISH, "german", "french", "spanish", "italian"),
+    *("portuguese", "russian", "chinese", "japanese"),
 )
-"""The end of an order without a condition."""
-_NO_EXAMPLE: Final = "".join(rf"(?<!{before} [\"“'])" for before in ("such as", "like", r"e\.g\.", "for example"))
+
+_JUDGE_GROUPS: Final = ("verdicts", "frames", "praise", "secrets")
+_WRAPPED: Final = re.compile(r"\n *")
+
+Expressions = dict[str, str]
+"""Regular expressions in normal spelling, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,93 +34,81 @@ class Pattern:
     opens: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Language:
-    """The vocabulary of a language. Each field is a regular expression of alternatives, as people write them.
-
-    Orders: `ignore` instructions, `grade` the work of a team, `give` it points. `before`: words that may precede an
-    order, in languages where orders look like statements. `aside`: words that follow rules which are not the judge's.
-    `address`, `role`: an address of a judge, a role as judge. `this`: the work of a team.
-    """
-
-    ignore: str
-    former: str
-    rules: str
-    judge: str
-    address: str
-    role: str
-    must: str
-    grade: str
-    give: str
-    top: str
-    this: str
-    every: str
-    met: str
-    say: str
-    merits: str
-    perfect: str
-    verdict: str
-    before: str = ""
-    aside: str = ""
-    verb_last: bool = False
-
-    @property
-    def every_met(self) -> str:
-        """A claim that every criterion is met."""
-        return rf"(?:(?:{self.every}){NEAR}(?:{self.met})|\b(?:{self.met}){CLOSE}(?:{self.every}))"
-
-    @property
-    def praised(self) -> str:
-        """The work of a team beside top marks."""
-        best = rf"(?:{self.top}|{TEN})"
-        return rf"(?:(?:{self.this}){NEAR}{best}|{best}{NEAR}(?:{self.this}))"
+@cache
+def team_patterns(*languages: str) -> tuple[Pattern, ...]:
+    """The patterns for the work of a team: of the judge's own vocabulary, and of these languages."""
+    return (*_judge_patterns(), *chain.from_iterable(_language_patterns(each, "this") for each in languages))
 
 
-def patterns_of(language: Language) -> Iterator[Pattern]:
-    """All patterns in a language."""
-    begin = _beginning(language.before) if language.before else ""
-    aside = rf"(?!\s*(?:{language.aside}))" if language.aside else ""
-    ignore, grade, give, top, this, former, rules, say = (
-        rf"(?:{words})"
-        for words in (
-            *(language.ignore, language.grade, language.give, language.top, language.this),
-            *(language.former, language.rules, language.say),
-        )
-    )
-    old_rules = rf"(?:{former}{CLOSE}{rules}|{rules}{CLOSE}{former})"
-    perfect = rf"{this}{CLOSE}(?:{language.perfect})"
-    if language.verb_last:
-        yield pattern(rf"{old_rules}{CLOSE}{ignore}", opens=True)
-        yield pattern(rf"(?:{language.praised}|{perfect}){NEAR}{grade}")
-        yield pattern(rf"{top}{CLOSE}{give}")
-        claimed = rf"{language.every_met}{CLOSE}{say}"
-    else:
-        judges_rules = rf"(?:{old_rules}{aside}|{former}{CLOSE}{former}{CLOSE}{rules})"
-        yield pattern(rf"(?={ignore}){_NO_EXAMPLE}{begin}{ignore}{CLOSE}{judges_rules}", opens=True)
-        yield pattern(rf"(?={grade}){begin}{grade}{NEAR}(?:{language.praised}|{perfect})")
-        yield pattern(rf"(?={give}){begin}{give}{_ARTICLES}{top}{_ENDED}")
-        claimed = rf"{say}{_THAT}{language.every_met}"
-    wanted = rf"(?:{language.praised}|{perfect}|{this}{NEAR}(?:{language.merits})|{claimed})"
-    yield pattern(rf"(?:{language.address}){BEYOND}{wanted}", opens=True)
-    yield pattern(rf"(?:{language.role}){BEYOND}{wanted}", opens=True)
-    yield pattern(rf"(?:{language.judge}){NEAR}(?:{language.must}){NEAR}{language.praised}")
-    yield pattern(rf"{this}{NEAR}(?:{language.merits}){CLOSE}(?:{top}|{TEN})")
-    yield pattern(rf"(?:{language.verdict}){CLOSE}(?:[\"'„“«「:=]\s*){{1,3}}met\b")
+@cache
+def assistant_patterns() -> tuple[Pattern, ...]:
+    """The English patterns for the work of an assistant."""
+    return tuple(_language_patterns(ENGLISH, "assistant"))
 
 
-def pattern(written: str, *, opens: bool = False) -> Pattern:
-    """A pattern from a regular expression in normal spelling."""
-    return Pattern(re.compile(_as_read(written)), opens)
+def _judge_patterns() -> Iterator[Pattern]:
+    data = _data("judge")
+    known = _vocabulary(ENGLISH, "this") | {"rubric_ids": _group("|".join(RUBRIC_IDS))}
+    known = _extended(known, data["parts"])
+    for group in _JUDGE_GROUPS:
+        for written in data[group].values():
+            yield Pattern(_compiled(_filled(written, known)))
 
 
-def _beginning(words: str) -> str:
+def _language_patterns(language: str, work: str) -> Iterator[Pattern]:
+    """`work`: the word that stands for the work that is judged."""
+    data, known = _data("common"), _vocabulary(language, work)
+    patterns = data[_word_order(language)]["patterns"] | data["patterns"]
+    for name, written in patterns.items():
+        yield Pattern(_compiled(_filled(written, known)), name in data["opening_patterns"])
+
+
+def _vocabulary(language: str, work: str) -> Expressions:
+    """All that the patterns of a language may name: its words, and what consists of them."""
+    common, own = _data("common"), _data(language)
+    known = _extended(_extended({}, common["fragments"]), own["words"])
+    known["this"] = known[work]
+    known["begin"] = _beginning(known["opening"], own.get("before", []))
+    known["aside"] = rf"(?!\s*{known['aside']})" if "aside" in known else ""
+    return _extended(_extended(known, common["parts"]), common[_word_order(language)]["parts"])
+
+
+def _word_order(language: str) -> str:
+    return "verb_last" if _data(language).get("verb_last") else "verb_first"
+
+
+def _beginning(opening: str, words: list[str]) -> str:
     """The possible beginnings of an order, as lookbehinds, so that a match does not include the text before it."""
-    before = ("^", r"\n", _OPENING, rf"{_OPENING}\s", *(rf"\b{word}\s" for word in words.split("|")))
-    return "(?:" + "|".join(rf"(?<={each})" for each in before) + ")"
+    if not words:
+        return ""
+    before = ("^", r"\n", opening, rf"{opening}\s", *(rf"\b{word}\s" for word in words))
+    return _group("|".join(rf"(?<={each})" for each in before))
 
 
-def _as_read(written: str) -> str:
+def _extended(known: Expressions, written: Mapping[str, str]) -> Expressions:
+    """The known expressions and these, each of which may name those before it."""
+    known = dict(known)
+    for name, each in written.items():
+        known[name] = _group(_filled(each, known))
+    return known
+
+
+def _filled(written: str, known: Expressions) -> str:
+    return Template(_WRAPPED.sub("", written)).substitute(known)
+
+
+def _group(expression: str) -> str:
+    return f"(?:{expression})"
+
+
+def _compiled(written: str) -> re.Pattern[str]:
     """The expression for deobfuscated text: without accents, `ss` for `ß`, and any white space for a blank."""
     decomposed = unicodedata.normalize("NFKD", written)
     bare = "".join(each for each in decomposed if unicodedata.category(each) != "Mn")
-    return bare.replace("ß", "ss").replace(" ", r"\s")
+    return re.compile(bare.replace("ß", "ss").replace(" ", r"\s"))
+
+
+@cache
+def _data(name: str) -> Mapping[str, Any]:
+    """A data file of this package."""
+    return tomllib.loads(files(__package__).joinpath("pattern_data", f"{name}.toml").read_text(encoding="utf-8"))
