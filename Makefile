@@ -141,10 +141,14 @@ suites-gate: setup ## measure every family of tasks with scripted teams, and fai
 scenarios-gate: setup ## measure every scenario with Concord's assistants, and fail if one is unfit (ARGUMENTS=--write)
 	@$(BIN)/python -m tests.scenarios_gate $(ARGUMENTS)
 
-.PHONY: agentdojo
-agentdojo: export PYTHONPATH := $(CURDIR)/examples/concord-agentdojo
-agentdojo: setup $(AGENTDOJO)/ready ## test the importer of AgentDojo's tasks, and compare verdicts with its grader's; write docs/agentdojo.md
+test-agentdojo agentdojo: export PYTHONPATH := $(CURDIR)/examples/concord-agentdojo
+
+.PHONY: test-agentdojo
+test-agentdojo: setup ## run the tests of the importer of AgentDojo's tasks, which need no AgentDojo
 	$(PYTEST) examples/concord-agentdojo -p no:schemathesis
+
+.PHONY: agentdojo
+agentdojo: test-agentdojo $(AGENTDOJO)/ready ## compare verdicts on AgentDojo's tasks with its own grader's; write docs/agentdojo.md
 	@$(BIN)/python -m agentdojo_parity $(AGENTDOJO)/bin/python --write
 
 .PHONY: score-table
