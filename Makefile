@@ -6,6 +6,7 @@ SHELL := /bin/sh
 VENV := .venv
 A2A_V03 := .venv-a2a-v03
 SBOM := .venv-sbom
+RELEASE := .venv-release
 AGENTDOJO := .venv-agentdojo
 AGENTDOJO_VERSION := 0.1.35
 BIN := $(VENV)/bin
@@ -40,6 +41,9 @@ $(A2A_V03)/ready: locks/a2a-v03.txt locks/build.txt $(call stale,$(A2A_V03))
 
 $(SBOM)/ready: locks/sbom.txt locks/build.txt $(call stale,$(SBOM))
 	@locks/install $@ locks/sbom.txt
+
+$(RELEASE)/ready: locks/release.txt locks/build.txt $(call stale,$(RELEASE))
+	@locks/install $@ locks/release.txt
 
 # Its dependencies are not locked, because no part of Concord runs in this environment.
 $(AGENTDOJO)/ready: $(call stale,$(AGENTDOJO))
@@ -165,8 +169,8 @@ locks: setup ## resolve every lock file again
 	locks/compile
 
 .PHONY: licences
-licences: setup $(A2A_V03)/ready $(SBOM)/ready ## list the licences of all locked packages in docs/licences.md
-	@$(BIN)/python -m locks.licences $(VENV) $(A2A_V03) $(SBOM)
+licences: setup $(A2A_V03)/ready $(RELEASE)/ready $(SBOM)/ready ## list the licences of all locked packages in docs/licences.md
+	@$(BIN)/python -m locks.licences $(VENV) $(A2A_V03) $(RELEASE) $(SBOM)
 
 .PHONY: sbom
 sbom: $(SBOM)/ready ## write a CycloneDX bill of materials for each image into output/sbom/
@@ -177,11 +181,15 @@ sbom: $(SBOM)/ready ## write a CycloneDX bill of materials for each image into o
 		echo output/sbom/$$image.cdx.json; \
 	done
 
+.PHONY: dist
+dist: setup $(RELEASE)/ready ## build wheel and source distribution into dist/, check them, and run an assessment from the wheel
+	scripts/check_release.sh
+
 .PHONY: pin-images
 pin-images: ## pin the base images by the digests that their tags have in the registry now
 	deploy/pin-images
 
 .PHONY: clean
 clean: ## remove environments, caches and output
-	rm -rf $(VENV) $(A2A_V03) $(SBOM) $(AGENTDOJO) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .schemathesis output
+	rm -rf $(VENV) $(A2A_V03) $(SBOM) $(RELEASE) $(AGENTDOJO) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .schemathesis output
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -16,7 +16,7 @@ FOLDER: Final = Path(__file__).parent
 FIRST: Final = ("build.txt",)
 """Audited first, to see whether an advisory service answers."""
 
-ALL: Final = ("dev.txt", "a2a-v03.txt", "sbom.txt")
+ALL: Final = ("dev.txt", "a2a-v03.txt", "release.txt", "sbom.txt")
 """All other lock files pin only packages that these pin too."""
 
 

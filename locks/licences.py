@@ -43,11 +43,12 @@ NOT_INSTALLED: Final = {
     "colorama": "BSD-3-Clause",
     "httpx2-jsfetch": "BSD-3-Clause",
     "pywin32": "PSF-2.0",
+    "pywin32-ctypes": "BSD-3-Clause",
 }
 """Packages for other systems and older Pythons, by the metadata of their wheels."""
 
 _PIN: Final = re.compile(r"^([a-z0-9._-]+)(?:\[.*\])?==(\S+)(?: ; .*)? \\$", re.MULTILINE)
-_DEVELOPMENT: Final = ("a2a-v03", "build", "dev", "run", "sbom")
+_DEVELOPMENT: Final = ("a2a-v03", "build", "dev", "release", "run", "sbom")
 """Lock files whose packages are in no image."""
 
 

@@ -20,7 +20,7 @@ from concord_cli.traces.app import DEFAULT_COLLECTOR, CollectorUrl, Since
 from concord_cli.traces.app import app as traces_app
 from concord_cli.verify.app import sign_results, verify_results
 
-SHIPPED_SCENARIO = Path("scenarios/quick.toml")
+SHIPPED_SCENARIO = Path(__file__).with_name("quick.toml")
 RESULTS_FILE = Path("output/results.json")
 
 app = typer.Typer(
@@ -74,6 +74,12 @@ def _print_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _named(scenario: Path) -> str:
+    if scenario == SHIPPED_SCENARIO:
+        return "a sample team"
+    return str(scenario) if scenario.is_dir() else f"the team of {scenario}"
+
+
 @app.callback()
 def concord(
     _: Annotated[
@@ -90,6 +96,7 @@ def run(
         typer.Argument(
             metavar="SCENARIO",
             help="Scenario file (TOML) with the agents and the config, or the folder of an assistant's scenario.",
+            show_default="a sample team",
         ),
     ] = SHIPPED_SCENARIO,
     endpoint: Annotated[
@@ -108,7 +115,7 @@ def run(
 ) -> None:
     """Assess a team on this machine: start all services, run one assessment, show the result, stop the services."""
     with exit_codes(), ProgressLog() as progress:
-        progress.log(f"{'Running the scenario' if scenario.is_dir() else 'Assessing the team of'} {scenario}")
+        progress.log(f"{'Running the scenario' if scenario.is_dir() else 'Assessing'} {_named(scenario)}")
         check_stack("concord run")
         # Imported after the first line of output, since A2A and HTTP take a while to load.
         from concord_cli import commands
@@ -118,7 +125,14 @@ def run(
 
 @app.command()
 def up(
-    scenario: ScenarioFile = SHIPPED_SCENARIO,
+    scenario: Annotated[
+        Path,
+        typer.Argument(
+            metavar="SCENARIO",
+            help="Scenario file (TOML) with the agents and the config.",
+            show_default="a sample team",
+        ),
+    ] = SHIPPED_SCENARIO,
     host: Host = LOOPBACK,
     port: Annotated[
         int, typer.Option("--port", "--gateway-port", min=1, max=65535, help="Port of the gateway.")
@@ -136,7 +150,7 @@ def up(
 ) -> None:
     """Start the services and a team on this machine, and keep them running until Ctrl-C."""
     with exit_codes(), ProgressLog() as progress:
-        progress.log("Starting the services" if no_team else f"Starting the team of {scenario}")
+        progress.log("Starting the services" if no_team else f"Starting {_named(scenario)}")
         check_stack("concord up")
         from concord_cli import commands
         from concord_cli.stack.plan import Listening

@@ -63,6 +63,11 @@ def test_the_installed_version_is_that_of_the_source() -> None:
     assert version("concord-agents") == VERSION
 
 
+def test_the_changelog_lists_the_version_below_what_is_unreleased() -> None:
+    headings = re.findall(r"^## \[(.*?)\](?: - \d{4}-\d{2}-\d{2})?$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert headings[:2] == ["Unreleased", VERSION]
+
+
 def test_a_reporting_agent_needs_two_packages() -> None:
     base = [each for each in requires("concord-agents") or () if "extra ==" not in each]
     assert sorted(re.split(r"\W", each)[0] for each in base) == ["httpx", "pydantic"]

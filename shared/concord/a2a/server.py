@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import a2a.server.routes  # noqa: F401 - must be imported before the 0.3 adapter's module
 from a2a.compat.v0_3.jsonrpc_adapter import JSONRPC03Adapter
@@ -16,7 +16,6 @@ from a2a.server.routes.fastapi_routes import add_a2a_routes_to_fastapi
 from a2a.server.routes.jsonrpc_dispatcher import JsonRpcDispatcher
 from a2a.server.tasks import TaskUpdater
 from a2a.types import a2a_pb2 as pb
-from fastapi import FastAPI
 from google.protobuf.json_format import MessageToDict
 from pydantic import JsonValue
 from starlette.responses import JSONResponse
@@ -36,6 +35,10 @@ from concord.a2a.task_records import TaskRecords
 from concord.a2a.task_store import BoundedTaskStore, forget_token
 from concord.errors import StorageUnavailableError
 from concord.trust.api_keys import ApiKeys
+
+if TYPE_CHECKING:
+    # An agent that only sends messages does not install it.
+    from fastapi import FastAPI
 
 logger = logging.getLogger(__name__)
 
@@ -154,7 +157,7 @@ class AgentServer:
 
 
 def mount_agent(
-    app: FastAPI,
+    app: "FastAPI",
     profile: AgentProfile,
     handler: Handler,
     *,
