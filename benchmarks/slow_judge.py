@@ -56,8 +56,8 @@ async def limits(folder: Path) -> ResultTable:
     evaluation, judgment = (after - before for before, after in pairwise(moments))
     waiting = MODEL_TAKES_S * len(model.asked)
     rows = [
-        ("reading, graph, metrics, findings, latency", evaluation),
-        ("judgment: reading, evidence, checking, scoring", judgment - waiting),
+        ("reading, graph, metrics, findings, latency, evidence", evaluation),
+        ("judgment: checking, scoring", judgment - waiting),
         ("judgment: waiting for the model", waiting),
         ("all", evaluation + judgment),
     ]

@@ -92,19 +92,26 @@ async def workers(
     evaluator = EvaluatorSettings(**chosen | settings)
     queue_url = evaluator.queue_redis_url or redis_url
     async with connect(redis_url, queue_url, retry_s=WORK_RETRY_S) as storage:
+        judge = TrialJudge(llm, samples=1, deadline_s=60, cache=storage.answers)
         jobs = EvaluatorJobs(
             storage.traces,
             storage.assessments,
             storage.jobs,
             CallsInThread(),  # to start a process would take longer than the rest of a test
-            TrialJudge(llm, samples=1, deadline_s=60, cache=storage.answers),
+            judge,
             evaluator.evaluation_limits,
             CriteriaEvaluator(llm, deadline_s=60, cache=storage.answers),
         )
         running = [
             asyncio.create_task(
                 run_worker(
-                    queue_url, queue, jobs.functions(queue), evaluator.policy(queue), jobs.on_dead_letter, stop=stop
+                    queue_url,
+                    queue,
+                    jobs.functions(queue),
+                    evaluator.policy(queue),
+                    jobs.on_dead_letter,
+                    stop=stop,
+                    note=judge.without_model or "",
                 )
             )
             for queue in queues

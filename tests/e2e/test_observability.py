@@ -222,7 +222,7 @@ def test_the_metrics_count_what_the_row_says(run: Run) -> None:
     judged = scoring["usable_trials"] - scoring["unjudged"]
     assert judged > 0
     assert run.values('concord_gateway_trials_total{outcome="judged"}') == [judged]
-    assert run.values('concord_evaluator_jobs_total{function="judge_trial",outcome="completed"}') == [judged]
+    assert run.values('concord_evaluator_jobs_total{function="evaluate_trial",outcome="completed"}') == [judged]
     assert run.values("concord_gateway_trace_batches_count") == [judged]
     assert sum(run.values("concord_gateway_carried_calls_total")) > 0
 
@@ -295,7 +295,6 @@ def test_one_trace_reaches_from_the_request_to_the_row(run: Run) -> None:
         ("call", "trial"),
         ("evaluation", "assessment"),
         ("job evaluate_trial", "evaluation"),
-        ("job judge_trial", "job evaluate_trial"),
         ("aggregation", "assessment"),
         ("job aggregate_assessment", "aggregation"),
     }

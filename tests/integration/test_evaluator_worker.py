@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -24,14 +25,14 @@ from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.llm import LLMSettings
 from concord.processes import Calls, ProcessPool
 from concord.storage import RetryLater
-from concord.storage.connection import Storage, connect
+from concord.storage.connection import Storage, WorkerPolicy, connect, run_worker
 from concord.trace.decoding import reports_of
-from concord.trace.report import BatchReceipt
+from concord.trace.report import BatchReceipt, ReportBatch
 from concord.trace.step import CallType
 from concord_evaluator.__main__ import replay
 from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.documents import evaluation_document
-from concord_evaluator.judge import TrialJudge
+from concord_evaluator.judge import NO_KEY, TrialJudge
 from concord_evaluator.settings import EvaluatorSettings
 from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs
 from concord_evaluator.worker.job_calls import JobCalls
@@ -48,7 +49,10 @@ PLAN = plan(TEAM[0])
 EVALUATE = EvaluateTrial(
     assessment_id=PLAN.assessment_id, trial_id="trial-1", outcome=answered_by_all(PLAN, outcome()), closed_after=6
 )
-JUDGE = JudgeTrial(assessment_id=PLAN.assessment_id, trial_id="trial-1", closed_after=6)
+JUDGE = JudgeTrial(assessment_id=PLAN.assessment_id, trial_id="trial-1")
+FAILED = TrialVerdict(
+    state="failed", failure=InfrastructureFailure(trial_id="trial-1", stage="judgment", message="it was a bad day")
+)
 AGGREGATE = AggregateAssessment(assessment_id=PLAN.assessment_id)
 
 
@@ -89,6 +93,20 @@ async def steps_in_trace(storage: Storage) -> list[tuple[str, CallType]]:
     return [(report.reporter, report.step.kind) for batch in batches for report in reports_of(batch)]
 
 
+@asynccontextmanager
+async def llm_worker(storage: Storage, jobs: EvaluatorJobs, url: str, *, note: str) -> AsyncIterator[None]:
+    """A worker on the queue for the language model, with that note."""
+    stop, functions = asyncio.Event(), jobs.functions(Queue.LLM)
+    policy = WorkerPolicy(timeout_s=60, poll_s=60)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(run_worker(url, Queue.LLM, functions, policy, jobs.on_dead_letter, stop=stop, note=note))
+        async with asyncio.timeout(60):
+            while await storage.jobs.worker_note(Queue.LLM) != note:
+                await asyncio.sleep(0.02)
+        yield
+        stop.set()
+
+
 class TestJobs:
     async def test_a_trial_becomes_a_verdict_and_the_assessment_a_row(
         self, storage: Storage, jobs: EvaluatorJobs
@@ -122,6 +140,42 @@ class TestJobs:
         await jobs.judge_trial(JUDGE.job().arguments)
         await jobs.evaluate_trial(EVALUATE.job().arguments)
         assert await document(storage, trial_document("trial-1")) == verdict
+
+    async def test_without_a_model_the_fast_job_leaves_the_verdict_and_queues_no_judgment(
+        self, storage: Storage, jobs: EvaluatorJobs, redis_url: str
+    ) -> None:
+        async with llm_worker(storage, jobs, redis_url, note="there is no key"):
+            await jobs.evaluate_trial(EVALUATE.job().arguments)
+        verdict = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1")))
+        assert verdict.record is not None
+        assert verdict.record.judge is not None
+        assert (verdict.record.judge.source, verdict.record.judge.reason) == ("rules", "there is no key")
+        assert await storage.jobs.depth(Queue.LLM) == 0
+
+    async def test_a_judgment_by_the_fast_job_is_that_of_the_judgment_job(
+        self, storage: Storage, jobs: EvaluatorJobs, redis_url: str
+    ) -> None:
+        await jobs.evaluate_trial(EVALUATE.job().arguments)
+        await jobs.judge_trial(JUDGE.job().arguments)
+        judged = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1")))
+        await storage.assessments.save(PLAN.assessment_id, trial_document("trial-1"), FAILED.model_dump_json())
+        async with llm_worker(storage, jobs, redis_url, note=NO_KEY):
+            await jobs.evaluate_trial(EVALUATE.job().arguments)
+        assert TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1"))) == judged
+
+    async def test_the_trace_of_a_trial_is_read_once(
+        self, storage: Storage, jobs: EvaluatorJobs, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        read, batches = [], storage.traces.batches
+
+        def counted(trace_id: str) -> AsyncIterator[ReportBatch]:
+            read.append(trace_id)
+            return batches(trace_id)
+
+        monkeypatch.setattr(storage.traces, "batches", counted)
+        await jobs.evaluate_trial(EVALUATE.job().arguments)
+        await jobs.judge_trial(JUDGE.job().arguments)
+        assert read == [TRACE_ID]
 
     async def test_the_evaluators_own_steps_are_not_evaluated(self, storage: Storage, jobs: EvaluatorJobs) -> None:
         await jobs.evaluate_trial(EVALUATE.job().arguments)

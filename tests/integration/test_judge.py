@@ -20,7 +20,7 @@ from concord.trace.step import CallType, InteractionStep
 from concord.wire.assignment import Assignment
 from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.documents import TrialEvaluation
-from concord_evaluator.judge import TrialJudge
+from concord_evaluator.judge import TrialJudge, screened_evidence
 from concord_evaluator.pipeline import evaluate_trial
 from tests.llm_server import Asked, FakeModel, evidence_in, fake_model, gullible_judge, honest_judge
 from tests.unit.evaluator.judge.injection.attacks import ATTACKS
@@ -85,7 +85,9 @@ class Trial:
         self, settings: LLMSettings, *, samples: int = 1, deadline_s: float = 10, cache: AnswerCache | None = None
     ) -> tuple[Judgment, list[Finding], list[InteractionStep]]:
         judge = TrialJudge(settings, samples=samples, deadline_s=deadline_s, cache=cache)
-        return await judge.judge(self.plan, self.evaluation, self._batches, ROOT)
+        screened = screened_evidence(self.plan, self.evaluation, self._batches)
+        judgment, steps = await judge.judge(self.plan, self.evaluation, screened, ROOT)
+        return judgment, list(screened.findings), steps
 
 
 @pytest.fixture

@@ -13,8 +13,9 @@ from concord.wire.roster import GREEN_AGENT, Roster, RosterEntry
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.formats import Trace
-from concord_evaluator.judge import TrialJudge, judge_by_rules
+from concord_evaluator.judge import TrialJudge, judge_by_rules, screened_evidence
 from concord_evaluator.pipeline import JUDGE, evaluate_trial, verdict_on
+from concord_evaluator.verdicts import with_findings
 
 TRIAL_ID: Final = "trial-1"
 TASK_ID: Final = "trace"
@@ -44,9 +45,9 @@ async def judge_trace(trace: Trace, config: AssessmentConfig, judge: TrialJudge)
     root = Assignment(
         assessment_id=plan.assessment_id, trace_id=trace.trace_id, step_id=new_step_id(), agent_id=GREEN_AGENT
     )
-    judgment, findings, _ = await judge.judge(plan, evaluation, trace.batches, root)
-    found = evaluation.model_copy(update={"findings": [*evaluation.findings, *findings]})
-    return _row(plan, trace, found, judgment)
+    screened = await asyncio.to_thread(screened_evidence, plan, evaluation, trace.batches)
+    judgment, _ = await judge.judge(plan, evaluation, screened, root)
+    return _row(plan, trace, with_findings(evaluation, screened.findings), judgment)
 
 
 def _evaluation(plan: AssessmentPlan, trace: Trace) -> TrialEvaluation:

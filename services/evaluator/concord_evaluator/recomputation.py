@@ -16,10 +16,19 @@ from concord_assistant.conducted import ConductedAssessment
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.criteria import evaluate_again
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
-from concord_evaluator.judge import judge_again
+from concord_evaluator.judge import judge_again, screened_evidence
 from concord_evaluator.pipeline import Budget, evaluate_trial, verdict_on, without_metrics
 from concord_evaluator.trace import is_observed
-from concord_evaluator.verdicts import given_up, graded_by, has_criteria, needs_judge, with_late, with_results
+from concord_evaluator.verdicts import (
+    given_up,
+    graded_by,
+    has_criteria,
+    needs_judge,
+    reads_texts,
+    with_findings,
+    with_late,
+    with_results,
+)
 
 
 async def recomputed_row(contents: Contents, advance: Callable[[str], None] = lambda _: None) -> ResultRow:
@@ -105,9 +114,12 @@ async def _judged(
     if needs_judge(plan, trial_id):
         if inputs.judge is None:
             raise BundleError([f"{trial_member(trial_id, 'inputs.json')}: judge: is missing"])
-        in_time = stored.batches[: outcome.closed_after]
-        judgment, findings = await judge_again(plan, evaluation, in_time, inputs.judge)
-        evaluation = evaluation.model_copy(update={"findings": [*evaluation.findings, *findings]})
+        screened = None
+        if reads_texts(plan, trial_id):
+            in_time = stored.batches[: outcome.closed_after]
+            screened = await asyncio.to_thread(screened_evidence, plan, evaluation, in_time)
+        judgment = await judge_again(plan, evaluation, screened, inputs.judge)
+        evaluation = with_findings(evaluation, () if screened is None else screened.findings)
     verdict = verdict_on(plan, evaluation, judgment)
     return verdict if results is None else with_results(verdict, results)
 

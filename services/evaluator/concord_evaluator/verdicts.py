@@ -1,7 +1,10 @@
 """The parts of a verdict on a trial that follow from the plan: for the evaluator's jobs, and for `concord verify`."""
 
-from concord.assessment import AssessmentPlan
+from collections.abc import Sequence
+
+from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.result_row import InfrastructureFailure
+from concord.assessment.results import Finding
 from concord_assistant.results import AssessmentResults
 from concord_evaluator.criteria import MAX_STORED, grading_of, shortened_results
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
@@ -19,10 +22,20 @@ def needs_judge(plan: AssessmentPlan, trial_id: str) -> bool:
     return asked and (not has_criteria(plan, trial_id) or len(plan.roster) > 1)
 
 
+def reads_texts(plan: AssessmentPlan, trial_id: str) -> bool:
+    """Whether the judge reads texts of a trial: a given pattern has none."""
+    return needs_judge(plan, trial_id) and plan.mode is not Mode.GROUND_TRUTH
+
+
 def graded_by(results: AssessmentResults, plan: AssessmentPlan, evaluation: TrialEvaluation) -> TrialEvaluation:
     """The evaluation with the grading of the plan's one assistant by its criteria."""
     [assistant] = plan.recipients
     return evaluation.model_copy(update={"grading": grading_of(results, assistant.id)})
+
+
+def with_findings(evaluation: TrialEvaluation, findings: Sequence[Finding]) -> TrialEvaluation:
+    """The evaluation with the findings of the screening, which the judge does not see."""
+    return evaluation.model_copy(update={"findings": [*evaluation.findings, *findings]})
 
 
 def with_results(verdict: JudgedTrial, results: AssessmentResults) -> JudgedTrial:

@@ -58,4 +58,5 @@ async def work(
             jobs.on_dead_letter,
             stop=stop,
             on_attempt=partial(instruments.count_attempt, queue),
+            note=judge.without_model or "",
         )

@@ -71,7 +71,7 @@ class JobRequest(BaseModel, ABC):
 
 
 class EvaluateTrial(JobRequest):
-    """Evaluates the trace of a trial once it is closed, and then has it judged.
+    """Evaluates the trace of a trial once it is closed, and leaves its verdict unless a model is to be asked.
 
     `closed_after`: the number of batches in the trace when the trial was closed. Steps of later batches are counted as
     late and otherwise left out, so that the result does not depend on the time of the evaluation. None: all batches
@@ -91,13 +91,12 @@ class EvaluateTrial(JobRequest):
 
 
 class JudgeTrial(JobRequest):
-    """Judges and scores an evaluated trial, and leaves its verdict; `closed_after` as for its evaluation."""
+    """Asks the language model about an evaluated trial, and leaves its verdict."""
 
     function: ClassVar[str] = "judge_trial"
     queue: ClassVar[Queue] = Queue.LLM
 
     trial_id: Id
-    closed_after: Annotated[int, Field(ge=0)] | None = None
 
     @property
     def job_id(self) -> str:

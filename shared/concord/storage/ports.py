@@ -214,6 +214,9 @@ class JobQueue(Protocol):
     async def has_worker(self, queue: Queue) -> bool:
         """Whether a worker of the queue was alive within the last six seconds."""
 
+    async def worker_note(self, queue: Queue) -> str | None:
+        """What the workers of the queue say of themselves; None if none was alive within the last six seconds."""
+
     async def oldest_s(self, queue: Queue) -> float:
         """How long the oldest job has been due (seconds); 0 for an empty queue."""
 

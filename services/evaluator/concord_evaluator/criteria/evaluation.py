@@ -53,6 +53,19 @@ class CriteriaEvaluator:
         return self._settings if self._settings is not None and self._settings.available else None
 
 
+async def evaluate_by_code(document: str, *, model_answers: bool) -> AssessmentResults | None:
+    """The results of a stored record without a model. Raises ValueError for no record.
+
+    None if a model may be asked: for a criterion with a prompt, if one answers, or by the scenario's own evaluators,
+    which may also take long.
+    """
+    record = await asyncio.to_thread(ConductedAssessment.from_document, document)
+    has_prompt = any(criterion.evaluation_prompt is not None for criterion in record.scenario.criteria)
+    if record.evaluators.ids or (has_prompt and model_answers):
+        return None
+    return await _results(record, None, CachedAnswers())
+
+
 async def evaluate_again(record: ConductedAssessment, inputs: CriteriaInputs) -> AssessmentResults:
     """The results of a record from the recorded answers of the model. Raises MissingAnswerError, in a group."""
     cache = CachedAnswers(transcript=ReplayedTranscript(inputs.exchanges))

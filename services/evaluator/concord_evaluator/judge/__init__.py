@@ -1,15 +1,20 @@
 """The judge: assesses a trial in words, by a language model or, where none can be asked or trusted, by rules."""
 
 from concord_evaluator.judge.aliases import Aliases
+from concord_evaluator.judge.collection import SCREENED, ScreenedEvidence, evidence_of, screened_evidence
 from concord_evaluator.judge.evidence import Evidence, SeenAnswer, call_texts, choose_calls, make_evidence
 from concord_evaluator.judge.model import judge_by_model
 from concord_evaluator.judge.rules import judge_by_rules
 from concord_evaluator.judge.screening import Suspect, screen
-from concord_evaluator.judge.trial_judge import TrialJudge, evidence_of, judge_again, needs_trace
+from concord_evaluator.judge.trial_judge import A_GIVEN_PATTERN, NO_KEY, TrialJudge, judge_again, judge_without_model
 
 __all__ = [
+    "A_GIVEN_PATTERN",
+    "NO_KEY",
+    "SCREENED",
     "Aliases",
     "Evidence",
+    "ScreenedEvidence",
     "SeenAnswer",
     "Suspect",
     "TrialJudge",
@@ -19,7 +24,8 @@ __all__ = [
     "judge_again",
     "judge_by_model",
     "judge_by_rules",
+    "judge_without_model",
     "make_evidence",
-    "needs_trace",
     "screen",
+    "screened_evidence",
 ]

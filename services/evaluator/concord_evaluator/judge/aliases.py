@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Final
 
 from concord.wire.roster import RosterEntry
@@ -19,8 +20,7 @@ class Aliases:
         self._of = {agent: f"agent {number}" for number, agent in enumerate(self.agents, start=1)}
         known = {**_other_names(self.agents, roster), **{agent: agent for agent in self.agents}}
         self._spelt = {name.casefold(): self._of[agent] for name, agent in known.items() if agent in self._of}
-        names = sorted((name for name, agent in known.items() if name and agent in self._of), key=len, reverse=True)
-        self._names = re.compile("|".join(map(_pattern, names))) if names else None
+        self._hidden = [name for name, agent in known.items() if name and agent in self._of]
 
     def of(self, agent: str, otherwise: str) -> str:
         """The alias of an agent; `otherwise` for an agent outside the team."""
@@ -39,6 +39,12 @@ class Aliases:
     def show(self, text: str) -> str:
         """The text with aliases replaced by names."""
         return _NUMBERED.sub(lambda match: self._name(int(match[1]), match[0]), text)
+
+    @cached_property
+    def _names(self) -> re.Pattern[str] | None:
+        """All names, the longest first. Made when first needed: evidence that was stored has no name to hide."""
+        names = sorted(self._hidden, key=len, reverse=True)
+        return re.compile("|".join(map(_pattern, names))) if names else None
 
     def _name(self, number: int, otherwise: str) -> str:
         return self.agents[number - 1] if 1 <= number <= len(self.agents) else otherwise

@@ -3,7 +3,9 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Annotated, Final
+
+from pydantic import PlainSerializer, PlainValidator
 
 from concord.assessment.results import CallRecord
 from concord.judging.truncation import cost, cut, fair_limit
@@ -60,6 +62,10 @@ class SeenAnswer:
     fault: str = ""
 
 
+StoredAliases = Annotated[Aliases, PlainValidator(Aliases), PlainSerializer(lambda aliases: aliases.agents)]
+"""Aliases that are stored as the names of the agents, from which they follow."""
+
+
 @dataclass(frozen=True, slots=True)
 class Evidence:
     """The shown calls in causal order, and the answers that count.
@@ -71,7 +77,7 @@ class Evidence:
     task: str
     answers: tuple[SeenAnswer, ...]
     condensed: bool
-    aliases: Aliases
+    aliases: StoredAliases
     target: tuple[str, ...] = ()
 
     @property

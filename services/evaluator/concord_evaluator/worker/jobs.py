@@ -1,14 +1,15 @@
 """The evaluator's three jobs: evaluate a trial, judge it, make the row. Running a job twice changes nothing."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Final, Literal
 
 import structlog
 from pydantic import JsonValue
 
 from concord.assessment import AssessmentPlan
-from concord.assessment.inputs import EvaluationInputs, RowInputs, TrialInputs
+from concord.assessment.inputs import CriteriaInputs, EvaluationInputs, JudgeInputs, RowInputs, TrialInputs
 from concord.assessment.jobs import (
     ROW_DOCUMENT,
     ROW_FAILURE_DOCUMENT,
@@ -25,25 +26,33 @@ from concord.assessment.jobs import (
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Judgment
 from concord.judging import RecordedTranscript
-from concord.processes import Calls
-from concord.storage.ports import AssessmentStore, JobFunction, JobQueue, TraceStore
+from concord.processes import Calls, LimitExceededError
+from concord.storage.ports import AssessmentStore, JobFunction, JobQueue, RetryLater, TraceStore
 from concord.trace.report import Channel, ReportBatch, SerialisedBatch
 from concord.trace.timing import StepClock
 from concord.wire.assignment import Assignment
 from concord.wire.ids import new_step_id
 from concord.wire.roster import GREEN_AGENT
 from concord_assistant.results import AssessmentResults
-from concord_evaluator.criteria import CriteriaEvaluator
-from concord_evaluator.documents import JudgedTrial, TrialEvaluation, evaluation_document
-from concord_evaluator.judge import TrialJudge, needs_trace
+from concord_evaluator.criteria import CriteriaEvaluator, evaluate_by_code
+from concord_evaluator.documents import JudgedTrial, TrialEvaluation, evaluation_document, evidence_document
+from concord_evaluator.judge import A_GIVEN_PATTERN, SCREENED, ScreenedEvidence, TrialJudge, judge_without_model
 from concord_evaluator.pipeline import verdict_on, without_metrics
 from concord_evaluator.trace import is_observed
-from concord_evaluator.verdicts import given_up, graded_by, has_criteria, needs_judge, with_results
+from concord_evaluator.verdicts import (
+    given_up,
+    graded_by,
+    has_criteria,
+    needs_judge,
+    reads_texts,
+    with_findings,
+    with_results,
+)
 from concord_evaluator.versions import software_versions
 from concord_evaluator.worker.job_calls import JobCalls
 from concord_evaluator.worker.job_steps import job_batch
 from concord_evaluator.worker.plans import Plans
-from concord_evaluator.worker.pool_functions import EvaluationLimits, evaluation_of, row_of
+from concord_evaluator.worker.pool_functions import EvaluationLimits, evaluation_of, evidence_on, row_of
 
 MAX_MESSAGE: Final = 500
 """Characters of an error message that a failure quotes."""
@@ -89,23 +98,26 @@ class EvaluatorJobs:
         return {job.function: function for job, function in jobs.items() if job.queue is queue}
 
     async def evaluate_trial(self, arguments: Mapping[str, JsonValue]) -> None:
-        """Evaluates a trial, unless it is evaluated already, and queues its judging.
+        """Evaluates a trial, and leaves its verdict or, if a model is to be asked, queues its judgment.
 
-        Raises StorageUnavailableError, RetryLater.
+        A repeated job goes on after what is stored. Raises StorageUnavailableError, RetryLater.
         """
         request = EvaluateTrial.model_validate(arguments)
         if await self._is_judged(request.assessment_id, request.trial_id):
             return
-        if not await self._is_evaluated(request):
-            await self._evaluate(request)
-        await self._queue.enqueue(_judging(request).job())
-
-    async def _evaluate(self, request: EvaluateTrial) -> None:
-        clock = StepClock()
         plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
-        trace_id = plan.trial(request.trial_id).trace_id
-        structlog.contextvars.bind_contextvars(trace_id=trace_id)
-        batches = [batch async for batch in self._traces.batches(trace_id)]
+        structlog.contextvars.bind_contextvars(trace_id=plan.trial(request.trial_id).trace_id)
+        if not await self._is_evaluated(request):
+            batches = await self._evaluate(plan, request)
+            await self._screen(plan, request, batches)
+        elif reads_texts(plan, request.trial_id) and not await self._has_evidence(request):
+            await self._screen(plan, request, await self._batches(plan, request))
+        await self._judge_or_queue(plan, request)
+
+    async def _evaluate(self, plan: AssessmentPlan, request: EvaluateTrial) -> Sequence[ReportBatch]:
+        """Stores the evaluation of a trial, and returns the trace that it was made from."""
+        clock, trace_id = StepClock(), plan.trial(request.trial_id).trace_id
+        batches = await self._batches(plan, request)
         late, refused = await self._traces.late(trace_id), await self._traces.refused(trace_id)
         evaluation = await self._calls.run(
             request.job_id, evaluation_of, plan, request, batches, refused, self._limits, late=sorted(late)
@@ -114,65 +126,86 @@ class EvaluatorJobs:
         root = _root(request.assessment_id, trace_id)
         await self._append(job_batch(request.function, request.trial_id, root, clock))
         logger.info("evaluated a trial", job=request.job_id, batches=len(batches), seconds=clock.elapsed_s)
+        return batches
+
+    async def _screen(self, plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[ReportBatch]) -> None:
+        """Stores the screened evidence on an evaluated trial, if the judge reads texts."""
+        if not reads_texts(plan, request.trial_id):
+            return
+        key, in_time = f"{request.job_id}:evidence", batches[: request.closed_after]
+        evidence = await self._calls.run(key, evidence_on, plan, await self._evaluation(request), in_time)
+        await self._assessments.save(request.assessment_id, evidence_document(request.trial_id), evidence.decode())
+
+    async def _judge_or_queue(self, plan: AssessmentPlan, request: EvaluateTrial) -> None:
+        if not await self._judge_by_code(plan, request):
+            judging = JudgeTrial(assessment_id=request.assessment_id, trial_id=request.trial_id)
+            await self._queue.enqueue(judging.job())
+
+    async def _judge_by_code(self, plan: AssessmentPlan, request: EvaluateTrial) -> bool:
+        """Stores the verdict on an evaluated trial. Returns False if a model is to be asked first."""
+        trial_id = request.trial_id
+        note = await self._queue.worker_note(Queue.LLM)
+        if reads_texts(plan, trial_id) and not note:  # a model answers there, or nobody knows
+            return False
+        evaluation, results, judgment = await self._evaluation(request), None, None
+        inputs = TrialInputs(evaluation=evaluation.inputs)
+        if has_criteria(plan, trial_id):
+            record = await self._conducted(request)
+            results = await evaluate_by_code(record, model_answers=not note)
+            if results is None:
+                return False
+            evaluation = graded_by(results, plan, evaluation)
+            inputs = inputs.model_copy(update={"criteria": CriteriaInputs(with_model=False)})
+        if needs_judge(plan, trial_id):
+            screened, reason = await self._evidence(plan, request), note or A_GIVEN_PATTERN
+            judgment = judge_without_model(plan, evaluation, screened, reason)
+            evaluation = with_findings(evaluation, () if screened is None else screened.findings)
+            inputs = inputs.model_copy(update={"judge": JudgeInputs(reason=reason)})
+        await self._save_verdict(request, verdict_on(plan, evaluation, judgment), results, inputs)
+        return True
 
     async def judge_trial(self, arguments: Mapping[str, JsonValue]) -> None:
-        """Judges and scores an evaluated trial. Raises StorageUnavailableError; LookupError without an evaluation."""
+        """Asks the model about an evaluated trial, and leaves its verdict.
+
+        Raises StorageUnavailableError; LookupError without an evaluation.
+        """
         request = JudgeTrial.model_validate(arguments)
         if await self._is_judged(request.assessment_id, request.trial_id):
             return
         plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
         structlog.contextvars.bind_contextvars(trace_id=plan.trial(request.trial_id).trace_id)
-        evaluation = await self._evaluation(request)
-        of_criteria, of_judge = RecordedTranscript(), RecordedTranscript()
+        evaluation, results, judgment = await self._evaluation(request), None, None
         inputs = TrialInputs(evaluation=evaluation.inputs)
-        results = judgment = None
         if has_criteria(plan, request.trial_id):
-            results = await self._evaluate_criteria(plan, request, of_criteria)
+            results, of_criteria = await self._evaluate_criteria(plan, request)
             evaluation = graded_by(results, plan, evaluation)
-            inputs = inputs.model_copy(update={"criteria": self._criteria.inputs(of_criteria)})
-        if needs_judge(plan, request.trial_id):
-            judgment, evaluation = await self._judge_trial(plan, request, evaluation, of_judge)
-            inputs = inputs.model_copy(update={"judge": self._judge.inputs(of_judge)})
-        verdict = verdict_on(plan, evaluation, judgment)
-        if results is not None:
-            verdict = with_results(verdict, results)
-        await self._save_verdict(request, verdict.model_copy(update={"inputs": inputs}))
-        logger.info("judged a trial", job=request.job_id, score=verdict.record and verdict.record.overall_score)
+            inputs = inputs.model_copy(update={"criteria": of_criteria})
+        screened = await self._evidence(plan, request)
+        if screened is not None:
+            judgment, of_judge = await self._ask_judge(plan, request, evaluation, screened)
+            evaluation = with_findings(evaluation, screened.findings)
+            inputs = inputs.model_copy(update={"judge": of_judge})
+        await self._save_verdict(request, verdict_on(plan, evaluation, judgment), results, inputs)
 
     async def _evaluate_criteria(
-        self, plan: AssessmentPlan, request: JudgeTrial, transcript: RecordedTranscript
-    ) -> AssessmentResults:
+        self, plan: AssessmentPlan, request: JudgeTrial
+    ) -> tuple[AssessmentResults, CriteriaInputs]:
         """The results of a scenario's criteria. Calls to the model become steps of the trace."""
-        document = await self._assessments.load(request.assessment_id, conducted_document(request.trial_id))
-        if document is None:
-            raise LookupError(f"{request.trial_id} has no record of its turns")
-        root = _root(request.assessment_id, plan.trial(request.trial_id).trace_id)
-        clock = StepClock()
-        results, calls = await self._criteria.evaluate(document, root, transcript)
+        root, clock = _root(request.assessment_id, plan.trial(request.trial_id).trace_id), StepClock()
+        transcript = RecordedTranscript()
+        results, calls = await self._criteria.evaluate(await self._conducted(request), root, transcript)
         await self._append(job_batch("evaluate_criteria", request.trial_id, root, clock, calls))
-        return results
+        return results, self._criteria.inputs(transcript)
 
-    async def _judge_trial(
-        self,
-        plan: AssessmentPlan,
-        request: JudgeTrial,
-        evaluation: TrialEvaluation,
-        transcript: RecordedTranscript,
-    ) -> tuple[Judgment, TrialEvaluation]:
-        """The judgment, and the evaluation with the judge's findings. Calls to the model become steps of the trace."""
-        trace_id = plan.trial(request.trial_id).trace_id
-        root = _root(request.assessment_id, trace_id)
-        clock = StepClock()
-        batches: list[ReportBatch] = []
-        if needs_trace(plan, evaluation):
-            # The evaluation document does not carry the texts of calls. Which calls the judge sees follows from the
-            # whole trace, so collecting their texts takes a second reading, and the evaluation has less time for one.
-            batches = [batch async for batch in self._traces.batches(trace_id)]
-        # Batches that came after the trial closed are not evidence: their reporters may have known the outcome.
-        in_time = batches[: request.closed_after]
-        judgment, findings, calls = await self._judge.judge(plan, evaluation, in_time, root, transcript)
+    async def _ask_judge(
+        self, plan: AssessmentPlan, request: JudgeTrial, evaluation: TrialEvaluation, screened: ScreenedEvidence
+    ) -> tuple[Judgment, JudgeInputs]:
+        """The judgment. Calls to the model become steps of the trace."""
+        root, clock = _root(request.assessment_id, plan.trial(request.trial_id).trace_id), StepClock()
+        transcript = RecordedTranscript()
+        judgment, calls = await self._judge.judge(plan, evaluation, screened, root, transcript)
         await self._append(job_batch(request.function, request.trial_id, root, clock, calls))
-        return judgment, evaluation.model_copy(update={"findings": [*evaluation.findings, *findings]})
+        return judgment, self._judge.inputs(transcript)
 
     async def aggregate_assessment(self, arguments: Mapping[str, JsonValue]) -> None:
         """Makes the row from the stored verdicts. Raises StorageUnavailableError, RetryLater."""
@@ -220,30 +253,41 @@ class EvaluatorJobs:
 
     async def _score_anyway(self, job: Job, failure: InfrastructureFailure) -> None:
         """Scores a trial without the result of its failed job. Raises LookupError, ValueError for an invalid job."""
-        if job.function == EvaluateTrial.function:
-            request = EvaluateTrial.model_validate(job.arguments)
-            plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
-            trace_id = plan.trial(request.trial_id).trace_id
-            batches = [batch async for batch in self._traces.batches(trace_id)]
-            evaluation = await asyncio.to_thread(
-                without_metrics, plan, request, list(filter(is_observed, batches)), failure.message
-            )
-            inputs = EvaluationInputs(batches=len(batches), failure=failure.message)
-            evaluation = evaluation.model_copy(update={"inputs": inputs})
-            await self._save_evaluation(request.assessment_id, request.trial_id, evaluation.model_dump_json())
-            await self._queue.enqueue(_judging(request).job())
-        else:
-            judging = JudgeTrial.model_validate(job.arguments)
-            plan = await self._plans.of_trial(judging.assessment_id, judging.trial_id)
-            evaluation = await self._evaluation(judging)
-            verdict = verdict_on(plan, given_up(evaluation, failure), None)
-            unjudged = TrialInputs(evaluation=evaluation.inputs, failure=failure)
-            await self._save_verdict(judging, verdict.model_copy(update={"inputs": unjudged}))
+        request = (EvaluateTrial if job.function == EvaluateTrial.function else JudgeTrial).model_validate(
+            job.arguments
+        )
+        plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
+        if isinstance(request, EvaluateTrial) and not await self._is_evaluated(request):
+            batches = await self._evaluate_without_metrics(plan, request, failure)
+            with suppress(LimitExceededError, RetryLater):
+                await self._screen(plan, request, batches)
+                await self._judge_or_queue(plan, request)
+                return
+        evaluation = await self._evaluation(request)
+        unjudged = TrialInputs(evaluation=evaluation.inputs, failure=failure)
+        await self._save_verdict(request, verdict_on(plan, given_up(evaluation, failure), None), None, unjudged)
+
+    async def _evaluate_without_metrics(
+        self, plan: AssessmentPlan, request: EvaluateTrial, failure: InfrastructureFailure
+    ) -> Sequence[ReportBatch]:
+        batches = await self._batches(plan, request)
+        observed = list(filter(is_observed, batches))
+        evaluation = await asyncio.to_thread(without_metrics, plan, request, observed, failure.message)
+        inputs = EvaluationInputs(batches=len(batches), failure=failure.message)
+        document = evaluation.model_copy(update={"inputs": inputs}).model_dump_json()
+        await self._save_evaluation(request.assessment_id, request.trial_id, document)
+        return batches
+
+    async def _batches(self, plan: AssessmentPlan, request: EvaluateTrial) -> Sequence[ReportBatch]:
+        return [batch async for batch in self._traces.batches(plan.trial(request.trial_id).trace_id)]
 
     async def _is_evaluated(self, request: EvaluateTrial) -> bool:
         """Whether a complete evaluation is stored. One without metrics may be replaced by a retry."""
         document = await self._assessments.load(request.assessment_id, evaluation_document(request.trial_id))
         return document is not None and TrialEvaluation.model_validate_json(document).failure is None
+
+    async def _has_evidence(self, request: EvaluateTrial) -> bool:
+        return await self._assessments.load(request.assessment_id, evidence_document(request.trial_id)) is not None
 
     async def _is_judged(self, assessment_id: str, trial_id: str) -> bool:
         """Whether a final verdict is stored. One with a failure may be replaced by a retry."""
@@ -256,27 +300,48 @@ class EvaluatorJobs:
     async def _save_evaluation(self, assessment_id: str, trial_id: str, document: str) -> None:
         await self._assessments.save(assessment_id, evaluation_document(trial_id), document)
 
-    async def _save_verdict(self, request: JudgeTrial, verdict: JudgedTrial) -> None:
-        await self._assessments.save(request.assessment_id, trial_document(request.trial_id), verdict.model_dump_json())
+    async def _save_verdict(
+        self,
+        request: EvaluateTrial | JudgeTrial,
+        verdict: JudgedTrial,
+        results: AssessmentResults | None,
+        inputs: TrialInputs,
+    ) -> None:
+        if results is not None:
+            verdict = with_results(verdict, results)
+        document = verdict.model_copy(update={"inputs": inputs}).model_dump_json()
+        await self._assessments.save(request.assessment_id, trial_document(request.trial_id), document)
+        logger.info("judged a trial", job=request.job_id, score=verdict.record and verdict.record.overall_score)
 
     async def _append(self, batch: SerialisedBatch) -> None:
         """Adds a batch of the evaluator's own steps to the trace. Own steps have no quota."""
         await self._traces.append(batch.received(Channel.OBSERVED, authenticated=True), batch.receipt())
 
-    async def _evaluation(self, request: JudgeTrial) -> TrialEvaluation:
+    async def _evaluation(self, request: EvaluateTrial | JudgeTrial) -> TrialEvaluation:
         document = await self._assessments.load(request.assessment_id, evaluation_document(request.trial_id))
         if document is None:
             raise LookupError(f"{request.trial_id} has no evaluation")
         return TrialEvaluation.model_validate_json(document)
 
+    async def _evidence(self, plan: AssessmentPlan, request: EvaluateTrial | JudgeTrial) -> ScreenedEvidence | None:
+        """The screened evidence. None if the judge reads no texts of the trial."""
+        if not reads_texts(plan, request.trial_id):
+            return None
+        document = await self._assessments.load(request.assessment_id, evidence_document(request.trial_id))
+        if document is None:
+            raise LookupError(f"{request.trial_id} has no evidence")
+        return SCREENED.validate_json(document)
+
+    async def _conducted(self, request: EvaluateTrial | JudgeTrial) -> str:
+        document = await self._assessments.load(request.assessment_id, conducted_document(request.trial_id))
+        if document is None:
+            raise LookupError(f"{request.trial_id} has no record of its turns")
+        return document
+
 
 def _root(assessment_id: str, trace_id: str) -> Assignment:
     """The evaluator's assignment in a trace: a new step, the parent of the steps of its calls."""
     return Assignment(assessment_id=assessment_id, trace_id=trace_id, step_id=new_step_id(), agent_id=GREEN_AGENT)
-
-
-def _judging(request: EvaluateTrial) -> JudgeTrial:
-    return JudgeTrial(assessment_id=request.assessment_id, trial_id=request.trial_id, closed_after=request.closed_after)
 
 
 def _failure(job: Job, trial_id: str | None, error: str) -> InfrastructureFailure:

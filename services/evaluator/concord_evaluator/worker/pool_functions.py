@@ -10,7 +10,8 @@ from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.result_row import InfrastructureFailure
 from concord.trace.report import ReportBatch
 from concord_evaluator.aggregate import make_row
-from concord_evaluator.documents import JudgedTrial
+from concord_evaluator.documents import JudgedTrial, TrialEvaluation
+from concord_evaluator.judge import SCREENED, screened_evidence
 from concord_evaluator.pipeline import Budget, evaluate_trial
 from concord_evaluator.verdicts import with_late
 
@@ -45,6 +46,11 @@ def evaluation_of(
         checks_in_time=deadline.checks_in_time if deadline.over else None,
     )
     return evaluation.model_copy(update={"inputs": inputs}).model_dump_json()
+
+
+def evidence_on(plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequence[ReportBatch]) -> bytes:
+    """The `ScreenedEvidence` on a trial, as JSON."""
+    return SCREENED.dump_json(screened_evidence(plan, evaluation, batches))
 
 
 @dataclass(slots=True)

@@ -43,8 +43,13 @@ class ArqJobQueue:
 
     async def has_worker(self, queue: Queue) -> bool:
         """See `JobQueue.has_worker`."""
+        return await self.worker_note(queue) is not None
+
+    async def worker_note(self, queue: Queue) -> str | None:
+        """See `JobQueue.worker_note`."""
         with storage_faults():
-            return bool(await self._redis.exists(keys.health(queue)))
+            note = await self._redis.get(keys.health(queue))
+        return None if note is None else note.decode()
 
     async def oldest_s(self, queue: Queue) -> float:
         """See `JobQueue.oldest_s`. arq scores a job by the time from which it is due (Unix milliseconds)."""

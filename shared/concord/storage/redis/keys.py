@@ -121,5 +121,5 @@ def queue(name: str) -> str:
 
 
 def health(queue_name: str) -> str:
-    """String: the health record that all workers of a queue share. Expires unless one of them renews it."""
+    """String: the health record that all workers of a queue share, with their note. Expires unless one renews it."""
     return f"{PREFIX}:health:{queue_name}"

@@ -75,8 +75,9 @@ async def run_worker(
     *,
     stop: asyncio.Event,
     on_attempt: OnAttempt = lambda *_: None,
+    note: str = "",
 ) -> None:
-    """Works on a queue until `stop` is set.
+    """Works on a queue until `stop` is set. `note`: see `JobQueue.worker_note`.
 
     Then it takes no more jobs, and lets running ones finish for `completion_wait_s`. If Redis is lost, the worker
     reconnects and its unfinished jobs are run again. A killed worker's jobs are run again after `LEASE_S`.
@@ -95,7 +96,7 @@ async def run_worker(
             job_serializer=to_json,
             job_deserializer=from_json,
         )
-        beating = asyncio.create_task(_beat(redis, queue, worker, policy.heartbeat_file))
+        beating = asyncio.create_task(_beat(redis, queue, worker, note, policy.heartbeat_file))
         try:
             await _run_until_stopped(worker, stop)
         finally:
@@ -120,7 +121,7 @@ class _LeasingWorker(Worker):
         await super().start_jobs([job_id for job_id in job_ids if job_id.decode() not in running])
 
 
-async def _beat(redis: ArqRedis, queue: Queue, worker: _LeasingWorker, file: Path | None) -> None:
+async def _beat(redis: ArqRedis, queue: Queue, worker: _LeasingWorker, note: str, file: Path | None) -> None:
     """Renews the queue's health record, and the leases of the worker's jobs.
 
     arq's own health record would expire a second after its renewal is due. The file is touched without Redis too: to
@@ -131,7 +132,7 @@ async def _beat(redis: ArqRedis, queue: Queue, worker: _LeasingWorker, file: Pat
             _touch(file)
         with suppress(RedisError, OSError):
             async with redis.pipeline(transaction=False) as pipe:
-                pipe.psetex(keys.health(queue), _HEALTHY_MS, b"")
+                pipe.psetex(keys.health(queue), _HEALTHY_MS, note)
                 for job_id in worker.running:
                     pipe.pexpire(f"{in_progress_key_prefix}{job_id}", round(1000 * LEASE_S))
                 await pipe.execute()
