@@ -28,7 +28,7 @@ PINNED = {"message_id": "m1"}
 
 @pytest.fixture(scope="module")
 def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    with serving(tmp_path_factory.mktemp("pinning") / "snapshot.json") as url:
+    with serving(tmp_path_factory.mktemp("pinning")) as url:
         yield url
 
 

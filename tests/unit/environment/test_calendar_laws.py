@@ -5,7 +5,14 @@ from itertools import takewhile
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+from hypothesis.stateful import (
+    RuleBasedStateMachine,
+    initialize,
+    invariant,
+    precondition,
+    rule,
+    run_state_machine_as_test,
+)
 
 from concord_environment.core.faults import Fault
 from concord_environment.modalities.calendar.recurrence import occurrences
@@ -94,8 +101,9 @@ class Calendar(RuleBasedStateMachine):
             assert all(event.end - event.start == timedelta(minutes=30) for event in self.shown())
 
 
-Calendar.TestCase.settings = settings(max_examples=25, stateful_step_count=10, deadline=None)
-TestCalendar = Calendar.TestCase
+def test_a_series_stays_consistent_under_any_changes() -> None:
+    limits = settings(max_examples=25, stateful_step_count=10, deadline=None)
+    run_state_machine_as_test(Calendar, settings=limits)
 
 
 @given(st.integers(1, 30), st.integers(0, 29))

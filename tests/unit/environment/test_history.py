@@ -4,7 +4,7 @@ from datetime import timedelta
 
 from hypothesis import settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
+from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 from concord_environment.core.engine import Position
 from concord_environment.core.events import EventStatus, Submission
@@ -90,8 +90,9 @@ class History(RuleBasedStateMachine):
         assert counted == len(self.simulation.events)
 
 
-History.TestCase.settings = settings(max_examples=25, stateful_step_count=15, deadline=None)
-TestHistory = History.TestCase
+def test_undoing_any_calls_restores_the_origin_and_redoing_them_the_latest_state() -> None:
+    limits = settings(max_examples=25, stateful_step_count=15, deadline=None)
+    run_state_machine_as_test(History, settings=limits)
 
 
 def full_run(seed: int = 0, tie_seed: int | None = None) -> Simulation[EnvironmentWorld]:
