@@ -4,6 +4,7 @@ from datetime import UTC, date, datetime, timedelta
 from zoneinfo import ZoneInfo
 
 import pytest
+from pydantic import ValidationError
 
 from concord_environment.core.faults import BadRequest, Conflict, Invalid, NotFound
 from concord_environment.modalities.calendar.client_form import client_rule
@@ -130,6 +131,38 @@ def test_a_series_without_occurrences_is_refused(recurrence: dict[str, object]) 
 
 def test_a_rule_on_leap_days_has_occurrences() -> None:
     assert recurs("FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=29", datetime(2026, 3, 1, tzinfo=UTC))
+
+
+@pytest.mark.parametrize(
+    ("until", "last"),
+    [
+        ("20260316", MONDAYS[2]),
+        ("20260316T100000", MONDAYS[2]),
+        ("20260316T090000Z", MONDAYS[2]),
+        ("20260316T085959Z", MONDAYS[1]),
+        ("20260405", MONDAYS[4]),
+        ("99991231T235959Z", "2026-04-27"),
+    ],
+)
+def test_an_end_is_in_the_time_zone_of_the_series_unless_it_is_in_utc(until: str, last: str) -> None:
+    simulation = new_simulation()
+    recurrence = {"frequency": "weekly", "rrule": f"FREQ=WEEKLY;BYDAY=MO;UNTIL={until}"}
+    create(simulation, recurrence=recurrence)
+    assert days(simulation)[-1] == last
+
+
+def test_a_rule_whose_occurrences_are_further_apart_than_simulated_time_is_long_ends_with_it() -> None:
+    simulation = new_simulation()
+    create(simulation, recurrence={"frequency": "yearly", "interval": 1000})
+    assert days(simulation) == MONDAYS[:1]
+
+
+@pytest.mark.parametrize(
+    "part", ["BYMONTH=0", "BYMONTHDAY=32", "BYDAY=MO,", "BYDAY=-MO", "BYSETPOS=367", "UNTIL=20261301"]
+)
+def test_a_rule_that_names_no_date_is_refused(part: str) -> None:
+    with pytest.raises(ValidationError, match="RRULE"):
+        RecurrenceRule.model_validate({"frequency": "monthly", "rrule": f"FREQ=MONTHLY;{part}"})
 
 
 def test_an_event_that_ends_before_it_begins_is_refused() -> None:

@@ -5,25 +5,23 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import date, datetime, time, timedelta
-from functools import lru_cache
-from itertools import islice, takewhile
+from functools import lru_cache, partial
+from itertools import islice
 from typing import Final
 from zoneinfo import ZoneInfo
-
-from ical.iter import as_rrule
-from ical.types import Recur
 
 from concord_environment.core.clock import as_utc
 from concord_environment.core.faults import Invalid
 from concord_environment.modalities.calendar.client_form import WEEKDAYS
-from concord_environment.modalities.calendar.rrule import recurs, without_end
+from concord_environment.modalities.calendar.rrule import local_starts, recurs, without_end
 from concord_environment.modalities.calendar.state import CalendarEvent, RecurrenceRule
 
 MAX_OCCURRENCES: Final = 20_000
 """The maximum number of occurrences computed for a series: fifty years of a daily series."""
 
-_YEARS_KEPT: Final = 2
-"""The years after the start of a series for which start times are cached: at most some 60 kB for 1,024 series."""
+_MAX_KEPT: Final = 4_000
+"""The start times of a series that are kept, because computing them is slow: eleven years of a daily series, 200 kB."""
+_SERIES_KEPT: Final = 1_024
 
 _DAY: Final = timedelta(days=1)
 
@@ -70,7 +68,7 @@ def occurrences(event: CalendarEvent, start: datetime | None, end: datetime | No
     """
     zone = ZoneInfo(event.timezone)
     duration = event.end - event.start
-    for local_start in islice(_starts(event, zone, start, end), MAX_OCCURRENCES):
+    for local_start in islice(_starts(event, zone, start), MAX_OCCURRENCES):
         begin = as_utc(local_start)
         if end is not None and begin >= end:
             return
@@ -153,30 +151,50 @@ def _without_end(event: CalendarEvent) -> CalendarEvent:
     return _without_exceptions(event)
 
 
-def _starts(event: CalendarEvent, zone: ZoneInfo, start: datetime | None, end: datetime | None) -> Iterable[datetime]:
-    """The start times of a series in its zone, including those of all occurrences that overlap [start, end)."""
-    begin = event.start.astimezone(zone)
+def _starts(event: CalendarEvent, zone: ZoneInfo, start: datetime | None) -> Iterable[datetime]:
+    """The local start times of a series, including those of all occurrences that end after `start`."""
     if event.recurrence is None:
-        return (begin,)
-    rule = rrule_of(event.recurrence, zone)
-    year = None if end is None else end.astimezone(zone).year
-    if year is None or year > begin.year + _YEARS_KEPT:
-        return _all_starts(rule, begin)
-    cached = _starts_until(rule, event.start, zone, year)
-    # The margin of a day is for clock changes: the cached times compare as local times.
-    first = 0 if start is None else bisect_left(cached, start.astimezone(zone) - (event.end - event.start) - _DAY)
-    return islice(cached, first, None)
+        return (event.start.astimezone(zone),)
+    series = _series(rrule_of(event.recurrence, zone), event.start, zone)
+    # The margin of a day is for clock changes: the start times compare as local times.
+    return series.since(None if start is None else start.astimezone(zone) - (event.end - event.start) - _DAY)
 
 
-def _all_starts(rule: str, begin: datetime) -> Iterator[datetime]:
-    starts = as_rrule(Recur.from_rrule(rule), [], [], begin)
-    return (start for start in starts or () if isinstance(start, datetime))
+class _Series:
+    """The local start times of a series, which computes them as far as they are asked for and keeps the first ones."""
+
+    def __init__(self, rule: str, start: datetime, zone: ZoneInfo) -> None:
+        self._all = partial(local_starts, rule, start.astimezone(zone))
+        self._following = self._all()
+        self._kept: list[datetime] = []
+        self._is_complete = False
+
+    def since(self, moment: datetime | None) -> Iterator[datetime]:
+        """The start times in order. Those before the moment are left out if they are kept."""
+        position = 0
+        if moment is not None:
+            while (not self._kept or self._kept[-1] < moment) and self._has_more():
+                pass
+            position = bisect_left(self._kept, moment)
+        while position < len(self._kept) or self._has_more():
+            yield self._kept[position]
+            position += 1
+        if not self._is_complete:
+            yield from islice(self._all(), len(self._kept), None)
+
+    def _has_more(self) -> bool:
+        """Computes and keeps one more start time. False if there is none, or if enough are kept."""
+        if self._is_complete or len(self._kept) == _MAX_KEPT:
+            return False
+        following = next(self._following, None)
+        if following is None:
+            self._is_complete = True
+            return False
+        self._kept.append(following)
+        return True
 
 
-@lru_cache(maxsize=1024)
-def _starts_until(rule: str, start: datetime, zone: ZoneInfo, year: int) -> tuple[datetime, ...]:
-    """The start times up to the end of a year, cached because expanding a rule is slow."""
-    return tuple(takewhile(lambda local_start: local_start.year <= year, _all_starts(rule, start.astimezone(zone))))
+_series = lru_cache(maxsize=_SERIES_KEPT)(_Series)
 
 
 def _end_of(day: date, zone: ZoneInfo) -> datetime:
