@@ -11,7 +11,7 @@ from rich.text import Text
 
 from concord.assessment import AssessmentConfig
 from concord.assessment.result_row import ResultRow
-from concord_cli.display_text import printable
+from concord_cli.display_text import counted, printable
 from concord_cli.errors import AssessmentError, IncompleteError, UnrecognisedError, UsageError
 from concord_cli.evaluate.inputs import find_inputs, read_config, traces_in, without_effect
 from concord_cli.evaluate.outputs import graph_writer, result_writer
@@ -80,7 +80,7 @@ def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
     if evaluation.files_left_out:
         only_unrecognised = evaluation.files_left_out == evaluation.unrecognised
         raise (UnrecognisedError if only_unrecognised else AssessmentError)(
-            f"{len(evaluation.files_left_out)} of {_counted(files)} skipped"
+            f"{len(evaluation.files_left_out)} of {_files_and_folders(files)} skipped"
         )
     if evaluation.records_left_out:
         raise IncompleteError(f"unreadable records skipped: {evaluation.records_left_out}")
@@ -179,15 +179,14 @@ def _print_line(console: Console, text: str) -> None:
 def _show(evaluated: Sequence[TraceLine], files: Sequence[Path]) -> None:
     console = output_console(WIDE)
     console.print(table_of(evaluated))
-    traces = "1 trace" if len(evaluated) == 1 else f"{len(evaluated)} traces"
-    console.print(f"\n{traces} of {_counted(files)} evaluated")
+    console.print(f"\n{counted(len(evaluated), 'trace')} of {_files_and_folders(files)} evaluated")
 
 
-def _counted(paths: Sequence[Path]) -> str:
+def _files_and_folders(paths: Sequence[Path]) -> str:
     """The numbers of files and folders, in words."""
     folders = sum(path.is_dir() for path in paths)
     counts = {"file": len(paths) - folders, "folder": folders}
-    in_words = [f"{n} {kind}" if n == 1 else f"{n} {kind}s" for kind, n in counts.items() if n]
+    in_words = [counted(n, kind) for kind, n in counts.items() if n]
     return " and ".join(in_words) or "0 files"
 
 

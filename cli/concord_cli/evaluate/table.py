@@ -11,6 +11,7 @@ from rich.text import Text
 
 from concord.assessment.result_row import ResultRow
 from concord.trace.attributes import EdgeKind
+from concord_cli.display_text import counted
 from concord_cli.row_text.interactions import coordination_label
 from concord_cli.terminal import plain_lines
 
@@ -87,8 +88,8 @@ def _edges(lines: Iterable[TraceLine]) -> Iterable[RenderableType]:
     for line in lines:
         kinds.update(line.kinds)
     if kinds.keys() - {EdgeKind.DELEGATION}:
-        counted = ", ".join(f"{kind} {calls}" for kind, calls in sorted(kinds.items()))
-        yield Text(f"\nKinds of calls: {counted}; the metrics count all of them")
+        by_kind = ", ".join(f"{kind} {calls}" for kind, calls in sorted(kinds.items()))
+        yield Text(f"\nKinds of calls: {by_kind}; the metrics count all of them")
 
 
 def _warnings(lines: Iterable[TraceLine]) -> Iterable[RenderableType]:
@@ -96,7 +97,7 @@ def _warnings(lines: Iterable[TraceLine]) -> Iterable[RenderableType]:
     if counts:
         yield Text("\nWarnings", style="bold")
         for warning, traces in counts.items():
-            yield plain_lines(f"  {warning} ({traces} {'trace' if traces == 1 else 'traces'})")
+            yield plain_lines(f"  {warning} ({counted(traces, 'trace')})")
 
 
 def _figure(value: float | None, digits: int) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from concord_cli.display_text import on_one_line
+from concord_cli.display_text import counted, on_one_line
 from concord_cli.row_text.assistant_results import Criterion, Points, ScenarioResults
 
 DIMENSIONS: Final = ("accuracy", "instruction_following", "efficiency", "safety", "politeness")
@@ -83,8 +83,7 @@ def of_points(points: Points) -> str:
 def ending_text(trial: ScenarioResults) -> str:
     """How a trial's turns ended: `ended by the assistant after 3 turns and 7 actions`."""
     ending = ENDINGS.get(trial.reason, on_one_line(trial.reason))
-    turns = f"{trial.turns_taken:,} turn{'' if trial.turns_taken == 1 else 's'}"
-    return f"{ending} after {turns} and {trial.actions_taken:,} action{'' if trial.actions_taken == 1 else 's'}"
+    return f"{ending} after {counted(trial.turns_taken, 'turn')} and {counted(trial.actions_taken, 'action')}"
 
 
 def _over_trials(scenario: str, of_trials: Sequence[Criterion]) -> CriterionPoints:

@@ -9,6 +9,7 @@ from typing import Final
 from concord.assessment import Mode
 from concord.assessment.result_row import Basis, ResultRow, Scoring
 from concord.assessment.results import Grading, MetricParameter, MetricStatus, SubScore, TrialRecord
+from concord_cli.display_text import counted
 
 FACTORS: Final = frozenset({"outcome", "conduct"})
 """The ids of the sub-scores that are multiplied; all others are weighted."""
@@ -158,7 +159,7 @@ def rating_of_trial(row: ResultRow, trial: TrialRecord) -> Rating:
 def pass_count_text(row: ResultRow) -> str:
     """How many of the usable trials passed, and how many are unjudged."""
     scoring = row.detail.scoring
-    usable = _count(scoring.usable_trials, "usable trial")
+    usable = counted(scoring.usable_trials, "usable trial")
     if row.score is None and scoring.unjudged:
         return f"{usable}, none judged"
     passed = f"{scoring.passed_trials:,} of {usable} passed"
@@ -219,10 +220,8 @@ def _of_an_outcome(inputs: _Inputs, score: float) -> Rating:
     if not unjudged:
         return Rating(f"{score:.1f}", rests_on, tuple(notes))
     high = inputs.score_high
-    counted = "1 unjudged trial counts" if unjudged == 1 else f"{unjudged:,} unjudged trials count"
-    notes.append(
-        f"{counted} as failed in the lower figure{'' if high is None else ' and as perfect in the upper one'}."
-    )
+    those = "1 unjudged trial counts" if unjudged == 1 else f"{unjudged:,} unjudged trials count"
+    notes.append(f"{those} as failed in the lower figure{'' if high is None else ' and as perfect in the upper one'}.")
     number = f"{score:.1f}" if high is None else f"{score:.1f} to {high:.1f}"
     return Rating(number, rests_on, tuple(notes))
 
@@ -250,9 +249,5 @@ def _by_whom(judged: Mapping[str, int]) -> str:
     if sum(judged.values()) <= 1:
         return ", ".join(JUDGED_BY[source] for source in judged) or "by nobody"
     (first, n), *others = judged.items()
-    parts = [f"{_count(n, 'trial')} {JUDGED_BY[first]}", *(f"{n:,} {JUDGED_BY[source]}" for source, n in others)]
+    parts = [f"{counted(n, 'trial')} {JUDGED_BY[first]}", *(f"{n:,} {JUDGED_BY[source]}" for source, n in others)]
     return ", ".join(parts)
-
-
-def _count(n: int, thing: str) -> str:
-    return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"

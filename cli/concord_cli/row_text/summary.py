@@ -10,7 +10,7 @@ from rich.text import Text
 
 from concord.assessment.result_row import Detail, ResultRow
 from concord.assessment.results import Finding, InteractionRecord, LatencySummary, SubScore, TrialRecord
-from concord_cli.display_text import printable
+from concord_cli.display_text import counted, printable
 from concord_cli.number_text import duration
 from concord_cli.row_text.assistant import cut_short, failed_checks, losses, one_line, people_faults, points_table
 from concord_cli.row_text.assistant_points import ending_text, of_points, total_points
@@ -121,14 +121,14 @@ def _assistant_headline(row: ResultRow, results: Sequence[ScenarioResults]) -> l
     if rating.number is not None:
         lines[0].append(f", {of_points(total_points(results))} points")
     lines += [Text(note, "dim") for note in rating.notes]
-    ending = ending_text(results[0]) if len(results) == 1 else _count(len(results), "trial")
+    ending = ending_text(results[0]) if len(results) == 1 else counted(len(results), "trial")
     scenarios = ", ".join(dict.fromkeys(each.scenario_id for each in results))
     lines.append(one_line(f"{scenarios}: {ending}"))
     confidence = "" if detail.confidence == "adequate" else f" · confidence: {detail.confidence}"
     lines.append(one_line(f"{pass_count_text(row)} · {row.time_used:.1f} s{confidence}"))
     if not is_lone_assistant(detail):
         label = coordination_label(detail.coordination_quality, detail.coordination_status) or "unknown"
-        lines.append(one_line(f"a team of {_count(len(detail.agents), 'agent')} · coordination: {label}"))
+        lines.append(one_line(f"a team of {counted(len(detail.agents), 'agent')} · coordination: {label}"))
     for line in lines:
         line.no_wrap, line.overflow = True, "ellipsis"
     return lines
@@ -140,7 +140,7 @@ def _team_headline(row: ResultRow) -> Text:
     if detail.scoring.unjudged:
         line.append("".join(f"\n{note}" for note in rating.notes), style="dim")
     shared = any(trial.team_task is not None and trial.team_task.shared_process for trial in detail.trials)
-    seats = _count(len(detail.agents), "seat") + (" in one process" if shared else "")
+    seats = counted(len(detail.agents), "seat") + (" in one process" if shared else "")
     line.append(f"\n{pass_count_text(row)} · {seats} · {row.time_used:.1f} s")
     if detail.confidence != "adequate":
         line.append(f" · confidence: {detail.confidence}", style="yellow")
@@ -166,7 +166,7 @@ def _headline(row: ResultRow) -> Text:
     label = coordination_label(quality, detail.coordination_status) or "unknown"
     line.append(label, style=_QUALITY_STYLES.get(quality or "", ""))
     passed = pass_count_text(row)
-    line.append(f" · {_count(len(detail.agents), 'agent')} · {passed} · {row.time_used:.1f} s")
+    line.append(f" · {counted(len(detail.agents), 'agent')} · {passed} · {row.time_used:.1f} s")
     if detail.confidence != "adequate":
         line.append(f" · confidence: {detail.confidence}", style="yellow")
     return line
@@ -279,7 +279,7 @@ def _latency(latency: LatencySummary) -> RenderableType | None:
         return None
     figures = {"avg": latency.avg, "p50": latency.p50, "p95": latency.p95, "p99": latency.p99}
     line = " · ".join(f"{name} {duration(value)}" for name, value in figures.items() if value is not None)
-    line += f" · over {_count(latency.n, 'call')}"
+    line += f" · over {counted(latency.n, 'call')}"
     if latency.slowest_agent is not None:
         line += f" · slowest: {latency.slowest_agent}"
     return Group(plain_text(line), Text(latency.warning, "dim"))
@@ -326,7 +326,3 @@ def warning_lines(detail: Detail) -> Iterator[str]:
 def _bar(value: float, width: int = 10) -> str:
     filled = round(value * width)
     return "█" * filled + "░" * (width - filled)
-
-
-def _count(n: int, thing: str) -> str:
-    return f"{n} {thing}" if n == 1 else f"{n} {thing}s"

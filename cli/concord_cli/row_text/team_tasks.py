@@ -13,7 +13,7 @@ from rich.text import Text
 from concord.assessment.result_row import ControlRecord
 from concord.assessment.results import TrialRecord
 from concord.assessment.team_results import FlowRecord, PartFailure, TeamTaskRecord
-from concord_cli.display_text import printable
+from concord_cli.display_text import counted, printable
 from concord_cli.terminal import plain_table, plain_text
 
 MAX_CAUSES: Final = 5
@@ -85,9 +85,9 @@ def causes(trials: Sequence[TrialRecord]) -> RenderableType | None:
         return Text("None is wrong.", "green")
     lines = [_line(cause) for cause in found[:MAX_CAUSES]]
     if len(found) > MAX_CAUSES:
-        lines.append(Text(f"and {_counted(len(found) - MAX_CAUSES, 'more cause')}, in the row and the report", "dim"))
+        lines.append(Text(f"and {counted(len(found) - MAX_CAUSES, 'more cause')}, in the row and the report", "dim"))
     if omitted := sum(record.failures_omitted for record in played):
-        lines.append(Text(f"and {_counted(omitted, 'more failure')}, counted in the row and not listed", "dim"))
+        lines.append(Text(f"and {counted(omitted, 'more failure')}, counted in the row and not listed", "dim"))
     return Group(*lines)
 
 
@@ -125,8 +125,8 @@ def _cause_found(seats: str, cause: str, failures: Sequence[tuple[TrialRecord, P
     facts = list(dict.fromkeys(fact for _, failure in failures for fact in failure.facts))
     about = "" if cause in WITHOUT_FACTS else ", ".join(_shortened(facts))
     tasks = list(dict.fromkeys(trial.task_id for trial, _ in failures))
-    where = tasks[0] if len(tasks) == 1 else _counted(len(tasks), "task")
-    return CauseFound(seats, CAUSES[cause], about, f"{where}, {_counted(_wrong_parts(failures), 'wrong part')}")
+    where = tasks[0] if len(tasks) == 1 else counted(len(tasks), "task")
+    return CauseFound(seats, CAUSES[cause], about, f"{where}, {counted(_wrong_parts(failures), 'wrong part')}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +167,7 @@ def redundant_messages(trials: Iterable[TrialRecord]) -> RenderableType | None:
     listed = repeating_seats(trials)
     lines = [_repeating(seat) for seat in listed[:MAX_REPEATING]]
     if len(listed) > MAX_REPEATING:
-        lines.append(Text(f"and {_counted(len(listed) - MAX_REPEATING, 'more seat')}", "dim"))
+        lines.append(Text(f"and {counted(len(listed) - MAX_REPEATING, 'more seat')}", "dim"))
     return Group(*lines) if lines else None
 
 
@@ -221,7 +221,3 @@ def _mean(values: Sequence[int]) -> str:
         return "-"
     mean = fmean(values)
     return f"{mean:,.0f}" if mean >= 100 else f"{mean:.3g}"
-
-
-def _counted(n: int, thing: str) -> str:
-    return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"

@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
+from concord_cli.display_text import counted
 from concord_cli.exits import exit_codes
 from concord_cli.terminal import output_console, plain_lines
 
@@ -45,4 +46,4 @@ def list_traces(collector: CollectorUrl = DEFAULT_COLLECTOR, since: Since = None
         console = output_console(_WIDE)
         if kept:
             console.print(table)
-        console.print(f"{len(kept)} {'trace' if len(kept) == 1 else 'traces'}")
+        console.print(counted(len(kept), "trace"))

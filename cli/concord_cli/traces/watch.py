@@ -10,7 +10,7 @@ import typer
 
 from concord.assessment import AssessmentConfig
 from concord.assessment.result_row import ResultRow
-from concord_cli.display_text import printable
+from concord_cli.display_text import counted, printable
 from concord_cli.errors import AssessmentError
 from concord_cli.evaluate.inputs import traces_in
 from concord_cli.traces.collector import KeptTrace, OpenCollector
@@ -77,7 +77,7 @@ def watch(url: str, every_s: float, pause: Callable[[float], None] = time.sleep)
                 except AssessmentError as error:
                     typer.echo(f"concord: {printable(str(error))}", err=True)
         except KeyboardInterrupt:
-            traces = "1 trace" if watching.n_traces == 1 else f"{watching.n_traces} traces"
+            traces = counted(watching.n_traces, "trace")
             typer.echo(f"\n{traces} evaluated. `concord evaluate --collector {url}` shows each of them.")
 
 
@@ -85,8 +85,8 @@ def _line(at: datetime, rows: Sequence[ResultRow], unrecognised: int) -> str:
     calls = [call for row in rows for trial in row.detail.trials for call in trial.interactions]
     agents = {agent.id for row in rows for agent in row.detail.agents}
     figures = (len(rows), len(agents), sum(call.calls for call in calls), sum(call.errors for call in calls))
-    counted = "".join(f"{figure:>8}" for figure in figures)
-    return f"{at:%H:%M:%S}{counted}{unrecognised:>16}  {', '.join(sorted(set(_bottlenecks(rows)))) or '-'}"
+    columns = "".join(f"{figure:>8}" for figure in figures)
+    return f"{at:%H:%M:%S}{columns}{unrecognised:>16}  {', '.join(sorted(set(_bottlenecks(rows)))) or '-'}"
 
 
 def _bottlenecks(rows: Sequence[ResultRow]) -> Iterator[str]:

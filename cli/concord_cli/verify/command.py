@@ -5,7 +5,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from concord_cli.display_text import printable
+from concord_cli.display_text import counted, printable
 from concord_cli.errors import AssessmentError, IncompleteError
 from concord_cli.output_files import write_text
 from concord_cli.terminal import delayed_spinner
@@ -88,10 +88,9 @@ async def _verified(arguments: VerifyArguments, provenance: Provenance | None) -
 def _report(found: Verification) -> None:
     """Prints the outcome of the checks. Raises AssessmentError, IncompleteError."""
     if found.faults:
-        count = "1 fault" if len(found.faults) == 1 else f"{len(found.faults)} faults"
+        count = counted(len(found.faults), "fault")
         raise AssessmentError("\n".join([f"the results are not verified: {count}", *found.faults, *found.notes]))
-    rows = "1 row" if len(found.rows) == 1 else f"{len(found.rows)} rows"
-    trials = "1 trial" if found.trials == 1 else f"{found.trials} trials"
+    rows, trials = counted(len(found.rows), "row"), counted(found.trials, "trial")
     _say(f"Every value of {rows} follows from the bundles: {trials} computed again.")
     if found.missing:
         shards = ", ".join(map(str, found.missing))
