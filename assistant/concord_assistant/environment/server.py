@@ -3,7 +3,6 @@
 import asyncio
 import os
 import secrets
-import signal
 import socket
 import sys
 from asyncio.subprocess import PIPE, STDOUT, Process
@@ -13,7 +12,7 @@ from typing import Final
 
 import httpx
 
-from concord import parent_guard
+from concord.guarded_process import end_group, guarded, how_it_ended
 from concord.loopback import LOOPBACK
 from concord.plain_http import NO_CERTIFICATES
 from concord.trust.redaction import learn_secret, redact
@@ -21,10 +20,6 @@ from concord.trust.redaction import learn_secret, redact
 ENVIRONMENT_COMMAND: Final = (sys.executable, "-m", "concord_environment")
 
 START_TIMEOUT_S: Final = 60.0
-GRACE_S: Final = 3.0
-"""Between SIGTERM and SIGKILL."""
-
-_GROUP_TIMEOUT_S: Final = 0.5
 _POLL_S: Final = 0.05
 _PORT_ATTEMPTS: Final = 3
 _MAX_TAIL: Final = 4096
@@ -126,19 +121,18 @@ class UESServerManager:
         if process.stdin is not None:
             process.stdin.close()
         await process.wait()
-        await _end_group(process.pid)
+        await end_group(process.pid)
         for task in (self._draining, self._ended):
             if task is not None:
                 await asyncio.wait([task])
 
     async def _start(self) -> None:
-        guard = (sys.executable, "-I", "-S", parent_guard.__file__, "run", str(GRACE_S))
         self._stopping, self._tail = False, b""
         # A pipe of our own: asyncio would wait for the end of its pipe before it reports the end of the guard.
         output, write_end = os.pipe()
         try:
             process = await asyncio.create_subprocess_exec(
-                *(*guard, *self._command, "--host", LOOPBACK, "--port", str(self.port)),
+                *guarded(*self._command, "--host", LOOPBACK, "--port", str(self.port)),
                 stdin=PIPE,
                 stdout=write_end,
                 stderr=STDOUT,
@@ -172,10 +166,10 @@ class UESServerManager:
 
     async def _wait(self, process: Process) -> str:
         code = await process.wait()
-        await _end_group(process.pid)
+        await end_group(process.pid)
         if self._draining is not None:
             await asyncio.wait([self._draining])
-        return f"the environment process {_how_it_ended(code)}{self._output()}"
+        return f"the environment process {how_it_ended(code)}{self._output()}"
 
     async def _healthy(self) -> None:
         """Polls until the process answers, to its key: another server at this port would not accept it."""
@@ -203,21 +197,3 @@ def _free_port() -> int:
     with socket.socket() as candidate:
         candidate.bind((LOOPBACK, 0))
         return int(candidate.getsockname()[1])
-
-
-async def _end_group(leader: int) -> None:
-    """Kills what is left of a process group. The timeout is for zombies that nobody reaps."""
-    with suppress(ProcessLookupError, PermissionError, TimeoutError):
-        async with asyncio.timeout(_GROUP_TIMEOUT_S):
-            while True:
-                os.killpg(leader, signal.SIGKILL)
-                await asyncio.sleep(0.01)
-
-
-def _how_it_ended(code: int) -> str:
-    """The end of a process, by its exit code; -n and 128 + n stand for signal n."""
-    number = -code if code < 0 else code - 128
-    try:
-        return f"was ended by {signal.Signals(number).name}"
-    except ValueError:
-        return f"ended with exit code {code}"

@@ -11,12 +11,13 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from concord.assessment.jobs import Queue
+from concord.guarded_process import GRACE_S
 from concord.loopback import LOOPBACK
 from concord.trust.declared_hosts import is_every_interface, is_loopback
 from concord_cli.scenario.team import Participant, Scenario
 from concord_cli.stack.containers import container_command, variables_of
 from concord_cli.stack.probes import HttpProbe
-from concord_cli.stack.supervisor import GRACE_S, Program
+from concord_cli.stack.supervisor import Program
 
 ONE_PROGRAM: Final = "concord"
 """The name of the program that gateway, collector and workers are by default."""

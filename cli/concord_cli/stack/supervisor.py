@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import signal
 import sys
 from asyncio.subprocess import Process
 from collections.abc import Callable, Coroutine, Iterable, Mapping
@@ -13,7 +12,7 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, BinaryIO, Self, TypeVar
 
-from concord import parent_guard
+from concord.guarded_process import GRACE_S, end_group, guarded, how_it_ended
 from concord_cli.errors import AssessmentError
 from concord_cli.stack.probes import Probe
 from concord_cli.stack.run_folder import RunFolder
@@ -22,12 +21,6 @@ READY_TIMEOUT_S = 90.0
 """Long, since a dozen programs that start at once on a busy machine take a while. One that cannot start exits early."""
 
 PROBE_INTERVAL_S = 0.1
-GRACE_S = 3.0
-"""Between SIGTERM and SIGKILL."""
-
-GROUP_TIMEOUT_S = 0.5
-"""How long to wait for a killed process group to vanish."""
-
 STABLE_S = 10.0
 """After this time, a program has started well: its death resets the count of restarts."""
 
@@ -102,7 +95,7 @@ class SupervisedProgram:
         """Runs one process to its end. Returns how it ended."""
         with self._open_log() as log:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-I", "-S", parent_guard.__file__, "run", str(GRACE_S), *self.program.command),
+                *guarded(*self.program.command, grace_s=GRACE_S),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=log,
                 stderr=log,
@@ -115,8 +108,8 @@ class SupervisedProgram:
         if self._stopping.is_set():
             _close_stdin(process)
         code = await process.wait()
-        await _end_group(process.pid)
-        return _how_it_ended(code)
+        await end_group(process.pid)
+        return how_it_ended(code)
 
     async def _pause(self, seconds: float) -> None:
         with suppress(TimeoutError):
@@ -147,24 +140,6 @@ def log_tail(path: Path, lines: int = TAIL_LINES) -> str:
 def _close_stdin(process: Process) -> None:
     if process.stdin is not None:
         process.stdin.close()
-
-
-async def _end_group(leader: int) -> None:
-    """Kills the process group of a dead guard: the processes that a program left behind, or the program itself."""
-    # The timeout is for zombies that nobody reaps, as in a container without an init process.
-    with suppress(ProcessLookupError, PermissionError, TimeoutError):
-        async with asyncio.timeout(GROUP_TIMEOUT_S):
-            while True:
-                os.killpg(leader, signal.SIGKILL)
-                await asyncio.sleep(PROBE_INTERVAL_S / 10)
-
-
-def _how_it_ended(code: int) -> str:
-    number = -code if code < 0 else code - 128
-    try:
-        return f"was ended by {signal.Signals(number).name}"
-    except ValueError:
-        return f"ended with exit code {code}"
 
 
 class Supervisor:
