@@ -23,10 +23,11 @@ from concord.wire.roster import Roster
 from concord_evaluator.findings import find
 from concord_evaluator.graph import build_graph
 from concord_evaluator.latency import latencies_of, summarise
+from concord_evaluator.limits import EvaluationLimits
 from concord_evaluator.metrics import measure
 from concord_evaluator.trace import project
 from concord_evaluator.trace.fold import fold
-from concord_evaluator.worker.pool_functions import EvaluationLimits, evaluation_of
+from concord_evaluator.worker.pool_functions import evaluation_of
 
 Made = TypeVar("Made")
 

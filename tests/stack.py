@@ -24,7 +24,7 @@ from concord_collector.settings import CollectorSettings
 from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.settings import EvaluatorSettings
-from concord_evaluator.worker import EvaluatorJobs
+from concord_evaluator.worker.jobs import EvaluatorJobs
 from concord_gateway.app import create_app as create_gateway
 from concord_gateway.settings import GatewaySettings
 from tests.serving import reserved, served, url_of

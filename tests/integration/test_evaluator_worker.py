@@ -22,7 +22,7 @@ from concord.assessment.jobs import (
     trial_document,
 )
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
-from concord.llm import LLMSettings
+from concord.llm import NO_KEY, LLMSettings
 from concord.processes import Calls, ProcessPool
 from concord.storage import RetryLater
 from concord.storage.connection import Storage, WorkerPolicy, connect, run_worker
@@ -32,10 +32,11 @@ from concord.trace.step import CallType
 from concord_evaluator.__main__ import replay
 from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.documents import evaluation_document
-from concord_evaluator.judge import NO_KEY, TrialJudge
+from concord_evaluator.judge import TrialJudge
+from concord_evaluator.limits import EvaluationLimits
 from concord_evaluator.settings import EvaluatorSettings
-from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs
 from concord_evaluator.worker.job_calls import JobCalls
+from concord_evaluator.worker.jobs import EvaluatorJobs
 from tests.llm_server import FakeModel, fake_model, honest_judge
 from tests.serving import eventually
 from tests.stack import workers

@@ -32,7 +32,8 @@ from concord.trust.urls import PeerUrls
 from concord.wire.ids import new_trace_id
 from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge
-from concord_evaluator.worker import EvaluationLimits, EvaluatorJobs
+from concord_evaluator.limits import EvaluationLimits
+from concord_evaluator.worker.jobs import EvaluatorJobs
 from concord_gateway.assignments import Assignments
 from concord_gateway.assistants import Scenarios
 from concord_gateway.drivers import ground_truth

@@ -2,13 +2,11 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Final, Literal
+from typing import Literal
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, ProcessCollector, start_http_server
 
-from concord.assessment.jobs import AggregateAssessment, EvaluateTrial, JobRequest, JudgeTrial, Queue
-
-_JOBS: Final[tuple[type[JobRequest], ...]] = (EvaluateTrial, JudgeTrial, AggregateAssessment)
+from concord.assessment.jobs import JOBS, Queue
 
 
 class WorkerInstruments:
@@ -34,7 +32,7 @@ class WorkerInstruments:
             "Processes of the worker's pool that died or exceeded a limit, and were replaced.",
             registry=self.registry,
         )
-        for job in _JOBS:
+        for job in JOBS:
             if job.queue in queues:
                 self._seconds.labels(job.queue, job.function)
                 for outcome in ("completed", "retried", "failed"):

@@ -10,7 +10,7 @@ from concord.assessment.inputs import Samples
 from concord.assessment.jobs import Queue
 from concord.service.settings import StatefulServiceSettings
 from concord.storage.connection import WorkerPolicy
-from concord_evaluator.worker import EvaluationLimits
+from concord_evaluator.limits import EvaluationLimits
 
 _STEPS_PER_S: Final = 20_000
 """Steps that an evaluation reads per second of the job's limit. Reading takes half of it (`docs/benchmarks.md`)."""

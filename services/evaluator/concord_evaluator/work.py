@@ -1,31 +1,23 @@
 """The work on a queue: jobs over storage, the judge and the pool, until the program stops."""
 
 import asyncio
+from collections.abc import Mapping
 from functools import partial
+from typing import TYPE_CHECKING, Final
 
-from concord.assessment.jobs import Queue
-from concord.llm import LLMSettings
+from pydantic import JsonValue
+
+from concord.assessment.jobs import JOBS, Job, Queue
+from concord.llm import NO_KEY, LLMSettings
 from concord.processes import ProcessPool
-from concord.storage.connection import WORK_RETRY_S, connect, run_worker
-from concord_evaluator.criteria import CriteriaEvaluator
+from concord.storage.connection import WORK_RETRY_S, Storage, connect, run_worker
 from concord_evaluator.instruments import WorkerInstruments
-from concord_evaluator.judge import TrialJudge
-from concord_evaluator.metrics import BrokenMetricError, installed_metrics
-from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
-from concord_evaluator.scorers import BrokenScorerError, installed_scorers
 from concord_evaluator.settings import EvaluatorSettings
-from concord_evaluator.worker import EvaluatorJobs
 
+if TYPE_CHECKING:
+    from concord_evaluator.worker.jobs import EvaluatorJobs
 
-def broken_plugin() -> str | None:
-    """Which installed metric, evaluator or scorer cannot be used, and why; None if all can."""
-    try:
-        installed_metrics()
-        installed_evaluators()
-        installed_scorers()
-    except (BrokenMetricError, BrokenEvaluatorError, BrokenScorerError) as error:
-        return str(error)
-    return None
+_COMPUTING: Final = "concord_evaluator.worker.pool_functions"
 
 
 def process_pool(settings: EvaluatorSettings, instruments: WorkerInstruments) -> ProcessPool:
@@ -42,21 +34,63 @@ async def work(
 ) -> None:
     """Runs a worker on a queue until `stop` is set."""
     async with connect(settings.redis_url, settings.queue_redis_url, retry_s=WORK_RETRY_S) as storage:
-        judge = TrialJudge(
-            LLMSettings(), samples=settings.judge_samples, deadline_s=settings.judge_deadline_s, cache=storage.answers
-        )
-        criteria = CriteriaEvaluator(LLMSettings(), deadline_s=settings.judge_deadline_s, cache=storage.answers)
-        calls = pool.calls(cpu_s=settings.pool_cpu_s, limit_s=settings.pool_limit_s)
-        jobs = EvaluatorJobs(
-            storage.traces, storage.assessments, storage.jobs, calls, judge, settings.evaluation_limits, criteria
-        )
+        jobs = _Jobs(storage, settings, pool)
         await run_worker(
             settings.queue_redis_url or settings.redis_url,
             queue,
-            jobs.functions(queue),
+            {job.function: partial(jobs.run, queue, job.function) for job in JOBS if job.queue is queue},
             settings.policy(queue),
             jobs.on_dead_letter,
             stop=stop,
             on_attempt=partial(instruments.count_attempt, queue),
-            note=judge.without_model or "",
+            note="" if jobs.has_model else NO_KEY,
+        )
+
+
+class _Jobs:
+    """The evaluator's jobs, whose modules the first job loads: they take a third of a worker's start."""
+
+    def __init__(self, storage: Storage, settings: EvaluatorSettings, pool: ProcessPool) -> None:
+        self._storage = storage
+        self._settings = settings
+        self._pool = pool
+        self._llm = LLMSettings()
+        self._loading: asyncio.Task[EvaluatorJobs] | None = None
+
+    @property
+    def has_model(self) -> bool:
+        """Whether a language model can be asked."""
+        return self._llm.available
+
+    async def run(self, queue: Queue, function: str, arguments: Mapping[str, JsonValue]) -> None:
+        """Runs a job. Raises what it raises."""
+        await (await self._loaded()).functions(queue)[function](arguments)
+
+    async def on_dead_letter(self, job: Job, error: str) -> None:
+        """See `OnDeadLetter`."""
+        await (await self._loaded()).on_dead_letter(job, error)
+
+    async def _loaded(self) -> "EvaluatorJobs":
+        if self._loading is None:
+            self._loading = asyncio.create_task(self._load())
+        return await asyncio.shield(self._loading)
+
+    async def _load(self) -> "EvaluatorJobs":
+        # In a thread, so that the program's other parts go on, and beside it in the pool's first process.
+        jobs, _ = await asyncio.gather(asyncio.to_thread(self._new_jobs), self._pool.load(_COMPUTING))
+        return jobs
+
+    def _new_jobs(self) -> "EvaluatorJobs":
+        from concord_evaluator.criteria import CriteriaEvaluator
+        from concord_evaluator.judge import TrialJudge
+        from concord_evaluator.worker.jobs import EvaluatorJobs
+
+        storage, settings, llm = self._storage, self._settings, self._llm
+        judge = TrialJudge(
+            llm, samples=settings.judge_samples, deadline_s=settings.judge_deadline_s, cache=storage.answers
+        )
+        criteria = CriteriaEvaluator(llm, deadline_s=settings.judge_deadline_s, cache=storage.answers)
+        calls = self._pool.calls(cpu_s=settings.pool_cpu_s, limit_s=settings.pool_limit_s)
+        return EvaluatorJobs(
+            storage.traces, storage.assessments, storage.jobs, calls, judge, settings.evaluation_limits, criteria
         )

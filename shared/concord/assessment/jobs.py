@@ -116,6 +116,10 @@ class AggregateAssessment(JobRequest):
         return f"aggregate:{self.assessment_id}"
 
 
+JOBS: Final[tuple[type[JobRequest], ...]] = (EvaluateTrial, JudgeTrial, AggregateAssessment)
+"""All jobs."""
+
+
 class TrialVerdict(BaseModel):
     """The outcome of a trial's evaluation. The stored document may have further fields, which its readers ignore."""
 

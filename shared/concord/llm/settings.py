@@ -7,6 +7,9 @@ from pydantic_settings import SettingsConfigDict
 
 from concord.secret_files import SecretFileSettings
 
+NO_KEY: Final = "AGENTBEATS_LLM_API_KEY is not set"
+"""Why there is no model without a key."""
+
 ProviderName = Literal["openai", "anthropic", "google"]
 """`openai`: any endpoint with OpenAI's protocol."""
 

@@ -23,6 +23,12 @@ T = TypeVar("T")
 
 _PROGRAM: Final = Path(__file__).with_name("program.py")
 
+_PATIENCE_S: Final = 0.3
+"""How long a call waits for a process to be free before another one starts."""
+
+_LOADING_S: Final = 60.0
+"""How long a process may take to import a module before its first call."""
+
 
 class LimitExceededError(Exception):
     """A call exceeded its CPU time, its memory or its time. The message says which."""
@@ -61,6 +67,7 @@ class ProcessPool:
         self._turns = _Turns(processes)
         self._idle: list[_PoolProcess] = []
         self._processes: set[_PoolProcess] = set()
+        self._freed = asyncio.Event()
         self._ended = False
 
     async def __aenter__(self) -> Self:
@@ -79,6 +86,12 @@ class ProcessPool:
         least one); further ones wait. A call that is cancelled is killed. Raises LimitExceededError, ProcessDiedError.
         """
         return _PoolCalls(self, cpu_s, limit_s)
+
+    async def load(self, module: str) -> None:
+        """Has a process import a module, so that the next call of its functions need not wait for that."""
+        nothing = pickle.dumps((int, (), {}))
+        with suppress(ProcessDiedError, LimitExceededError):  # the next call reports it
+            await self.answer(module, pickle.dumps((module, _LOADING_S, nothing)), _LOADING_S, _LOADING_S)
 
     async def answer(self, owner: str, call: bytes, cpu_s: float, limit_s: float) -> Any:  # noqa: ANN401 - any result
         """The result of a call, as `concord.processes.program` reads it."""
@@ -100,11 +113,13 @@ class ProcessPool:
                     raise ProcessDiedError("the process of the work died") from None
                 raise
             self._idle.append(process)
+            self._freed.set()
         if error is not None:
             raise error
         return result
 
     async def _process(self) -> "_PoolProcess":
+        await self._wait_for_idle()
         if self._ended:
             raise ProcessDiedError("the pool has ended")
         if self._idle:
@@ -115,6 +130,14 @@ class ProcessPool:
             await self._end(process)
             raise ProcessDiedError("the pool has ended")
         return process
+
+    async def _wait_for_idle(self) -> None:
+        """Waits a little for a process that is about to be free: to start one takes longer than most calls."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_PATIENCE_S):
+                while self._processes and not self._idle:
+                    self._freed.clear()
+                    await self._freed.wait()
 
     async def _replaced(self, process: "_PoolProcess") -> int:
         """Kills the process, in whose place another one may then start. Returns its exit code."""

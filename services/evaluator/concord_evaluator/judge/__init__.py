@@ -6,11 +6,10 @@ from concord_evaluator.judge.evidence import Evidence, SeenAnswer, call_texts, c
 from concord_evaluator.judge.model import judge_by_model
 from concord_evaluator.judge.rules import judge_by_rules
 from concord_evaluator.judge.screening import Suspect, screen
-from concord_evaluator.judge.trial_judge import A_GIVEN_PATTERN, NO_KEY, TrialJudge, judge_again, judge_without_model
+from concord_evaluator.judge.trial_judge import A_GIVEN_PATTERN, TrialJudge, judge_again, judge_without_model
 
 __all__ = [
     "A_GIVEN_PATTERN",
-    "NO_KEY",
     "SCREENED",
     "Aliases",
     "Evidence",

@@ -18,7 +18,7 @@ from concord.judging import (
     ReplayedTranscript,
     Transcript,
 )
-from concord.llm import LLMClient, LLMSettings, LLMUnavailableError
+from concord.llm import NO_KEY, LLMClient, LLMSettings, LLMUnavailableError
 from concord.storage import AnswerCache
 from concord.trace.step import InteractionStep
 from concord.wire.assignment import Assignment
@@ -34,7 +34,6 @@ TOKENS_PER_ANSWER: Final = 200
 MAX_RETRIES: Final = 4
 """The default number of retries: after ½, 1, 2 and 4 s, or after the time that the endpoint asks for."""
 
-NO_KEY: Final = "AGENTBEATS_LLM_API_KEY is not set"
 BY_CHOICE: Final = "rules were requested"
 A_GIVEN_PATTERN: Final = "a given pattern has no text to read"
 

@@ -6,7 +6,7 @@ from typing import Final
 
 from concord_evaluator.metrics import centralisation, centrality, cohesion, gemmas, paths, process, time
 from concord_evaluator.metrics.metric import Metric, Parameter
-from concord_evaluator.plugins import Plugin, installed_plugins
+from concord_evaluator.plugins import METRICS, Plugin, installed_plugins
 
 BUILT_IN_METRICS: Final[tuple[Metric, ...]] = (
     *centralisation.METRICS,
@@ -18,7 +18,7 @@ BUILT_IN_METRICS: Final[tuple[Metric, ...]] = (
     *time.METRICS,
 )
 
-ENTRY_POINT_GROUP: Final = "concord.metrics"
+ENTRY_POINT_GROUP: Final = METRICS
 """A package adds metrics by an entry point in this group: `name = "module:METRICS"`, a sequence of `Metric`."""
 
 

@@ -8,11 +8,11 @@ from typing import Final
 from concord_evaluator.pipeline.built_in import evaluate_graph, evaluate_latency
 from concord_evaluator.pipeline.evaluator import Evaluator
 from concord_evaluator.pipeline.running import in_order
-from concord_evaluator.plugins import installed_plugins
+from concord_evaluator.plugins import EVALUATORS, installed_plugins
 
 BUILT_IN_EVALUATORS: Final[tuple[Evaluator, ...]] = (evaluate_graph, evaluate_latency)
 
-ENTRY_POINT_GROUP: Final = "concord.evaluators"
+ENTRY_POINT_GROUP: Final = EVALUATORS
 """A package adds an evaluator by an entry point in this group: `name = "module:EVALUATOR"`, an `Evaluator`."""
 
 JUDGE: Final = "judge"

@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any, Final
 
 from concord.assessment.scorers import SCORER_NAMES, PackageScorer
-from concord_evaluator.plugins import installed_plugins
+from concord_evaluator.plugins import SCORERS, installed_plugins
 from concord_evaluator.scorers.graded import Graded, ScorerFailedError, graded
 from concord_evaluator.scorers.json_scorer import grade_json
 from concord_evaluator.scorers.pattern_scorer import grade_pattern
@@ -21,7 +21,7 @@ BUILT_IN_SCORERS: Final[Mapping[str, Callable[[Any, Sequence[str], str], Graded]
 }
 """Each gets the task's choice of it with its options, the targets, and the answer."""
 
-ENTRY_POINT_GROUP: Final = "concord.scorers"
+ENTRY_POINT_GROUP: Final = SCORERS
 """A package adds a scorer by an entry point in this group: `name = "module:function"`, a `Scorer`."""
 
 Scorer = Callable[..., tuple[float, str]]

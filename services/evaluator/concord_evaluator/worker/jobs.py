@@ -37,6 +37,7 @@ from concord_assistant.results import AssessmentResults
 from concord_evaluator.criteria import CriteriaEvaluator, evaluate_by_code
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation, evaluation_document, evidence_document
 from concord_evaluator.judge import A_GIVEN_PATTERN, SCREENED, ScreenedEvidence, TrialJudge, judge_without_model
+from concord_evaluator.limits import EvaluationLimits
 from concord_evaluator.pipeline import verdict_on, without_metrics
 from concord_evaluator.trace import is_observed
 from concord_evaluator.verdicts import (
@@ -52,7 +53,7 @@ from concord_evaluator.versions import software_versions
 from concord_evaluator.worker.job_calls import JobCalls
 from concord_evaluator.worker.job_steps import job_batch
 from concord_evaluator.worker.plans import Plans
-from concord_evaluator.worker.pool_functions import EvaluationLimits, evaluation_of, evidence_on, row_of
+from concord_evaluator.worker.pool_functions import evaluation_of, evidence_on, row_of
 
 MAX_MESSAGE: Final = 500
 """Characters of an error message that a failure quotes."""

@@ -12,16 +12,9 @@ from concord.trace.report import ReportBatch
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
 from concord_evaluator.judge import SCREENED, screened_evidence
+from concord_evaluator.limits import EvaluationLimits
 from concord_evaluator.pipeline import Budget, evaluate_trial
 from concord_evaluator.verdicts import with_late
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluationLimits:
-    """`steps`: how many an evaluation reads at most; `seconds`: after these it starts nothing optional."""
-
-    steps: int
-    seconds: float
 
 
 def evaluation_of(
