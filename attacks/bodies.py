@@ -12,7 +12,7 @@ from typing import Final
 import httpx
 
 from attacks.attack import expect
-from attacks.client import SpiedAssessment, assessment_with_spy, client_of, honest_participant
+from attacks.client import Client, SpiedAssessment, assessment_with_spy, client_of, honest_participant
 from attacks.target import Target
 from tests.security.assessing import PATTERN
 
@@ -30,6 +30,9 @@ REQUESTS: Final = 24
 
 ANSWERED_S: Final = 8.0
 """The time to wait for answers (seconds): the gateway reads from a caller for a while before it refuses it."""
+
+COSTLY_PATTERN: Final = "[!-\uffff]" * 198
+"""A thousand characters, whose compilation takes a second: Python's `re` goes through all characters of each set."""
 
 SOON_S: Final = 5.0
 """The time limit of a probe while the gateway is busy (seconds)."""
@@ -117,21 +120,33 @@ async def over_the_limits(target: Target) -> str:
 async def at_the_limits(target: Target) -> str:
     """Requests 1,000 trials of patterns five times at once, and checks that the gateway answers meanwhile."""
     tasks = [{"id": f"p{number}", "interaction_pattern": PATTERN} for number in range(1000)]
-    text, slowest = json.dumps({"config": {"tasks": tasks}}), 0.0
+    text = json.dumps({"config": {"tasks": tasks}})
     async with client_of(target) as client:
         ids = [await client.begin_with(text) for _ in range(5)]
         try:
-            for _ in range(40):
-                began = time.monotonic()
-                status = (await client.http.get(f"{target.gateway}/healthz")).status_code
-                slowest = max(slowest, time.monotonic() - began)
-                expect(status == 200, f"/healthz: {status}")
-                await asyncio.sleep(0.1)
+            slowest = await _slowest_answer(client)
         finally:
             for each in ids:
                 await client.called("tasks/cancel", id=each)
     expect(slowest < SOON_S, f"/healthz took {slowest:.1f} s")
     return f"the slowest of 40 answers of /healthz took {slowest * 1000:.0f} ms"
+
+
+async def costly_expressions(target: Target) -> str:
+    """Requests, six times in 10 kB, scorers with regular expressions that take seconds to compile."""
+    scorers = [{"name": "pattern", "pattern": f"(?i){COSTLY_PATTERN}{number}"} for number in range(8)]
+    tasks = [{"id": f"t{number}", "text": "Say something.", "scorer": each} for number, each in enumerate(scorers)]
+    costly = json.dumps({"participants": {"a": "http://192.0.2.1/"}, "config": {"tasks": tasks}}, ensure_ascii=False)
+    async with client_of(target) as client:
+        ids = [await client.begin_with(costly) for _ in range(6)]
+        slowest = await _slowest_answer(client)
+        unreadable = await client.assess_with("no request")
+        ends = [await client.end_of(each) for each in ids]
+    expect(slowest < SOON_S, f"/healthz took {slowest:.1f} s")
+    expect(unreadable.state == "rejected", f"another's request meanwhile: {unreadable.state}")
+    texts = {each.text for each in ends}
+    expect(all("CPU time" in text for text in texts), f"not refused for their cost: {texts}")
+    return f"all refused for their CPU time; the slowest of 40 answers of /healthz took {slowest * 1000:.0f} ms"
 
 
 async def stalled_requests(target: Target) -> str:
@@ -156,6 +171,18 @@ async def stalled_requests(target: Target) -> str:
     expect(refused > 0, f"{len(waiting)} of {REQUESTS} are waited for, and none refused")
     expect(answer.status_code == 200, f"another's call meanwhile: {answer.status_code}")
     return f"{refused} of {REQUESTS} refused with 429; another's call was answered"
+
+
+async def _slowest_answer(client: Client) -> float:
+    """The longest of 40 answers of the gateway within four seconds (seconds)."""
+    slowest = 0.0
+    for _ in range(40):
+        began = time.monotonic()
+        status = (await client.http.get(f"{client.target.gateway}/healthz")).status_code
+        slowest = max(slowest, time.monotonic() - began)
+        expect(status == 200, f"/healthz: {status}")
+        await asyncio.sleep(0.1)
+    return slowest
 
 
 @asynccontextmanager

@@ -34,6 +34,7 @@ _FUNCTIONS: Final = (
     ("stalled requests", bodies.stalled_requests),
     ("request over the limits", bodies.over_the_limits),
     ("requests at the limits", bodies.at_the_limits),
+    ("costly expressions", bodies.costly_expressions),
     ("no answers to calls", answers.no_answers_to_calls),
     ("no answers to tasks", answers.no_answers_to_tasks),
     ("stalled answers", answers.stalled_answers),

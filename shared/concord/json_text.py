@@ -15,6 +15,9 @@ MAX_DEPTH: Final = 64
 _MAX_STARTS: Final = 5_000
 """The maximum number of positions at which the parser tries to read a document."""
 
+_MAX_TRIED: Final = 2_000_000
+"""Characters that the parser reads in vain. A text of broken documents in each other would be read again and again."""
+
 _TOO_DEEP: Final = f"the JSON is nested more than {MAX_DEPTH} deep"
 _FENCED: Final = re.compile(r"```[^\n`]*\n(.*?)```", re.DOTALL)
 _START: Final = re.compile(r"[{\[]")
@@ -59,14 +62,16 @@ def json_decoder(
 
 def documents_in(text: str, decoder: json.JSONDecoder | None = None) -> Iterator[JsonValue]:
     """The outermost objects and arrays in a text, in order. Raises NoJsonError for too deep a nesting."""
-    decoder, end = decoder or _DECODER, 0
+    decoder, end, tried = decoder or _DECODER, 0, 0
     for number, start in enumerate(_START.finditer(text)):
-        if number == _MAX_STARTS:
+        if number == _MAX_STARTS or tried > _MAX_TRIED:
             return
         if start.start() >= end:
             try:
                 document, end = decoder.raw_decode(text, start.start())
-            except ValueError:
+            except ValueError as error:
+                # A constant or a number that is not JSON has no position: it may be at the end.
+                tried += (error.pos if isinstance(error, json.JSONDecodeError) else len(text)) - start.start()
                 continue
             except RecursionError:
                 raise NoJsonError(_TOO_DEEP) from None

@@ -14,6 +14,7 @@ from pydantic import SecretStr
 from starlette.types import ASGIApp
 
 from concord.a2a import IncomingMessage, TaskHandle
+from concord.processes import ProcessPool
 from concord.storage.connection import connect
 from concord_cli.program.one_port import create_app
 from concord_collector.settings import CollectorSettings
@@ -28,7 +29,8 @@ def green_agent(gateway: GatewaySettings, collector: CollectorSettings, bound_to
     workers = CollectorRegistry()
     Counter("jobs_total", "Jobs.", registry=workers).inc()
     up = {"gateway": True, "evaluator-fast": True, "evaluator-llm": False}
-    return create_app(gateway, collector, None, bound_to, workers, lambda: up)
+    pool = ProcessPool(2, memory_bytes=2**28)  # without a call it has no process, and so nothing to end
+    return create_app(gateway, collector, None, bound_to, pool, workers, lambda: up)
 
 
 @pytest.fixture

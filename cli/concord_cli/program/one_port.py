@@ -8,6 +8,7 @@ from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 from structlog.contextvars import bound_contextvars
 
+from concord.processes import ProcessPool
 from concord.service.token_paths import TokenPathLimit
 from concord_cli.program.metrics import metrics_route
 from concord_collector.app import PATHS as COLLECTOR_PATHS
@@ -22,18 +23,19 @@ def create_app(
     collector_settings: CollectorSettings,
     card_url: str | None,
     bound_to: str,
+    pool: ProcessPool,
     workers: CollectorRegistry,
     up: Callable[[], Mapping[str, bool]],
 ) -> ASGIApp:
     """Serves the collector's paths by the collector's app, with its own limits, and all others by the gateway's.
 
     `card_url` is the URL that clients and participants use for both services; None if it is not known. `bound_to` is
-    the address that the server listens on. `/metrics` serves the metrics of both and those of the `workers`, and which
-    parts of the program are `up`.
+    the address that the server listens on, and `pool` the program's. `/metrics` serves the metrics of both and those of
+    the `workers`, and which parts of the program are `up`.
     """
     if "collector_url" not in gateway_settings.model_fields_set:
         gateway_settings = gateway_settings.model_copy(update={"collector_url": card_url})
-    gateway = create_gateway(gateway_settings, card_url, bound_to)
+    gateway = create_gateway(gateway_settings, card_url, bound_to, pool)
     collector = create_collector(collector_settings)
     registries = {"gateway": gateway.state.metrics, "collector": collector.state.metrics, "evaluator": workers}
     metrics = TokenPathLimit(Router([metrics_route(registries, up)]), accepts=lambda _: False)

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Self
 
 from concord.assessment.jobs import Queue
+from concord.processes import ProcessPool
 from concord.service.program import Parts
 from concord.service.serve import listen, serve_until
 from concord.trust.declared_hosts import is_every_interface
@@ -70,30 +71,32 @@ async def run(
 ) -> None:
     """Runs all parts until `stop` is set. Raises the error of a part that keeps failing."""
     parts, instruments = Parts(), WorkerInstruments(*Queue)
-    if addresses.collector_port is None:
-
-        async def serve_both(stop: asyncio.Event) -> None:
-            app = create_app(
-                *(settings.gateway, settings.collector, addresses.card_url, addresses.bound_to),
-                workers=instruments.registry,
-                up=parts.up,
-            )
-            await serve_until(app, listeners[0], stop, grace_s=settings.grace_s)
-
-        parts.add("gateway", serve_both)
-    else:
-        _add_servers(parts, settings, addresses, listeners)
     async with process_pool(settings.evaluator, instruments) as pool:
+        if addresses.collector_port is None:
+
+            async def serve_both(stop: asyncio.Event) -> None:
+                app = create_app(
+                    *(settings.gateway, settings.collector, addresses.card_url, addresses.bound_to, pool),
+                    workers=instruments.registry,
+                    up=parts.up,
+                )
+                await serve_until(app, listeners[0], stop, grace_s=settings.grace_s)
+
+            parts.add("gateway", serve_both)
+        else:
+            _add_servers(parts, settings, addresses, listeners, pool)
         for queue in Queue:
             parts.add(f"evaluator-{queue}", partial(work, queue, settings.evaluator, pool, instruments))
         await parts.run(stop)
 
 
-def _add_servers(parts: Parts, settings: Settings, addresses: Addresses, listeners: Sequence[socket.socket]) -> None:
+def _add_servers(
+    parts: Parts, settings: Settings, addresses: Addresses, listeners: Sequence[socket.socket], pool: ProcessPool
+) -> None:
     """Gateway and collector, each at a port of its own."""
 
     async def serve_gateway(stop: asyncio.Event) -> None:
-        app = create_gateway(settings.gateway, addresses.gateway_url, addresses.bound_to)
+        app = create_gateway(settings.gateway, addresses.gateway_url, addresses.bound_to, pool)
         await serve_until(app, listeners[0], stop, grace_s=settings.grace_s)
 
     async def serve_collector(stop: asyncio.Event) -> None:

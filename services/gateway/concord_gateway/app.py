@@ -1,15 +1,18 @@
 """The gateway's app: A2A agent, proxy and probes over one storage connection."""
 
 import logging
+import os
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Final
 
 from fastapi import FastAPI
 
 from concord.a2a import AgentProfile, Skill, Webhooks, mount_agent
 from concord.llm import LLM, LLMSettings
 from concord.loopback import LOOPBACK
+from concord.processes import ProcessPool
 from concord.service.limits import BodyLimit
 from concord.service.probes import probe_routes
 from concord.service.token_paths import TokenPathLimit
@@ -35,12 +38,25 @@ from concord_gateway.settings import GatewaySettings
 logger = logging.getLogger(__name__)
 
 
-def create_app(settings: GatewaySettings, card_url: str | None, bound_to: str = "") -> FastAPI:
+CHECK_CPU_S: Final = 2.0
+"""CPU time for the check of a request's regular expressions. Some take a second for each thousand characters."""
+
+CHECK_S: Final = 60.0
+"""How long the check may take in all."""
+
+POOL_BYTES: Final = 256 * 1024 * 1024
+"""Bytes of data that a process of the gateway's own pool may allocate."""
+
+
+def create_app(
+    settings: GatewaySettings, card_url: str | None, bound_to: str = "", pool: ProcessPool | None = None
+) -> FastAPI:
     """Creates the gateway's ASGI app.
 
     `card_url` is the URL that clients and participants use; None: the card names the address by which it is requested,
     and participants call each other directly, unless `proxy_url` is set. `bound_to` is the address that the server
-    listens on, if known. Raises ValueError for an API key that is too short and for an allowed host that is not a host.
+    listens on, if known. `pool` runs what clients make costly; by default, the app has one of its own. Raises
+    ValueError for an API key that is too short and for an allowed host that is not a host.
     """
     keys = ApiKeys(settings.api_keys)
     peer_urls = _peer_urls(settings, card_url, bound_to)
@@ -54,6 +70,7 @@ def create_app(settings: GatewaySettings, card_url: str | None, bound_to: str = 
             characters_model(LLMSettings(), settings.record_replies, settings.replay_replies) as response_llm,
             _contexts(settings, card_url, response_llm, instruments) as contexts,
             environment_routes(contexts) as routes,
+            _pool(pool) as checking,
         ):
             app.router.routes.extend(routes)
             token_keys = TokenKeys(settings.token_secret, storage.secrets.token_secret)
@@ -61,7 +78,8 @@ def create_app(settings: GatewaySettings, card_url: str | None, bound_to: str = 
             if (base := participants.proxy_base) is not None:
                 carrier, closed = participants.carrier, participants.closed
                 app.router.routes.extend(proxy_routes(token_keys, storage, upstream, carrier, closed, base))
-            handler = AssessmentHandler(storage, settings, instruments, participants, contexts)
+            checks = checking.calls(cpu_s=CHECK_CPU_S, limit_s=CHECK_S)
+            handler = AssessmentHandler(storage, settings, instruments, participants, contexts, checks)
             records = storage.tasks(lease_s=settings.lease_s, keep_s=settings.keep_s)
             webhooks = Webhooks(storage.webhooks(), peer_urls.pin_webhook)
             agent = mount_agent(app, _profile(card_url), handler, keys=keys, records=records, webhooks=webhooks)
@@ -95,6 +113,15 @@ def _peer_urls(settings: GatewaySettings, card_url: str | None, bound_to: str) -
         on_loopback=loopback,
     )
     return PeerUrls(settings.hosts.networks, exact=settings.hosts, declared=declared)
+
+
+@asynccontextmanager
+async def _pool(shared: ProcessPool | None) -> AsyncIterator[ProcessPool]:
+    if shared is not None:
+        yield shared
+        return
+    async with ProcessPool(max(2, os.cpu_count() or 1), memory_bytes=POOL_BYTES) as own:
+        yield own
 
 
 @asynccontextmanager

@@ -11,6 +11,7 @@ from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import AssessmentRequest
 from concord.assessment.result_row import ResultRow
 from concord.errors import StorageUnavailableError
+from concord.processes import Calls
 from concord.storage.connection import Storage
 from concord.tracing import ASSESSMENT_ID, fail, root, span
 from concord.trust.redaction import redact
@@ -19,7 +20,7 @@ from concord_gateway.assistants import AssistantContexts, Assistants, Scenarios
 from concord_gateway.bundle_file import write_bundle
 from concord_gateway.evaluation import EvaluationFailedError, NoWorkerError, wait_for_workers
 from concord_gateway.instruments import Instruments
-from concord_gateway.intake import NotAnAssessmentError, Work, check_hosts, plan_work, read_request
+from concord_gateway.intake import NotAnAssessmentError, Work, check_hosts, check_patterns, plan_work, read_request
 from concord_gateway.participants import Participants
 from concord_gateway.plan import NoParticipantError, exchanges_of, make_plan
 from concord_gateway.progress import Progress
@@ -42,6 +43,7 @@ class AssessmentHandler:
         instruments: Instruments,
         participants: Participants,
         contexts: AssistantContexts,
+        checks: Calls,
     ) -> None:
         self._storage = storage
         self._participants = participants
@@ -49,6 +51,7 @@ class AssessmentHandler:
         self._instruments = instruments
         self._scenarios = Scenarios(settings.scenario_folders)
         self._contexts = contexts
+        self._checks = checks
         self._admission = Admission(settings.max_assessments, settings.max_waiting)
         instruments.running.set_function(lambda: self._admission.running)
         instruments.waiting.set_function(lambda: self._admission.waiting)
@@ -60,7 +63,8 @@ class AssessmentHandler:
         try:
             if not task.resumed:
                 # Parsed here only to reject early: a waiting request is kept unparsed, which takes less memory.
-                await self._read(message)
+                request, _ = await self._read(message)
+                await check_patterns(request, task.owner or message.task_id, self._checks)
             place = self._admission.place(len(message.text), progress.wait, progress.move, accepted=task.resumed)
             async with progress.heartbeat(), place:
                 progress.begin()

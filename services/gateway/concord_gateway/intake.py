@@ -1,6 +1,7 @@
 """Intake: turns a client's message into a validated assessment request, or into a reason for rejecting it."""
 
 import json
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -18,7 +19,9 @@ from concord.assessment import (
     time_limits,
 )
 from concord.assessment.plan import DRIVING_S
+from concord.assessment.scorers import PatternScorer, syntax_errors
 from concord.assessment.suite_tasks import suite_tasks
+from concord.processes import Calls, LimitExceededError, ProcessDiedError
 from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError
 from concord.wire.platform import SILENCE_S
 from concord_gateway.assistants import NoScenarioError, Scenarios
@@ -96,6 +99,23 @@ def _calls(pattern: InteractionPattern | None) -> int:
     return len(pattern.edges) if pattern.steps_count is None else pattern.steps_count
 
 
+async def check_patterns(request: AssessmentRequest, owner: str, calls: Calls) -> None:
+    """Checks the regular expressions of the tasks' scorers for `owner`. Raises NotAnAssessmentError."""
+    patterns = {
+        f"config.tasks.{number}.scorer.pattern": task.scorer.pattern
+        for number, task in enumerate(request.config.tasks or [])
+        if isinstance(task.scorer, PatternScorer)
+    }
+    if not patterns:
+        return
+    try:
+        errors = await calls.run(owner, syntax_errors, patterns)
+    except (LimitExceededError, ProcessDiedError) as error:
+        raise NotAnAssessmentError(f"the regular expressions of the scorers cannot be checked: {error}") from error
+    if errors:
+        raise NotAnAssessmentError(_joined([f"{name}: {error}" for name, error in errors.items()]))
+
+
 async def check_hosts(request: AssessmentRequest, peer_urls: PeerUrls) -> None:
     """Checks the participants' hosts. Raises NotAnAssessmentError for one that is not allowed.
 
@@ -110,9 +130,14 @@ async def check_hosts(request: AssessmentRequest, peer_urls: PeerUrls) -> None:
 
 
 def _complaints(error: ValidationError) -> str:
-    complaints = [
-        f"{'.'.join(str(part) for part in fault['loc']) or 'request'}: {fault['msg']}"
-        for fault in error.errors(include_url=False, include_input=False)
-    ]
+    return _joined(
+        [
+            f"{'.'.join(str(part) for part in fault['loc']) or 'request'}: {fault['msg']}"
+            for fault in error.errors(include_url=False, include_input=False)
+        ]
+    )
+
+
+def _joined(complaints: Sequence[str]) -> str:
     more = f" (and {len(complaints) - _SHOWN_ERRORS} more)" if len(complaints) > _SHOWN_ERRORS else ""
     return "; ".join(complaints[:_SHOWN_ERRORS]) + more

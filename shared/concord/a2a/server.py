@@ -49,7 +49,8 @@ _LOOKS_PER_LEASE: Final = 3
 class TaskHandle:
     """The agent's side of a task: reports progress and results.
 
-    `resumed` says that another process began the task and was lost; `checkpoint` is the text that it stored last.
+    `owner` is the API key's owner, or empty for an anonymous client. `resumed` says that another process began the task
+    and was lost; `checkpoint` is the text that it stored last.
     """
 
     def __init__(
@@ -57,11 +58,13 @@ class TaskHandle:
         updater: TaskUpdater,
         records: TaskRecords | None = None,
         *,
+        owner: str = "",
         resumed: bool = False,
         checkpoint: str | None = None,
     ) -> None:
         self._updater = updater
         self._records = records
+        self.owner = owner
         self.resumed = resumed
         self.checkpoint = checkpoint
         self.canceled = False
@@ -251,6 +254,7 @@ class _Executor(AgentExecutor):
         task = TaskHandle(
             TaskUpdater(event_queue, task_id, context_id),
             self._records,
+            owner=context.call_context.user.user_name,
             resumed=abandoned is not None,
             checkpoint=None if abandoned is None else abandoned.checkpoint,
         )

@@ -2,6 +2,7 @@
 
 import re
 import warnings
+from collections.abc import Mapping
 from math import prod
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -41,6 +42,22 @@ def repeats(pattern: str) -> int:
     counts = [(group, int(least)) for group, least in _COUNTED.findall(pattern)]
     of_groups = prod(max(1, least) for group, least in counts if group)
     return of_groups * max((least for group, least in counts if not group), default=1)
+
+
+def syntax_errors(patterns: Mapping[str, str]) -> dict[str, str]:
+    """What is wrong with patterns that are no regular expressions of Python's `re`, by the name of the pattern.
+
+    To compile one may take a second for each thousand characters: not for an event loop, or for a thread.
+    """
+    found: dict[str, str] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of what a later Python may read differently
+        for name, pattern in patterns.items():
+            try:
+                re.compile(pattern)
+            except (re.error, OverflowError, RecursionError) as error:
+                found[name] = f"is not a regular expression: {error}"
+    return found
 
 
 class _Choice(BaseModel):
@@ -84,7 +101,7 @@ class PatternScorer(_Choice):
     """1 if a group of the first match of a regular expression is a target; without targets, if there is a match.
 
     With `match_all`, every group that took part in the match must be one. Without groups, the whole match counts as
-    one. The syntax is that of Python's `re`; the search has a time limit.
+    one. The syntax is that of Python's `re`: see `syntax_errors`. The search has a time limit.
     """
 
     name: Literal["pattern"] = "pattern"
@@ -94,13 +111,7 @@ class PatternScorer(_Choice):
 
     @field_validator("pattern")
     @classmethod
-    def _can_be_compiled(cls, pattern: str) -> str:
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of what a later Python may read differently
-                re.compile(pattern)
-        except (re.error, OverflowError, RecursionError) as error:
-            raise ValueError(f"is not a regular expression: {error}") from error
+    def _repeats_little(cls, pattern: str) -> str:
         if repeats(pattern) > MAX_REPEATS:
             raise ValueError(f"has counted repetitions that multiply to more than {MAX_REPEATS:,}")
         return pattern

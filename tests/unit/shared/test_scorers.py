@@ -16,6 +16,7 @@ from concord.assessment.scorers import (
     JsonScorer,
     PackageScorer,
     PatternScorer,
+    syntax_errors,
 )
 
 REQUIRED: dict[str, dict[str, object]] = {"pattern": {"pattern": "(a)"}, "json": {"schema": {"type": "object"}}}
@@ -78,13 +79,21 @@ class TestPatterns:
     )
     def test_a_regular_expression_is_accepted(self, pattern: str) -> None:
         assert PatternScorer(pattern=pattern).pattern == pattern
+        assert syntax_errors({"p": pattern}) == {}
 
     @pytest.mark.parametrize(
         "pattern", ["(", "[a", "a**", r"\p{L}", "(?P<1>a)", "a{5,2}", "a{99999999999}", "((" * 200]
     )
-    def test_an_invalid_expression_is_refused(self, pattern: str) -> None:
-        with pytest.raises(ValidationError, match="is not a regular expression"):
-            PatternScorer(pattern=pattern)
+    def test_an_invalid_expression_is_named(self, pattern: str) -> None:
+        errors = syntax_errors({"good": "a+", "bad": pattern})
+        assert list(errors) == ["bad"]
+        assert errors["bad"].startswith("is not a regular expression: ")
+
+    def test_no_expression_is_compiled_with_the_model_since_that_may_take_seconds(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("concord.assessment.scorers.re.compile", None)
+        assert PatternScorer(pattern="(").pattern == "("
 
     @pytest.mark.parametrize(
         "pattern", ["(?:(?:a{300}){300}){300}", "(?:(?:a{50,}b){50,99}){50}", "a{4294967294}", "(a){400}(b){400}"]

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from pydantic import JsonValue
 
+from concord import json_text
 from concord.json_text import MAX_DEPTH, NoJsonError, json_in
 from concord_evaluator.scorers import ScorerFailedError, json_schema
 from concord_evaluator.scorers.json_schema import schema_violation
@@ -105,6 +106,22 @@ class TestFinding:
         for depth in (MAX_DEPTH + 1, 5_000, 49_000):
             with pytest.raises(NoJsonError, match="the JSON is nested more than 64 deep"):
                 json_in(f"so: {'[' * depth}{']' * depth}")
+
+    def test_broken_documents_in_each_other_are_read_a_bounded_number_of_times(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        read = 0
+
+        def count(text: str) -> int:
+            nonlocal read
+            read += 1
+            return int(text)
+
+        monkeypatch.setattr(json_text, "_DECODER", json.JSONDecoder(parse_int=count))
+        broken = ("[" + "1," * 40) * 900 + "x "
+        with pytest.raises(NoJsonError, match="the answer contains no JSON"):
+            json_in(broken * 5)
+        assert read < 2_000_000
 
     @pytest.mark.parametrize("part", ["[", '{"', "[1,", "```\n", "```a\n{", '[{"a":', "{[", '"\\'])
     def test_unterminated_json_is_refused(self, part: str) -> None:
