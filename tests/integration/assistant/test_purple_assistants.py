@@ -18,6 +18,7 @@ from concord_assistant.updates import Update
 from concord_purple.assistant.app import create_assistant_app
 from concord_purple.assistant.tools import TOOLS
 from concord_purple.settings import AssistantMode, PurpleSettings
+from tests.integration.assistant.conftest import FIRST_DAY
 from tests.llm_server import Asked, FakeModel, ToolCalls, fake_model
 from tests.serving import reserved, served, url_of
 
@@ -48,6 +49,7 @@ async def assess_mode(
     settings = PurpleSettings.model_validate(
         {
             "assistant": mode,
+            "oracle": FIRST_DAY / "oracle.json" if mode is AssistantMode.ORACLE else None,
             "card_url": f"{url_of(holder)}/",
         }
     )
