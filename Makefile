@@ -12,9 +12,9 @@ AGENTDOJO_VERSION := 0.1.35
 BIN := $(VENV)/bin
 IMAGES := client collector environment evaluator gateway green purple sample
 # Longest suite first, so that parallel test processes finish at about the same time.
-TESTS := tests/e2e tests/integration tests/security tests/conformance tests/frameworks tests/unit
-# More processes than cores, because tests of services wait for most of their time.
-TEST_PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 3)
+TESTS := tests/e2e tests/faults tests/integration tests/security tests/conformance tests/frameworks tests/unit
+# One more process than cores, because tests of services wait for some of their time. Each collects all tests.
+TEST_PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 # No test speaks TLS: an HTTP client need not read the authorities' certificates, which takes it 24 ms.
 PYTEST := SSL_CERT_FILE= SSL_CERT_DIR=$(CURDIR)/tests $(BIN)/pytest
@@ -66,13 +66,13 @@ run: $(or $(wildcard $(VENV)/ready),$(VENV)/ready-to-run) ## assess a sample tea
 	@$(BIN)/concord run
 
 .PHONY: test
-test: setup $(A2A_V03)/ready ## run the tests that need neither Docker nor a network
-	$(PYTEST) $(TESTS) -m "not containers" -p no:schemathesis \
+test: setup $(A2A_V03)/ready ## run the tests that need neither Docker nor a network, a few of them with real processes
+	$(PYTEST) $(TESTS) -m "not containers and (smoke or not programs)" -p no:schemathesis \
 		--numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-faults
-test-faults: setup ## run the tests that kill, stop or limit processes, one after the other
-	$(PYTEST) tests/faults -p no:schemathesis
+test-faults: setup ## run the tests that start whole programs, and kill, stop or limit some, one after the other
+	$(PYTEST) tests/e2e tests/faults -m "programs and not containers" -p no:schemathesis
 
 .PHONY: frameworks
 frameworks: setup ## install each agent framework in an environment of its own, record its traces anew and test them (SETUPS: some)

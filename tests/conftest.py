@@ -5,6 +5,7 @@ import atexit
 import gc
 import inspect
 import os
+import signal
 from collections.abc import Awaitable, Callable, Iterator
 from functools import wraps
 from itertools import chain, groupby
@@ -22,7 +23,12 @@ settings.load_profile("concord")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """The processes of pytest-xdist end without freeing each object, which would take two seconds of processor time."""
+    """Lets the programs that tests start react to Ctrl-C, which they inherit as ignored from a background job.
+
+    The processes of pytest-xdist end without freeing each object, which would take two seconds of processor time.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if hasattr(config, "workerinput"):
         atexit.register(os._exit, 0)  # registered first, so called last
 
@@ -32,8 +38,13 @@ def pytest_collection() -> None:
     gc.disable()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Spreads the files of unit tests evenly among the others: unit tests compute while tests of services wait."""
+    """Marks the tests that start whole programs. Spreads the files of unit tests evenly among the others: unit tests
+    compute while tests of services wait."""
+    for item in items:
+        if item.path.parent in WITH_PROGRAMS:
+            item.add_marker("programs")
     files = [list(file) for _, file in groupby(items, lambda item: item.path)]
     kinds = [[file for file in files if (UNIT in file[0].path.parents) is unit] for unit in (True, False)]
     places = {id(file): (place + 0.5) / len(kind) for kind in kinds for place, file in enumerate(kind)}
@@ -68,6 +79,7 @@ def pytest_collection_finish() -> None:
 
 ASYNC_LIMIT_S = 180
 UNIT = Path(__file__).parent / "unit"
+WITH_PROGRAMS = {Path(__file__).parent / "e2e", Path(__file__).parent / "faults"}
 
 
 @pytest.fixture(scope="session", autouse=True)

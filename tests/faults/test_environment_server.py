@@ -47,6 +47,7 @@ def variables_of(pid: int) -> bytes:
     return Path(f"/proc/{pid}/environ").read_bytes()
 
 
+@pytest.mark.smoke
 async def test_an_environment_has_a_key_and_no_other_secret_and_is_gone_after_a_stop(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

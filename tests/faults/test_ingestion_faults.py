@@ -143,6 +143,7 @@ async def test_steps_acknowledged_before_a_kill_are_stored_after_it(
     assert max(stored.values()) == 1
 
 
+@pytest.mark.smoke
 async def test_requests_under_way_at_sigterm_are_answered_and_stored(
     process: CollectorProcess, private_redis: PrivateServer
 ) -> None:

@@ -38,6 +38,7 @@ async def agent() -> AsyncIterator[CountingAgent]:
         yield agent
 
 
+@pytest.mark.smoke
 async def test_a_killed_gateways_successor_keeps_ended_trials_and_repeats_the_interrupted_one(
     redis_url: str, tmp_path: Path, agent: CountingAgent
 ) -> None:

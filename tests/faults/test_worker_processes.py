@@ -12,6 +12,7 @@ from tests.integration.test_evaluator_worker import EVALUATE, document, storage
 __all__ = ["storage"]
 
 
+@pytest.mark.smoke
 async def test_workers_stop_on_sigterm_with_their_processes(storage: Storage, redis_url: str, tmp_path: Path) -> None:
     with (
         worker(Queue.FAST, redis_url, tmp_path / "fast") as fast,

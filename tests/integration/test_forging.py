@@ -6,13 +6,9 @@ from pathlib import Path
 import pytest
 
 from concord.assessment.result_row import ResultRow
-from concord_cli.assessment_client import assess
-from concord_cli.scenario.team import read_scenario
-from tests.integration.purple_agents import free_urls, running_agents
+from tests.integration.shipped_teams import row_of
 from tests.logs import logging_to
 from tests.stack import stack
-
-SCENARIOS = Path(__file__).parents[2] / "scenarios"
 
 
 @pytest.fixture(scope="module")
@@ -26,16 +22,6 @@ async def gateway(redis_server: str, log: Path) -> AsyncIterator[str]:
     with logging_to(log):
         async with stack(redis_server, log.parent / "output") as services:
             yield services.gateway
-
-
-async def row_of(team: str, gateway: str) -> ResultRow:
-    """The row of a shipped scenario, whose team knows its peers from the gateway alone."""
-    scenario = read_scenario(SCENARIOS / f"{team}.toml")
-    agents = {each.role: {"function": each.function, "team": scenario.team.wiring} for each in scenario.participants}
-    urls = free_urls(list(agents))
-    async with running_agents(agents, urls, peers={}):
-        [row] = await assess(gateway, urls, scenario.config, lambda _: None)
-    return ResultRow.model_validate(row)
 
 
 @pytest.fixture(scope="module")

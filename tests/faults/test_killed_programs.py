@@ -1,4 +1,4 @@
-"""`concord up` and `concord assess`: the local stack as a service, attacks on it, and killed processes."""
+"""`concord up` and `concord assess` while the program and its Redis are killed, and attacks on the running stack."""
 
 import os
 import signal
@@ -13,6 +13,7 @@ from concord.assessment.result_row import ResultRow
 from tests.e2e.attacks import run_attacks, verdicts
 from tests.e2e.concord import BAD, Concord, concord, row_in
 from tests.e2e.processes import programs_with, until
+from tests.ports import row_of_free_ports
 
 RUNS = 3
 LONG_PATTERN = f"""
@@ -27,20 +28,22 @@ steps_count = 3000
 """A pattern, which needs no agents and keeps the evaluator busy long enough for a test to kill it."""
 
 
-def scenario(folder: Path, stack: Concord, participants: list[str], config: str) -> Path:
-    """A scenario file in the platform's form, with the stack's green agent and these members of its team."""
-    lines = ["[green_agent]", f'endpoint = "{stack.addresses["gateway"]}"']
-    for role in participants:
-        lines += ["[[participants]]", f'role = "{role}"', f'endpoint = "{stack.addresses[role]}"']
-    path = folder / "scenario.toml"
-    path.write_text("\n".join([*lines, config]))
-    return path
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Concord]:
+    """A running `concord up` with the bad team. Jobs of a killed worker are retried after 5 s."""
+    ports = iter(row_of_free_ports(8))
+    options = [f"--{name}-port={next(ports)}" for name in ("gateway", "collector", "agents")]
+    folder = tmp_path_factory.mktemp("stack")
+    with concord(folder, "up", str(BAD), *options, CONCORD_JOB_TIMEOUT_FAST_S="5") as running:
+        running.read_until("Press Ctrl-C to stop all programs.")
+        yield running
 
 
 @contextmanager
 def long_assessment(stack: Concord, folder: Path) -> Iterator[Concord]:
     """A `concord assess` that has just started, with a pattern that takes the evaluator some time."""
-    path = scenario(folder, stack, [], LONG_PATTERN)
+    path = folder / "scenario.toml"
+    path.write_text(f'[green_agent]\nendpoint = "{stack.addresses["gateway"]}"\n{LONG_PATTERN}')
     with concord(folder, "assess", str(path), "-o", "results.json") as asking:
         yield asking
 
@@ -48,16 +51,6 @@ def long_assessment(stack: Concord, folder: Path) -> Iterator[Concord]:
 def row_at_the_end(asking: Concord) -> ResultRow:
     assert asking.finish() == 0, asking.output
     return row_in(asking.folder / "results.json")
-
-
-@pytest.mark.timeout(600)
-def test_a_running_stack_is_attacked_by_its_urls_without_looking_inside(stack: Concord) -> None:
-    """The shipped stack holds, so the exit code is 0."""
-    urls = [f"--{name}={stack.addresses[name]}" for name in ("gateway", "collector")]
-    held = ["own assessment", "another trial", "closed tokens"]
-    ended = run_attacks(*held, "lines in logs", *urls)
-    assert verdicts(ended.stdout) == dict.fromkeys(held, "held") | {"lines in logs": "not tried"}, ended.stdout
-    assert ended.returncode == 0
 
 
 @pytest.fixture(scope="module")
@@ -69,38 +62,6 @@ def interrupted_assessment(stack: Concord, tmp_path_factory: pytest.TempPathFact
         os.kill(killed, signal.SIGKILL)
         stack.read_until("concord was ended by SIGKILL; starting it again")
         yield asking
-
-
-@pytest.fixture(scope="module")
-def bad_row(stack: Concord, interrupted_assessment: Concord, tmp_path_factory: pytest.TempPathFactory) -> ResultRow:
-    """The bad team's row from `concord assess`, assessed while another assessment resumes."""
-    assert interrupted_assessment.running
-    folder = tmp_path_factory.mktemp("bad")
-    team = [name for name in stack.addresses if name not in {"gateway", "collector"}]
-    config = BAD.read_text().partition("[config]")
-    path = scenario(folder, stack, team, "".join(config[1:]))
-    with concord(folder, "assess", str(path), "-o", "results.json") as asking:
-        return row_at_the_end(asking)
-
-
-def test_the_hub_of_a_bad_team_is_a_bottleneck(bad_row: ResultRow) -> None:
-    [bottleneck] = [finding for finding in bad_row.detail.findings if finding.id == "bottleneck"]
-
-    assert bad_row.detail.graph_metrics.has_bottleneck is True
-    assert bottleneck.agents == ["coordinator"]
-    assert bottleneck.advice
-
-
-def test_an_agent_without_calls_is_reported_as_isolated(bad_row: ResultRow) -> None:
-    [isolated] = [finding for finding in bad_row.detail.findings if finding.id == "isolated"]
-
-    assert bad_row.detail.graph_metrics.isolated_agents == isolated.agents == ["reviewer_2"]
-
-
-def test_the_gateways_results_file_has_the_same_row(stack: Concord, bad_row: ResultRow) -> None:
-    file = stack.folder / f"output/assessments/{bad_row.detail.assessment_id}.json"
-
-    assert row_in(file) == bad_row
 
 
 def test_an_assessment_completes_after_its_program_was_killed(interrupted_assessment: Concord) -> None:
@@ -127,3 +88,13 @@ def redis_of(stack: Concord) -> Iterator[Redis]:
     settings = dict(line.split(" ", 1) for line in configuration.read_text().splitlines())
     with Redis(settings["bind"], int(settings["port"]), password=settings["requirepass"]) as client:
         yield client
+
+
+@pytest.mark.timeout(600)
+def test_a_running_stack_is_attacked_by_its_urls_without_looking_inside(stack: Concord) -> None:
+    """The shipped stack holds, so the exit code is 0."""
+    urls = [f"--{name}={stack.addresses[name]}" for name in ("gateway", "collector")]
+    held = ["own assessment", "another trial", "closed tokens"]
+    ended = run_attacks(*held, "lines in logs", *urls)
+    assert verdicts(ended.stdout) == dict.fromkeys(held, "held") | {"lines in logs": "not tried"}, ended.stdout
+    assert ended.returncode == 0
