@@ -3,6 +3,8 @@
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from concord.assessment.jobs import Queue, trial_document
 from concord.storage.connection import Storage
 from concord_evaluator.documents import evaluation_document
