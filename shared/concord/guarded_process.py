@@ -8,15 +8,13 @@ from contextlib import suppress
 from typing import Final
 
 from concord import parent_guard
-
-GRACE_S: Final = 3.0
-"""Between SIGTERM and SIGKILL."""
+from concord.shutdown import CHILD_S
 
 _GROUP_TIMEOUT_S: Final = 0.5
 _POLL_S: Final = 0.01
 
 
-def guarded(*command: str, grace_s: float = GRACE_S) -> tuple[str, ...]:
+def guarded(*command: str, grace_s: float = CHILD_S) -> tuple[str, ...]:
     """The command that runs a command under a guard.
 
     It needs a session of its own, and a pipe as standard input that is open for as long as the command may run.

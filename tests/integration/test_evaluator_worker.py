@@ -25,7 +25,8 @@ from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.llm import NO_KEY, LLMSettings
 from concord.processes import Calls, ProcessPool
 from concord.storage import RetryLater
-from concord.storage.connection import Storage, WorkerPolicy, connect, run_worker
+from concord.storage.connection import Storage, connect, run_worker
+from concord.storage.job_policy import WorkerPolicy
 from concord.trace.decoding import reports_of
 from concord.trace.report import BatchReceipt, ReportBatch
 from concord.trace.step import CallType

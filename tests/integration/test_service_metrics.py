@@ -12,7 +12,8 @@ from pydantic import JsonValue
 
 from concord.assessment.jobs import Job, Queue
 from concord.storage import JobFunction, RetryLater
-from concord.storage.connection import WorkerPolicy, connect, run_worker
+from concord.storage.connection import connect, run_worker
+from concord.storage.job_policy import WorkerPolicy
 from concord_collector.metrics import Metrics
 from concord_evaluator.instruments import WorkerInstruments
 from concord_gateway.assistants import AssistantContexts

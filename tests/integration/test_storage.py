@@ -11,7 +11,8 @@ from pydantic import JsonValue
 from concord.assessment.jobs import Job, Queue
 from concord.errors import StorageUnavailableError
 from concord.storage import OPEN_SCOPE, JobFunction, RegistryFullError, RetryLater
-from concord.storage.connection import LEASE_S, Storage, WorkerPolicy, connect, run_worker
+from concord.storage.connection import Storage, connect, run_worker
+from concord.storage.job_policy import LEASE_S, WorkerPolicy
 from concord.trace.report import BatchReceipt, Channel, ReportBatch, StepBatch, pack
 from concord.trace.step import CallType, InteractionStep
 from concord.wire.roster import RosterEntry

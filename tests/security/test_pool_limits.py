@@ -15,7 +15,8 @@ from pydantic import JsonValue
 
 from concord.assessment.jobs import Job, Queue
 from concord.processes import Calls, LimitExceededError, ProcessDiedError, ProcessPool, program
-from concord.storage.connection import WorkerPolicy, connect, run_worker
+from concord.storage.connection import connect, run_worker
+from concord.storage.job_policy import WorkerPolicy
 from concord_evaluator.worker.job_calls import JobCalls
 from tests.faults.workers import alive, children
 from tests.serving import eventually

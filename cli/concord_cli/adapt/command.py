@@ -12,6 +12,7 @@ from typing import Final
 import httpx
 
 from concord.loopback import LOOPBACK
+from concord.shutdown import CHILD_S
 from concord.trust.declared_hosts import is_loopback
 from concord_cli.adapt.connection import serve
 from concord_cli.adapt.proxies import IncomingProxy, OutgoingProxy
@@ -19,9 +20,6 @@ from concord_cli.adapt.trials import LOOKUP_S, Trials
 from concord_cli.errors import UsageError
 from concord_cli.stack.probes import free_ports
 from concord_gateway.proxy.upstream import Upstream
-
-GRACE_S: Final = 3.0
-"""Seconds between SIGTERM and SIGKILL."""
 
 _PROXY_VARIABLES: Final = ("HTTP_PROXY", "http_proxy")
 _EXCEPTIONS: Final = ("NO_PROXY", "no_proxy")
@@ -92,7 +90,7 @@ async def _end(process: Process) -> None:
     with suppress(ProcessLookupError):
         process.send_signal(signal.SIGTERM)
         try:
-            async with asyncio.timeout(GRACE_S):
+            async with asyncio.timeout(CHILD_S):
                 await process.wait()
         except TimeoutError:
             process.kill()

@@ -8,7 +8,8 @@ from functools import partial
 
 from concord.service.logs import configure_logging
 from concord.service.program import run_until_signalled
-from concord.service.serve import GRACE_S, AppNotStartedError, address_parser
+from concord.service.serve import AppNotStartedError, address_parser
+from concord.shutdown import SERVICE_S
 from concord.tracing import configure_tracing
 
 
@@ -50,7 +51,11 @@ def _parser() -> ArgumentParser:
     parser.add_argument("--card-url", help="URL in the agent card, where clients and participants reach the gateway")
     parser.add_argument("--collector-port", type=int, help="the collector's own port (default: the gateway's)")
     parser.add_argument(
-        "--grace", type=int, default=GRACE_S, metavar="SECONDS", help="how long requests and jobs may run after SIGTERM"
+        "--grace",
+        type=int,
+        default=SERVICE_S,
+        metavar="SECONDS",
+        help="how long requests and jobs may run after SIGTERM",
     )
     return parser
 

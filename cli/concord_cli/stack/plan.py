@@ -11,8 +11,8 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from concord.assessment.jobs import Queue
-from concord.guarded_process import GRACE_S
 from concord.loopback import LOOPBACK
+from concord.shutdown import CHILD_S
 from concord.trust.declared_hosts import is_every_interface, is_loopback
 from concord_cli.scenario.team import Participant, Scenario
 from concord_cli.stack.containers import container_command, variables_of
@@ -22,7 +22,7 @@ from concord_cli.stack.supervisor import Program
 ONE_PROGRAM: Final = "concord"
 """The name of the program that gateway, collector and workers are by default."""
 
-DRAIN_S: Final = int(GRACE_S) - 1
+DRAIN_S: Final = int(CHILD_S) - 1
 """How long its requests and jobs may run on once it is to stop: it then still has to release what it holds."""
 
 _CARD: Final = "/.well-known/agent-card.json"

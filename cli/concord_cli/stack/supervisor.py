@@ -12,7 +12,9 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, BinaryIO, Self, TypeVar
 
-from concord.guarded_process import GRACE_S, end_group, guarded, how_it_ended
+from concord.guarded_process import end_group, guarded, how_it_ended
+from concord.restarts import Restarts
+from concord.shutdown import CHILD_S
 from concord_cli.errors import AssessmentError
 from concord_cli.stack.probes import Probe
 from concord_cli.stack.run_folder import RunFolder
@@ -21,11 +23,6 @@ READY_TIMEOUT_S = 90.0
 """Long, since a dozen programs that start at once on a busy machine take a while. One that cannot start exits early."""
 
 PROBE_INTERVAL_S = 0.1
-STABLE_S = 10.0
-"""After this time, a program has started well: its death resets the count of restarts."""
-
-MAX_RESTARTS = 3
-FIRST_BACKOFF_S = 0.25
 TAIL_LINES = 20
 
 T = TypeVar("T")
@@ -78,16 +75,15 @@ class SupervisedProgram:
             self.task.exception()  # marks the failure as retrieved; `Supervisor.guard` has raised it
 
     async def _keep_running(self) -> None:
-        quick_deaths = 0
+        restarts = Restarts()
         while not self._stopping.is_set():
             began = monotonic()
             how = await self._run_once()
             if self._stopping.is_set():
                 return
-            quick_deaths = 1 if monotonic() - began > STABLE_S else quick_deaths + 1
-            if quick_deaths > MAX_RESTARTS:
-                raise self._failed(f"{how}, {quick_deaths} times in a row")
-            delay = FIRST_BACKOFF_S * 2 ** (quick_deaths - 1)
+            delay = restarts.pause_s(monotonic() - began)
+            if delay is None:
+                raise self._failed(f"{how}, {restarts.quick_ends} times in a row")
             self._notice(f"{self.program.name} {how}; starting it again in {delay:g} s")
             await self._pause(delay)
 
@@ -95,7 +91,7 @@ class SupervisedProgram:
         """Runs one process to its end. Returns how it ended."""
         with self._open_log() as log:
             process = await asyncio.create_subprocess_exec(
-                *guarded(*self.program.command, grace_s=GRACE_S),
+                *guarded(*self.program.command, grace_s=CHILD_S),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=log,
                 stderr=log,

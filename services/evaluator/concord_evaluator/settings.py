@@ -9,7 +9,8 @@ from pydantic import Field
 from concord.assessment.inputs import Samples
 from concord.assessment.jobs import Queue
 from concord.service.settings import StatefulServiceSettings
-from concord.storage.connection import WorkerPolicy
+from concord.shutdown import SERVICE_S
+from concord.storage.job_policy import CONCURRENT_JOBS, JOB_S, MAX_TRIES, WorkerPolicy
 from concord_evaluator.limits import EvaluationLimits
 
 _STEPS_PER_S: Final = 20_000
@@ -19,17 +20,17 @@ _STEPS_PER_S: Final = 20_000
 class EvaluatorSettings(StatefulServiceSettings):
     """`REDIS_URL`, and `CONCORD_` variables for the rest; times in seconds."""
 
-    job_timeout_fast_s: Annotated[float, Field(gt=0)] = 10
-    job_timeout_llm_s: Annotated[float, Field(gt=0)] = 60
-    max_jobs: Annotated[int, Field(ge=1)] = 4
+    job_timeout_fast_s: Annotated[float, Field(gt=0)] = JOB_S[Queue.FAST]
+    job_timeout_llm_s: Annotated[float, Field(gt=0)] = JOB_S[Queue.LLM]
+    max_jobs: Annotated[int, Field(ge=1)] = CONCURRENT_JOBS
     """Jobs that one worker runs at once."""
-    max_tries: Annotated[int, Field(ge=1)] = 5
+    max_tries: Annotated[int, Field(ge=1)] = MAX_TRIES
     """How often a job with transient faults is tried before it becomes a dead letter."""
     pool_processes: Annotated[int, Field(ge=1)] = max(2, os.cpu_count() or 1)
     """Processes per worker for CPU-bound work, of which one trial may use half."""
     pool_memory_bytes: Annotated[int, Field(ge=256 * 1024 * 1024)] = 4 * 1024 * 1024 * 1024
     """Bytes of data that each process may allocate. A job that needs more fails."""
-    completion_wait_s: Annotated[int, Field(ge=0, lt=10)] = 8
+    completion_wait_s: Annotated[int, Field(ge=0, lt=10)] = SERVICE_S
     """How long running jobs may go on after SIGTERM. Container engines kill after ten seconds."""
 
     heartbeat_file: Path | None = None

@@ -18,18 +18,13 @@ from concord.assessment.jobs import (
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.errors import StorageUnavailableError
 from concord.storage.connection import Storage
+from concord.storage.job_policy import REQUEST_AGAIN_S, WORKERS_S
 
 logger = logging.getLogger(__name__)
 
 _POLL_S: Final = 0.1
 _POLL_SHARE: Final = 0.05
 """The poll interval as a share of the time waited so far: long waits poll Redis less often."""
-
-_ASK_AGAIN_S: Final = 5.0
-
-
-WORKERS_S: Final = 8.0
-"""How long an assessment waits for workers at its start. Workers that start with it need a few seconds."""
 
 
 class NoWorkerError(Exception):
@@ -94,13 +89,13 @@ async def _result_of(
     Redis lost. Storage faults are retried.
     """
     began = time.monotonic()
-    asked_at = -_ASK_AGAIN_S
+    asked_at = -REQUEST_AGAIN_S
     while (now := time.monotonic()) - began < timeout_s:
         try:
             for name in names:
                 if (content := await storage.assessments.load(request.assessment_id, name)) is not None:
                     return name, content
-            if now - asked_at >= _ASK_AGAIN_S:
+            if now - asked_at >= REQUEST_AGAIN_S:
                 await storage.jobs.enqueue(request.job())
                 asked_at = now
         except StorageUnavailableError as error:

@@ -13,6 +13,7 @@ from pydantic_settings import NoDecode
 from concord import retention
 from concord.service.settings import StatefulServiceSettings
 from concord.storage import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
+from concord.storage.job_policy import RESULT_S
 from concord.suite.draw import SECRET_BYTES
 from concord_gateway.proxy.byte_budget import BUDGET_BYTES
 from concord_gateway.proxy.time_limits import BODY_PAUSE_S
@@ -40,7 +41,7 @@ class GatewaySettings(StatefulServiceSettings):
     output_dir: Path = Path("output")
     max_assessments: Annotated[int, Field(ge=1)] = 16
     """Assessments that run at once; further ones wait."""
-    evaluation_timeout_s: Annotated[float, Field(gt=0)] = 120
+    evaluation_timeout_s: Annotated[float, Field(gt=0)] = RESULT_S
     """How long to wait for a trial's evaluation: long enough for another worker to take up a killed worker's job."""
     max_body_bytes: int = 4 * 1024 * 1024
     max_trace_bytes: Annotated[int, Field(gt=0)] = MAX_TRACE_BYTES

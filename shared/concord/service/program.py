@@ -6,17 +6,13 @@ import signal
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from time import monotonic
-from typing import Any, Final
+from typing import Any
 
 import structlog
 
+from concord.restarts import Restarts
+
 logger = logging.getLogger(__name__)
-
-STABLE_S: Final = 10.0
-"""A part that has run this long has started well: its failure resets the count of restarts."""
-
-MAX_RESTARTS: Final = 3
-FIRST_BACKOFF_S: Final = 0.25
 
 Work = Callable[[asyncio.Event], Awaitable[None]]
 """Works until the event is set, then drains and returns."""
@@ -25,10 +21,11 @@ Work = Callable[[asyncio.Event], Awaitable[None]]
 class Parts:
     """The parts of a program, in one event loop. One that raises, or returns before its time, is started again."""
 
-    def __init__(self, *, first_backoff_s: float = FIRST_BACKOFF_S) -> None:
+    def __init__(self, *, first_pause_s: float | None = None) -> None:
+        """`first_pause_s`: before a part is started again, as in `Restarts`."""
         self._parts: dict[str, Work] = {}
         self._running: set[str] = set()
-        self._first_backoff_s = first_backoff_s
+        self._first_pause_s = first_pause_s
 
     def add(self, name: str, work: Work) -> None:
         """Adds a part. `name` is in its log lines, as `service`, and in its metrics."""
@@ -47,17 +44,16 @@ class Parts:
 
     async def _keep_running(self, name: str, stop: asyncio.Event) -> None:
         structlog.contextvars.bind_contextvars(service=name)
-        failures = 0
+        restarts = Restarts(first_pause_s=self._first_pause_s)
         while not stop.is_set():
             began = monotonic()
             error = await self._run_once(name, stop)
             if error is None:
                 return
-            failures = 1 if monotonic() - began > STABLE_S else failures + 1
-            if failures > MAX_RESTARTS:
+            delay_s = restarts.pause_s(monotonic() - began)
+            if delay_s is None:
                 stop.set()
                 raise error
-            delay_s = self._first_backoff_s * 2 ** (failures - 1)
             logger.error("%s failed; starting it again in %g s", name, delay_s, exc_info=error)
             with suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), delay_s)

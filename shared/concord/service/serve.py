@@ -13,10 +13,9 @@ from starlette.types import ASGIApp
 
 from concord.loopback import LOOPBACK
 from concord.service.program import run_until_signalled
+from concord.shutdown import SERVICE_S
 
 DEFAULT_PORT: Final = 9009
-GRACE_S: Final = 8
-"""How long open requests may take after SIGTERM; below a container's ten seconds."""
 
 _BACKLOG: Final = 2048
 
@@ -36,7 +35,7 @@ def address_parser(program: str, description: str, *, port: int = DEFAULT_PORT) 
 
 
 def serve(app: ASGIApp, host: str, port: int) -> None:
-    """Serves until SIGTERM or SIGINT, then lets open requests finish for `GRACE_S`.
+    """Serves until SIGTERM or SIGINT, then lets open requests finish for `SERVICE_S`.
 
     Exits with a message if the port is in use.
     """
@@ -57,7 +56,7 @@ def listen(host: str, port: int) -> socket.socket:
     return socket.create_server((host, port), family=family, backlog=_BACKLOG)
 
 
-async def serve_until(app: ASGIApp, listener: socket.socket, stop: asyncio.Event, *, grace_s: int = GRACE_S) -> None:
+async def serve_until(app: ASGIApp, listener: socket.socket, stop: asyncio.Event, *, grace_s: int = SERVICE_S) -> None:
     """Serves on a listening socket until `stop` is set, then closes it and lets open requests finish for `grace_s`.
 
     After an error the socket stays open, so that connections wait for the next call with it. Raises AppNotStartedError.

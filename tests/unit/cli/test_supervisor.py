@@ -69,7 +69,7 @@ async def test_a_program_whose_guard_process_is_killed_does_not_run_twice(folder
 async def test_a_program_that_keeps_dying_is_given_up_with_its_log_tail(
     folder: RunFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("concord_cli.stack.supervisor.FIRST_BACKOFF_S", 0.01)
+    monkeypatch.setattr("concord.restarts.FIRST_PAUSE_S", 0.01)
     messages = list[str]()
     async with Supervisor(folder, messages.append) as supervisor:
         supervisor.start([python("worker", "import sys; print('no such model'); sys.exit(7)")])
@@ -123,7 +123,7 @@ open(sys.argv[1], "a").write(sys.argv[2] + "\\n")
 async def test_a_program_that_ignores_sigterm_is_killed(
     folder: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("concord_cli.stack.supervisor.GRACE_S", 0.2)
+    monkeypatch.setattr("concord_cli.stack.supervisor.CHILD_S", 0.2)
     pids = tmp_path / "pids"
     async with Supervisor(folder, silent) as supervisor:
         supervisor.start([python("worker", IGNORES_SIGTERM + WRITES_PID + SLEEPER, str(pids))])
@@ -157,7 +157,7 @@ async def test_a_supervisor_that_is_left_early_leaves_no_process_behind(
 async def test_programs_can_write_to_standard_error_instead_of_files(
     folder: RunFolder, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("concord_cli.stack.supervisor.FIRST_BACKOFF_S", 0.01)
+    monkeypatch.setattr("concord.restarts.FIRST_PAUSE_S", 0.01)
     async with Supervisor(folder, silent, logs_to_stderr=True) as supervisor:
         supervisor.start([python("worker", "import sys; print('no such model'); sys.exit(7)")])
         with pytest.raises(ProgramFailedError, match=r"worker ended with exit code 7, 4 times in a row$"):

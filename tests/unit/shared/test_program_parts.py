@@ -6,7 +6,8 @@ import logging
 import pytest
 import structlog
 
-from concord.service.program import MAX_RESTARTS, Parts
+from concord.restarts import MAX_RESTARTS
+from concord.service.program import Parts
 
 
 async def until_stopped(stop: asyncio.Event) -> None:
@@ -48,7 +49,7 @@ async def test_a_part_that_raises_starts_again_and_the_others_go_on(caplog: pyte
             raise ValueError("broken")
         stop.set()
 
-    parts = Parts(first_backoff_s=0)
+    parts = Parts(first_pause_s=0)
     parts.add("fragile", fail_once)
     parts.add("steady", until_stopped)
     with caplog.at_level(logging.ERROR):
@@ -62,7 +63,7 @@ async def test_a_part_that_waits_to_start_again_is_not_up() -> None:
     async def fail(_: asyncio.Event) -> None:
         raise ValueError
 
-    parts, stop = Parts(first_backoff_s=1000), asyncio.Event()
+    parts, stop = Parts(first_pause_s=1000), asyncio.Event()
     parts.add("fragile", fail)
     parts.add("steady", until_stopped)
     running = asyncio.create_task(parts.run(stop))
@@ -89,7 +90,7 @@ async def test_a_part_that_keeps_failing_ends_the_program_after_the_others_have_
         await stop.wait()
         drained = True
 
-    parts = Parts(first_backoff_s=0)
+    parts = Parts(first_pause_s=0)
     parts.add("fragile", fail)
     parts.add("steady", drain)
     with pytest.raises(RuntimeError, match=r"fragile (ended by itself|is broken)"):

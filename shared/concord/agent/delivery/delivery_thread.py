@@ -7,7 +7,6 @@ from collections import deque
 from dataclasses import dataclass
 from itertools import count
 from queue import Empty, SimpleQueue
-from random import Random
 from typing import Final
 
 import httpx
@@ -15,11 +14,12 @@ import httpx
 from concord.agent.delivery.backlog import BUFFER_FULL, Backlog, Batch, Sender
 from concord.agent.delivery.outage import Outage
 from concord.agent.delivery.post import Outcome, Verdict, post, suppress_instrumentation
+from concord.backoff import jittered_s
 from concord.trace.step import InteractionStep
 from concord.wire.assignment import Assignment
 
-_BACKOFF_S: Final = 0.1
-_BACKOFF_CAP_S: Final = 5.0
+_FIRST_PAUSE_S: Final = 0.2
+_PAUSE_CAP_S: Final = 5.0
 
 _OPENING: Final = threading.Lock()
 """Held while a client is created, which imports modules and loads certificates. A process forked in the middle would
@@ -69,7 +69,6 @@ class DeliveryThread:
         self._under_way: _Attempts | None = None
         self._taken = 0
         self._stop_at: float | None = None
-        self._random = Random()  # nosec B311  # noqa: S311 - jitter, from a generator of its own: the agent may have seeded the module's
         self._thread = threading.Thread(target=self._run, name="concord-reporter", daemon=True)
         self._thread.start()
 
@@ -193,7 +192,7 @@ class DeliveryThread:
         """Schedules the next attempt, with full jitter and not before the requested time. Returns False if there is
         none."""
         attempts.tries += 1
-        jitter = self._random.uniform(0, min(_BACKOFF_CAP_S, _BACKOFF_S * 2**attempts.tries))
+        jitter = jittered_s(attempts.tries, _FIRST_PAUSE_S, _PAUSE_CAP_S)
         attempts.next_at = time.monotonic() + verdict.retry_after_s + jitter
         last = attempts.give_up_at if self._stop_at is None else min(attempts.give_up_at, self._stop_at)
         return attempts.next_at <= last

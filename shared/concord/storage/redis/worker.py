@@ -2,12 +2,10 @@
 
 import asyncio
 import logging
-import random
 import signal
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -21,6 +19,7 @@ from redis.exceptions import RedisError
 
 from concord.assessment.jobs import Job, Queue
 from concord.errors import StorageUnavailableError
+from concord.storage.job_policy import HEALTHY_S, HEARTBEAT_S, LEASE_S, RECONNECT_S, WorkerPolicy
 from concord.storage.ports import JobFunction, OnDeadLetter, RetryLater
 from concord.storage.redis import keys
 from concord.storage.redis.connection import WORK_RETRY_S, from_json, open_redis, to_json
@@ -29,20 +28,8 @@ from concord.tracing import ASSESSMENT_ID, TRIAL_ID, fail, received, span
 
 logger = logging.getLogger(__name__)
 
-_RECONNECT_S: Final = 1.0
-
-_HEARTBEAT_S: Final = 2.0
-"""How often a worker renews its queue's health record and the leases of its running jobs."""
-
-_HEALTHY_MS: Final = 6000
-"""How long a health record lasts: a busy machine may delay a heartbeat by seconds."""
-
 _GRACE_S: Final = 1.0
 """How much later than the job's own limit arq's limit is. It should never be reached."""
-
-LEASE_S: Final = 6.0
-"""How long a worker holds a job without renewing its lease. Then the job of a killed worker is run again. A worker that
-is merely late keeps on, since running a job twice is harmless."""
 
 _IDS: Final = {"assessment_id": ASSESSMENT_ID, "trial_id": TRIAL_ID}
 """The arguments of jobs that are in log lines, and their names in spans."""
@@ -50,20 +37,6 @@ _IDS: Final = {"assessment_id": ASSESSMENT_ID, "trial_id": TRIAL_ID}
 OnAttempt = Callable[[str, Literal["completed", "retried", "failed"], float], None]
 """Called after each attempt at a job with the job's function, the attempt's outcome, and its duration (seconds).
 `retried`: the job runs again; `failed`: it is a dead letter."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerPolicy:
-    """How a worker runs its jobs; times in seconds."""
-
-    timeout_s: float
-    max_tries: int = 5
-    max_jobs: int = 4
-    completion_wait_s: int = 8
-    poll_s: float = 0.1
-    backoff_cap_s: float = 10.0
-    heartbeat_file: Path | None = None
-    """A file whose modification time is the worker's last sign of life, for a probe."""
 
 
 async def run_worker(
@@ -132,11 +105,11 @@ async def _beat(redis: ArqRedis, queue: Queue, worker: _LeasingWorker, note: str
             _touch(file)
         with suppress(RedisError, OSError):
             async with redis.pipeline(transaction=False) as pipe:
-                pipe.psetex(keys.health(queue), _HEALTHY_MS, note)
+                pipe.psetex(keys.health(queue), round(1000 * HEALTHY_S), note)
                 for job_id in worker.running:
                     pipe.pexpire(f"{in_progress_key_prefix}{job_id}", round(1000 * LEASE_S))
                 await pipe.execute()
-        await asyncio.sleep(_HEARTBEAT_S)
+        await asyncio.sleep(HEARTBEAT_S)
 
 
 def _touch(file: Path) -> None:
@@ -156,7 +129,7 @@ async def _run_until_stopped(worker: Worker, stop: asyncio.Event) -> None:
             raise
     except (RedisError, OSError) as error:
         logger.warning("lost the connection to Redis, restarting the worker: %s: %s", type(error).__name__, error)
-        await asyncio.sleep(_RECONNECT_S)
+        await asyncio.sleep(RECONNECT_S)
     finally:
         stopping.cancel()
         await _close(worker)
@@ -247,7 +220,7 @@ class _Runner:
         if attempt >= self._policy.max_tries:
             await self._give_up(job, f"{reason} (try {attempt} of {self._policy.max_tries})")
             return
-        delay = random.uniform(0, min(self._policy.backoff_cap_s, 0.25 * 2**attempt))  # nosec B311  # noqa: S311 - jitter
+        delay = self._policy.pause_s(attempt)
         logger.warning("job %s failed: %s; attempt %d in %.1f s", job.job_id, reason, attempt + 1, delay)
         raise Retry(defer=delay)
 

@@ -1,0 +1,28 @@
+"""When a program, or a part of one, that has ended is started again. Times in seconds."""
+
+from typing import Final
+
+from concord.backoff import pause_s
+
+STABLE_S: Final = 10.0
+"""What has run this long has started well: its end resets the count of restarts."""
+
+MAX_RESTARTS: Final = 3
+FIRST_PAUSE_S: Final = 0.25
+
+
+class Restarts:
+    """The restarts of one program or part."""
+
+    def __init__(self, *, first_pause_s: float | None = None) -> None:
+        """`first_pause_s`: by default `FIRST_PAUSE_S`."""
+        self._first_pause_s = FIRST_PAUSE_S if first_pause_s is None else first_pause_s
+        self.quick_ends = 0
+        """How often in a row it has ended before it had started well."""
+
+    def pause_s(self, ran_s: float) -> float | None:
+        """The pause before the next start, after a run of that length. None: it has ended too often in a row."""
+        self.quick_ends = 1 if ran_s > STABLE_S else self.quick_ends + 1
+        if self.quick_ends > MAX_RESTARTS:
+            return None
+        return pause_s(self.quick_ends, self._first_pause_s)
