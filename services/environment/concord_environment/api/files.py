@@ -9,7 +9,6 @@ from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.core.faults import Conflict, NotFound
 from concord_environment.environment import Environment, EnvironmentSimulation
 from concord_environment.formats.eml import from_eml, to_eml
-from concord_environment.formats.ics import from_ics, to_ics
 from concord_environment.formats.mbox import from_mbox, to_mbox
 from concord_environment.modalities.calendar.state import CalendarState
 from concord_environment.modalities.email.operations import import_emails
@@ -30,6 +29,7 @@ def _body(kind: str) -> dict[str, object]:
     return {"requestBody": {"required": True, "content": content}}
 
 
+# The library for calendar files is imported by the functions that need it: most environments see no such file.
 ICS: Final = "text/calendar"
 EML: Final = "message/rfc822"
 MBOX: Final = "application/mbox"
@@ -86,6 +86,8 @@ async def import_eml(request: Request, environment: Served, simulation: Addresse
 @router.get("/calendar/export/ics", response_class=Response, responses=_file(ICS), dependencies=_exports)
 async def export_ics(simulation: Addressed) -> Response:
     """Exports the events of all calendars as an iCalendar file (RFC 5545)."""
+    from concord_environment.formats.ics import to_ics
+
     return Response(to_ics(simulation.world[CalendarState].events.rows()), media_type=ICS)
 
 
@@ -101,6 +103,8 @@ async def import_ics(
     Imports all events or none. Floating times are in the user's time zone. Responds with 404 if the calendar does not
     exist, with 409 if the simulation is running or a UID exists, and with 422 for a malformed file.
     """
+    from concord_environment.formats.ics import from_ics
+
     _require_stopped(environment)
     state = simulation.world[CalendarState]
     into = calendar_id or state.current_settings.default_calendar_id
