@@ -21,7 +21,7 @@ from concord_environment.core.simulation import Simulation
 from concord_environment.core.world import Terms
 from concord_environment.lifecycle import Lifecycle
 from concord_environment.modalities.documents import StateDocument
-from concord_environment.modalities.fields import JsonObject, Line, Moment
+from concord_environment.modalities.fields import EventPriority, JsonObject, Line, Moment, TimeScale
 from concord_environment.modalities.modality import AnyModality, Updates
 from concord_environment.modalities.registry import MODALITY_BY_NAME, apply, parse, reasons
 from concord_environment.modalities.world import EnvironmentWorld
@@ -47,7 +47,7 @@ class TimeStateDocument(BaseModel):
     """
 
     current_time: Moment
-    time_scale: Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)] = 1.0
+    time_scale: TimeScale = 1.0
     is_paused: bool = False
     auto_advance: bool = False
     last_wall_time_update: Moment | None = None
@@ -71,7 +71,7 @@ class EventDocument(BaseModel):
     created_at: Moment | None = None
     executed_at: Moment | None = None
     agent_id: Annotated[str | None, Field(max_length=200)] = None
-    priority: Annotated[int, Field(ge=0, le=100)] = DEFAULT_PRIORITY
+    priority: EventPriority = DEFAULT_PRIORITY
     error_message: Line | None = None
     metadata: JsonObject = Field(default_factory=dict)
 

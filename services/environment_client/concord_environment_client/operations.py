@@ -144,6 +144,16 @@ class ModalityCalls(Resource[S]):
         return (value for owner in reversed(cls.__mro__) for value in vars(owner).values())
 
     @classmethod
+    def state_permission(cls) -> str:
+        """The permission to read the state."""
+        return f"{cls.name}:state"
+
+    @classmethod
+    def query_permission(cls) -> str:
+        """The permission to search the modality."""
+        return f"{cls.name}:query"
+
+    @classmethod
     def operations(cls) -> Iterator[Operation]:
         """The operations in the order of their declaration."""
         return (each for each in cls._declared() if isinstance(each, Operation))
@@ -170,4 +180,4 @@ def assistant_permissions(modalities: Iterable[type[ModalityCalls[Any]]]) -> Ite
             if isinstance(call, Operation):
                 yield call.permission
             else:
-                yield from (f"{modality.name}:state", f"{modality.name}:query")
+                yield from (modality.state_permission(), modality.query_permission())

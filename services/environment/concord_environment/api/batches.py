@@ -13,7 +13,7 @@ from concord_environment.api.errors import Problem
 from concord_environment.api.events import MAX_BATCH, EventRequest, submission_of
 from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import Event, Submission
-from concord_environment.core.faults import Conflict, Fault
+from concord_environment.core.faults import Fault
 from concord_environment.environment import Environment, EnvironmentSimulation
 
 
@@ -124,10 +124,9 @@ def _checked(
 ) -> Submission | Fault:
     try:
         submission = submission_of(environment, simulation, caller, request)
+        simulation.require_future(submission.due)
     except Fault as fault:
         return fault
-    if submission.due < simulation.now:
-        return Conflict(f"{submission.due.isoformat()} is in the past: it is {simulation.now.isoformat()}")
     return submission
 
 

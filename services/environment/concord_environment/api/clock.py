@@ -11,7 +11,7 @@ from concord_environment.api.responses import unvalidated
 from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import Event, EventStatus
 from concord_environment.environment import Environment, EnvironmentSimulation
-from concord_environment.modalities.fields import Moment
+from concord_environment.modalities.fields import Moment, TimeScale
 from concord_environment.time_advance import advance
 
 MAX_DETAILS: Final = 1_000
@@ -97,7 +97,7 @@ class PauseState(BaseModel):
 class ScaleRequest(BaseModel):
     """The number of simulated seconds per second of wall-clock time, for `auto_advance`."""
 
-    scale: Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
+    scale: TimeScale
 
 
 router = PrefixRouter(prefix="/simulator/time", tags=["time"])

@@ -12,17 +12,15 @@ from concord_environment.access.keys import Key
 from concord_environment.api.access import Addressed, Served, permitted
 from concord_environment.api.responses import EventView, event_view, whole_event_view
 from concord_environment.api.routing import PrefixRouter
-from concord_environment.core.events import DEFAULT_PRIORITY, Event, EventStatus, Submission
+from concord_environment.core.events import DEFAULT_PRIORITY, MAX_PRIORITY, Event, EventStatus, Submission
 from concord_environment.core.faults import BadRequest, NotFound
 from concord_environment.environment import Environment, EnvironmentSimulation
-from concord_environment.modalities.fields import JsonObject, Moment
+from concord_environment.modalities.fields import EventPriority, JsonObject, Moment
 from concord_environment.modalities.registry import MODALITY_BY_NAME, parse
 
 MAX_BATCH = 1_000
-MAX_PRIORITY = 100
 
 Data = Annotated[dict[str, JsonValue], Field(max_length=200)]
-Priority = Annotated[int, Field(ge=0, le=100)]
 
 
 class ImmediateRequest(BaseModel):
@@ -34,7 +32,7 @@ class ImmediateRequest(BaseModel):
 
     modality: Annotated[str, Field(max_length=50)]
     data: Data
-    priority: Priority = MAX_PRIORITY
+    priority: EventPriority = MAX_PRIORITY
     metadata: JsonObject = Field(default_factory=dict)
 
 
@@ -42,7 +40,7 @@ class EventRequest(ImmediateRequest):
     """An action to execute at a simulated time, `scheduled_time`, with the fields of an immediate request."""
 
     scheduled_time: Moment
-    priority: Priority = DEFAULT_PRIORITY
+    priority: EventPriority = DEFAULT_PRIORITY
 
 
 class EventList(BaseModel):

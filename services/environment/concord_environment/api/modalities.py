@@ -76,7 +76,7 @@ def _add_state(router: PrefixRouter, modality: AnyModality) -> None:
         operation_id=f"{modality.name}_state",
         summary=f"State of {modality.name}",
         description=state_description(modality),
-        dependencies=[Depends(permitted(modality.state_permission))],
+        dependencies=[Depends(permitted(modality.calls.state_permission()))],
     )
 
 
@@ -84,7 +84,7 @@ def _add_query(router: PrefixRouter, modality: AnyModality) -> None:
     views = modality.views
     query_type: Any = views.query_type
 
-    permission = permitted(modality.query_permission)
+    permission = permitted(modality.calls.query_permission())
 
     async def query(simulation: Addressed, request: query_type) -> Response:
         return unvalidated(views.answer(simulation.world, simulation.now, request))

@@ -12,7 +12,7 @@ from concord_environment.api.routing import PrefixRouter
 from concord_environment.core.events import EventStatus
 from concord_environment.core.faults import BadRequest
 from concord_environment.environment import Environment
-from concord_environment.modalities.fields import Moment
+from concord_environment.modalities.fields import Moment, TimeScale
 from concord_environment.modalities.registry import MODALITY_BY_NAME
 
 
@@ -24,7 +24,7 @@ class StartRequest(BaseModel):
     """
 
     auto_advance: bool = False
-    time_scale: Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)] = 1.0
+    time_scale: TimeScale = 1.0
 
 
 class Started(BaseModel):

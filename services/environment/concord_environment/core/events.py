@@ -14,7 +14,8 @@ from pydantic import BaseModel, JsonValue, PlainSerializer, TypeAdapter
 from concord_environment.core.actions import Action
 from concord_environment.core.rows import row
 
-DEFAULT_PRIORITY = 50
+DEFAULT_PRIORITY: Final = 50
+MAX_PRIORITY: Final = 100
 CAUSED_BY: Final = "caused_by"
 """The field of an event's metadata with the id of the event whose action scheduled it."""
 IGNORED: Final = "ignored_ids"

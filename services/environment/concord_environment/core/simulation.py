@@ -139,6 +139,11 @@ class Simulation(Generic[W]):
         """Raises the Fault that the action would raise if executed now. Changes nothing. Returns the unknown ids."""
         return self._engine.check(action)
 
+    def require_future(self, due: datetime) -> None:
+        """Raises Conflict for a time before now."""
+        if due < self.now:
+            raise Conflict(f"{due.isoformat()} is in the past: it is {self.now.isoformat()}")
+
     def first_row_id(self, event: Event) -> str:
         """The id of the first row that an event creates if its action names no id."""
         return self._engine.first_row_id(event)
@@ -149,8 +154,7 @@ class Simulation(Generic[W]):
     def schedule(self, submissions: Sequence[Submission]) -> list[Event]:
         """Adds events in one step. Raises Conflict, and adds none, if one would be in the past."""
         for submission in submissions:
-            if submission.due < self.now:
-                raise Conflict(f"{submission.due.isoformat()} is in the past: it is {self.now.isoformat()}")
+            self.require_future(submission.due)
         return self._engine.schedule(submissions)
 
     @_recorded

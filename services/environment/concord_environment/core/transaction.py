@@ -42,6 +42,13 @@ class Transaction:
         self._ids += 1
         return row_id(self._space, self._sequence, self._ids)
 
+    def named(self, table: Table[Row], key: str) -> Row | None:
+        """The row that the action names by its id. None if there is none: the action leaves the id out."""
+        row = table.get(key)
+        if row is None:
+            self.ignored.append(key)
+        return row
+
     def put(self, table: Table[Row], key: str, row: Row) -> None:
         """Writes a row."""
         self.changes.append(table.write(key, row))

@@ -95,7 +95,9 @@ def _state_tool(modality: AnyModality) -> EnvironmentTool:
         return views.state(simulation.world, simulation.now, arguments)
 
     description = state_description(modality)
-    return EnvironmentTool(f"{modality.name}_state", description, StateArguments, modality.state_permission, run)
+    return EnvironmentTool(
+        f"{modality.name}_state", description, StateArguments, modality.calls.state_permission(), run
+    )
 
 
 def _query_tool(modality: AnyModality) -> EnvironmentTool:
@@ -106,7 +108,9 @@ def _query_tool(modality: AnyModality) -> EnvironmentTool:
         return views.answer(simulation.world, simulation.now, arguments)
 
     description = query_description(modality)
-    return EnvironmentTool(f"{modality.name}_query", description, views.query_type, modality.query_permission, run)
+    return EnvironmentTool(
+        f"{modality.name}_query", description, views.query_type, modality.calls.query_permission(), run
+    )
 
 
 def _action_tool(implementation: AnyImplementation) -> EnvironmentTool:

@@ -12,6 +12,7 @@ import phonenumbers
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, JsonValue
 
 from concord_environment.core.clock import as_utc
+from concord_environment.core.events import MAX_PRIORITY
 
 Moment = Annotated[
     datetime, AfterValidator(as_utc), Field(description="An RFC 3339 time. Without an offset, it is in UTC.")
@@ -114,6 +115,12 @@ Zone = Annotated[
     AfterValidator(_checked_zone),
 ]
 """The IANA name of a time zone, such as Europe/Berlin."""
+
+TimeScale = Annotated[float, Field(gt=0, le=1_000_000, allow_inf_nan=False)]
+"""Simulated seconds per second of wall-clock time."""
+
+EventPriority = Annotated[int, Field(ge=0, le=MAX_PRIORITY)]
+"""Of events due at one time, those with a higher priority execute first."""
 
 SortOrder = Literal["asc", "desc"]
 

@@ -267,15 +267,5 @@ class Modality(Generic[S]):
         """The name in paths, permissions, events and scenario files."""
         return self.calls.name
 
-    @property
-    def state_permission(self) -> str:
-        """The permission to read the state."""
-        return f"{self.name}:state"
-
-    @property
-    def query_permission(self) -> str:
-        """The permission to query the modality."""
-        return f"{self.name}:query"
-
 
 AnyModality = Modality[Any]

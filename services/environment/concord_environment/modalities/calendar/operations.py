@@ -54,7 +54,7 @@ def _create(world: States, action: requests.CreateEvent, transaction: Transactio
 
 
 def _update(world: States, action: requests.UpdateEvent, transaction: Transaction) -> None:
-    state, event = world[CalendarState], _existing(world[CalendarState], action.event_id, transaction)
+    state, event = world[CalendarState], transaction.named(world[CalendarState].events, action.event_id)
     if event is None:
         return
     changes = _changes(action, event.timezone)
@@ -75,7 +75,7 @@ def _update(world: States, action: requests.UpdateEvent, transaction: Transactio
 
 
 def _delete(world: States, action: requests.DeleteEvent, transaction: Transaction) -> None:
-    state, event = world[CalendarState], _existing(world[CalendarState], action.event_id, transaction)
+    state, event = world[CalendarState], transaction.named(world[CalendarState].events, action.event_id)
     if event is None:
         return
     occurrence = _occurrence(event, action, transaction.now)
@@ -95,7 +95,7 @@ def _delete(world: States, action: requests.DeleteEvent, transaction: Transactio
 
 
 def _respond(world: States, action: requests.Respond, transaction: Transaction) -> None:
-    state, event = world[CalendarState], _existing(world[CalendarState], action.event_id, transaction)
+    state, event = world[CalendarState], transaction.named(world[CalendarState].events, action.event_id)
     if event is None:
         return
     if event.recurrence is not None and action.recurrence_id is not None:
@@ -104,14 +104,6 @@ def _respond(world: States, action: requests.Respond, transaction: Transaction) 
     email = action.attendee_email or world[EmailState].address
     updated = with_response(event, email, action.response, action.comment, transaction.now)
     transaction.put(state.events, updated.event_id, updated)
-
-
-def _existing(state: CalendarState, event_id: str, transaction: Transaction) -> CalendarEvent | None:
-    """The event that an action names. None if it does not exist: the action then changes nothing."""
-    event = state.events.get(event_id)
-    if event is None:
-        transaction.ignored.append(event_id)
-    return event
 
 
 def _with_ids(attachments: Iterable[CalendarAttachment], transaction: Transaction) -> tuple[CalendarAttachment, ...]:

@@ -102,17 +102,14 @@ def _drop_oldest(state: ChatState, conversation_id: str, transaction: Transactio
 
 
 def _delete(world: States, action: DeleteChatMessage, transaction: Transaction) -> None:
-    if action.message_id in world[ChatState].messages:
+    if transaction.named(world[ChatState].messages, action.message_id) is not None:
         transaction.drop(world[ChatState].messages, action.message_id)
-    else:
-        transaction.ignored.append(action.message_id)
 
 
 def _clear(world: States, action: ClearConversation, transaction: Transaction) -> None:
     state = world[ChatState]
     conversation_id = action.conversation_id or state.current_settings.default_conversation_id
-    if conversation_id not in state.conversations:
-        transaction.ignored.append(conversation_id)
+    if transaction.named(state.conversations, conversation_id) is None:
         return
     for message in list(state.messages.group("conversation", conversation_id)):
         transaction.drop(state.messages, message.message_id)

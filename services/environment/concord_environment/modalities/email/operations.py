@@ -150,8 +150,8 @@ def _each(change: Callable[[Email, S], Email]) -> Callable[[States, S, Transacti
 
 def _selected(state: EmailState, action: requests._Selection, transaction: Transaction) -> list[Email]:
     """The selected emails that exist."""
-    transaction.ignored += [message_id for message_id in action.ids if message_id not in state.emails]
-    return [email for message_id in action.ids if (email := state.emails.get(message_id)) is not None]
+    named = (transaction.named(state.emails, message_id) for message_id in action.ids)
+    return [email for email in named if email is not None]
 
 
 def _delete(world: States, action: requests.Delete, transaction: Transaction) -> None:

@@ -2,10 +2,9 @@
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from concord_environment.core.faults import Conflict, Forbidden
-from concord_environment.core.tables import Table
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.contacts.state import ContactsState
 from concord_environment.modalities.modality import AnyImplementation, Caller, Implementation, States
@@ -13,9 +12,9 @@ from concord_environment.modalities.sms import requests
 from concord_environment.modalities.sms.state import Conversation, Participant, Reaction, SMSMessage, SMSState
 from concord_environment_client.modalities.sms import SMSCalls
 
-Row = TypeVar("Row")
-
 SEND_FOR_OTHERS: Final = "sms:send:others"
+_SPEAK_FOR_OTHERS: Final = SMSCalls.receive.permission
+"""Who may deliver messages of others may also react for others, and edit what others wrote."""
 
 
 def _bind_send(world: States, action: requests.SendMessage, caller: Caller) -> requests.SendMessage:
@@ -27,23 +26,23 @@ def _bind_send(world: States, action: requests.SendMessage, caller: Caller) -> r
 
 def _bind_reaction(world: States, action: requests.AddReaction, caller: Caller) -> requests.AddReaction:
     own = world[SMSState].number
-    if action.phone_number not in (None, own) and not caller.may("sms:receive"):
-        raise Forbidden(f"phone_number: a reaction from a number other than {own} requires 'sms:receive'")
+    if action.phone_number not in (None, own) and not caller.may(_SPEAK_FOR_OTHERS):
+        raise Forbidden(f"phone_number: a reaction from a number other than {own} requires '{_SPEAK_FOR_OTHERS}'")
     return action.model_copy(update={"phone_number": action.phone_number or own})
 
 
 def _bind_removal(world: States, action: requests.RemoveReaction, caller: Caller) -> requests.RemoveReaction:
     message = world[SMSState].messages.get(action.message_id)
     owners = {one.phone_number for one in message.reactions if one.reaction_id == action.reaction_id} if message else ()
-    if any(owner != world[SMSState].number for owner in owners) and not caller.may("sms:receive"):
-        raise Forbidden("reaction_id: removing a reaction of somebody else requires 'sms:receive'")
+    if any(owner != world[SMSState].number for owner in owners) and not caller.may(_SPEAK_FOR_OTHERS):
+        raise Forbidden(f"reaction_id: removing a reaction of somebody else requires '{_SPEAK_FOR_OTHERS}'")
     return action
 
 
 def _bind_edit(world: States, action: requests.EditMessage, caller: Caller) -> requests.EditMessage:
     message = world[SMSState].messages.get(action.message_id)
-    if message is not None and message.direction == "incoming" and not caller.may("sms:receive"):
-        raise Forbidden(f"message_id: editing a message of {message.from_number} requires 'sms:receive'")
+    if message is not None and message.direction == "incoming" and not caller.may(_SPEAK_FOR_OTHERS):
+        raise Forbidden(f"message_id: editing a message of {message.from_number} requires '{_SPEAK_FOR_OTHERS}'")
     return action
 
 
@@ -120,21 +119,13 @@ def _thread(state: SMSState, thread_id: str | None, numbers: Iterable[str], tran
     return conversation.thread_id
 
 
-def _existing(table: Table[Row], key: str, transaction: Transaction) -> Row | None:
-    """The row that an action names. None if it does not exist: the action then leaves it out."""
-    row = table.get(key)
-    if row is None:
-        transaction.ignored.append(key)
-    return row
-
-
 def _each(
     change: Callable[[SMSMessage, Transaction], SMSMessage],
 ) -> Callable[[States, Any, Transaction], None]:
     def apply(world: States, action: requests._Selection, transaction: Transaction) -> None:
         messages = world[SMSState].messages
         for message_id in action.ids:
-            if (message := _existing(messages, message_id, transaction)) is not None:
+            if (message := transaction.named(messages, message_id)) is not None:
                 transaction.put(messages, message_id, change(message, transaction))
 
     return apply
@@ -154,7 +145,7 @@ def _deleted(message: SMSMessage, transaction: Transaction) -> SMSMessage:  # no
 
 
 def _react(world: States, action: requests.AddReaction, transaction: Transaction) -> None:
-    message = _existing(world[SMSState].messages, action.message_id, transaction)
+    message = transaction.named(world[SMSState].messages, action.message_id)
     if message is None:
         return
     number = action.phone_number or world[SMSState].number
@@ -166,7 +157,7 @@ def _react(world: States, action: requests.AddReaction, transaction: Transaction
 
 
 def _remove_reaction(world: States, action: requests.RemoveReaction, transaction: Transaction) -> None:
-    message = _existing(world[SMSState].messages, action.message_id, transaction)
+    message = transaction.named(world[SMSState].messages, action.message_id)
     if message is None:
         return
     reactions = tuple(reaction for reaction in message.reactions if reaction.reaction_id != action.reaction_id)
@@ -176,7 +167,7 @@ def _remove_reaction(world: States, action: requests.RemoveReaction, transaction
 
 
 def _edit(world: States, action: requests.EditMessage, transaction: Transaction) -> None:
-    message = _existing(world[SMSState].messages, action.message_id, transaction)
+    message = transaction.named(world[SMSState].messages, action.message_id)
     if message is not None:
         edited = replace(message, body=action.new_body, edited_at=transaction.now)
         transaction.put(world[SMSState].messages, message.message_id, edited)
@@ -200,7 +191,7 @@ def _create_group(world: States, action: requests.CreateGroup, transaction: Tran
 
 
 def _update_group(world: States, action: requests.UpdateGroup, transaction: Transaction) -> None:
-    conversation = _existing(world[SMSState].conversations, action.thread_id, transaction)
+    conversation = transaction.named(world[SMSState].conversations, action.thread_id)
     if conversation is not None:
         updated = replace(
             conversation,
@@ -211,7 +202,7 @@ def _update_group(world: States, action: requests.UpdateGroup, transaction: Tran
 
 
 def _add_participant(world: States, action: requests.AddParticipant, transaction: Transaction) -> None:
-    conversation = _existing(world[SMSState].conversations, action.thread_id, transaction)
+    conversation = transaction.named(world[SMSState].conversations, action.thread_id)
     if conversation is not None:
         others = _without(conversation, action.phone_number)
         participants = (*others, Participant(action.phone_number, transaction.now))
@@ -223,7 +214,7 @@ def _remove_participant(
     world: States, action: requests.RemoveParticipant | requests.LeaveGroup, transaction: Transaction
 ) -> None:
     number = action.phone_number if isinstance(action, requests.RemoveParticipant) else world[SMSState].number
-    conversation = _existing(world[SMSState].conversations, action.thread_id, transaction)
+    conversation = transaction.named(world[SMSState].conversations, action.thread_id)
     if conversation is not None:
         updated = replace(conversation, participants=_without(conversation, number))
         transaction.put(world[SMSState].conversations, updated.thread_id, updated)
@@ -235,7 +226,7 @@ def _without(conversation: Conversation, number: str) -> tuple[Participant, ...]
 
 def _update_conversation(world: States, action: requests.UpdateConversation, transaction: Transaction) -> None:
     state = world[SMSState]
-    conversation = _existing(state.conversations, action.thread_id, transaction)
+    conversation = transaction.named(state.conversations, action.thread_id)
     if conversation is None:
         return
     updated = replace(
@@ -254,7 +245,7 @@ def _update_conversation(world: States, action: requests.UpdateConversation, tra
 
 
 def _update_delivery_status(world: States, action: requests.UpdateDeliveryStatus, transaction: Transaction) -> None:
-    message = _existing(world[SMSState].messages, action.message_id, transaction)
+    message = transaction.named(world[SMSState].messages, action.message_id)
     if message is None:
         return
     at, status = transaction.now, action.new_status
