@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 from unittest.mock import patch
 
-from benchmarks.one_evaluation import plan, request
+from benchmarks.one_evaluation import outcome, plan
 from benchmarks.synthetic_traces import TRACE_ID
 from benchmarks.tables import ResultTable
 from concord.trace.report import Channel, ReportBatch, pack
@@ -43,13 +43,13 @@ def flooded() -> ResultTable:
 def _row(calls: int) -> Sequence[str]:
     batches = list(_batches(calls))
     without, bounded = (_cpu(partial(_conduct, batches, room)) for room in (UNBOUNDED, MAX_CARRIED_TEXT))
-    whole = _cpu(partial(evaluate_trial, plan(AGENTS), request(), batches))
+    whole = _cpu(partial(evaluate_trial, plan(AGENTS), outcome(), batches))
     return f"{calls:,}", f"{without:.2f}", f"{bounded:.2f}", f"{without / bounded:.1f}", f"{whole:.2f}"
 
 
 def _conduct(batches: Sequence[ReportBatch], room: int) -> None:
     with patch.object(score_inputs, "MAX_CARRIED_TEXT", room):
-        score_inputs.conduct_in(plan(AGENTS), request().outcome, batches)
+        score_inputs.conduct_in(plan(AGENTS), outcome(), batches)
 
 
 def _batches(calls: int) -> Iterator[ReportBatch]:

@@ -15,7 +15,6 @@ from typing import Final, TypeVar
 
 from benchmarks.synthetic_traces import TRACE_ID, roster, stored_batches
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, Thresholds, TrialSpec
-from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.results import TrialOutcome
 from concord.trace.decoding import read, reports_of
 from concord.trace.report import Report, ReportBatch, unpack
@@ -53,10 +52,9 @@ def plan(agents: int) -> AssessmentPlan:
     )
 
 
-def request() -> EvaluateTrial:
-    """The job that evaluates the trial."""
-    outcome = TrialOutcome(trial_id=TRIAL_ID, state="completed", error=None, answer="Done.", time_used=60)
-    return EvaluateTrial(assessment_id=TRACE_ID, trial_id=TRIAL_ID, outcome=outcome)
+def outcome() -> TrialOutcome:
+    """The outcome of the trial."""
+    return TrialOutcome(trial_id=TRIAL_ID, state="completed", error=None, answer="Done.", time_used=60)
 
 
 def write(file: Path, agents: int, steps: int) -> None:
@@ -78,7 +76,7 @@ def _read(file: Path) -> Iterator[ReportBatch]:
 def _whole(batches: list[ReportBatch], agents: int) -> dict[str, float]:
     """Evaluates stored batches to JSON, as a worker's process does."""
     started, cpu = time.perf_counter(), time.process_time()
-    size = len(evaluation_of(plan(agents), request(), batches, {}, UNBOUNDED))
+    size = len(evaluation_of(plan(agents), outcome(), batches, {}, UNBOUNDED))
     return {
         "seconds": time.perf_counter() - started,
         "cpu_s": time.process_time() - cpu,

@@ -5,12 +5,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from benchmarks.one_evaluation import TRIAL_ID, plan, request
+from benchmarks.one_evaluation import TRIAL_ID, outcome, plan
 from benchmarks.processes import redis_server
 from benchmarks.synthetic_traces import TRACE_ID, stored_batches
 from benchmarks.tables import ResultTable
-from concord.assessment.jobs import JudgeTrial, TrialVerdict, trial_document
+from concord.assessment.jobs import EvaluateTrial, JudgeTrial, TrialVerdict
 from concord.processes import ProcessPool
+from concord.storage import TrialDocuments
 from concord.storage.connection import Storage, connect
 from concord.trace.report import BatchReceipt
 from concord_evaluator.criteria import CriteriaEvaluator
@@ -49,7 +50,7 @@ async def limits(folder: Path) -> ResultTable:
             )
             await _store(storage)
             moments = [time.perf_counter()]
-            await jobs.evaluate_trial(request().job().arguments)
+            await jobs.evaluate_trial(EvaluateTrial(assessment_id=TRACE_ID, trial_id=TRIAL_ID).job().arguments)
             moments.append(time.perf_counter())
             await jobs.judge_trial(JudgeTrial(assessment_id=TRACE_ID, trial_id=TRIAL_ID).job().arguments)
             moments.append(time.perf_counter())
@@ -74,13 +75,14 @@ async def limits(folder: Path) -> ResultTable:
 
 async def _store(storage: Storage) -> None:
     await storage.assessments.save_plan(plan(AGENTS))
+    await TrialDocuments(storage.assessments).add(TRACE_ID, TRIAL_ID, "outcome", outcome().model_dump_json())
     for batch in stored_batches(AGENTS, STEPS):
         await storage.traces.append(batch, BatchReceipt(accepted=batch.n_steps, rejected=[]))
 
 
 async def _judged_by(storage: Storage) -> str:
     """The judgment's source. Raises AssertionError without a verdict on the whole trace."""
-    verdict = await storage.assessments.load(TRACE_ID, trial_document(TRIAL_ID))
+    verdict = await TrialDocuments(storage.assessments).part(TRACE_ID, TRIAL_ID, "verdict")
     assert verdict is not None  # noqa: S101 - see load_generator.send_all
     record = TrialVerdict.model_validate_json(verdict).record
     assert record is not None and record.judge is not None and record.trace_integrity.steps == STEPS  # noqa: S101, PT018

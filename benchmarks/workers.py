@@ -15,7 +15,7 @@ from typing import Final
 
 import httpx
 
-from benchmarks.one_evaluation import plan, request
+from benchmarks.one_evaluation import outcome, plan
 from benchmarks.processes import redis_server, wait_for
 from benchmarks.synthetic_traces import TRACE_ID, stored_batches
 from benchmarks.tables import ResultTable
@@ -23,6 +23,7 @@ from concord.assessment import AssessmentPlan
 from concord.assessment.jobs import EvaluateTrial, Queue
 from concord.llm import LLMSettings
 from concord.plain_http import NO_CERTIFICATES
+from concord.storage import TrialDocuments
 from concord.storage.connection import Storage, connect
 from concord.trace.report import BatchReceipt
 from tests.llm_server import FakeModel, fake_model, honest_judge
@@ -101,12 +102,13 @@ async def _done(http: httpx.AsyncClient, port: int) -> float:
 
 async def _queue_evaluations(storage: Storage, planned: AssessmentPlan) -> None:
     for number, trial in enumerate(planned.trials):
-        template = request()
         # The judge's cache would answer for trials with the same answer.
-        outcome = template.outcome.model_copy(
+        ended = outcome().model_copy(
             update={"trial_id": trial.trial_id, "answer": f"Done, {number} of {planned.assessment_id}."}
         )
-        job = EvaluateTrial(assessment_id=planned.assessment_id, trial_id=trial.trial_id, outcome=outcome).job()
+        trials = TrialDocuments(storage.assessments)
+        await trials.add(planned.assessment_id, trial.trial_id, "outcome", ended.model_dump_json())
+        job = EvaluateTrial(assessment_id=planned.assessment_id, trial_id=trial.trial_id).job()
         await storage.jobs.enqueue(job)
 
 

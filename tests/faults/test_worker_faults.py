@@ -8,12 +8,13 @@ from pathlib import Path
 import pytest
 
 from concord.assessment.jobs import EvaluateTrial, Queue
+from concord.storage import TrialDocuments
 from concord.storage.connection import Storage, connect
 from concord.trace.decoding import reports_of
 from concord.trace.report import BatchReceipt, Channel, ReportBatch, StepBatch, pack
 from concord.trace.step import CallType
 from concord.wire.ids import new_trace_id
-from concord_evaluator.documents import TrialEvaluation, evaluation_document
+from concord_evaluator.documents import TrialEvaluation
 from tests.faults.workers import worker
 from tests.unit.evaluator.traces import call
 from tests.unit.evaluator.trials import outcome, plan
@@ -54,22 +55,21 @@ async def queue_trials(storage: Storage) -> dict[str, str]:
         update={"trials": [each.model_copy(update={"trace_id": new_trace_id()}) for each in template.trials]}
     )
     await storage.assessments.save_plan(planned)
+    trials = TrialDocuments(storage.assessments)
     for trial in planned.trials:
         await storage.traces.append(batch(trial.trace_id), BatchReceipt(accepted=CALLS, rejected=[]))
-        request = EvaluateTrial(
-            assessment_id=planned.assessment_id,
-            trial_id=trial.trial_id,
-            outcome=outcome(trial.trial_id),
-            closed_after=1,
-        )
+        ended = outcome(trial.trial_id, closed_after=1)
+        await trials.add(planned.assessment_id, trial.trial_id, "outcome", ended.model_dump_json())
+        request = EvaluateTrial(assessment_id=planned.assessment_id, trial_id=trial.trial_id)
         await storage.jobs.enqueue(request.job())
     return {trial.trial_id: trial.trace_id for trial in planned.trials}
 
 
 async def evaluated(storage: Storage, trials: dict[str, str]) -> dict[str, TrialEvaluation]:
     """The evaluations that exist so far, by trial."""
-    loaded = {name: await storage.assessments.load("assessment", evaluation_document(name)) for name in trials}
-    return {name: TrialEvaluation.model_validate_json(text) for name, text in loaded.items() if text is not None}
+    loaded = await TrialDocuments(storage.assessments).parts("assessment", list(trials), "evaluation")
+    found = zip(trials, loaded, strict=True)
+    return {name: TrialEvaluation.model_validate_json(text) for name, text in found if text is not None}
 
 
 async def own_steps(storage: Storage, trace_id: str) -> int:

@@ -5,11 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from concord.assessment.jobs import Queue, trial_document
+from concord.assessment.jobs import Queue
 from concord.storage.connection import Storage
-from concord_evaluator.documents import evaluation_document
 from tests.faults.workers import alive, children, gone, worker
-from tests.integration.test_evaluator_worker import EVALUATE, document, storage
+from tests.integration.test_evaluator_worker import EVALUATE, part, storage
 
 __all__ = ["storage"]
 
@@ -21,7 +20,7 @@ async def test_workers_stop_on_sigterm_with_their_processes(storage: Storage, re
         worker(Queue.LLM, redis_url, tmp_path / "llm") as llm,
     ):
         await storage.jobs.enqueue(EVALUATE.job())
-        await document(storage, trial_document("trial-1"))
+        await part(storage, "evaluation")
         pool = children(fast.pid)
         assert pool
         for process in (fast, llm):
@@ -34,7 +33,7 @@ async def test_workers_stop_on_sigterm_with_their_processes(storage: Storage, re
 async def test_a_killed_worker_leaves_no_process_behind(storage: Storage, redis_url: str, tmp_path: Path) -> None:
     with worker(Queue.FAST, redis_url, tmp_path / "fast") as killed:
         await storage.jobs.enqueue(EVALUATE.job())
-        await document(storage, evaluation_document("trial-1"))
+        await part(storage, "evaluation")
         pool = children(killed.pid)
         assert pool
         killed.kill()

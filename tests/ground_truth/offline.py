@@ -5,7 +5,6 @@ from typing import Any
 from pydantic import JsonValue
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
-from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.results import TrialOutcome, TrialRecord
 from concord.trace.report import Channel, ReportBatch, StepBatch, pack
 from concord_evaluator.judge import judge_by_rules
@@ -43,8 +42,7 @@ def _record(plan: AssessmentPlan, task: TaskSpec) -> TrialRecord:
         answer=None,
         time_used=0.0,
     )
-    request = EvaluateTrial(assessment_id=plan.assessment_id, trial_id=trial.trial_id, outcome=outcome)
-    evaluation = evaluate_trial(plan, request, _batches(task, trial.trace_id))
+    evaluation = evaluate_trial(plan, outcome, _batches(task, trial.trace_id))
     record = verdict_on(plan, evaluation, judge_by_rules(evaluation, plan.mode, "offline")).record
     assert record is not None
     return record

@@ -19,20 +19,20 @@ from concord.assessment.jobs import (
     JudgeTrial,
     Queue,
     TrialVerdict,
-    trial_document,
 )
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
+from concord.errors import StorageUnavailableError
 from concord.llm import NO_KEY, LLMSettings
 from concord.processes import Calls, ProcessPool
-from concord.storage import RetryLater
+from concord.storage import RetryLater, TrialDocuments
 from concord.storage.connection import Storage, connect, run_worker
 from concord.storage.job_policy import WorkerPolicy
+from concord.storage.trial_documents import TrialPart
 from concord.trace.decoding import reports_of
 from concord.trace.report import BatchReceipt, ReportBatch
 from concord.trace.step import CallType
 from concord_evaluator.__main__ import replay
 from concord_evaluator.criteria import CriteriaEvaluator
-from concord_evaluator.documents import evaluation_document
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.limits import EvaluationLimits
 from concord_evaluator.settings import EvaluatorSettings
@@ -48,9 +48,8 @@ from tests.unit.evaluator.trials import answered_by_all, batch, batches_of, outc
 TEAM = mesh(3)
 LIMITS = EvaluationLimits(steps=1000, seconds=30)
 PLAN = plan(TEAM[0])
-EVALUATE = EvaluateTrial(
-    assessment_id=PLAN.assessment_id, trial_id="trial-1", outcome=answered_by_all(PLAN, outcome()), closed_after=6
-)
+ENDED = answered_by_all(PLAN, outcome(closed_after=6))
+EVALUATE = EvaluateTrial(assessment_id=PLAN.assessment_id, trial_id="trial-1")
 JUDGE = JudgeTrial(assessment_id=PLAN.assessment_id, trial_id="trial-1")
 FAILED = TrialVerdict(
     state="failed", failure=InfrastructureFailure(trial_id="trial-1", stage="judgment", message="it was a bad day")
@@ -63,6 +62,8 @@ async def storage(redis_url: str) -> AsyncIterator[Storage]:
     """A storage with a plan and the trace of its one trial: a mesh of three agents, one call per batch."""
     async with connect(redis_url) as opened:
         await opened.assessments.save_plan(PLAN)
+        trials = TrialDocuments(opened.assessments)
+        await trials.add(PLAN.assessment_id, "trial-1", "outcome", ENDED.model_dump_json())
         for batch in batches_of(TEAM, latency=5):
             await opened.traces.append(batch, BatchReceipt(accepted=1, rejected=[]))
         yield opened
@@ -88,6 +89,19 @@ async def document(storage: Storage, name: str, timeout_s: float = 60) -> str:
         while (found := await storage.assessments.load(PLAN.assessment_id, name)) is None:
             await asyncio.sleep(0.05)
     return found
+
+
+async def part(storage: Storage, name: TrialPart, trial_id: str = "trial-1") -> str:
+    """A part of the document of a trial, once it exists."""
+    trials = TrialDocuments(storage.assessments)
+    async with asyncio.timeout(60):
+        while (found := await trials.part(PLAN.assessment_id, trial_id, name)) is None:
+            await asyncio.sleep(0.05)
+    return found
+
+
+async def verdict_in(storage: Storage) -> TrialVerdict:
+    return TrialVerdict.model_validate_json(await part(storage, "verdict"))
 
 
 async def steps_in_trace(storage: Storage) -> list[tuple[str, CallType]]:
@@ -116,7 +130,7 @@ class TestJobs:
         await jobs.evaluate_trial(EVALUATE.job().arguments)
         await jobs.judge_trial(JUDGE.job().arguments)
         await jobs.aggregate_assessment(AGGREGATE.job().arguments)
-        verdict = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1")))
+        verdict = await verdict_in(storage)
         row = ResultRow.model_validate_json(await document(storage, ROW_DOCUMENT))
         assert (verdict.state, verdict.failure) == ("evaluated", None)
         assert row.detail.trials == [verdict.record]
@@ -126,9 +140,9 @@ class TestJobs:
         self, storage: Storage, jobs: EvaluatorJobs
     ) -> None:
         await jobs.evaluate_trial(EVALUATE.job().arguments)
-        first = await document(storage, evaluation_document("trial-1"))
+        first = await part(storage, "evaluation")
         await jobs.evaluate_trial(EVALUATE.job().arguments)
-        assert await document(storage, evaluation_document("trial-1")) == first
+        assert await part(storage, "evaluation") == first
         assert await storage.jobs.depth(Queue.LLM) == 1
         assert (await steps_in_trace(storage)).count(("green-agent", CallType.HOST)) == 1
 
@@ -137,18 +151,17 @@ class TestJobs:
     ) -> None:
         await jobs.evaluate_trial(EVALUATE.job().arguments)
         await jobs.judge_trial(JUDGE.job().arguments)
-        verdict = await document(storage, trial_document("trial-1"))
-        await storage.assessments.save(PLAN.assessment_id, evaluation_document("trial-1"), "not even JSON")
+        verdict = await part(storage, "verdict")
         await jobs.judge_trial(JUDGE.job().arguments)
         await jobs.evaluate_trial(EVALUATE.job().arguments)
-        assert await document(storage, trial_document("trial-1")) == verdict
+        assert await part(storage, "verdict") == verdict
 
     async def test_without_a_model_the_fast_job_leaves_the_verdict_and_queues_no_judgment(
         self, storage: Storage, jobs: EvaluatorJobs, redis_url: str
     ) -> None:
         async with llm_worker(storage, jobs, redis_url, note="there is no key"):
             await jobs.evaluate_trial(EVALUATE.job().arguments)
-        verdict = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1")))
+        verdict = await verdict_in(storage)
         assert verdict.record is not None
         assert verdict.record.judge is not None
         assert (verdict.record.judge.source, verdict.record.judge.reason) == ("rules", "there is no key")
@@ -159,11 +172,42 @@ class TestJobs:
     ) -> None:
         await jobs.evaluate_trial(EVALUATE.job().arguments)
         await jobs.judge_trial(JUDGE.job().arguments)
-        judged = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1")))
-        await storage.assessments.save(PLAN.assessment_id, trial_document("trial-1"), FAILED.model_dump_json())
+        judged = await verdict_in(storage)
+        await TrialDocuments(storage.assessments).add(
+            *(PLAN.assessment_id, "trial-1", "verdict", FAILED.model_dump_json()),
+            instead_of=await part(storage, "verdict"),
+        )
         async with llm_worker(storage, jobs, redis_url, note=NO_KEY):
             await jobs.evaluate_trial(EVALUATE.job().arguments)
-        assert TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1"))) == judged
+        assert await verdict_in(storage) == judged
+
+    @pytest.mark.parametrize("stage", ["evaluation", "evidence", "verdict"])
+    async def test_a_job_that_is_lost_in_a_stage_goes_on_from_it_and_keeps_the_earlier_ones(
+        self, storage: Storage, jobs: EvaluatorJobs, monkeypatch: pytest.MonkeyPatch, stage: TrialPart
+    ) -> None:
+        saved: list[str] = []
+        save_once = storage.assessments.save_once
+
+        async def lost_in_stage(assessment_id: str, name: str, document: str, *, instead_of: str | None = None) -> None:
+            if name == f"trial:trial-1:{stage}" and "lost" not in saved:
+                saved.append("lost")
+                raise StorageUnavailableError("the worker was killed here")
+            saved.append(name)
+            await save_once(assessment_id, name, document, instead_of=instead_of)
+
+        async def no_model(_: Queue) -> str:
+            return NO_KEY
+
+        monkeypatch.setattr(storage.assessments, "save_once", lost_in_stage)
+        monkeypatch.setattr(storage.jobs, "worker_note", no_model)
+        with pytest.raises(StorageUnavailableError):
+            await jobs.evaluate_trial(EVALUATE.job().arguments)
+        await jobs.evaluate_trial(EVALUATE.job().arguments)
+        saved.remove("lost")
+        assert saved == [f"trial:trial-1:{each}" for each in ("evaluation", "evidence", "verdict")]
+        record = (await verdict_in(storage)).record
+        assert record is not None
+        assert record.overall_score == 1.0
 
     async def test_the_trace_of_a_trial_is_read_once(
         self, storage: Storage, jobs: EvaluatorJobs, monkeypatch: pytest.MonkeyPatch
@@ -182,7 +226,7 @@ class TestJobs:
     async def test_the_evaluators_own_steps_are_not_evaluated(self, storage: Storage, jobs: EvaluatorJobs) -> None:
         await jobs.evaluate_trial(EVALUATE.job().arguments)
         await jobs.judge_trial(JUDGE.job().arguments)
-        record = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1"))).record
+        record = (await verdict_in(storage)).record
         assert record is not None
         assert (record.steps.host, record.trace_integrity.steps, record.trace_integrity.late) == (0, 6, 0)
 
@@ -223,7 +267,7 @@ class TestDeadLetters:
         self, storage: Storage, jobs: EvaluatorJobs
     ) -> None:
         await jobs.on_dead_letter(JUDGE.job(), "x" * 10_000)
-        verdict = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1")))
+        verdict = await verdict_in(storage)
         assert (verdict.state, verdict.record) == ("failed", None)
         assert verdict.failure == InfrastructureFailure(trial_id="trial-1", stage="judgment", message="x" * 500)
 
@@ -241,7 +285,7 @@ class TestDeadLetters:
     async def test_a_failed_judgment_leaves_the_scorers_grade(self, storage: Storage, jobs: EvaluatorJobs) -> None:
         await jobs.evaluate_trial(EVALUATE.job().arguments)
         await jobs.on_dead_letter(JUDGE.job(), "it took too long")
-        verdict = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1")))
+        verdict = await verdict_in(storage)
         assert verdict.record is not None
         assert (verdict.record.overall_score, verdict.record.judge) == (1.0, None)
         assert verdict.failure is not None
@@ -260,7 +304,7 @@ class TestDeadLetters:
         await jobs.evaluate_trial(EVALUATE.job().arguments)
         await jobs.judge_trial(JUDGE.job().arguments)
         await jobs.on_dead_letter(EVALUATE.job(), "timed out after it was done")
-        verdict = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1")))
+        verdict = await verdict_in(storage)
         assert verdict.state == "evaluated"
 
     async def test_a_replayed_dead_letter_leads_to_a_verdict(
@@ -274,7 +318,7 @@ class TestDeadLetters:
         assert await storage.jobs.depth(Queue.FAST) == 1
         await jobs.evaluate_trial(EVALUATE.job().arguments)
         await jobs.judge_trial(JUDGE.job().arguments)
-        verdict = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-1")))
+        verdict = await verdict_in(storage)
         assert (verdict.state, verdict.failure) == ("evaluated", None)
 
 
@@ -311,7 +355,7 @@ class TestWorkers:
     async def test_workers_process_a_trial_from_the_queue_to_its_row(self, storage: Storage, redis_url: str) -> None:
         async with workers(redis_url):
             await storage.jobs.enqueue(EVALUATE.job())
-            await document(storage, trial_document("trial-1"))
+            await part(storage, "verdict")
             await storage.jobs.enqueue(AGGREGATE.job())
             row = ResultRow.model_validate_json(await document(storage, ROW_DOCUMENT))
         assert row.score == 100.0
@@ -329,10 +373,10 @@ class TestWorkers:
     async def test_a_worker_records_a_failed_verdict_and_a_dead_letter_for_an_impossible_job(
         self, storage: Storage, redis_url: str
     ) -> None:
-        nobody = EvaluateTrial(assessment_id=PLAN.assessment_id, trial_id="trial-9", outcome=outcome("trial-9"))
+        nobody = EvaluateTrial(assessment_id=PLAN.assessment_id, trial_id="trial-9")
         async with workers(redis_url, [Queue.FAST]):
             await storage.jobs.enqueue(nobody.job())
-            verdict = TrialVerdict.model_validate_json(await document(storage, trial_document("trial-9")))
+            verdict = TrialVerdict.model_validate_json(await part(storage, "verdict", "trial-9"))
         assert verdict.failure is not None
         assert (verdict.failure.stage, "trial-9" in verdict.failure.message) == ("evaluation", True)
         assert [letter.job.job_id for letter in await storage.jobs.dead_letters()] == [nobody.job_id]

@@ -7,7 +7,6 @@ import pytest
 from structlog.testing import capture_logs
 
 from concord.assessment import AssessmentPlan
-from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.results import AgentAnswer, Finding, Judgment
 from concord.assessment.scorers import ExactScorer, ModelScorer
 from concord.errors import StorageUnavailableError
@@ -78,8 +77,7 @@ class Trial:
             for agent, text in (answers or {}).items()
         ]
         ended = outcome(answer=answer, state=state).model_copy(update={"answers": given})
-        request = EvaluateTrial(assessment_id="assessment", trial_id="trial-1", outcome=ended)
-        self.evaluation: TrialEvaluation = evaluate_trial(self.plan, request, self._batches)
+        self.evaluation: TrialEvaluation = evaluate_trial(self.plan, ended, self._batches)
 
     async def judged(
         self, settings: LLMSettings, *, samples: int = 1, deadline_s: float = 10, cache: AnswerCache | None = None

@@ -6,7 +6,6 @@ from unittest.mock import patch
 
 import pytest
 
-from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.result_row import ResultRow
 from concord.trace.report import MAX_BATCH_STEPS, ReportBatch
 from concord.trace.vocabulary import words_in
@@ -18,7 +17,7 @@ from tests.unit.evaluator.traces import RECEIVED_AT
 from tests.unit.evaluator.trials import answered_by_all, batch, carried, outcome, plan
 
 TEAM = plan("ABC")
-REQUEST = EvaluateTrial(assessment_id=TEAM.assessment_id, trial_id="trial-1", outcome=answered_by_all(TEAM, outcome()))
+ENDED = answered_by_all(TEAM, outcome())
 QUOTED = 4000
 """Characters of each message that the gateway records."""
 
@@ -60,18 +59,18 @@ def lengths_read() -> Iterator[list[int]]:
 
 
 def row_of(batches: list[ReportBatch]) -> ResultRow:
-    return make_row(TEAM, [verdict_on(TEAM, evaluate_trial(TEAM, REQUEST, batches), None)], [])
+    return make_row(TEAM, [verdict_on(TEAM, evaluate_trial(TEAM, ENDED, batches), None)], [])
 
 
 def test_conduct_reads_no_more_text_than_the_limit(flood: list[ReportBatch], lengths_read: list[int]) -> None:
-    evaluate_trial(TEAM, REQUEST, [*HONEST, *flood])
+    evaluate_trial(TEAM, ENDED, [*HONEST, *flood])
     assert sum(lengths_read) <= MAX_CARRIED_TEXT + 1000
 
 
 def test_conduct_reads_no_more_text_than_the_limit_after_a_failed_evaluation(
     flood: list[ReportBatch], lengths_read: list[int]
 ) -> None:
-    without_metrics(TEAM, REQUEST, [*HONEST, *flood], "it took too long")
+    without_metrics(TEAM, ENDED, [*HONEST, *flood], "it took too long")
     assert sum(lengths_read) <= MAX_CARRIED_TEXT + 1000
 
 
@@ -103,6 +102,6 @@ def test_a_row_without_unread_calls_does_not_mention_them() -> None:
 
 
 def _conduct(batches: list[ReportBatch]) -> Conduct:
-    found = evaluate_trial(TEAM, REQUEST, batches).conduct
+    found = evaluate_trial(TEAM, ENDED, batches).conduct
     assert found is not None
     return found

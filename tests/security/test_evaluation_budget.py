@@ -6,7 +6,6 @@ from collections import Counter
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.results import MetricStatus
 from concord.trace.report import ReportBatch
 from concord.wire.roster import GREEN_AGENT
@@ -24,10 +23,7 @@ OBSERVED = [batch(0, carried(1, "A", "B")), batch(1, carried(2, "B", "C"))]
 
 
 def evaluated(batches: list[ReportBatch], budget: Budget, refused: dict[str, int] | None = None) -> TrialEvaluation:
-    request = EvaluateTrial(
-        assessment_id=TEAM.assessment_id, trial_id="trial-1", outcome=answered_by_all(TEAM, outcome())
-    )
-    return evaluate_trial(TEAM, request, batches, refused=refused or {}, budget=budget)
+    return evaluate_trial(TEAM, answered_by_all(TEAM, outcome()), batches, refused=refused or {}, budget=budget)
 
 
 @st.composite

@@ -19,11 +19,11 @@ from concord.assessment import (
     TimeLimits,
 )
 from concord.assessment import plan_trials as plan_trials_of
-from concord.assessment.jobs import ROW_DOCUMENT, EvaluateTrial, Queue, TrialVerdict, trial_document
+from concord.assessment.jobs import ROW_DOCUMENT, EvaluateTrial, Queue, TrialVerdict
 from concord.assessment.result_row import InfrastructureFailure
 from concord.llm import LLMSettings
 from concord.processes import CallsInThread
-from concord.storage import TraceLimits
+from concord.storage import TraceLimits, TrialDocuments
 from concord.storage.connection import Storage, connect
 from concord.trace.step import InteractionStep
 from concord.trust.closed_trials import ClosedTrials
@@ -110,7 +110,7 @@ async def store_verdicts(storage: Storage, plan: AssessmentPlan) -> None:
     failure = InfrastructureFailure(trial_id=None, stage="evaluation", message="nobody looked")
     verdict = TrialVerdict(state="failed", failure=failure).model_dump_json()
     for trial in list(plan.trials):
-        await storage.assessments.save(plan.assessment_id, trial_document(trial.trial_id), verdict)
+        await TrialDocuments(storage.assessments).add(plan.assessment_id, trial.trial_id, "verdict", verdict)
     await storage.assessments.save(plan.assessment_id, ROW_DOCUMENT, make_row().model_dump_json())
 
 
@@ -163,12 +163,14 @@ async def test_a_worker_reads_a_plan_once_for_all_trials(redis_url: str, monkeyp
             EvaluationLimits(1000, 30),
             CriteriaEvaluator(None, deadline_s=60),
         )
+        trials = TrialDocuments(storage.assessments)
         for trial in list(plan.trials):
-            done = outcome(trial.trial_id)
-            request = EvaluateTrial(assessment_id=plan.assessment_id, trial_id=trial.trial_id, outcome=done)
+            ended = outcome(trial.trial_id).model_dump_json()
+            await trials.add(plan.assessment_id, trial.trial_id, "outcome", ended)
+            request = EvaluateTrial(assessment_id=plan.assessment_id, trial_id=trial.trial_id)
             await jobs.evaluate_trial(request.job().arguments)
-        names = [trial_document(trial.trial_id) for trial in plan.trials]
-        assert None not in await storage.assessments.load_all(plan.assessment_id, names)
+        trial_ids = [trial.trial_id for trial in plan.trials]
+        assert None not in await trials.parts(plan.assessment_id, trial_ids, "verdict")
     assert reads == 1
 
 

@@ -9,7 +9,8 @@ import pytest
 from fastapi.responses import JSONResponse
 
 from concord import Assignment, CallType, InteractionStep, TraceReporter
-from concord.assessment.jobs import EvaluateTrial, TrialVerdict, trial_document
+from concord.assessment.jobs import EvaluateTrial, TrialVerdict
+from concord.storage import TrialDocuments
 from concord.storage.connection import Storage, connect
 from concord.trace.report import BatchReceipt, Channel
 from concord.trace.step import ResponseTrace
@@ -23,7 +24,7 @@ from tests.unit.evaluator.trials import answered_by_all, carried, outcome, plan
 from tests.unit.evaluator.trials import batch as stored
 
 TEAM = plan("ABC")
-EVALUATE = EvaluateTrial(assessment_id=TEAM.assessment_id, trial_id="trial-1", outcome=answered_by_all(TEAM, outcome()))
+EVALUATE = EvaluateTrial(assessment_id=TEAM.assessment_id, trial_id="trial-1")
 
 
 @pytest.fixture
@@ -125,6 +126,8 @@ async def test_steps_in_band_are_held_to_the_quota(redis_url: str, storage: Stor
 async def flooded(storage: Storage) -> Storage:
     """A trial of three agents with two observed calls, and 9,000 further calls that one agent claims."""
     await storage.assessments.save_plan(TEAM)
+    ended = answered_by_all(TEAM, outcome()).model_dump_json()
+    await TrialDocuments(storage.assessments).add(TEAM.assessment_id, "trial-1", "outcome", ended)
     claims = [call(f"c{number}", "", url=url_of(f"x{number}"), latency=1) for number in range(9000)]
     sent = [stored(0, carried(1, "A", "B")), stored(1, carried(2, "B", "C"))]
     sent += [
@@ -136,8 +139,9 @@ async def flooded(storage: Storage) -> Storage:
 
 
 async def verdict_of(storage: Storage) -> TrialVerdict:
+    trials = TrialDocuments(storage.assessments)
     async with asyncio.timeout(60):
-        while (found := await storage.assessments.load(TEAM.assessment_id, trial_document("trial-1"))) is None:
+        while (found := await trials.part(TEAM.assessment_id, "trial-1", "verdict")) is None:
             await asyncio.sleep(0.05)
     return TrialVerdict.model_validate_json(found)
 

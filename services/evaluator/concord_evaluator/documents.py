@@ -1,4 +1,4 @@
-"""The documents that the jobs store for a trial: its evaluation, the evidence for the judge, and its verdict."""
+"""The parts that the evaluator adds to the document of a trial: its evaluation and its verdict."""
 
 from concord.assessment.inputs import EvaluationInputs
 from concord.assessment.jobs import TrialVerdict
@@ -20,16 +20,6 @@ from concord.assessment.team_results import TeamTaskRecord
 from concord_evaluator.graph import CallTally
 from concord_evaluator.latency import CalleeLatencies
 from concord_evaluator.scoring import Conduct, TeamStructure
-
-
-def evaluation_document(trial_id: str) -> str:
-    """The name of the `TrialEvaluation` of a trial."""
-    return f"evaluation:{trial_id}"
-
-
-def evidence_document(trial_id: str) -> str:
-    """The name of the screened evidence on a trial, left for its judgment."""
-    return f"evidence:{trial_id}"
 
 
 class AgentTally(Record):

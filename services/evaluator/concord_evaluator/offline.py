@@ -4,7 +4,6 @@ import asyncio
 from typing import Final
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
-from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import Judgment, TrialOutcome
 from concord.wire.assignment import Assignment
@@ -58,9 +57,8 @@ def _evaluation(plan: AssessmentPlan, trace: Trace) -> TrialEvaluation:
         answer=trace.answer or None,
         time_used=trace.duration_s,
     )
-    request = EvaluateTrial(assessment_id=plan.assessment_id, trial_id=TRIAL_ID, outcome=outcome)
     failed = trace.task_success is not None and trace.task_success < 1
-    return evaluate_trial(plan, request, trace.batches, task_failed=failed)
+    return evaluate_trial(plan, outcome, trace.batches, task_failed=failed)
 
 
 def _row(plan: AssessmentPlan, trace: Trace, evaluation: TrialEvaluation, judgment: Judgment | None) -> ResultRow:

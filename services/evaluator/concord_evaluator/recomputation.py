@@ -8,8 +8,8 @@ from pydantic import ValidationError
 
 from concord.assessment import AssessmentPlan
 from concord.assessment.inputs import EvaluationInputs, TrialInputs
-from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.result_row import ResultRow
+from concord.assessment.results import TrialOutcome
 from concord.bundle import BundleError, Contents, TrialContents, trial_member
 from concord.judging import MissingAnswerError
 from concord_assistant.conducted import ConductedAssessment
@@ -82,7 +82,7 @@ async def _verdict_from(contents: Contents, trial_id: str) -> JudgedTrial:
 
 
 def _evaluation(
-    plan: AssessmentPlan, outcome: EvaluateTrial, stored: TrialContents, inputs: EvaluationInputs
+    plan: AssessmentPlan, outcome: TrialOutcome, stored: TrialContents, inputs: EvaluationInputs
 ) -> TrialEvaluation:
     if inputs.failure is not None:
         return without_metrics(plan, outcome, list(filter(is_observed, stored.batches)), inputs.failure)
@@ -99,7 +99,7 @@ def _evaluation(
 
 async def _judged(
     plan: AssessmentPlan,
-    outcome: EvaluateTrial,
+    outcome: TrialOutcome,
     stored: TrialContents,
     inputs: TrialInputs,
     evaluation: TrialEvaluation,

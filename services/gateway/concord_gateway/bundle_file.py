@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from concord.assessment import AssessmentPlan, TrialSpec
-from concord.assessment.jobs import ROW_INPUTS_DOCUMENT, TrialVerdict, conducted_document, trial_document
+from concord.assessment.jobs import ROW_INPUTS_DOCUMENT, TrialVerdict, conducted_document
 from concord.assessment.result_row import ResultRow
 from concord.bundle import (
     PLAN,
@@ -24,6 +24,7 @@ from concord.bundle import (
 )
 from concord.errors import StorageUnavailableError
 from concord.files import atomic_file
+from concord.storage import TrialDocuments
 from concord.storage.connection import Storage
 from concord.trust.redaction import redact
 from concord_gateway.run_record import RunRecord
@@ -79,7 +80,7 @@ async def _write_trial(
     def add(name: TrialMember, content: str) -> None:
         writer.add(trial_member(trial.trial_id, name), redact(content))
 
-    document = await storage.assessments.load(plan.assessment_id, trial_document(trial.trial_id))
+    document = await TrialDocuments(storage.assessments).part(plan.assessment_id, trial.trial_id, "verdict")
     verdict = TrialVerdict(state="failed") if document is None else TrialVerdict.model_validate_json(document)
     if (closed := record.closed.get(trial.trial_id)) is not None:
         add("outcome.json", closed.model_dump_json())

@@ -3,7 +3,8 @@
 import asyncio
 import logging
 import time
-from typing import Final
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeVar
 
 from concord.assessment.jobs import (
     ROW_DOCUMENT,
@@ -13,12 +14,14 @@ from concord.assessment.jobs import (
     JobRequest,
     Queue,
     TrialVerdict,
-    trial_document,
 )
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.errors import StorageUnavailableError
+from concord.storage import TrialDocuments
 from concord.storage.connection import Storage
 from concord.storage.job_policy import REQUEST_AGAIN_S, WORKERS_S
+
+T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
@@ -63,27 +66,38 @@ async def wait_for_workers(storage: Storage) -> None:
 
 async def evaluate_trial(storage: Storage, request: EvaluateTrial, timeout_s: float) -> TrialVerdict:
     """Requests the evaluation of a closed trial and waits for its verdict. Raises EvaluationFailedError on timeout."""
-    document = await _result_of(storage, request, [trial_document(request.trial_id)], timeout_s)
-    if document is None:
+    trials = TrialDocuments(storage.assessments)
+
+    async def verdict() -> TrialVerdict | None:
+        found = await trials.part(request.assessment_id, request.trial_id, "verdict")
+        return None if found is None else TrialVerdict.model_validate_json(found)
+
+    result = await _result_of(storage, request, verdict, timeout_s)
+    if result is None:
         raise EvaluationFailedError(_late("evaluation", request.trial_id, timeout_s))
-    return TrialVerdict.model_validate_json(document[1])
+    return result
 
 
 async def aggregate(storage: Storage, request: AggregateAssessment, timeout_s: float) -> ResultRow:
     """Requests the row and waits for it. Raises EvaluationFailedError."""
-    document = await _result_of(storage, request, [ROW_DOCUMENT, ROW_FAILURE_DOCUMENT], timeout_s)
-    if document is None:
+
+    async def row() -> ResultRow | None:
+        names = [ROW_DOCUMENT, ROW_FAILURE_DOCUMENT]
+        found, failure = await storage.assessments.load_all(request.assessment_id, names)
+        if found is None and failure is not None:
+            raise EvaluationFailedError(InfrastructureFailure.model_validate_json(failure))
+        return None if found is None else ResultRow.model_validate_json(found)
+
+    result = await _result_of(storage, request, row, timeout_s)
+    if result is None:
         raise EvaluationFailedError(_late("aggregation", None, timeout_s))
-    name, content = document
-    if name == ROW_FAILURE_DOCUMENT:
-        raise EvaluationFailedError(InfrastructureFailure.model_validate_json(content))
-    return ResultRow.model_validate_json(content)
+    return result
 
 
 async def _result_of(
-    storage: Storage, request: JobRequest, names: list[str], timeout_s: float
-) -> tuple[str, str] | None:
-    """Enqueues a job and waits for one of its documents.
+    storage: Storage, request: JobRequest, load: Callable[[], Awaitable[T | None]], timeout_s: float
+) -> T | None:
+    """Enqueues a job and waits for its result. Returns None after `timeout_s`.
 
     The job is enqueued again every few seconds. That has no effect while the job is pending, and restores a job that
     Redis lost. Storage faults are retried.
@@ -92,9 +106,8 @@ async def _result_of(
     asked_at = -REQUEST_AGAIN_S
     while (now := time.monotonic()) - began < timeout_s:
         try:
-            for name in names:
-                if (content := await storage.assessments.load(request.assessment_id, name)) is not None:
-                    return name, content
+            if (result := await load()) is not None:
+                return result
             if now - asked_at >= REQUEST_AGAIN_S:
                 await storage.jobs.enqueue(request.job())
                 asked_at = now

@@ -12,6 +12,7 @@ from concord.assessment import AssessmentRequest
 from concord.assessment.result_row import ResultRow
 from concord.errors import StorageUnavailableError
 from concord.processes import Calls
+from concord.storage import ForeignDocumentError
 from concord.storage.connection import Storage
 from concord.tracing import ASSESSMENT_ID, fail, root, span
 from concord.trust.redaction import redact
@@ -90,7 +91,7 @@ class AssessmentHandler:
         except NoParticipantError as error:
             await self._fail(task, f"could not reach {error}")
             return
-        except StorageUnavailableError as error:
+        except (StorageUnavailableError, ForeignDocumentError) as error:
             await self._fail(task, f"no result: {error}")
             return
         structlog.contextvars.bind_contextvars(assessment_id=record.plan.assessment_id)
@@ -138,7 +139,7 @@ class AssessmentHandler:
             with self._instruments.assessment_seconds.time():
                 row = await run.run()
                 row = await write_bundle(self._storage, run.record, request, row, self._settings.output_dir)
-        except (EvaluationFailedError, NoWorkerError, StorageUnavailableError) as error:
+        except (EvaluationFailedError, ForeignDocumentError, NoWorkerError, StorageUnavailableError) as error:
             await self._retire(run)
             await self._fail(task, f"no result: {error}")
             return

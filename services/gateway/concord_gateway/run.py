@@ -99,8 +99,8 @@ class AssessmentRun:
         async with asyncio.TaskGroup() as evaluations:
             tasks = {task.id: task for task in self.plan.tasks}
             self._scenarios = {trial.trial_id: tasks[trial.task_id].scenario for trial in self.plan.trials}
-            for closed in list(self.record.closed.values()):
-                await self._hand_over(closed, evaluations)
+            for trial_id in list(self.record.closed):
+                await self._hand_over(trial_id, evaluations)
             over = self.record.over
             for number, trial in enumerate(self.plan.trials, start=1):
                 if trial.trial_id not in over:
@@ -123,27 +123,19 @@ class AssessmentRun:
                 self._fail(trial, "trial", f"the gateway was lost {MAX_ATTEMPTS} times while it ran")
                 return
             if remaining_s <= 0:
-                outcome, closed_after = self._not_started(trial), 0
+                outcome = self._not_started(trial)
             else:
-                outcome, closed_after = await self._drive_and_close(
-                    begun, task, min(self.record.limits.trial_s, remaining_s)
-                )
-            request = EvaluateTrial(
-                assessment_id=self.plan.assessment_id,
-                trial_id=outcome.trial_id,
-                outcome=outcome,
-                closed_after=closed_after,
-            )
-            await self.record.close_trial(request)
+                outcome = await self._drive_and_close(begun, task, min(self.record.limits.trial_s, remaining_s))
+            await self.record.close_trial(outcome)
         except (StorageUnavailableError, TrialNotRunError) as error:
             self._fail(trial, "trial", str(error))
             return
         await self.progress.tell(f"{place}: {outcome.state} in {outcome.time_used:.1f} s, evaluating")
-        await self._hand_over(request, evaluations)
+        await self._hand_over(trial.trial_id, evaluations)
 
-    async def _hand_over(self, request: EvaluateTrial, evaluations: asyncio.TaskGroup) -> None:
+    async def _hand_over(self, trial_id: str, evaluations: asyncio.TaskGroup) -> None:
         await self._wait_for_evaluators()
-        evaluation = evaluations.create_task(self._evaluate(request))
+        evaluation = evaluations.create_task(self._evaluate(trial_id))
         evaluation.add_done_callback(lambda _: self.evaluations.release())
 
     async def _wait_for_evaluators(self) -> None:
@@ -160,10 +152,10 @@ class AssessmentRun:
         answers = [
             AgentAnswer(agent=entry.id, state="timeout", text=None, error=error) for entry in self.plan.recipients
         ]
-        return outcome_of(trial.trial_id, answers, 0.0)
+        return outcome_of(trial.trial_id, answers, 0.0).model_copy(update={"closed_after": 0})
 
-    async def _drive_and_close(self, trial: TrialSpec, task: TaskSpec, budget_s: float) -> tuple[TrialOutcome, int]:
-        """The outcome of a trial, and the number of batches in its trace when it was closed."""
+    async def _drive_and_close(self, trial: TrialSpec, task: TaskSpec, budget_s: float) -> TrialOutcome:
+        """The outcome of a trial, whose trace is closed."""
         ids = {ASSESSMENT_ID: self.plan.assessment_id, TRIAL_ID: trial.trial_id, PARTICIPANTS_TRACE_ID: trial.trace_id}
         with (
             self.participants.open_calls.trial(trial.trace_id) as trial_calls,
@@ -188,7 +180,7 @@ class AssessmentRun:
             await self.participants.close(trial.trace_id)
             batches = await self.storage.traces.length(trial.trace_id)
             self.instruments.trace_batches.observe(batches)
-            return outcome, batches
+            return outcome.model_copy(update={"closed_after": batches})
 
     async def _drive(self, trial: TrialSpec, task: TaskSpec, trial_calls: TrialCalls, budget_s: float) -> TrialOutcome:
         recorder = Recorder(self.storage.traces, trial.trace_id, self.settings.trace_limits)
@@ -235,14 +227,15 @@ class AssessmentRun:
             return _DRIVERS[self.plan.mode]
         return drive_calls if task.family.exchange is Exchange.CALLS else drive_rounds
 
-    async def _evaluate(self, request: EvaluateTrial) -> None:
-        structlog.contextvars.bind_contextvars(trial_id=request.trial_id)
-        if (scenario := self._scenarios.get(request.trial_id)) is not None:
+    async def _evaluate(self, trial_id: str) -> None:
+        request = EvaluateTrial(assessment_id=self.plan.assessment_id, trial_id=trial_id)
+        structlog.contextvars.bind_contextvars(trial_id=trial_id)
+        if (scenario := self._scenarios.get(trial_id)) is not None:
             from concord_gateway.assistants.announcements import announce_evaluation
 
-            await announce_evaluation(self.progress, self.assistants.scenarios, scenario, request.trial_id)
+            await announce_evaluation(self.progress, self.assistants.scenarios, scenario, trial_id)
         try:
-            with self.instruments.evaluation_seconds.time(), span("evaluation", {TRIAL_ID: request.trial_id}):
+            with self.instruments.evaluation_seconds.time(), span("evaluation", {TRIAL_ID: trial_id}):
                 verdict = await evaluate_trial(self.storage, request, self.settings.evaluation_timeout_s)
         except EvaluationFailedError as error:
             self.record.failures.append(error.failure)
@@ -250,8 +243,8 @@ class AssessmentRun:
         if verdict.assessment_results is not None:
             from concord_gateway.assistants.announcements import announce_results
 
-            await announce_results(self.progress, verdict.assessment_results, request.trial_id)
-        await self.progress.tell(f"{request.trial_id}: {_headline(verdict)}")
+            await announce_results(self.progress, verdict.assessment_results, trial_id)
+        await self.progress.tell(f"{trial_id}: {_headline(verdict)}")
 
     def _fail(self, trial: TrialSpec, stage: str, message: str) -> None:
         logger.warning("%s: %s: %s", trial.trial_id, stage, message)

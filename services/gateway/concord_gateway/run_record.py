@@ -6,19 +6,15 @@ from typing import Final, Self
 from pydantic import BaseModel
 
 from concord.assessment import AssessmentPlan, TimeLimits, TrialSpec
-from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.result_row import InfrastructureFailure
-from concord.storage import AssessmentStore
+from concord.assessment.results import TrialOutcome
+from concord.storage import AssessmentStore, TrialDocuments
 from concord.wire.ids import new_trace_id
 
 MAX_ATTEMPTS: Final = 2
 """Attempts at a trial whose gateway is lost."""
 
 _STATE: Final = "run"
-
-
-def _closed(trial_id: str) -> str:
-    return f"closed:{trial_id}"
 
 
 class _State(BaseModel):
@@ -42,7 +38,7 @@ class RunRecord:
     limits: TimeLimits
     failures: list[InfrastructureFailure]
     remaining_s: float
-    closed: dict[str, EvaluateTrial] = field(default_factory=dict)
+    closed: dict[str, TrialOutcome] = field(default_factory=dict)
     _trial_id: str = ""
     _attempt: int = 0
 
@@ -62,15 +58,19 @@ class RunRecord:
 
     @classmethod
     async def of(cls, assessments: AssessmentStore, assessment_id: str) -> Self | None:
-        """Loads the record of a run that a lost gateway left, None if there is none. Raises StorageUnavailableError."""
+        """Loads the record of a run that a lost gateway left, None if there is none.
+
+        Raises StorageUnavailableError, ForeignDocumentError.
+        """
         plan = await assessments.plan(assessment_id)
         document = await assessments.load(assessment_id, _STATE)
         if plan is None or document is None:
             return None
         state = _State.model_validate_json(document)
-        stored = await assessments.load_all(assessment_id, [_closed(trial.trial_id) for trial in plan.trials])
-        requests = [EvaluateTrial.model_validate_json(each) for each in stored if each is not None]
-        closed = {each.trial_id: each for each in requests}
+        trial_ids = [trial.trial_id for trial in plan.trials]
+        stored = await TrialDocuments(assessments).parts(assessment_id, trial_ids, "outcome")
+        outcomes = [TrialOutcome.model_validate_json(each) for each in stored if each is not None]
+        closed = {each.trial_id: each for each in outcomes}
         return cls(
             assessments,
             plan,
@@ -106,10 +106,11 @@ class RunRecord:
         await self._save()
         return trial
 
-    async def close_trial(self, request: EvaluateTrial) -> None:
-        """Stores a trial's outcome. Raises StorageUnavailableError."""
-        self.closed[request.trial_id] = request
-        await self.assessments.save(self.plan.assessment_id, _closed(request.trial_id), request.model_dump_json())
+    async def close_trial(self, outcome: TrialOutcome) -> None:
+        """Begins a trial's document with its outcome. Raises StorageUnavailableError."""
+        trials = TrialDocuments(self.assessments)
+        await trials.add(self.plan.assessment_id, outcome.trial_id, "outcome", outcome.model_dump_json())
+        self.closed[outcome.trial_id] = outcome
 
     async def _save(self) -> None:
         state = _State(

@@ -4,13 +4,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Annotated, ClassVar, Final, Literal
+from typing import ClassVar, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue
 
 from concord.assessment.inputs import TrialInputs
 from concord.assessment.result_row import InfrastructureFailure
-from concord.assessment.results import TrialOutcome, TrialRecord
+from concord.assessment.results import TrialRecord
 from concord.wire.ids import Id
 
 ROW_DOCUMENT: Final = "row"
@@ -21,11 +21,6 @@ ROW_INPUTS_DOCUMENT: Final = "row-inputs"
 
 ROW_FAILURE_DOCUMENT: Final = "row-failure"
 """An `InfrastructureFailure`, in place of a row that could not be made."""
-
-
-def trial_document(trial_id: str) -> str:
-    """The name of the `TrialVerdict` of a trial, left when it is judged or given up."""
-    return f"trial:{trial_id}"
 
 
 def conducted_document(trial_id: str) -> str:
@@ -70,37 +65,28 @@ class JobRequest(BaseModel, ABC):
         return Job(self.function, self.job_id, self.queue, self.model_dump(mode="json"))
 
 
-class EvaluateTrial(JobRequest):
-    """Evaluates the trace of a trial once it is closed, and leaves its verdict unless a model is to be asked.
+class TrialRequest(JobRequest):
+    """A job on one trial. What it needs to know is in the trial's document."""
 
-    `closed_after`: the number of batches in the trace when the trial was closed. Steps of later batches are counted as
-    late and otherwise left out, so that the result does not depend on the time of the evaluation. None: all batches
-    count.
-    """
+    trial_id: Id
+
+    @property
+    def job_id(self) -> str:
+        return f"{self.function}:{self.assessment_id}:{self.trial_id}"
+
+
+class EvaluateTrial(TrialRequest):
+    """Evaluates the trace of a closed trial, and leaves its verdict unless a model is to be asked."""
 
     function: ClassVar[str] = "evaluate_trial"
     queue: ClassVar[Queue] = Queue.FAST
 
-    trial_id: Id
-    outcome: TrialOutcome
-    closed_after: Annotated[int, Field(ge=0)] | None = None
 
-    @property
-    def job_id(self) -> str:
-        return f"evaluate:{self.assessment_id}:{self.trial_id}"
-
-
-class JudgeTrial(JobRequest):
+class JudgeTrial(TrialRequest):
     """Asks the language model about an evaluated trial, and leaves its verdict."""
 
     function: ClassVar[str] = "judge_trial"
     queue: ClassVar[Queue] = Queue.LLM
-
-    trial_id: Id
-
-    @property
-    def job_id(self) -> str:
-        return f"judge:{self.assessment_id}:{self.trial_id}"
 
 
 class AggregateAssessment(JobRequest):

@@ -2,9 +2,9 @@
 
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field
 
 from concord.assessment.team_results import TeamTaskRecord
 from concord.assessment.thresholds import Fraction
@@ -273,12 +273,6 @@ class SeatReply(Record):
     error: str | None = None
 
 
-class CallsRecord(Record):
-    """A trial by calls: when each seat replied to the question."""
-
-    replies: list[SeatReply]
-
-
 class TrialOutcome(Record):
     """The outcome of driving a trial, as the gateway observed it; `time_used` in seconds."""
 
@@ -291,8 +285,11 @@ class TrialOutcome(Record):
     time_used: float
     rounds: RoundsRecord | None = None
     """Of a trial in rounds."""
-    calls: CallsRecord | None = None
-    """Of a trial of a family's task by calls."""
+    replies: list[SeatReply] | None = None
+    """Of a trial of a family's task by calls: when each seat replied to the question."""
+    closed_after: Annotated[int, Field(ge=0)] | None = None
+    """The number of batches in the trace when the trial was closed. Steps of later batches are counted as late and
+    otherwise left out, so that the result does not depend on the time of the evaluation. Null: all batches count."""
 
 
 class TrialRecord(Record):

@@ -9,8 +9,8 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from concord.assessment import AssessmentPlan, AssessmentRequest, TrialSpec
 from concord.assessment.inputs import RowInputs, TrialInputs
-from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.result_row import InfrastructureFailure
+from concord.assessment.results import TrialOutcome
 from concord.bundle.manifest import PLAN, REQUEST, ROW_INPUTS, Manifest, TrialMember, trial_member
 from concord.trace.report import ReportBatch, pack
 
@@ -35,7 +35,7 @@ class TrialContents:
     JSON.
     """
 
-    outcome: EvaluateTrial | None
+    outcome: TrialOutcome | None
     inputs: TrialInputs | None
     failure: InfrastructureFailure | None
     batches: tuple[ReportBatch, ...]
@@ -72,7 +72,7 @@ def _trial(trial: TrialSpec, members: Mapping[str, bytes]) -> TrialContents:
         return _parsed(model, member, members) if member in members else None
 
     return TrialContents(
-        outcome=optional(EvaluateTrial, "outcome.json"),
+        outcome=optional(TrialOutcome, "outcome.json"),
         inputs=optional(TrialInputs, "inputs.json"),
         failure=optional(InfrastructureFailure, "failure.json"),
         batches=_batches(trial_member(trial.trial_id, "reports.jsonl"), members),
@@ -134,10 +134,8 @@ def _contradictions(manifest: Manifest, members: Mapping[str, bytes], contents: 
         of_trial = contents.trials[trial.trial_id]
         known |= {name for name in members if name.startswith(f"trials/{trial.trial_id}/")}
         outcome = of_trial.outcome
-        if outcome is not None and {outcome.trial_id, outcome.outcome.trial_id} != {trial.trial_id}:
-            yield f"{trial_member(trial.trial_id, 'outcome.json')}: is of {outcome.outcome.trial_id}"
-        if outcome is not None and outcome.assessment_id != plan.assessment_id:
-            yield f"{trial_member(trial.trial_id, 'outcome.json')}: is of the assessment {outcome.assessment_id}"
+        if outcome is not None and outcome.trial_id != trial.trial_id:
+            yield f"{trial_member(trial.trial_id, 'outcome.json')}: is of {outcome.trial_id}"
         strangers = sorted({batch.trace_id for batch in of_trial.batches} - {trial.trace_id})
         if strangers:
             yield f"{trial_member(trial.trial_id, 'reports.jsonl')}: has reports of the trace {strangers[0]}"

@@ -37,7 +37,7 @@ class Manifest(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: Literal["concord-bundle"] = "concord-bundle"
-    version: Literal[1] = 1
+    version: Literal[2] = 2
     assessment_id: str
     task_secret_sha256: Sha256 | None
     """The commitment to the secret in the plan. Null if no task follows from a secret."""

@@ -22,6 +22,7 @@ from concord.storage.ports import (
     TraceStore,
 )
 from concord.storage.quotas import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
+from concord.storage.trial_documents import ForeignDocumentError, TrialDocuments
 
 __all__ = [
     "MAX_STEPS",
@@ -31,6 +32,7 @@ __all__ = [
     "AnswerCache",
     "AssessmentStore",
     "DeadLetter",
+    "ForeignDocumentError",
     "JobFunction",
     "JobQueue",
     "MemoryUse",
@@ -46,4 +48,5 @@ __all__ = [
     "TraceFullError",
     "TraceLimits",
     "TraceStore",
+    "TrialDocuments",
 ]

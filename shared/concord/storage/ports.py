@@ -172,6 +172,9 @@ class AssessmentStore(Protocol):
     async def save(self, assessment_id: str, name: str, document: str) -> None:
         """Stores a JSON document under a name, replacing any earlier one."""
 
+    async def save_once(self, assessment_id: str, name: str, document: str, *, instead_of: str | None = None) -> None:
+        """Stores a JSON document under a name, unless there is one other than `instead_of`."""
+
     async def retire(self, plan: AssessmentPlan, keep_s: int, *, tokens_s: int = 0) -> None:
         """Lets everything about an ended assessment expire in `keep_s` seconds.
 

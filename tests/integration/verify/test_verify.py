@@ -252,7 +252,7 @@ def test_a_commitment_that_fits_another_secret_does_not_fit_the_row(copied: Call
 
 def test_a_better_answer_in_the_bundle_alone_is_found_in_the_row(copied: Callable[[str], Run]) -> None:
     run = copied("rounds").with_members(
-        lambda each: edited(each, "trials/trial-1/outcome.json", ("outcome", "answers", 0, "text"), "0")
+        lambda each: edited(each, "trials/trial-1/outcome.json", ("answers", 0, "text"), "0")
     )
     code, output = verified(run.results)
     assert code == 1
@@ -303,7 +303,7 @@ def paths_in(output: str) -> set[str]:
 
 
 RECORDINGS: list[tuple[str, str, tuple[str | int, ...], object]] = [
-    ("judge", "trials/trial-1/outcome.json", ("outcome", "time_used"), 1000.0),
+    ("judge", "trials/trial-1/outcome.json", ("time_used",), 1000.0),
     ("judge", "row-inputs.json", ("infrastructure",), [{"trial_id": None, "stage": "trial", "message": "Slow."}]),
     ("assistant", "trials/trial-1/conducted.json", ("duration_seconds",), 1000.0),
 ]

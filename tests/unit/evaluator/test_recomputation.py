@@ -6,7 +6,6 @@ import pytest
 
 from concord.assessment import AssessmentPlan, AssessmentRequest
 from concord.assessment.inputs import EvaluationInputs, JudgeInputs, RowInputs, TrialInputs
-from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.bundle import BundleError, Contents, TrialContents
 from concord.trace.report import ReportBatch
@@ -23,9 +22,7 @@ from tests.unit.evaluator.traces import call, reported_by
 from tests.unit.evaluator.trials import answered_by_all, batch, batches_of, outcome, plan
 
 PLAN = plan(mesh(4)[0], config={"evaluators": ["graph", "latency"]})
-REQUEST = EvaluateTrial(
-    assessment_id=PLAN.assessment_id, trial_id="trial-1", outcome=answered_by_all(PLAN, outcome()), closed_after=12
-)
+ENDED = answered_by_all(PLAN, outcome(closed_after=12))
 BATCHES = tuple(batches_of(mesh(4), latency=5))
 FAILURE = InfrastructureFailure(trial_id="trial-1", stage="judgment", message="the worker was killed")
 
@@ -38,7 +35,7 @@ def contents(
     failure: InfrastructureFailure | None = None,
 ) -> Contents:
     """The contents of a bundle with the plan's one trial."""
-    trial = TrialContents(REQUEST, inputs, failure, batches, None)
+    trial = TrialContents(ENDED, inputs, failure, batches, None)
     request = AssessmentRequest.model_validate({"participants": {"a": "http://a"}})
     row_inputs = RowInputs(late={"trial-1": late}, infrastructure=[], versions={})
     return Contents(PLAN, request, row_inputs, {"trial-1": trial})
@@ -53,7 +50,7 @@ def inputs(**evaluation: object) -> TrialInputs:
 
 
 async def test_late_steps_late_reporters_and_refused_steps_are_inputs() -> None:
-    evaluation = evaluate_trial(PLAN, REQUEST, BATCHES, late=["b"], refused={"c": 7})
+    evaluation = evaluate_trial(PLAN, ENDED, BATCHES, late=["b"], refused={"c": 7})
     recorded = inputs(late=["b"], refused={"c": 7})
     row = await recomputed_row(contents(recorded, late=3))
     assert row == row_of(evaluation, late=3)
@@ -64,7 +61,7 @@ async def test_late_steps_late_reporters_and_refused_steps_are_inputs() -> None:
 async def test_an_evaluation_that_ran_out_of_time_stops_at_the_same_place_again(checks: int) -> None:
     asked = iter(range(1000))
     budget = Budget(None, lambda: next(asked) >= checks)
-    evaluation = evaluate_trial(PLAN, REQUEST, BATCHES, budget=budget)
+    evaluation = evaluate_trial(PLAN, ENDED, BATCHES, budget=budget)
     row = await recomputed_row(contents(inputs(checks_in_time=checks)))
     assert row == row_of(evaluation)
     assert row != await recomputed_row(contents(inputs()))
@@ -72,7 +69,7 @@ async def test_an_evaluation_that_ran_out_of_time_stops_at_the_same_place_again(
 
 @pytest.mark.parametrize(("seconds", "in_time"), [(-1.0, 0), (1000.0, None)])
 def test_the_evaluator_records_how_long_it_had_time(seconds: float, in_time: int | None) -> None:
-    document = evaluation_of(PLAN, REQUEST, BATCHES, {}, EvaluationLimits(steps=1000, seconds=seconds))
+    document = evaluation_of(PLAN, ENDED, BATCHES, {}, EvaluationLimits(steps=1000, seconds=seconds))
     recorded = TrialEvaluation.model_validate_json(document).inputs
     assert recorded == EvaluationInputs(batches=len(BATCHES), steps=1000, checks_in_time=in_time)
 
@@ -80,7 +77,7 @@ def test_the_evaluator_records_how_long_it_had_time(seconds: float, in_time: int
 async def test_an_evaluation_of_too_many_steps_leaves_out_the_same_ones() -> None:
     reports = (batch(n, reported_by("a01", call(f"{n:04}", "a02", request="more"))) for n in range(900, 910))
     batches = (*reports, *BATCHES)
-    evaluation = evaluate_trial(PLAN, REQUEST, batches, budget=Budget(5))
+    evaluation = evaluate_trial(PLAN, ENDED, batches, budget=Budget(5))
     row = await recomputed_row(contents(inputs(steps=5, batches=len(batches)), batches=batches))
     assert row == row_of(evaluation)
     assert row.detail.trace_integrity.dropped > 0
@@ -88,14 +85,14 @@ async def test_an_evaluation_of_too_many_steps_leaves_out_the_same_ones() -> Non
 
 async def test_a_trial_whose_evaluation_failed_has_its_score_again() -> None:
     observed: Sequence[ReportBatch] = list(filter(is_observed, BATCHES))
-    evaluation = without_metrics(PLAN, REQUEST, observed, "out of memory")
+    evaluation = without_metrics(PLAN, ENDED, observed, "out of memory")
     row = await recomputed_row(contents(inputs(failure="out of memory")))
     assert row == row_of(evaluation)
     assert row.score is not None
 
 
 async def test_a_trial_whose_judging_failed_has_its_failure_again() -> None:
-    evaluation = evaluate_trial(PLAN, REQUEST, BATCHES)
+    evaluation = evaluate_trial(PLAN, ENDED, BATCHES)
     row = await recomputed_row(contents(inputs().model_copy(update={"failure": FAILURE})))
     assert row == row_of(given_up(evaluation, FAILURE))
     assert FAILURE in row.detail.infrastructure

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
-from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.results import AgentAnswer, TrialOutcome
 from concord.assessment.scorers import ExactScorer
 from concord.trace.report import Report, ReportBatch, StepBatch, pack
@@ -61,6 +60,7 @@ def outcome(
     error: str | None = None,
     answer: str | None = "done",
     time_used: float = 2.0,
+    closed_after: int | None = None,
 ) -> TrialOutcome:
     return TrialOutcome(
         trial_id=trial_id,
@@ -68,6 +68,7 @@ def outcome(
         error=error,
         answer=answer,
         time_used=time_used,
+        closed_after=closed_after,
     )
 
 
@@ -96,10 +97,7 @@ def evaluated(
     closed_after: int | None = None,
 ) -> TrialEvaluation:
     ended = answered_by_all(plan, ended or outcome())
-    request = EvaluateTrial(
-        assessment_id=plan.assessment_id, trial_id=ended.trial_id, outcome=ended, closed_after=closed_after
-    )
-    return evaluate_trial(plan, request, batches)
+    return evaluate_trial(plan, ended.model_copy(update={"closed_after": closed_after}), batches)
 
 
 def answered_by_all(plan: AssessmentPlan, ended: TrialOutcome) -> TrialOutcome:

@@ -73,8 +73,8 @@ def test_what_is_written_is_read_again_and_always_as_the_same_bytes(
         (lambda each: each.pop(MANIFEST), "has no manifest.json"),
         (lambda each: each.update({MANIFEST: b"{}"}), "manifest.json: assessment_id: Field required"),
         (
-            lambda each: each.update({MANIFEST: each[MANIFEST].replace(b'"version": 1', b'"version": 2')}),
-            "manifest.json: version: Input should be 1",
+            lambda each: each.update({MANIFEST: each[MANIFEST].replace(b'"version": 2', b'"version": 1')}),
+            "manifest.json: version: Input should be 2",
         ),
     ],
     ids=["missing", "added", "longer", "changed", "no manifest", "empty manifest", "version"],

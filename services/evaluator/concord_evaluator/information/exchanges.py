@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
-from concord.assessment.results import CallsRecord, RoundsRecord
+from concord.assessment.results import RoundsRecord, SeatReply
 from concord.trace.attributes import AGENT_NAME, MAX_WHOLE, NOT_CARRIED, RESPONSE_TEXT, ROUND, WHOLE, whole_of
 from concord.trace.decoding import read
 from concord.trace.report import ReportBatch, unpack
@@ -94,7 +94,7 @@ class _Event(NamedTuple):
     delivered: bool
 
 
-def by_calls(batches: Iterable[ReportBatch], roster: Roster, calls: CallsRecord | None) -> Exchanged:
+def by_calls(batches: Iterable[ReportBatch], roster: Roster, replies: Sequence[SeatReply] | None) -> Exchanged:
     """The requests and answers of a trial by calls. A message's time is its place among them, from 1 on.
 
     A request that the gateway forwarded counts as delivered, whatever became of its call: its callee may have read it.
@@ -111,7 +111,7 @@ def by_calls(batches: Iterable[ReportBatch], roster: Roster, calls: CallsRecord 
         Sent(each.step_id, place, each.sender, each.receiver, each.text, each.delivered)
         for place, each in enumerate(found, start=1)
     ]
-    replies = [] if calls is None else calls.replies
+    replies = replies or []
     moments, end = [each.at for each in found], len(found) + 1
     gone = {state: frozenset(each.seat for each in replies if each.state == state) for state in ("late", "failed")}
     always = frozenset(range(1, end + 1))

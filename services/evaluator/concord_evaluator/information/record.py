@@ -34,7 +34,7 @@ def team_task_record(
     seats = plan.agents(trial.task_id)
     roster = Roster(seats)
     exchanged = (
-        by_rounds(batches, roster, outcome.rounds) if outcome.rounds else by_calls(batches, roster, outcome.calls)
+        by_rounds(batches, roster, outcome.rounds) if outcome.rounds else by_calls(batches, roster, outcome.replies)
     )
     flow = flow_of(task, family, exchanged.messages)
     answers = {each.agent: each.text for each in outcome.answers if each.text is not None}

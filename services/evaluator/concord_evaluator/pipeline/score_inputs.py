@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.instances import family_of, instance_of
-from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Grading, MetricStatus, StepCounts, TraceIntegrity, TrialOutcome
 from concord.trace.report import ReportBatch
@@ -68,16 +67,16 @@ def _figures(plan: AssessmentPlan, trial_id: str) -> list[str]:
 
 
 def without_metrics(
-    plan: AssessmentPlan, request: EvaluateTrial, observed: Sequence[ReportBatch], reason: str
+    plan: AssessmentPlan, outcome: TrialOutcome, observed: Sequence[ReportBatch], reason: str
 ) -> TrialEvaluation:
     """The evaluation of a trial whose trace could not be evaluated: only the inputs of its score. `observed`: the
     batches that the gateway wrote."""
-    message = f"{request.trial_id} has no metrics: {reason}"
+    message = f"{outcome.trial_id} has no metrics: {reason}"
     return TrialEvaluation(
-        outcome=request.outcome,
-        grading=graded(plan, request.outcome),
-        team_task=team_task_record(plan, request.outcome, observed),
-        conduct=conduct_in(plan, request.outcome, observed),
+        outcome=outcome,
+        grading=graded(plan, outcome),
+        team_task=team_task_record(plan, outcome, observed),
+        conduct=conduct_in(plan, outcome, observed),
         metrics=[],
         findings=[],
         structure=None,
@@ -91,6 +90,6 @@ def without_metrics(
         steps=StepCounts(),
         trace_integrity=TraceIntegrity(),
         coordination_status=MetricStatus.UNDEFINED,
-        failure=InfrastructureFailure(trial_id=request.trial_id, stage="evaluation", message=message),
+        failure=InfrastructureFailure(trial_id=outcome.trial_id, stage="evaluation", message=message),
         warnings=[message],
     )

@@ -8,8 +8,13 @@ from statistics import fmean
 from typing import Final
 
 from concord.assessment import AssessmentPlan, Mode
-from concord.assessment.jobs import EvaluateTrial
-from concord.assessment.results import InteractionRecord, MetricStatus, ParticipantObservability, TraceIntegrity
+from concord.assessment.results import (
+    InteractionRecord,
+    MetricStatus,
+    ParticipantObservability,
+    TraceIntegrity,
+    TrialOutcome,
+)
 from concord.trace.attributes import EdgeKind
 from concord.trace.decoding import reports_of
 from concord.trace.report import Report, ReportBatch
@@ -32,7 +37,7 @@ UNSEEN: Final = (
 
 def evaluate_trial(
     plan: AssessmentPlan,
-    request: EvaluateTrial,
+    outcome: TrialOutcome,
     batches: Sequence[ReportBatch],
     *,
     task_failed: bool = False,
@@ -49,7 +54,7 @@ def evaluate_trial(
     reporters = {batch.reporter for batch in batches} | set(late)
     with _no_garbage_collection():
         return _evaluate(
-            plan, request, batches, reporters - {GREEN_AGENT}, refused, budget or Budget(), task_failed=task_failed
+            plan, outcome, batches, reporters - {GREEN_AGENT}, refused, budget or Budget(), task_failed=task_failed
         )
 
 
@@ -67,7 +72,7 @@ def _no_garbage_collection() -> Iterator[None]:
 
 def _evaluate(
     plan: AssessmentPlan,
-    request: EvaluateTrial,
+    outcome: TrialOutcome,
     batches: Sequence[ReportBatch],
     reporters: set[str],
     refused: Mapping[str, int],
@@ -75,25 +80,25 @@ def _evaluate(
     *,
     task_failed: bool,
 ) -> TrialEvaluation:
-    in_time = batches if request.closed_after is None else batches[: request.closed_after]
+    in_time = batches if outcome.closed_after is None else batches[: outcome.closed_after]
     selection = select_batches(in_time, budget.steps)
-    grading = graded(plan, request.outcome)
+    grading = graded(plan, outcome)
     failed = task_failed or (grading is not None and grading.value == 0)
-    roster = Roster(plan.agents(plan.trial(request.trial_id).task_id))
+    roster = Roster(plan.agents(plan.trial(outcome.trial_id).task_id))
     read, unread_spans = with_teams(selection.batches, roster)
-    trial = _input(plan, request, read, roster, reporters, budget, task_failed=failed)
+    trial = _input(plan, outcome, read, roster, reporters, budget, task_failed=failed)
     evaluators = installed_evaluators()
     done = run_evaluators(evaluators, trial, plan.config.chosen_evaluators(evaluators))
     unread = sum(selection.omitted.values()) + sum(refused.values())
     integrity = _integrity(trial.projection, trial.participants, batches, in_time, unread)
-    evaluation = _evaluation(request, trial.projection, done, integrity)
-    team_task = team_task_record(plan, request.outcome, in_time)
+    evaluation = _evaluation(outcome, trial.projection, done, integrity)
+    team_task = team_task_record(plan, outcome, in_time)
     return evaluation.model_copy(
         update={
             "grading": grading,
             "team_task": team_task,
             "findings": [*unexplained_findings(team_task), *evaluation.findings],
-            "conduct": conduct_in(plan, request.outcome, in_time),
+            "conduct": conduct_in(plan, outcome, in_time),
             "coordination_status": _coordination_status(plan, evaluation),
             "warnings": [*excess_warnings(selection.omitted, refused), *unread_spans, *evaluation.warnings],
         }
@@ -102,7 +107,7 @@ def _evaluate(
 
 def _input(
     plan: AssessmentPlan,
-    request: EvaluateTrial,
+    outcome: TrialOutcome,
     batches: Sequence[ReportBatch],
     roster: Roster,
     reporters: set[str],
@@ -123,9 +128,9 @@ def _input(
         projection,
         roster,
         plan.config,
-        task=task_text(plan, request.trial_id),
-        completed=request.outcome.state == "completed" and not task_failed,
-        of_family=plan.task(plan.trial(request.trial_id).task_id).family is not None,
+        task=task_text(plan, outcome.trial_id),
+        completed=outcome.state == "completed" and not task_failed,
+        of_family=plan.task(plan.trial(outcome.trial_id).task_id).family is not None,
         participants=_observabilities(plan, projection, roster, reporters),
         reports=lambda: _reports(batches),
         time_is_up=budget.time_is_up,
@@ -177,12 +182,12 @@ def _integrity(
 
 
 def _evaluation(
-    request: EvaluateTrial, projection: Projection, done: Mapping[str, Contribution], integrity: TraceIntegrity
+    outcome: TrialOutcome, projection: Projection, done: Mapping[str, Contribution], integrity: TraceIntegrity
 ) -> TrialEvaluation:
     contributions = [done[evaluator_id] for evaluator_id in sorted(done)]
     timeline = [record for contribution in contributions for record in contribution.timeline]
     return TrialEvaluation(
-        outcome=request.outcome,
+        outcome=outcome,
         metrics=[record for contribution in contributions for record in contribution.metrics],
         findings=[finding for contribution in contributions for finding in contribution.findings],
         structure=next((made.structure for made in contributions if made.structure is not None), None),

@@ -21,12 +21,12 @@ from concord.assessment.jobs import (
     Queue,
     TrialVerdict,
     conducted_document,
-    trial_document,
 )
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Judgment
 from concord.judging import RecordedTranscript
 from concord.processes import Calls, LimitExceededError
+from concord.storage import TrialDocuments
 from concord.storage.ports import AssessmentStore, JobFunction, JobQueue, RetryLater, TraceStore
 from concord.trace.report import Channel, ReportBatch, SerialisedBatch
 from concord.trace.timing import StepClock
@@ -35,8 +35,8 @@ from concord.wire.ids import new_step_id
 from concord.wire.roster import GREEN_AGENT
 from concord_assistant.results import AssessmentResults
 from concord_evaluator.criteria import CriteriaEvaluator, evaluate_by_code
-from concord_evaluator.documents import JudgedTrial, TrialEvaluation, evaluation_document, evidence_document
-from concord_evaluator.judge import A_GIVEN_PATTERN, SCREENED, ScreenedEvidence, TrialJudge, judge_without_model
+from concord_evaluator.documents import JudgedTrial, TrialEvaluation
+from concord_evaluator.judge import A_GIVEN_PATTERN, ScreenedEvidence, TrialJudge, judge_without_model
 from concord_evaluator.limits import EvaluationLimits
 from concord_evaluator.pipeline import verdict_on, without_metrics
 from concord_evaluator.trace import is_observed
@@ -54,6 +54,7 @@ from concord_evaluator.worker.job_calls import JobCalls
 from concord_evaluator.worker.job_steps import job_batch
 from concord_evaluator.worker.plans import Plans
 from concord_evaluator.worker.pool_functions import evaluation_of, evidence_on, row_of
+from concord_evaluator.worker.stored_trial import StoredTrial
 
 MAX_MESSAGE: Final = 500
 """Characters of an error message that a failure quotes."""
@@ -104,65 +105,67 @@ class EvaluatorJobs:
         A repeated job goes on after what is stored. Raises StorageUnavailableError, RetryLater.
         """
         request = EvaluateTrial.model_validate(arguments)
-        if await self._is_judged(request.assessment_id, request.trial_id):
+        trial = StoredTrial.of(self._assessments, request)
+        if await trial.is_judged():
             return
         plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
         structlog.contextvars.bind_contextvars(trace_id=plan.trial(request.trial_id).trace_id)
-        if not await self._is_evaluated(request):
-            batches = await self._evaluate(plan, request)
-            await self._screen(plan, request, batches)
-        elif reads_texts(plan, request.trial_id) and not await self._has_evidence(request):
-            await self._screen(plan, request, await self._batches(plan, request))
-        await self._judge_or_queue(plan, request)
+        if not await trial.is_evaluated():
+            batches = await self._evaluate(plan, request, trial)
+            await self._screen(plan, trial, batches)
+        elif reads_texts(plan, request.trial_id) and not await trial.has_evidence():
+            await self._screen(plan, trial, await self._batches(plan, trial))
+        await self._judge_or_queue(plan, trial)
 
-    async def _evaluate(self, plan: AssessmentPlan, request: EvaluateTrial) -> Sequence[ReportBatch]:
-        """Stores the evaluation of a trial, and returns the trace that it was made from."""
+    async def _evaluate(
+        self, plan: AssessmentPlan, request: EvaluateTrial, trial: StoredTrial
+    ) -> Sequence[ReportBatch]:
+        """Adds the evaluation of a trial to its document, and returns the trace that it was made from."""
         clock, trace_id = StepClock(), plan.trial(request.trial_id).trace_id
-        batches = await self._batches(plan, request)
+        outcome, batches = await trial.outcome(), await self._batches(plan, trial)
         late, refused = await self._traces.late(trace_id), await self._traces.refused(trace_id)
         evaluation = await self._calls.run(
-            request.job_id, evaluation_of, plan, request, batches, refused, self._limits, late=sorted(late)
+            request.job_id, evaluation_of, plan, outcome, batches, refused, self._limits, late=sorted(late)
         )
-        await self._save_evaluation(request.assessment_id, request.trial_id, evaluation)
+        await trial.add_evaluation(evaluation)
         root = _root(request.assessment_id, trace_id)
         await self._append(job_batch(request.function, request.trial_id, root, clock))
         logger.info("evaluated a trial", job=request.job_id, batches=len(batches), seconds=clock.elapsed_s)
         return batches
 
-    async def _screen(self, plan: AssessmentPlan, request: EvaluateTrial, batches: Sequence[ReportBatch]) -> None:
-        """Stores the screened evidence on an evaluated trial, if the judge reads texts."""
-        if not reads_texts(plan, request.trial_id):
-            return
-        key, in_time = f"{request.job_id}:evidence", batches[: request.closed_after]
-        evidence = await self._calls.run(key, evidence_on, plan, await self._evaluation(request), in_time)
-        await self._assessments.save(request.assessment_id, evidence_document(request.trial_id), evidence.decode())
+    async def _screen(self, plan: AssessmentPlan, trial: StoredTrial, batches: Sequence[ReportBatch]) -> None:
+        """Adds the screened evidence on an evaluated trial to its document, if the judge reads texts."""
+        if reads_texts(plan, trial.trial_id):
+            key, evaluation = f"screen:{trial.assessment_id}:{trial.trial_id}", await trial.evaluation()
+            in_time = batches[: evaluation.outcome.closed_after]
+            evidence = await self._calls.run(key, evidence_on, plan, evaluation, in_time)
+            await trial.add_evidence(evidence.decode())
 
-    async def _judge_or_queue(self, plan: AssessmentPlan, request: EvaluateTrial) -> None:
-        if not await self._judge_by_code(plan, request):
-            judging = JudgeTrial(assessment_id=request.assessment_id, trial_id=request.trial_id)
+    async def _judge_or_queue(self, plan: AssessmentPlan, trial: StoredTrial) -> None:
+        if not await self._judge_by_code(plan, trial):
+            judging = JudgeTrial(assessment_id=trial.assessment_id, trial_id=trial.trial_id)
             await self._queue.enqueue(judging.job())
 
-    async def _judge_by_code(self, plan: AssessmentPlan, request: EvaluateTrial) -> bool:
-        """Stores the verdict on an evaluated trial. Returns False if a model is to be asked first."""
-        trial_id = request.trial_id
+    async def _judge_by_code(self, plan: AssessmentPlan, trial: StoredTrial) -> bool:
+        """Adds the verdict on an evaluated trial to its document. Returns False if a model is to be asked first."""
         note = await self._queue.worker_note(Queue.LLM)
-        if reads_texts(plan, trial_id) and not note:  # a model answers there, or nobody knows
+        if reads_texts(plan, trial.trial_id) and not note:  # a model answers there, or nobody knows
             return False
-        evaluation, results, judgment = await self._evaluation(request), None, None
+        evaluation, results, judgment = await trial.evaluation(), None, None
         inputs = TrialInputs(evaluation=evaluation.inputs)
-        if has_criteria(plan, trial_id):
-            record = await self._conducted(request)
-            results = await evaluate_by_code(record, model_answers=not note)
+        if has_criteria(plan, trial.trial_id):
+            results = await evaluate_by_code(await self._conducted(trial), model_answers=not note)
             if results is None:
                 return False
             evaluation = graded_by(results, plan, evaluation)
             inputs = inputs.model_copy(update={"criteria": CriteriaInputs(with_model=False)})
-        if needs_judge(plan, trial_id):
-            screened, reason = await self._evidence(plan, request), note or A_GIVEN_PATTERN
+        if needs_judge(plan, trial.trial_id):
+            screened = await trial.evidence() if reads_texts(plan, trial.trial_id) else None
+            reason = note or A_GIVEN_PATTERN
             judgment = judge_without_model(plan, evaluation, screened, reason)
             evaluation = with_findings(evaluation, () if screened is None else screened.findings)
             inputs = inputs.model_copy(update={"judge": JudgeInputs(reason=reason)})
-        await self._save_verdict(request, verdict_on(plan, evaluation, judgment), results, inputs)
+        await self._add_verdict(trial, verdict_on(plan, evaluation, judgment), results, inputs)
         return True
 
     async def judge_trial(self, arguments: Mapping[str, JsonValue]) -> None:
@@ -171,31 +174,32 @@ class EvaluatorJobs:
         Raises StorageUnavailableError; LookupError without an evaluation.
         """
         request = JudgeTrial.model_validate(arguments)
-        if await self._is_judged(request.assessment_id, request.trial_id):
+        trial = StoredTrial.of(self._assessments, request)
+        if await trial.is_judged():
             return
         plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
         structlog.contextvars.bind_contextvars(trace_id=plan.trial(request.trial_id).trace_id)
-        evaluation, results, judgment = await self._evaluation(request), None, None
+        evaluation, results, judgment = await trial.evaluation(), None, None
         inputs = TrialInputs(evaluation=evaluation.inputs)
         if has_criteria(plan, request.trial_id):
-            results, of_criteria = await self._evaluate_criteria(plan, request)
+            results, of_criteria = await self._evaluate_criteria(plan, trial)
             evaluation = graded_by(results, plan, evaluation)
             inputs = inputs.model_copy(update={"criteria": of_criteria})
-        screened = await self._evidence(plan, request)
-        if screened is not None:
+        if reads_texts(plan, request.trial_id):
+            screened = await trial.evidence()
             judgment, of_judge = await self._ask_judge(plan, request, evaluation, screened)
             evaluation = with_findings(evaluation, screened.findings)
             inputs = inputs.model_copy(update={"judge": of_judge})
-        await self._save_verdict(request, verdict_on(plan, evaluation, judgment), results, inputs)
+        await self._add_verdict(trial, verdict_on(plan, evaluation, judgment), results, inputs)
 
     async def _evaluate_criteria(
-        self, plan: AssessmentPlan, request: JudgeTrial
+        self, plan: AssessmentPlan, trial: StoredTrial
     ) -> tuple[AssessmentResults, CriteriaInputs]:
         """The results of a scenario's criteria. Calls to the model become steps of the trace."""
-        root, clock = _root(request.assessment_id, plan.trial(request.trial_id).trace_id), StepClock()
+        root, clock = _root(trial.assessment_id, plan.trial(trial.trial_id).trace_id), StepClock()
         transcript = RecordedTranscript()
-        results, calls = await self._criteria.evaluate(await self._conducted(request), root, transcript)
-        await self._append(job_batch("evaluate_criteria", request.trial_id, root, clock, calls))
+        results, calls = await self._criteria.evaluate(await self._conducted(trial), root, transcript)
+        await self._append(job_batch("evaluate_criteria", trial.trial_id, root, clock, calls))
         return results, self._criteria.inputs(transcript)
 
     async def _ask_judge(
@@ -214,9 +218,8 @@ class EvaluatorJobs:
         if await self._assessments.load(request.assessment_id, ROW_DOCUMENT) is not None:
             return
         plan = await self._plans.whole(request.assessment_id)
-        loaded = [
-            await self._assessments.load(request.assessment_id, trial_document(trial.trial_id)) for trial in plan.trials
-        ]
+        trial_ids = [trial.trial_id for trial in plan.trials]
+        loaded = await TrialDocuments(self._assessments).parts(request.assessment_id, trial_ids, "verdict")
         late = [sum((await self._traces.late(trial.trace_id)).values()) for trial in plan.trials]
         verdicts = [(document, n) for document, n in zip(loaded, late, strict=True) if document is not None]
         row = await self._calls.run(request.job_id, row_of, plan, verdicts, request.infrastructure)
@@ -243,100 +246,58 @@ class EvaluatorJobs:
         if not isinstance(trial_id, str):
             failure = _failure(job, None, error)
             await self._assessments.save(assessment_id, ROW_FAILURE_DOCUMENT, failure.model_dump_json())
-        elif not await self._is_judged(assessment_id, trial_id):
+            return
+        trial = StoredTrial(TrialDocuments(self._assessments), assessment_id, trial_id)
+        if not await trial.is_judged():
             failure = _failure(job, trial_id, error)
             try:
-                await self._score_anyway(job, failure)
+                await self._score_anyway(job.function, trial, failure)
             except (LookupError, ValueError):
                 logger.exception("cannot score a trial without its evaluation", job=job.job_id)
-                verdict = TrialVerdict(state="failed", failure=failure)
-                await self._assessments.save(assessment_id, trial_document(trial_id), verdict.model_dump_json())
+                await trial.add_verdict(TrialVerdict(state="failed", failure=failure))
 
-    async def _score_anyway(self, job: Job, failure: InfrastructureFailure) -> None:
-        """Scores a trial without the result of its failed job. Raises LookupError, ValueError for an invalid job."""
-        request = (EvaluateTrial if job.function == EvaluateTrial.function else JudgeTrial).model_validate(
-            job.arguments
-        )
-        plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
-        if isinstance(request, EvaluateTrial) and not await self._is_evaluated(request):
-            batches = await self._evaluate_without_metrics(plan, request, failure)
+    async def _score_anyway(self, function: str, trial: StoredTrial, failure: InfrastructureFailure) -> None:
+        """Scores a trial without the result of its failed job. Raises LookupError for an unknown or open trial."""
+        plan = await self._plans.of_trial(trial.assessment_id, trial.trial_id)
+        if function == EvaluateTrial.function and not await trial.is_evaluated():
+            batches = await self._evaluate_without_metrics(plan, trial, failure)
             with suppress(LimitExceededError, RetryLater):
-                await self._screen(plan, request, batches)
-                await self._judge_or_queue(plan, request)
+                await self._screen(plan, trial, batches)
+                await self._judge_or_queue(plan, trial)
                 return
-        evaluation = await self._evaluation(request)
+        evaluation = await trial.evaluation()
         unjudged = TrialInputs(evaluation=evaluation.inputs, failure=failure)
-        await self._save_verdict(request, verdict_on(plan, given_up(evaluation, failure), None), None, unjudged)
+        await self._add_verdict(trial, verdict_on(plan, given_up(evaluation, failure), None), None, unjudged)
 
     async def _evaluate_without_metrics(
-        self, plan: AssessmentPlan, request: EvaluateTrial, failure: InfrastructureFailure
+        self, plan: AssessmentPlan, trial: StoredTrial, failure: InfrastructureFailure
     ) -> Sequence[ReportBatch]:
-        batches = await self._batches(plan, request)
+        outcome, batches = await trial.outcome(), await self._batches(plan, trial)
         observed = list(filter(is_observed, batches))
-        evaluation = await asyncio.to_thread(without_metrics, plan, request, observed, failure.message)
+        evaluation = await asyncio.to_thread(without_metrics, plan, outcome, observed, failure.message)
         inputs = EvaluationInputs(batches=len(batches), failure=failure.message)
-        document = evaluation.model_copy(update={"inputs": inputs}).model_dump_json()
-        await self._save_evaluation(request.assessment_id, request.trial_id, document)
+        await trial.add_evaluation(evaluation.model_copy(update={"inputs": inputs}).model_dump_json())
         return batches
 
-    async def _batches(self, plan: AssessmentPlan, request: EvaluateTrial) -> Sequence[ReportBatch]:
-        return [batch async for batch in self._traces.batches(plan.trial(request.trial_id).trace_id)]
+    async def _batches(self, plan: AssessmentPlan, trial: StoredTrial) -> Sequence[ReportBatch]:
+        return [batch async for batch in self._traces.batches(plan.trial(trial.trial_id).trace_id)]
 
-    async def _is_evaluated(self, request: EvaluateTrial) -> bool:
-        """Whether a complete evaluation is stored. One without metrics may be replaced by a retry."""
-        document = await self._assessments.load(request.assessment_id, evaluation_document(request.trial_id))
-        return document is not None and TrialEvaluation.model_validate_json(document).failure is None
-
-    async def _has_evidence(self, request: EvaluateTrial) -> bool:
-        return await self._assessments.load(request.assessment_id, evidence_document(request.trial_id)) is not None
-
-    async def _is_judged(self, assessment_id: str, trial_id: str) -> bool:
-        """Whether a final verdict is stored. One with a failure may be replaced by a retry."""
-        document = await self._assessments.load(assessment_id, trial_document(trial_id))
-        if document is None:
-            return False
-        verdict = TrialVerdict.model_validate_json(document)
-        return verdict.state == "evaluated" and verdict.failure is None
-
-    async def _save_evaluation(self, assessment_id: str, trial_id: str, document: str) -> None:
-        await self._assessments.save(assessment_id, evaluation_document(trial_id), document)
-
-    async def _save_verdict(
-        self,
-        request: EvaluateTrial | JudgeTrial,
-        verdict: JudgedTrial,
-        results: AssessmentResults | None,
-        inputs: TrialInputs,
+    async def _add_verdict(
+        self, trial: StoredTrial, verdict: JudgedTrial, results: AssessmentResults | None, inputs: TrialInputs
     ) -> None:
         if results is not None:
             verdict = with_results(verdict, results)
-        document = verdict.model_copy(update={"inputs": inputs}).model_dump_json()
-        await self._assessments.save(request.assessment_id, trial_document(request.trial_id), document)
-        logger.info("judged a trial", job=request.job_id, score=verdict.record and verdict.record.overall_score)
+        await trial.add_verdict(verdict.model_copy(update={"inputs": inputs}))
+        logger.info("judged a trial", trial=trial.trial_id, score=verdict.record and verdict.record.overall_score)
 
     async def _append(self, batch: SerialisedBatch) -> None:
         """Adds a batch of the evaluator's own steps to the trace. Own steps have no quota."""
         await self._traces.append(batch.received(Channel.OBSERVED, authenticated=True), batch.receipt())
 
-    async def _evaluation(self, request: EvaluateTrial | JudgeTrial) -> TrialEvaluation:
-        document = await self._assessments.load(request.assessment_id, evaluation_document(request.trial_id))
+    async def _conducted(self, trial: StoredTrial) -> str:
+        document = await self._assessments.load(trial.assessment_id, conducted_document(trial.trial_id))
         if document is None:
-            raise LookupError(f"{request.trial_id} has no evaluation")
-        return TrialEvaluation.model_validate_json(document)
-
-    async def _evidence(self, plan: AssessmentPlan, request: EvaluateTrial | JudgeTrial) -> ScreenedEvidence | None:
-        """The screened evidence. None if the judge reads no texts of the trial."""
-        if not reads_texts(plan, request.trial_id):
-            return None
-        document = await self._assessments.load(request.assessment_id, evidence_document(request.trial_id))
-        if document is None:
-            raise LookupError(f"{request.trial_id} has no evidence")
-        return SCREENED.validate_json(document)
-
-    async def _conducted(self, request: EvaluateTrial | JudgeTrial) -> str:
-        document = await self._assessments.load(request.assessment_id, conducted_document(request.trial_id))
-        if document is None:
-            raise LookupError(f"{request.trial_id} has no record of its turns")
+            raise LookupError(f"{trial.trial_id} has no record of its turns")
         return document
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from concord.assessment import AssessmentPlan
 from concord.assessment.inputs import EvaluationInputs
-from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.result_row import InfrastructureFailure
+from concord.assessment.results import TrialOutcome
 from concord.trace.report import ReportBatch
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
@@ -19,7 +19,7 @@ from concord_evaluator.verdicts import with_late
 
 def evaluation_of(
     plan: AssessmentPlan,
-    request: EvaluateTrial,
+    outcome: TrialOutcome,
     batches: Sequence[ReportBatch],
     refused: Mapping[str, int],
     limits: EvaluationLimits,
@@ -29,7 +29,7 @@ def evaluation_of(
     """The `TrialEvaluation` of a trial, as JSON. `late`: the reporters of steps that came after the trial closed."""
     deadline = _Deadline(time.monotonic() + limits.seconds)
     evaluation = evaluate_trial(
-        plan, request, batches, late=late, refused=refused, budget=Budget(limits.steps, deadline.is_over)
+        plan, outcome, batches, late=late, refused=refused, budget=Budget(limits.steps, deadline.is_over)
     )
     inputs = EvaluationInputs(
         batches=len(batches),

@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from concord.a2a import Answer, TaskState
 from concord.assessment.instances import instance_of
 from concord.assessment.request import Control
-from concord.assessment.results import AgentAnswer, CallsRecord, SeatReply, TrialOutcome
+from concord.assessment.results import AgentAnswer, SeatReply, TrialOutcome
 from concord.suite import SuiteTask
 from concord.trust.proxy_urls import proxy_url
 from concord.trust.redaction import redact
@@ -150,18 +150,16 @@ def _outcome(
     else:
         [alone] = replies
         answers = solo_answers(whole, alone.answer, _answer(alone))
-    record = CallsRecord(
-        replies=[
-            SeatReply(
-                seat=each.seat,
-                at=each.at,
-                state="replied" if each.failure is None else "late" if each.failure.state == "timeout" else "failed",
-                error=None if each.failure is None else each.failure.error,
-            )
-            for each in replies
-        ]
-    )
-    return outcome_of(context.trial.trial_id, answers, time_used).model_copy(update={"calls": record})
+    given_at = [
+        SeatReply(
+            seat=each.seat,
+            at=each.at,
+            state="replied" if each.failure is None else "late" if each.failure.state == "timeout" else "failed",
+            error=None if each.failure is None else each.failure.error,
+        )
+        for each in replies
+    ]
+    return outcome_of(context.trial.trial_id, answers, time_used).model_copy(update={"replies": given_at})
 
 
 def _answer(replied: _Replied) -> AgentAnswer:

@@ -16,6 +16,10 @@ _SAVE: Final = """
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('EXPIRE', KEYS[1], ARGV[3])
 """
+_SAVE_ONCE: Final = f"""
+local stored = redis.call('HGET', KEYS[1], ARGV[1])
+if stored and stored ~= ARGV[4] then return end
+{_SAVE}"""
 _SAVE_PLAN: Final = f"redis.call('HINCRBY', KEYS[1], ARGV[4], 1)\n{_SAVE}"
 
 _PLAN: Final = "plan"
@@ -28,6 +32,7 @@ class RedisAssessmentStore:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._save = redis.register_script(_SAVE)
+        self._save_once = redis.register_script(_SAVE_ONCE)
         self._save_plan = redis.register_script(_SAVE_PLAN)
 
     async def save_plan(self, plan: AssessmentPlan) -> None:
@@ -60,6 +65,13 @@ class RedisAssessmentStore:
         """See `AssessmentStore.save`."""
         with storage_faults():
             await self._save([keys.assessment(assessment_id)], [name, redact(document), retention.ASSESSMENT_S])
+
+    async def save_once(self, assessment_id: str, name: str, document: str, *, instead_of: str | None = None) -> None:
+        """See `AssessmentStore.save_once`."""
+        with storage_faults():
+            await self._save_once(
+                [keys.assessment(assessment_id)], [name, redact(document), retention.ASSESSMENT_S, instead_of or ""]
+            )
 
     async def retire(self, plan: AssessmentPlan, keep_s: int, *, tokens_s: int = 0) -> None:
         """See `AssessmentStore.retire`."""

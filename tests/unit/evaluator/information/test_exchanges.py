@@ -3,7 +3,7 @@
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from concord.assessment.results import CallsRecord, SeatReply
+from concord.assessment.results import SeatReply
 from concord.trace.attributes import AGENT_NAME, GATEWAY, NOT_CARRIED, RESPONSE_TEXT, WHOLE, whole_pieces
 from concord.trace.report import Channel, ReportBatch, SerialisedBatch, StepBatch
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
@@ -47,7 +47,7 @@ def read(*steps: InteractionStep, replied: float = 100) -> Exchanged:
     batches: list[ReportBatch] = [SerialisedBatch.of(batch).received(Channel.OBSERVED, authenticated=True)]
     reply = SeatReply(seat=ANN, at=START + timedelta(seconds=replied), state="replied")
     late = SeatReply(seat=CYN, at=START, state="late", error="no answer")
-    return by_calls(batches, ROSTER, CallsRecord(replies=[reply, late]))
+    return by_calls(batches, ROSTER, [reply, late])
 
 
 ASKED = call(ANN, BOB, 1, 9, "What do you know?", "48213, and Cyn has 70561.")

@@ -1,6 +1,5 @@
 """Inputs of a score: the answers and the gateway's own records, even if the rest of the evaluation fails."""
 
-from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.results import AgentAnswer, Judgment, MetricStatus, TrialOutcome
 from concord_evaluator.judge import judge_by_rules
 from concord_evaluator.pipeline import verdict_on, without_metrics
@@ -86,8 +85,8 @@ def test_a_failed_evaluation_keeps_the_score_and_yields_no_metrics() -> None:
     team, planned = mesh(3), plan(mesh(3)[0])
     batches = [*batches_of(team), batch(99, reported_by("a00", call("x", "a01")))]
     whole = verdict_on(planned, evaluated(planned, batches), None)
-    request = EvaluateTrial(assessment_id="assessment", trial_id="trial-1", outcome=evaluated(planned, []).outcome)
-    bare = verdict_on(planned, without_metrics(planned, request, list(filter(is_observed, batches)), "it broke"), None)
+    ended = evaluated(planned, []).outcome
+    bare = verdict_on(planned, without_metrics(planned, ended, list(filter(is_observed, batches)), "it broke"), None)
     assert whole.record is not None
     assert bare.record is not None
     assert (bare.record.overall_score, bare.record.usable) == (whole.record.overall_score, True)

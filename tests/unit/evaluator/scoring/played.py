@@ -10,7 +10,6 @@ from typing import Final
 from hypothesis import strategies as st
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
-from concord.assessment.jobs import EvaluateTrial
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import AgentAnswer, TrialOutcome, TrialRecord
 from concord.assessment.scorers import IncludesScorer
@@ -67,8 +66,7 @@ class TeamTrial:
             time_used=1.0,
         )
         batches = [batch(place, each) for place, each in enumerate(self.reports_by_batch())]
-        request = EvaluateTrial(assessment_id=plan.assessment_id, trial_id=outcome.trial_id, outcome=outcome)
-        return verdict_on(plan, evaluate_trial(plan, request, batches), None)
+        return verdict_on(plan, evaluate_trial(plan, outcome, batches), None)
 
     @property
     def record(self) -> TrialRecord:

@@ -1,0 +1,84 @@
+"""The document of one trial, as the evaluator's jobs read it and add to it."""
+
+from dataclasses import dataclass
+
+from concord.assessment.jobs import TrialRequest, TrialVerdict
+from concord.assessment.results import TrialOutcome
+from concord.storage import AssessmentStore, TrialDocuments
+from concord.storage.trial_documents import TrialPart
+from concord_evaluator.documents import TrialEvaluation
+from concord_evaluator.judge import SCREENED, ScreenedEvidence
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTrial:
+    """Reads parts, and adds each once. A part that has a failure may be replaced by the retry of a dead letter.
+
+    Every operation raises StorageUnavailableError, and ForeignDocumentError for the document of another version.
+    """
+
+    documents: TrialDocuments
+    assessment_id: str
+    trial_id: str
+
+    @classmethod
+    def of(cls, assessments: AssessmentStore, request: TrialRequest) -> "StoredTrial":
+        """The document of the trial that a job is about."""
+        return cls(TrialDocuments(assessments), request.assessment_id, request.trial_id)
+
+    async def outcome(self) -> TrialOutcome:
+        """The outcome. Raises LookupError for a trial that was not closed."""
+        found = await self._part("outcome")
+        if found is None:
+            raise LookupError(f"{self.trial_id} was not closed")
+        return TrialOutcome.model_validate_json(found)
+
+    async def evaluation(self) -> TrialEvaluation:
+        """The evaluation. Raises LookupError for a trial that was not evaluated."""
+        found = await self._part("evaluation")
+        if found is None:
+            raise LookupError(f"{self.trial_id} has no evaluation")
+        return TrialEvaluation.model_validate_json(found)
+
+    async def evidence(self) -> ScreenedEvidence:
+        """The screened evidence. Raises LookupError for a trial without it."""
+        found = await self._part("evidence")
+        if found is None:
+            raise LookupError(f"{self.trial_id} has no evidence")
+        return SCREENED.validate_json(found)
+
+    async def is_evaluated(self) -> bool:
+        """Whether a complete evaluation is stored. One without metrics may be replaced."""
+        found = await self._part("evaluation")
+        return found is not None and TrialEvaluation.model_validate_json(found).failure is None
+
+    async def has_evidence(self) -> bool:
+        """Whether screened evidence is stored."""
+        return await self._part("evidence") is not None
+
+    async def is_judged(self) -> bool:
+        """Whether a final verdict is stored. One with a failure may be replaced."""
+        found = await self._part("verdict")
+        return found is not None and TrialVerdict.model_validate_json(found).failure is None
+
+    async def add_evaluation(self, evaluation: str) -> None:
+        """Adds the evaluation, as JSON."""
+        earlier = await self._part("evaluation")
+        failed = earlier is not None and TrialEvaluation.model_validate_json(earlier).failure is not None
+        await self._add("evaluation", evaluation, instead_of=earlier if failed else None)
+
+    async def add_evidence(self, evidence: str) -> None:
+        """Adds the screened evidence, as JSON. Replaces that of an evaluation that was replaced."""
+        await self._add("evidence", evidence, instead_of=await self._part("evidence"))
+
+    async def add_verdict(self, verdict: TrialVerdict) -> None:
+        """Adds the verdict."""
+        earlier = await self._part("verdict")
+        failed = earlier is not None and TrialVerdict.model_validate_json(earlier).failure is not None
+        await self._add("verdict", verdict.model_dump_json(), instead_of=earlier if failed else None)
+
+    async def _part(self, part: TrialPart) -> str | None:
+        return await self.documents.part(self.assessment_id, self.trial_id, part)
+
+    async def _add(self, part: TrialPart, content: str, *, instead_of: str | None) -> None:
+        await self.documents.add(self.assessment_id, self.trial_id, part, content, instead_of=instead_of)

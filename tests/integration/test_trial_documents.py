@@ -1,0 +1,42 @@
+"""The document of a trial in storage: each part is saved once, and a document of another version is refused."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from concord.storage import ForeignDocumentError, TrialDocuments
+from concord.storage.connection import connect
+
+
+@pytest.fixture
+async def trials(redis_url: str) -> AsyncIterator[TrialDocuments]:
+    async with connect(redis_url) as storage:
+        yield TrialDocuments(storage.assessments)
+
+
+async def test_a_part_is_absent_until_it_is_added_and_then_what_was_added(trials: TrialDocuments) -> None:
+    assert await trials.part("a", "trial-1", "verdict") is None
+    await trials.add("a", "trial-1", "verdict", '{"score":1}')
+    assert await trials.part("a", "trial-1", "verdict") == '{"score":1}'
+    assert await trials.parts("a", ["trial-2", "trial-1"], "verdict") == [None, '{"score":1}']
+    assert await trials.part("a", "trial-1", "evaluation") is None
+
+
+async def test_a_part_is_saved_once(trials: TrialDocuments) -> None:
+    await trials.add("a", "trial-1", "verdict", '"first"')
+    await trials.add("a", "trial-1", "verdict", '"second"')
+    assert await trials.part("a", "trial-1", "verdict") == '"first"'
+
+
+async def test_a_part_replaces_only_the_one_that_its_author_has_seen(trials: TrialDocuments) -> None:
+    await trials.add("a", "trial-1", "verdict", '"failed"')
+    await trials.add("a", "trial-1", "verdict", '"retried"', instead_of='"failed"')
+    await trials.add("a", "trial-1", "verdict", '"retried again"', instead_of='"failed"')
+    assert await trials.part("a", "trial-1", "verdict") == '"retried"'
+
+
+@pytest.mark.parametrize("stored", ['{"version":2,"content":{}}', "{}", "not even JSON"])
+async def test_a_document_of_another_version_is_refused(trials: TrialDocuments, stored: str) -> None:
+    await trials.assessments.save("a", "trial:trial-1:outcome", stored)
+    with pytest.raises(ForeignDocumentError, match=r"the document of trial-1 has .*, and this program reads version 1"):
+        await trials.part("a", "trial-1", "outcome")
