@@ -20,7 +20,7 @@ from attacks.runner import run_attack
 from attacks.target import Inside, Target
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.exits import FAILED, INTERRUPTED, USAGE
-from concord_cli.scenario.team import Scenario
+from concord_cli.scenario.scenario_file import ScenarioFile
 from concord_cli.stack.local import free_stack_ports, local_stack
 from concord_cli.terminal import ProgressLog
 
@@ -76,7 +76,7 @@ async def _target(arguments: argparse.Namespace, progress: ProgressLog) -> Async
         key = os.environ.get("CONCORD_API_KEY")
         yield Target(arguments.gateway.rstrip("/"), arguments.collector.rstrip("/"), arguments.host, key)
         return
-    scenario = Scenario()
+    scenario = ScenarioFile()
     async with local_stack(scenario, free_stack_ports(scenario), progress) as stack:
         inside = Inside(stack.redis_url, stack.folder.path)
         urls = stack.plan.gateway_url.rstrip("/"), stack.plan.collector_url.rstrip("/")

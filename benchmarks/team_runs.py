@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 from concord.assessment.result_row import ResultRow
 from concord.loopback import LOOPBACK
 from concord_cli.assessment_client import assess
-from concord_cli.scenario.team import Scenario
+from concord_cli.scenario.scenario_file import ScenarioFile
 from concord_cli.stack.local import free_stack_ports, local_stack
 from concord_cli.stack.probes import HttpProbe, free_ports
-from concord_cli.stack.run_folder import run_folder
+from concord_cli.stack.stack_folder import stack_folder
 from concord_cli.stack.supervisor import Program, Supervisor
 from concord_cli.terminal import ProgressLog
 from examples.teams.catalogue import LEAD, TASK, TEAMS, TOTAL
@@ -38,7 +38,7 @@ CODE: Final = Setting("code scorer", by_code=True, model=NO_MODEL)
 @asynccontextmanager
 async def stack_for(setting: Setting, progress: ProgressLog) -> AsyncIterator[str]:
     """Starts a stack without a team of its own, and yields its gateway's URL."""
-    nobody = Scenario()
+    nobody = ScenarioFile()
     async with local_stack(nobody, free_stack_ports(nobody), progress, env=setting.model) as stack:
         yield stack.plan.gateway_url
 
@@ -52,7 +52,7 @@ async def running_team(team: str, notice: Callable[[str], None]) -> AsyncIterato
     members = TEAMS[team].members
     ports = dict(zip(members, free_ports(len(members)), strict=True))
     urls = {name: f"http://{LOOPBACK}:{port}/" for name, port in ports.items()}
-    async with run_folder() as folder, Supervisor(folder, notice) as supervisor:
+    async with stack_folder() as folder, Supervisor(folder, notice) as supervisor:
         supervisor.start(_program(team, name, urls) for name in urls)
         await supervisor.ready()
         yield urls

@@ -15,7 +15,7 @@ from concord_cli.results_file import write_results
 from concord_cli.row_text.brief import Brief
 from concord_cli.row_text.summary import summary
 from concord_cli.scenario.assistant import ORACLE_PLAYED, ORACLE_PLAYS, assistant_scenario, is_played_by_oracle
-from concord_cli.scenario.team import Scenario, check_config, check_spelling, read_scenario
+from concord_cli.scenario.scenario_file import ScenarioFile, check_config, check_spelling, read_scenario
 from concord_cli.stack.local import LocalStack, fixed_stack_ports, free_stack_ports, local_stack
 from concord_cli.stack.plan import ONE_PROGRAM, Listening, StackPlan
 from concord_cli.terminal import ProgressLog
@@ -64,7 +64,7 @@ async def up(
 
     `first_agent` is the port of the team's first agent. With `separate`, each service is a program of its own.
     """
-    scenario = Scenario() if path is None else _local_scenario(path)
+    scenario = ScenarioFile() if path is None else _local_scenario(path)
     ports = fixed_stack_ports(scenario, services, first_agent)
     async with local_stack(scenario, ports, progress, output_folder, separate=separate) as stack:
         progress.clear_status()
@@ -102,7 +102,7 @@ def _name_of(path: Path) -> str:
     return path.resolve().stem
 
 
-def _scenario_and_settings(path: Path, endpoint: str | None) -> tuple[Scenario, dict[str, str]]:
+def _scenario_and_settings(path: Path, endpoint: str | None) -> tuple[ScenarioFile, dict[str, str]]:
     """What to run, and environment variables for it. Raises UsageError."""
     if path.is_dir():
         return assistant_scenario(path, endpoint), {"CONCORD_SCENARIO_FOLDERS": str(path.resolve().parent)}
@@ -111,7 +111,7 @@ def _scenario_and_settings(path: Path, endpoint: str | None) -> tuple[Scenario, 
     return _local_scenario(path), {}
 
 
-async def _assess_on(stack: LocalStack, scenario: Scenario, progress: ProgressLog) -> list[JsonValue]:
+async def _assess_on(stack: LocalStack, scenario: ScenarioFile, progress: ProgressLog) -> list[JsonValue]:
     # Imported here, so that a refused scenario does not wait for A2A to load.
     from concord_cli.assessment_client import LostGreenAgentError, assess
 
@@ -129,7 +129,7 @@ async def _save_traces(stack: LocalStack, results: Sequence[JsonValue], folder: 
     progress.log(f"Saved {len(saved)} traces in {folder}. To judge them again, run `concord judge rejudge {folder}`")
 
 
-def _local_scenario(path: Path) -> Scenario:
+def _local_scenario(path: Path) -> ScenarioFile:
     """Reads a scenario for a local stack and checks its config. Raises UsageError."""
     scenario = read_scenario(path)
     if scenario.green_agent is not None and scenario.green_agent.endpoint is not None:
@@ -139,7 +139,7 @@ def _local_scenario(path: Path) -> Scenario:
     return scenario
 
 
-def _check_team(path: Path, scenario: Scenario) -> None:
+def _check_team(path: Path, scenario: ScenarioFile) -> None:
     from concord_purple.teams import Function, TeamName
 
     unknown = {each.function for each in scenario.local if each.function is not None} - set(Function)

@@ -10,7 +10,7 @@ from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord_cli.display_text import shortened
 from concord_cli.errors import UsageError
 from concord_cli.output_files import write_text
-from concord_cli.scenario.team import reasons
+from concord_cli.scenario.scenario_file import reasons
 
 
 def write_results(path: Path, agentbeats_ids: Mapping[str, str], results: Sequence[JsonValue]) -> None:

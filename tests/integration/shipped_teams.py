@@ -4,7 +4,7 @@ from pathlib import Path
 
 from concord.assessment.result_row import ResultRow
 from concord_cli.assessment_client import assess
-from concord_cli.scenario.team import read_scenario
+from concord_cli.scenario.scenario_file import read_scenario
 from tests.integration.purple_agents import free_urls, running_agents
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"

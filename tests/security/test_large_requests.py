@@ -34,6 +34,8 @@ from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.limits import EvaluationLimits
 from concord_evaluator.worker.jobs import EvaluatorJobs
+from concord_gateway.assessment import RunningAssessment
+from concord_gateway.assessment_record import AssessmentRecord
 from concord_gateway.assignments import Assignments
 from concord_gateway.assistants import Scenarios
 from concord_gateway.drivers import ground_truth
@@ -42,8 +44,6 @@ from concord_gateway.intake import NotAnAssessmentError, plan_work
 from concord_gateway.open_calls import OpenCalls
 from concord_gateway.participants import Participants
 from concord_gateway.proxy import ByteBudget, CallRecorder, Carrier, Upstream
-from concord_gateway.run import AssessmentRun
-from concord_gateway.run_record import RunRecord
 from concord_gateway.settings import GatewaySettings
 from tests.assistants import no_assistants
 from tests.progress import RecordedProgress
@@ -83,7 +83,7 @@ def plan_of(n_trials: int, **pattern: int) -> AssessmentPlan:
 
 
 @asynccontextmanager
-async def run_of(plan: AssessmentPlan, storage: Storage, slots: int = 64) -> AsyncIterator[AssessmentRun]:
+async def run_of(plan: AssessmentPlan, storage: Storage, slots: int = 64) -> AsyncIterator[RunningAssessment]:
     """A run of an assessment."""
     token_keys = TokenKeys(SecretStr("s" * 40), storage.secrets.token_secret)
     assignments, open_calls = Assignments(token_keys, "http://collector"), OpenCalls()
@@ -93,8 +93,8 @@ async def run_of(plan: AssessmentPlan, storage: Storage, slots: int = 64) -> Asy
         carrier = Carrier(upstream, assignments, instruments, calls, budget)
         closed = ClosedTrials(storage.traces.is_closed)
         participants = Participants(assignments, open_calls, carrier, None, PeerUrls(()), storage.traces, closed)
-        record = await RunRecord.begin(storage.assessments, plan, TimeLimits(60, 60), [])
-        yield AssessmentRun(
+        record = await AssessmentRecord.begin(storage.assessments, plan, TimeLimits(60, 60), [])
+        yield RunningAssessment(
             record,
             storage,
             GatewaySettings(),

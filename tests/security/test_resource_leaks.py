@@ -16,7 +16,7 @@ from tests.security.test_waiting import gateway
 from tests.serving import eventually, served_agent
 from tests.stack import workers
 
-WATCHED = {"ActiveTask", "TaskManager", "AssessmentRun", "AssessmentPlan", "Messenger", "A2AClient", "TrialCalls"}
+WATCHED = {"ActiveTask", "TaskManager", "RunningAssessment", "AssessmentPlan", "Messenger", "A2AClient", "TrialCalls"}
 ROUNDS, AT_ONCE = 5, 8
 
 

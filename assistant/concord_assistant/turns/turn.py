@@ -44,7 +44,7 @@ TurnError = tuple[Literal["timeout", "communication_error", "protocol_error"], s
 
 
 @dataclass(frozen=True, slots=True)
-class TurnOutcome:
+class TurnEnd:
     """A turn that ended: its result, the time, the executed events, and whether the assistant is done."""
 
     result: TurnResult
@@ -68,7 +68,7 @@ class TurnRunner:
     faults: list[UserFault]
     """Receives the replies that the environment refuses."""
 
-    async def run(self, number: int, now: datetime, events_processed: int, timeout_s: float) -> TurnOutcome:
+    async def run(self, number: int, now: datetime, events_processed: int, timeout_s: float) -> TurnEnd:
         """Runs a turn to its end. A fault of the assistant ends its turn early, and time moves on.
 
         Raises UESClientError.
@@ -106,7 +106,7 @@ class TurnRunner:
                 early_completion_requested=finished,
             )
         )
-        return TurnOutcome(result, ended.now, ended.events, finished)
+        return TurnEnd(result, ended.now, ended.events, finished)
 
     async def _ask(self, message: TurnStartMessage, timeout_s: float) -> tuple[Reply | None, TurnError | None]:
         try:

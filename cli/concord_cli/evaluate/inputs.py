@@ -12,7 +12,7 @@ from pydantic_core import from_json
 
 from concord.assessment import AssessmentConfig
 from concord_cli.errors import UsageError
-from concord_cli.scenario.team import reasons
+from concord_cli.scenario.scenario_file import reasons
 from concord_evaluator.formats import (
     Folder,
     FormatError,

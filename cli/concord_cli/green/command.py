@@ -8,7 +8,7 @@ from concord_cli.green.plan import Address, green_program
 from concord_cli.stack.local import bypass_proxies_on_loopback, start_redis
 from concord_cli.stack.probes import free_ports, is_free
 from concord_cli.stack.redis import choose_redis
-from concord_cli.stack.run_folder import run_folder
+from concord_cli.stack.stack_folder import stack_folder
 from concord_cli.stack.supervisor import Supervisor
 from concord_cli.terminal import ProgressLog
 from concord_collector.settings import CollectorSettings
@@ -24,7 +24,7 @@ async def green(address: Address, progress: ProgressLog) -> None:
     if not is_free(address.port, address.host):
         raise UsageError(f"port {address.port} of {address.host} is in use: choose another port with --port")
     bypass_proxies_on_loopback()
-    async with run_folder() as folder:
+    async with stack_folder() as folder:
         redis = choose_redis(os.environ, folder.path / "redis", free_ports(1)[0])
         progress.log(redis.description)
         async with Supervisor(folder, progress.log, logs_to_stderr=True) as supervisor:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import traces_in
-from concord_cli.scenario.team import reasons
+from concord_cli.scenario.scenario_file import reasons
 from concord_evaluator.formats import FormatError, Source, Trace, read_traces
 
 Label = Literal["pass", "fail"]

@@ -11,7 +11,7 @@ import typer
 from concord.llm import LLMSettings
 from concord_cli.display_text import printable
 from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.scenario.team import Participant, Scenario
+from concord_cli.scenario.scenario_file import Participant, ScenarioFile
 
 if TYPE_CHECKING:
     from concord_assistant.green_agent import GreenAgent
@@ -29,7 +29,7 @@ ORACLE_PLAYS: Final = (
 ORACLE_PLAYED: Final = "The oracle played. The score checks the scenario and measures no assistant"
 
 
-def assistant_scenario(folder: Path, endpoint: str | None) -> Scenario:
+def assistant_scenario(folder: Path, endpoint: str | None) -> ScenarioFile:
     """The assessment of the assistant at `endpoint`, or of Concord's own one, in the scenario of a folder.
 
     Concord's own one is the one with a model. Where none is configured, the scenario's oracle takes its place. Raises
@@ -45,10 +45,10 @@ def assistant_scenario(folder: Path, endpoint: str | None) -> Scenario:
         participant = _own(folder) if endpoint is None else _participant(ASSISTANT, endpoint=endpoint)
     except ValueError as error:
         raise UsageError(f"--endpoint: {endpoint} is not the URL of an agent") from error
-    return Scenario(participants=[participant], config={"scenario": folder.resolve().name})
+    return ScenarioFile(participants=[participant], config={"scenario": folder.resolve().name})
 
 
-def is_played_by_oracle(scenario: Scenario) -> bool:
+def is_played_by_oracle(scenario: ScenarioFile) -> bool:
     """Whether the oracle takes the place of an assistant."""
     return any(each.cmd is not None and each.cmd.startswith(_ORACLE_COMMAND) for each in scenario.participants)
 

@@ -11,12 +11,12 @@ from concord.loopback import LOOPBACK
 from concord.storage.urls import node_urls
 from concord.trust.declared_hosts import is_every_interface
 from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.scenario.team import Scenario
+from concord_cli.scenario.scenario_file import ScenarioFile
 from concord_cli.stack.containers import fetch_images, remove_containers
 from concord_cli.stack.plan import Listening, Ports, StackPlan, plan_stack
 from concord_cli.stack.probes import can_connect, free_ports, is_free
 from concord_cli.stack.redis import DEFAULT_PORT, RedisChoice, choose_redis
-from concord_cli.stack.run_folder import RunFolder, run_folder
+from concord_cli.stack.stack_folder import StackFolder, stack_folder
 from concord_cli.stack.supervisor import Supervisor, log_tail
 from concord_cli.terminal import ProgressLog
 
@@ -27,7 +27,7 @@ class LocalStack:
 
     plan: StackPlan
     supervisor: Supervisor
-    folder: RunFolder
+    folder: StackFolder
     redis_url: str
 
     def log_tail(self, name: str, lines: int = 5) -> str:
@@ -37,7 +37,7 @@ class LocalStack:
 
 @asynccontextmanager
 async def local_stack(
-    scenario: Scenario,
+    scenario: ScenarioFile,
     ports: Ports,
     progress: ProgressLog,
     output: Path | None = None,
@@ -52,7 +52,7 @@ async def local_stack(
     UsageError.
     """
     bypass_proxies_on_loopback()
-    async with run_folder() as folder:
+    async with stack_folder() as folder:
         redis = choose_redis(os.environ, folder.path / "redis", ports.redis)
         progress.log(redis.description)
         run_id = uuid4().hex
@@ -91,14 +91,14 @@ async def start_redis(redis: RedisChoice, supervisor: Supervisor) -> None:
         raise AssessmentError("no server answers at REDIS_URL: start Redis there, or unset REDIS_URL")
 
 
-def free_stack_ports(scenario: Scenario) -> Ports:
+def free_stack_ports(scenario: ScenarioFile) -> Ports:
     """Ports that are free now, for a stack with arbitrary ports."""
     redis, collector, gateway, *agents = free_ports(3 + len(scenario.local))
     roles = [each.role for each in scenario.local]
     return Ports(redis, Listening(LOOPBACK, gateway, collector), dict(zip(roles, agents, strict=True)))
 
 
-def fixed_stack_ports(scenario: Scenario, services: Listening, first_agent: int) -> Ports:
+def fixed_stack_ports(scenario: ScenarioFile, services: Listening, first_agent: int) -> Ports:
     """The same ports for every run, consecutive ones for the agents.
 
     Raises UsageError if one is in use, and for services on every interface without a URL.

@@ -14,7 +14,7 @@ from concord.assessment.jobs import Queue
 from concord.loopback import LOOPBACK
 from concord.shutdown import CHILD_S
 from concord.trust.declared_hosts import is_every_interface, is_loopback
-from concord_cli.scenario.team import Participant, Scenario
+from concord_cli.scenario.scenario_file import Participant, ScenarioFile
 from concord_cli.stack.containers import container_command, variables_of
 from concord_cli.stack.probes import HttpProbe
 from concord_cli.stack.supervisor import Program
@@ -61,7 +61,7 @@ class StackPlan:
 
 
 def plan_stack(
-    scenario: Scenario,
+    scenario: ScenarioFile,
     ports: Ports,
     redis_url: str,
     output: Path,

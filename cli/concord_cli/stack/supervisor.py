@@ -17,7 +17,7 @@ from concord.restarts import Restarts
 from concord.shutdown import CHILD_S
 from concord_cli.errors import AssessmentError
 from concord_cli.stack.probes import Probe
-from concord_cli.stack.run_folder import RunFolder
+from concord_cli.stack.stack_folder import StackFolder
 
 READY_TIMEOUT_S = 90.0
 """Long, since a dozen programs that start at once on a busy machine take a while. One that cannot start exits early."""
@@ -46,7 +46,7 @@ class SupervisedProgram:
     """A running program. Until `stop`, a new process replaces each that dies."""
 
     def __init__(
-        self, program: Program, folder: RunFolder, notice: Callable[[str], None], *, logs_to_stderr: bool = False
+        self, program: Program, folder: StackFolder, notice: Callable[[str], None], *, logs_to_stderr: bool = False
     ) -> None:
         self.program = program
         self._folder = folder
@@ -144,7 +144,7 @@ class Supervisor:
     With `logs_to_stderr`, the programs write to this process's standard error instead of files in the folder.
     """
 
-    def __init__(self, folder: RunFolder, notice: Callable[[str], None], *, logs_to_stderr: bool = False) -> None:
+    def __init__(self, folder: StackFolder, notice: Callable[[str], None], *, logs_to_stderr: bool = False) -> None:
         self._folder = folder
         self._notice = notice
         self._logs_to_stderr = logs_to_stderr

@@ -27,7 +27,7 @@ from concord.files import atomic_file
 from concord.storage import TrialDocuments
 from concord.storage.connection import Storage
 from concord.trust.redaction import redact
-from concord_gateway.run_record import RunRecord
+from concord_gateway.assessment_record import AssessmentRecord
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class _NoInputsError(Exception):
 
 
 async def write_bundle(
-    storage: Storage, record: RunRecord, request: str, row: ResultRow, output_dir: Path
+    storage: Storage, record: AssessmentRecord, request: str, row: ResultRow, output_dir: Path
 ) -> ResultRow:
     """Writes `bundles/<assessment id>.zip`, which only its owner can read, and returns the row with its SHA-256.
 
@@ -58,7 +58,7 @@ async def write_bundle(
     return row.model_copy(update={"detail": row.detail.model_copy(update={"bundle_sha256": digest})})
 
 
-async def _write(storage: Storage, record: RunRecord, request: str, path: Path) -> None:
+async def _write(storage: Storage, record: AssessmentRecord, request: str, path: Path) -> None:
     assessment_id = record.plan.assessment_id
     plan = await storage.assessments.plan(assessment_id)
     inputs = await storage.assessments.load(assessment_id, ROW_INPUTS_DOCUMENT)
@@ -75,7 +75,7 @@ async def _write(storage: Storage, record: RunRecord, request: str, path: Path) 
 
 
 async def _write_trial(
-    storage: Storage, record: RunRecord, plan: AssessmentPlan, trial: TrialSpec, writer: BundleWriter
+    storage: Storage, record: AssessmentRecord, plan: AssessmentPlan, trial: TrialSpec, writer: BundleWriter
 ) -> None:
     def add(name: TrialMember, content: str) -> None:
         writer.add(trial_member(trial.trial_id, name), redact(content))

@@ -17,6 +17,8 @@ from concord.storage.connection import Storage
 from concord.tracing import ASSESSMENT_ID, fail, root, span
 from concord.trust.redaction import redact
 from concord_gateway.admission import Admission, FullError
+from concord_gateway.assessment import RunningAssessment
+from concord_gateway.assessment_record import AssessmentRecord
 from concord_gateway.assistants import AssistantContexts, Assistants, Scenarios
 from concord_gateway.bundle_file import write_bundle
 from concord_gateway.evaluation import EvaluationFailedError, NoWorkerError, wait_for_workers
@@ -26,8 +28,6 @@ from concord_gateway.participants import Participants
 from concord_gateway.plan import NoParticipantError, exchanges_of, make_plan
 from concord_gateway.progress import Progress
 from concord_gateway.results_file import write_results
-from concord_gateway.run import AssessmentRun
-from concord_gateway.run_record import RunRecord
 from concord_gateway.settings import GatewaySettings
 
 logger = logging.getLogger(__name__)
@@ -96,7 +96,7 @@ class AssessmentHandler:
             return
         structlog.contextvars.bind_contextvars(assessment_id=record.plan.assessment_id)
         traced.set_attribute(ASSESSMENT_ID, record.plan.assessment_id)
-        run = AssessmentRun(
+        run = RunningAssessment(
             record,
             self._storage,
             self._settings,
@@ -109,14 +109,14 @@ class AssessmentHandler:
         logger.info("running an assessment of %d trials, mode %s", len(record.plan.trials), record.plan.mode.value)
         await self._finish(run, task, message.text)
 
-    async def _record(self, message: IncomingMessage, task: TaskHandle, progress: Progress) -> RunRecord:
+    async def _record(self, message: IncomingMessage, task: TaskHandle, progress: Progress) -> AssessmentRecord:
         """The record of this task's run: the one that a lost gateway left, or a new one.
 
         Raises NotAnAssessmentError, NoParticipantError, StorageUnavailableError.
         """
         if (
             task.checkpoint is not None
-            and (begun := await RunRecord.of(self._storage.assessments, task.checkpoint)) is not None
+            and (begun := await AssessmentRecord.of(self._storage.assessments, task.checkpoint)) is not None
         ):
             await progress.tell(
                 f"the gateway was lost; going on after {len(begun.over)} of {len(begun.plan.trials)} trials"
@@ -129,11 +129,11 @@ class AssessmentHandler:
             await progress.tell(f"the tasks follow from a secret with the SHA-256 {plan.task_commitment}")
         if (exchanges := exchanges_of(plan)) is not None:
             await progress.tell(exchanges)
-        record = await RunRecord.begin(self._storage.assessments, plan, work.limits, failures)
+        record = await AssessmentRecord.begin(self._storage.assessments, plan, work.limits, failures)
         await task.save_checkpoint(plan.assessment_id)
         return record
 
-    async def _finish(self, run: AssessmentRun, task: TaskHandle, request: str) -> None:
+    async def _finish(self, run: RunningAssessment, task: TaskHandle, request: str) -> None:
         try:
             await wait_for_workers(self._storage)
             with self._instruments.assessment_seconds.time():
@@ -160,7 +160,7 @@ class AssessmentHandler:
         self._instruments.assessments.labels(outcome="completed").inc()
         await task.complete(data=row.model_dump(mode="json"), status=_headline(row), artifact_name="result")
 
-    async def _retire(self, run: AssessmentRun) -> None:
+    async def _retire(self, run: RunningAssessment) -> None:
         with suppress(StorageUnavailableError):  # the documents then expire as if the assessment had not ended
             await self._storage.assessments.retire(run.plan, self._settings.keep_s, tokens_s=run.tokens_s)
 

@@ -4,10 +4,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from concord_cli.stack.run_folder import RunFolder, run_folder
+from concord_cli.stack.stack_folder import StackFolder, stack_folder
 
 
 @pytest.fixture
-async def folder() -> AsyncIterator[RunFolder]:
-    async with run_folder() as made:
+async def folder() -> AsyncIterator[StackFolder]:
+    async with stack_folder() as made:
         yield made

@@ -5,14 +5,14 @@ from pathlib import Path
 import pytest
 
 from concord_cli.errors import UsageError
-from concord_cli.scenario.team import Scenario
+from concord_cli.scenario.scenario_file import ScenarioFile
 from concord_cli.stack.containers import fetch_images, variables_of
 from concord_cli.stack.plan import Listening, Ports, StackPlan, plan_stack
 from concord_cli.stack.supervisor import Program
 
 
 def planned(environment: dict[str, str], **participant: object) -> StackPlan:
-    scenario = Scenario.model_validate({"participants": [{"name": "agent", **participant}]})
+    scenario = ScenarioFile.model_validate({"participants": [{"name": "agent", **participant}]})
     ports = Ports(7000, Listening("127.0.0.1", 7002, 7001), {"agent": 7003})
     return plan_stack(scenario, ports, "redis://", Path("out"), None, environment, "r1")
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from concord_cli.errors import UsageError
-from concord_cli.scenario.team import check_config, check_spelling, read_scenario
+from concord_cli.scenario.scenario_file import check_config, check_spelling, read_scenario
 
 TEAM = "[[participants]]\nname = 'a'\nfunction = 'reviewer'\n"
 

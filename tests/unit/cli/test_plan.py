@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from concord_cli.errors import UsageError
-from concord_cli.scenario.team import Scenario
+from concord_cli.scenario.scenario_file import ScenarioFile
 from concord_cli.stack.local import fixed_stack_ports
 from concord_cli.stack.plan import Listening, Ports, StackPlan, plan_stack
 from concord_cli.stack.probes import HttpProbe
@@ -15,7 +15,7 @@ from concord_cli.stack.supervisor import Program
 
 REDIS_URL = "redis://:secret@127.0.0.1:7000/0"
 
-MIXED = Scenario.model_validate(
+MIXED = ScenarioFile.model_validate(
     {
         "team": {"wiring": "chain"},
         "participants": [
@@ -119,7 +119,7 @@ def test_services_on_every_interface_need_a_url() -> None:
 def test_an_adapted_command_runs_behind_its_proxy_with_the_addresses_of_its_peers() -> None:
     team = [{"role": "lead", "cmd": "python lead.py --peer {helper}", "adapt": True}, {"role": "helper", "cmd": "run"}]
     ports = Ports(7000, Listening("127.0.0.1", 7002, 7001), {"lead": 7003, "helper": 7004})
-    plan = plan_stack(Scenario.model_validate({"participants": team}), ports, REDIS_URL, Path("out"))
+    plan = plan_stack(ScenarioFile.model_validate({"participants": team}), ports, REDIS_URL, Path("out"))
     lead = next(each for group in plan.groups for each in group if each.name == "lead")
     before, after = " ".join(lead.command).split(" -- ")
     assert before.startswith(f"{sys.executable} -m concord_cli adapt lead --host 127.0.0.1 --port 7003")
@@ -128,4 +128,4 @@ def test_an_adapted_command_runs_behind_its_proxy_with_the_addresses_of_its_peer
 
 def test_only_a_command_can_be_adapted() -> None:
     with pytest.raises(ValueError, match="`adapt` is for an agent with `cmd`"):
-        Scenario.model_validate({"participants": [{"role": "a", "endpoint": "http://a:9009", "adapt": True}]})
+        ScenarioFile.model_validate({"participants": [{"role": "a", "endpoint": "http://a:9009", "adapt": True}]})

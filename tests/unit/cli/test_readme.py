@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from concord.assessment import AssessmentRequest
 from concord_cli.main import app
-from concord_cli.scenario.team import read_scenario
+from concord_cli.scenario.scenario_file import read_scenario
 
 ROOT = Path(__file__).parents[3]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -12,7 +12,7 @@ from concord_cli.errors import UsageError
 from concord_cli.stack import redis
 from concord_cli.stack.probes import RedisProbe, free_ports
 from concord_cli.stack.redis import choose_redis
-from concord_cli.stack.run_folder import RunFolder
+from concord_cli.stack.stack_folder import StackFolder
 from concord_cli.stack.supervisor import Supervisor
 from tests.unit.cli.programs import until
 
@@ -65,7 +65,7 @@ def test_the_password_is_in_a_file_that_only_its_owner_can_read(tmp_path: Path) 
     assert stat.S_IMODE(Path(configuration).stat().st_mode) == 0o600
 
 
-async def test_a_killed_redis_restarts_with_its_data(folder: RunFolder) -> None:
+async def test_a_killed_redis_restarts_with_its_data(folder: StackFolder) -> None:
     [port] = free_ports(1)
     choice = choose_redis({}, folder.path / "redis", port)
     assert choice.program is not None
@@ -83,7 +83,7 @@ async def test_a_killed_redis_restarts_with_its_data(folder: RunFolder) -> None:
             assert await client.get("kept") == b"yes"
 
 
-async def test_a_wrong_password_is_refused(folder: RunFolder) -> None:
+async def test_a_wrong_password_is_refused(folder: StackFolder) -> None:
     [port] = free_ports(1)
     choice = choose_redis({}, folder.path / "redis", port)
     assert choice.program is not None

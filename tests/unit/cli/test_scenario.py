@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from concord_cli.errors import UsageError
-from concord_cli.scenario.team import Scenario, read_scenario
+from concord_cli.scenario.scenario_file import ScenarioFile, read_scenario
 
 PLATFORM_FORM = """
 [green_agent]
@@ -34,7 +34,7 @@ function = "researcher"
 """
 
 
-def scenario_of(text: str, tmp_path: Path) -> Scenario:
+def scenario_of(text: str, tmp_path: Path) -> ScenarioFile:
     path = tmp_path / "scenario.toml"
     path.write_text(text)
     return read_scenario(path)

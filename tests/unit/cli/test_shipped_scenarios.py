@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from concord_cli.scenario.team import read_scenario
+from concord_cli.scenario.scenario_file import read_scenario
 from deploy.leaderboard import generate_compose
 
 FOLDER = Path(__file__).parents[3] / "scenarios"

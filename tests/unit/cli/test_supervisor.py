@@ -9,7 +9,7 @@ import pytest
 
 from concord.loopback import LOOPBACK
 from concord_cli.stack.probes import HttpProbe, free_ports
-from concord_cli.stack.run_folder import RunFolder
+from concord_cli.stack.stack_folder import StackFolder
 from concord_cli.stack.supervisor import Program, ProgramFailedError, Supervisor
 from tests.unit.cli.programs import (
     IGNORES_SIGTERM,
@@ -33,7 +33,7 @@ def web_server(port: int) -> Program:
     return Program(program.name, program.command, probe=HttpProbe(f"http://{LOOPBACK}:{port}/"))
 
 
-async def test_a_program_is_ready_when_its_probe_passes(folder: RunFolder) -> None:
+async def test_a_program_is_ready_when_its_probe_passes(folder: StackFolder) -> None:
     [port] = free_ports(1)
     async with Supervisor(folder, silent) as supervisor:
         supervisor.start([web_server(port)])
@@ -43,7 +43,7 @@ async def test_a_program_is_ready_when_its_probe_passes(folder: RunFolder) -> No
     assert not await HttpProbe(f"http://{LOOPBACK}:{port}/").passes()
 
 
-async def test_a_killed_program_is_restarted(folder: RunFolder, tmp_path: Path) -> None:
+async def test_a_killed_program_is_restarted(folder: StackFolder, tmp_path: Path) -> None:
     pids, messages = tmp_path / "pids", list[str]()
     async with Supervisor(folder, messages.append) as supervisor:
         supervisor.start([python("worker", WRITES_PID + SLEEPER, str(pids))])
@@ -55,7 +55,7 @@ async def test_a_killed_program_is_restarted(folder: RunFolder, tmp_path: Path) 
         assert messages == ["worker was ended by SIGKILL; starting it again in 0.25 s"]
 
 
-async def test_a_program_whose_guard_process_is_killed_does_not_run_twice(folder: RunFolder, tmp_path: Path) -> None:
+async def test_a_program_whose_guard_process_is_killed_does_not_run_twice(folder: StackFolder, tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     async with Supervisor(folder, silent) as supervisor:
         supervisor.start([python("worker", WRITES_PID + SLEEPER, str(pids))])
@@ -67,7 +67,7 @@ async def test_a_program_whose_guard_process_is_killed_does_not_run_twice(folder
 
 
 async def test_a_program_that_keeps_dying_is_given_up_with_its_log_tail(
-    folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+    folder: StackFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("concord.restarts.FIRST_PAUSE_S", 0.01)
     messages = list[str]()
@@ -81,7 +81,9 @@ async def test_a_program_that_keeps_dying_is_given_up_with_its_log_tail(
     assert [line.rpartition(" in ")[2] for line in messages] == ["0.01 s", "0.02 s", "0.04 s"]
 
 
-async def test_a_program_that_never_gets_ready_is_given_up(folder: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_program_that_never_gets_ready_is_given_up(
+    folder: StackFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("concord_cli.stack.supervisor.READY_TIMEOUT_S", 0.3)
     [port] = free_ports(1)
     program = python("web", SLEEPER)
@@ -91,7 +93,7 @@ async def test_a_program_that_never_gets_ready_is_given_up(folder: RunFolder, mo
             await supervisor.ready()
 
 
-async def test_the_guard_passes_on_results_and_errors(folder: RunFolder) -> None:
+async def test_the_guard_passes_on_results_and_errors(folder: StackFolder) -> None:
     async def fail() -> None:
         raise LookupError("its own")
 
@@ -103,7 +105,7 @@ async def test_the_guard_passes_on_results_and_errors(folder: RunFolder) -> None
             await supervisor.guard(fail())
 
 
-async def test_programs_are_stopped_in_reverse_order_of_their_start(folder: RunFolder, tmp_path: Path) -> None:
+async def test_programs_are_stopped_in_reverse_order_of_their_start(folder: StackFolder, tmp_path: Path) -> None:
     says_goodbye = """
 import signal, sys
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
@@ -121,7 +123,7 @@ open(sys.argv[1], "a").write(sys.argv[2] + "\\n")
 
 
 async def test_a_program_that_ignores_sigterm_is_killed(
-    folder: RunFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    folder: StackFolder, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("concord_cli.stack.supervisor.CHILD_S", 0.2)
     pids = tmp_path / "pids"
@@ -132,7 +134,7 @@ async def test_a_program_that_ignores_sigterm_is_killed(
     assert not is_running(pids_in(pids)[0])
 
 
-async def test_the_child_processes_of_a_program_end_with_it(folder: RunFolder, tmp_path: Path) -> None:
+async def test_the_child_processes_of_a_program_end_with_it(folder: StackFolder, tmp_path: Path) -> None:
     parent = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', sys.argv[2], sys.argv[1]])\n"
     pids = tmp_path / "pids"
     async with Supervisor(folder, silent) as supervisor:
@@ -146,7 +148,7 @@ async def test_the_child_processes_of_a_program_end_with_it(folder: RunFolder, t
 
 @pytest.mark.parametrize("delay_s", [0, 0.005, 0.2], ids=["at once", "half way", "running"])
 async def test_a_supervisor_that_is_left_early_leaves_no_process_behind(
-    delay_s: float, folder: RunFolder, tmp_path: Path
+    delay_s: float, folder: StackFolder, tmp_path: Path
 ) -> None:
     async with Supervisor(folder, silent) as supervisor:
         supervisor.start([python("worker", SLEEPER, str(tmp_path)) for _ in range(3)])
@@ -155,7 +157,7 @@ async def test_a_supervisor_that_is_left_early_leaves_no_process_behind(
 
 
 async def test_programs_can_write_to_standard_error_instead_of_files(
-    folder: RunFolder, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    folder: StackFolder, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("concord.restarts.FIRST_PAUSE_S", 0.01)
     async with Supervisor(folder, silent, logs_to_stderr=True) as supervisor:

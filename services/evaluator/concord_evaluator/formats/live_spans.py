@@ -32,7 +32,7 @@ from concord.trace.step import InteractionStep, StepFacts
 from concord.wire.roster import Roster
 from concord_evaluator.formats.activations import Activation, Activations, find_activations
 from concord_evaluator.formats.live_calls import Members, ObservedCall, Outbound, Target, TrialCalls
-from concord_evaluator.formats.span_runs import parents_first, spans_by_id
+from concord_evaluator.formats.span_recordings import parents_first, spans_by_id
 from concord_evaluator.formats.span_steps import as_read, call_step, message_step, work_step
 
 MAX_SPANS: Final = 20_000

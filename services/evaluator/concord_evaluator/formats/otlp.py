@@ -7,7 +7,7 @@ from concord.trace.report import Channel
 from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.otlp_protobuf import is_protobuf, protobuf_spans
 from concord_evaluator.formats.source import Head, Source
-from concord_evaluator.formats.span_runs import ReadSpan
+from concord_evaluator.formats.span_recordings import ReadSpan
 from concord_evaluator.formats.spans import traces_of
 from concord_evaluator.formats.trace import Trace
 

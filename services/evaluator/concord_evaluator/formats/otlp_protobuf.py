@@ -10,7 +10,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from concord.trace.otlp import spans_in
 from concord_evaluator.formats.source import Head, Source
-from concord_evaluator.formats.span_runs import ReadSpan
+from concord_evaluator.formats.span_recordings import ReadSpan
 
 _LENGTH_BYTES: Final = 4
 _RESOURCE_SPANS: Final = 0x0A

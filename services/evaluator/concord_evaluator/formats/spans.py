@@ -9,7 +9,13 @@ from concord.trace.otlp import Act, Reading, SpanTree, TeamReading, check_ids, w
 from concord.trace.report import Channel
 from concord_evaluator.formats.activations import find_activations
 from concord_evaluator.formats.source import Source, UnrecognisedError
-from concord_evaluator.formats.span_runs import ReadSpan, Run, parents_first, runs_of, usable_runs
+from concord_evaluator.formats.span_recordings import (
+    ReadSpan,
+    Recording,
+    parents_first,
+    recordings_of,
+    usable_recordings,
+)
 from concord_evaluator.formats.span_steps import as_read, message_step, steps_of
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built
 
@@ -38,35 +44,35 @@ def traces_of(
     if not by_trace and not source.left_out:
         raise source.error("no spans found")
     notes = list(warnings)
-    runs = runs_of(by_trace)
+    recordings = recordings_of(by_trace)
     if not services_are_agents:
-        runs, faults = usable_runs(runs)
-        if faults and not runs:
+        recordings, faults = usable_recordings(recordings)
+        if faults and not recordings:
             raise UnrecognisedError(source.name, None, f"{faults[0]}; see {DOCS}")
         notes += faults
-    for run in runs:
-        with source.record(run.spans[0].line):
-            builder = TraceBuilder(run.trace_id, Origin(source.name, run.spans[0].line))
+    for recording in recordings:
+        with source.record(recording.spans[0].line):
+            builder = TraceBuilder(recording.trace_id, Origin(source.name, recording.spans[0].line))
             for note in notes:
                 builder.warn(note)
-            if run.n_traces > 1:
-                builder.warn(f"{run.n_traces} traces of one conversation are joined")
-            _take(builder, run, source, channel)
+            if recording.n_traces > 1:
+                builder.warn(f"{recording.n_traces} traces of one conversation are joined")
+            _take(builder, recording, source, channel)
             yield from all_built([builder], source)
 
 
-def _take(builder: TraceBuilder, run: Run, source: Source, channel: Channel) -> None:
-    tree = run.tree
-    if len(tree.spans) < len({each.span.span_id for each in run.spans}):
-        ignored = len(run.spans) - len(list(without_internals(each.span for each in run.spans)))
+def _take(builder: TraceBuilder, recording: Recording, source: Source, channel: Channel) -> None:
+    tree = recording.tree
+    if len(tree.spans) < len({each.span.span_id for each in recording.spans}):
+        ignored = len(recording.spans) - len(list(without_internals(each.span for each in recording.spans)))
         builder.warn(f"{ignored} internal spans of the a2a-python-sdk library were ignored")
     order = parents_first(tree.spans)
-    reading = run.reading if run.reading.spans else _services(tree)
+    reading = recording.reading if recording.reading.spans else _services(tree)
     activations = find_activations(tree, reading, order)
-    lines = {each.span.span_id: each.line for each in run.spans}
+    lines = {each.span.span_id: each.line for each in recording.spans}
     for agent in sorted({agent for members in activations.conversations for agent in members}):
         builder.declare(agent)
-    for span in without_internals(each.span for each in run.spans):
+    for span in without_internals(each.span for each in recording.spans):
         with source.record(lines[span.span_id]):
             activation = activations.of_span[span.span_id]
             steps = list(steps_of(as_read(span, reading), activation))

@@ -16,7 +16,7 @@ from concord.trace.otlp.genai import ATTRIBUTES, METADATA
 from concord.trace.report import Channel
 from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.source import Head, Source, reasons
-from concord_evaluator.formats.span_runs import ReadSpan
+from concord_evaluator.formats.span_recordings import ReadSpan
 from concord_evaluator.formats.spans import traces_of
 from concord_evaluator.formats.trace import Trace
 

@@ -13,7 +13,7 @@ import httpx
 
 from concord.agent.delivery.backlog import BUFFER_FULL, Backlog, Batch, Sender
 from concord.agent.delivery.outage import Outage
-from concord.agent.delivery.post import Outcome, Verdict, post, suppress_instrumentation
+from concord.agent.delivery.post import CollectorAnswer, Reception, post, suppress_instrumentation
 from concord.backoff import jittered_s
 from concord.trace.step import InteractionStep
 from concord.wire.assignment import Assignment
@@ -172,28 +172,28 @@ class DeliveryThread:
             assert batch is not None  # nosec B101  # noqa: S101 - `_due` found the backlog not empty
             self._under_way = _Attempts(batch, time.monotonic() + self._policy.deadline_s)
         attempts = self._under_way
-        verdict = post(http, self._url, attempts.batch, self._time_left())
-        if verdict.outcome is Outcome.TRY_AGAIN:
-            if not self._put_off(attempts, verdict):
+        answer = post(http, self._url, attempts.batch, self._time_left())
+        if answer.reception is Reception.TRY_AGAIN:
+            if not self._put_off(attempts, answer):
                 self._give_up(attempts.batch)
-            self._outage.failed(verdict.reason, self._waiting, self._backlog.lost)
+            self._outage.failed(answer.reason, self._waiting, self._backlog.lost)
             return
         self._under_way = None
         self._outage.answered(self._waiting, self._backlog.lost)
-        if verdict.outcome is Outcome.REFUSED:
+        if answer.reception is Reception.REFUSED:
             self._give_up(attempts.batch)
-            self._outage.refused(verdict.reason, attempts.batch.n_steps)
+            self._outage.refused(answer.reason, attempts.batch.n_steps)
 
     def _give_up(self, batch: Batch) -> None:
         self._under_way = None
         self._backlog.give_up(batch)
 
-    def _put_off(self, attempts: _Attempts, verdict: Verdict) -> bool:
+    def _put_off(self, attempts: _Attempts, answer: CollectorAnswer) -> bool:
         """Schedules the next attempt, with full jitter and not before the requested time. Returns False if there is
         none."""
         attempts.tries += 1
         jitter = jittered_s(attempts.tries, _FIRST_PAUSE_S, _PAUSE_CAP_S)
-        attempts.next_at = time.monotonic() + verdict.retry_after_s + jitter
+        attempts.next_at = time.monotonic() + answer.retry_after_s + jitter
         last = attempts.give_up_at if self._stop_at is None else min(attempts.give_up_at, self._stop_at)
         return attempts.next_at <= last
 
@@ -210,6 +210,6 @@ class DeliveryThread:
         while (left := self._backlog.take(self._policy.batch_steps, self._policy.batch_bytes)) is not None:
             self._backlog.give_up(left)
         while (batch := self._backlog.take_counts()) is not None:
-            if post(http, self._url, batch, self._time_left()).outcome is not Outcome.TAKEN:
+            if post(http, self._url, batch, self._time_left()).reception is not Reception.TAKEN:
                 self._outage.ended(sum(batch.dropped.values()) + self._backlog.unreported)
                 return

@@ -15,8 +15,8 @@ _GZIP: Final = 31
 """zlib's window bits for a gzip header."""
 
 
-class Outcome(Enum):
-    """The outcome of a batch."""
+class Reception(Enum):
+    """What became of a batch."""
 
     TAKEN = auto()
     REFUSED = auto()
@@ -24,15 +24,15 @@ class Outcome(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """The outcome, its reason, and the delay that the collector asked for (seconds)."""
+class CollectorAnswer:
+    """The reception of a batch, its reason, and the delay that the collector asked for (seconds)."""
 
-    outcome: Outcome
+    reception: Reception
     reason: str = ""
     retry_after_s: float = 0.0
 
 
-def post(http: httpx.Client, url: str, batch: Batch, timeout_s: float) -> Verdict:
+def post(http: httpx.Client, url: str, batch: Batch, timeout_s: float) -> CollectorAnswer:
     """Sends a batch once. Never raises."""
     headers = {"content-type": "application/json", "content-encoding": "gzip"}
     if batch.sender.token is not None:
@@ -40,14 +40,14 @@ def post(http: httpx.Client, url: str, batch: Batch, timeout_s: float) -> Verdic
     try:
         response = http.post(url, content=_compressed(batch.body), headers=headers, timeout=timeout_s)
     except httpx.TransportError as error:
-        return Verdict(Outcome.TRY_AGAIN, f"{type(error).__name__}: {error}")
+        return CollectorAnswer(Reception.TRY_AGAIN, f"{type(error).__name__}: {error}")
     except Exception as error:
-        return Verdict(Outcome.REFUSED, f"{type(error).__name__}: {error}")
+        return CollectorAnswer(Reception.REFUSED, f"{type(error).__name__}: {error}")
     if response.is_success:
-        return Verdict(Outcome.TAKEN)
+        return CollectorAnswer(Reception.TAKEN)
     again = response.status_code in _TRY_AGAIN
     reason = f"HTTP {response.status_code}"
-    return Verdict(Outcome.TRY_AGAIN if again else Outcome.REFUSED, reason, _retry_after_s(response))
+    return CollectorAnswer(Reception.TRY_AGAIN if again else Reception.REFUSED, reason, _retry_after_s(response))
 
 
 def suppress_instrumentation() -> None:

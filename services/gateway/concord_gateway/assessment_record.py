@@ -26,7 +26,7 @@ class _State(BaseModel):
 
 
 @dataclass(slots=True)
-class RunRecord:
+class AssessmentRecord:
     """A run as stored.
 
     `failures` are the infrastructure's, `remaining_s` is the time left when the latest trial began (seconds), `closed`

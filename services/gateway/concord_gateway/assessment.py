@@ -27,6 +27,7 @@ from concord.trust.tokens import Claims
 from concord.wire.assignment import Assignment
 from concord.wire.ids import new_step_id
 from concord.wire.roster import GREEN_AGENT
+from concord_gateway.assessment_record import MAX_ATTEMPTS, AssessmentRecord
 from concord_gateway.assistants import Assistants
 from concord_gateway.calls.channel import Channels
 from concord_gateway.closing import Reporters, wait_until_settled
@@ -46,7 +47,6 @@ from concord_gateway.open_calls import TrialCalls
 from concord_gateway.participants import Participants
 from concord_gateway.progress import Progress
 from concord_gateway.recorder import Recorder
-from concord_gateway.run_record import MAX_ATTEMPTS, RunRecord
 from concord_gateway.settings import GatewaySettings
 
 logger = logging.getLogger(__name__)
@@ -58,10 +58,10 @@ _TOKEN_GRACE_S: Final = 300.0
 
 
 @dataclass(slots=True)
-class AssessmentRun:
+class RunningAssessment:
     """The state of one running assessment, shared with no other."""
 
-    record: RunRecord
+    record: AssessmentRecord
     storage: Storage
     settings: GatewaySettings
     progress: Progress

@@ -1,4 +1,4 @@
-"""The runs of a team in a file of spans: one trace each, or the traces of one conversation."""
+"""The recordings of a team in a file of spans: one trace each, or the traces of one conversation."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +38,7 @@ class ReadSpan:
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
+class Recording:
     """The spans of one trace, or of several traces of a conversation. `reading` names agents, unless it is empty."""
 
     trace_id: str
@@ -48,20 +48,20 @@ class Run:
     reading: TeamReading
 
 
-def runs_of(by_trace: Mapping[str, list[ReadSpan]]) -> list[Run]:
-    """The runs, in the order of their first traces."""
-    return [_run(group, by_trace) for group in _conversations(by_trace)]
+def recordings_of(by_trace: Mapping[str, list[ReadSpan]]) -> list[Recording]:
+    """The recordings, in the order of their first traces."""
+    return [_recording(group, by_trace) for group in _conversations(by_trace)]
 
 
-def usable_runs(runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
-    """The runs that figures can be computed for, and what is wrong with the others."""
-    with_agents = [(run, _has_agents(run)) for run in runs]
-    idle = [run for run, has_agents in with_agents if not has_agents]
-    judged = [(run, _fault(run)) for run, has_agents in with_agents if has_agents]
+def usable_recordings(recordings: Sequence[Recording]) -> tuple[list[Recording], list[str]]:
+    """The recordings that figures can be computed for, and what is wrong with the others."""
+    with_agents = [(recording, _has_agents(recording)) for recording in recordings]
+    idle = [recording for recording, has_agents in with_agents if not has_agents]
+    judged = [(recording, _fault(recording)) for recording, has_agents in with_agents if has_agents]
     faults = [fault for _, fault in judged if fault]
     if idle:
         faults.append(_beside(idle) if judged else _unrecognised(idle))
-    return [run for run, fault in judged if not fault], faults
+    return [recording for recording, fault in judged if not fault], faults
 
 
 def _conversations(by_trace: Mapping[str, Sequence[ReadSpan]]) -> list[list[str]]:
@@ -83,7 +83,7 @@ def _conversations(by_trace: Mapping[str, Sequence[ReadSpan]]) -> list[list[str]
     return [group for group in groups if group]
 
 
-def _run(trace_ids: Sequence[str], by_trace: Mapping[str, list[ReadSpan]]) -> Run:
+def _recording(trace_ids: Sequence[str], by_trace: Mapping[str, list[ReadSpan]]) -> Recording:
     first = trace_ids[0]
     spans = [
         each if each.span.trace_id == first else ReadSpan(replace(each.span, trace_id=first), each.line)
@@ -93,23 +93,23 @@ def _run(trace_ids: Sequence[str], by_trace: Mapping[str, list[ReadSpan]]) -> Ru
     visible = without_internals([each.span for each in spans])
     tree = SpanTree(spans_by_id(visible))
     reading = read_team(tree)
-    return Run(first, spans, len(trace_ids), tree, reading if names_agents(reading) else TeamReading({}))
+    return Recording(first, spans, len(trace_ids), tree, reading if names_agents(reading) else TeamReading({}))
 
 
-def _has_agents(run: Run) -> bool:
+def _has_agents(recording: Recording) -> bool:
     """Whether spans name agents, or one service calls another."""
-    tree = run.tree.spans
+    tree = recording.tree.spans
     parents = ((span, tree.get(span.parent_id)) for span in tree.values())
     calls = any(
         parent is not None and parent.service != span.service and not span.serves_card for span, parent in parents
     )
-    return bool(run.reading.spans) or calls
+    return bool(recording.reading.spans) or calls
 
 
-def _unrecognised(runs: Iterable[Run]) -> str:
+def _unrecognised(recordings: Iterable[Recording]) -> str:
     """The message about spans without agents: `0 agents recognised in 82 spans (68 host, 14 tool); seen: …`."""
-    spans = [span for run in runs for span in run.tree.spans.values()]
-    reads = [read_team(run.tree) for run in runs]
+    spans = [span for recording in recordings for span in recording.tree.spans.values()]
+    reads = [read_team(recording.tree) for recording in recordings]
     tools = sum(each.act in {Act.TOOL, Act.MODEL} for read in reads for each in read.spans.values())
     seen = Counter(f"{span.scope or 'no scope'}: {span.name}" for span in spans).most_common(MAX_SEEN)
     return (
@@ -118,31 +118,31 @@ def _unrecognised(runs: Iterable[Run]) -> str:
     )
 
 
-def _beside(idle: Sequence[Run]) -> str:
-    spans = sum(len(run.spans) for run in idle)
-    traces = sum(run.n_traces for run in idle)
+def _beside(idle: Sequence[Recording]) -> str:
+    spans = sum(len(recording.spans) for recording in idle)
+    traces = sum(recording.n_traces for recording in idle)
     return f"traces of the file without any agent, left out: {traces} (spans: {spans})"
 
 
-def _fault(run: Run) -> str:
+def _fault(recording: Recording) -> str:
     """Why no figure can be computed for a trace; "" if nothing speaks against it.
 
     The trace names agents whose work it does not contain, or it has several parts that lack a parent and at most one
     edge. (A whole trace may lack one parent, if its client exports no spans.)
     """
-    reading, tree = run.reading, run.tree.spans
+    reading, tree = recording.reading, recording.tree.spans
     if reading.unseen:
-        return f"trace {run.trace_id}: no span tells the work of {', '.join(reading.unseen)}"
+        return f"trace {recording.trace_id}: no span tells the work of {', '.join(reading.unseen)}"
     tops = [span for span in tree.values() if span.parent_id not in tree]
     missing = sum(bool(top.parent_id) for top in tops)
     if not reading.spans or not missing or len({top.parent_id for top in tops}) == 1:
         return ""
-    edges = list(find_activations(run.tree, reading, parents_first(tree)).edges())
+    edges = list(find_activations(recording.tree, reading, parents_first(tree)).edges())
     if len(edges) > 1:
         return ""
     calls = "1 call" if edges else "no call"
     lost = f"the parents of {missing} of its {len(tree)} spans are missing"
-    return f"trace {run.trace_id} is a fragment with {calls}: {lost}"
+    return f"trace {recording.trace_id} is a fragment with {calls}: {lost}"
 
 
 def spans_by_id(spans: Iterable[Span]) -> dict[str, Span]:

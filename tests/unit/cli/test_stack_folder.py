@@ -8,18 +8,18 @@ from pathlib import Path
 
 import pytest
 
-from concord_cli.stack.run_folder import run_folder
+from concord_cli.stack.stack_folder import stack_folder
 from tests.unit.cli.programs import IGNORES_SIGTERM, SLEEPER, WRITES_PID, is_running, pids_in, until
 
 STARTS_A_PROGRAM = """
 import asyncio, sys
 from pathlib import Path
 from concord_cli.stack.supervisor import Program
-from concord_cli.stack.run_folder import run_folder
+from concord_cli.stack.stack_folder import stack_folder
 from concord_cli.stack.supervisor import Supervisor
 
 async def main():
-    async with run_folder() as folder, Supervisor(folder, print) as supervisor:
+    async with stack_folder() as folder, Supervisor(folder, print) as supervisor:
         supervisor.start([Program("worker", (sys.executable, "-c", *sys.argv[2:]))])
         Path(sys.argv[1]).write_text(str(folder.path))
         await asyncio.sleep(600)
@@ -29,12 +29,12 @@ asyncio.run(main())
 
 
 async def test_only_the_owner_can_read_the_folder() -> None:
-    async with run_folder() as folder:
+    async with stack_folder() as folder:
         assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
 
 
 async def test_the_folder_is_removed_with_its_contents() -> None:
-    async with run_folder() as folder:
+    async with stack_folder() as folder:
         folder.log("gateway").write_text("ready")
     assert not folder.path.exists()
 

@@ -13,7 +13,7 @@ from concord import parent_guard
 
 
 @dataclass(frozen=True, slots=True)
-class RunFolder:
+class StackFolder:
     """A temporary folder that only its owner can read. While the descriptor `lifeline` is open, the folder stays."""
 
     path: Path
@@ -25,7 +25,7 @@ class RunFolder:
 
 
 @asynccontextmanager
-async def run_folder() -> AsyncIterator[RunFolder]:
+async def stack_folder() -> AsyncIterator[StackFolder]:
     """Makes the folder, and removes it when this context and all processes that inherited `lifeline` have ended."""
     path = Path(tempfile.mkdtemp(prefix="concord-"))
     reader, lifeline = os.pipe()
@@ -34,7 +34,7 @@ async def run_folder() -> AsyncIterator[RunFolder]:
     )
     os.close(reader)
     try:
-        yield RunFolder(path, lifeline)
+        yield StackFolder(path, lifeline)
     finally:
         os.close(lifeline)
         await process.wait()

@@ -93,7 +93,7 @@ class Team(_Table):
     wiring: Word = "mesh"
 
 
-class Scenario(_Table):
+class ScenarioFile(_Table):
     """A team and the config of its assessment, which is passed on unchanged."""
 
     green_agent: GreenAgent | None = None
@@ -126,7 +126,7 @@ class Scenario(_Table):
         return {p.role: p.agentbeats_id for p in self.participants if p.agentbeats_id}
 
 
-def read_scenario(path: Path) -> Scenario:
+def read_scenario(path: Path) -> ScenarioFile:
     """Reads a scenario from a file. Raises UsageError: one line with the file and every reason."""
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
@@ -137,14 +137,14 @@ def read_scenario(path: Path) -> Scenario:
     return _parse(path, document)
 
 
-def _parse(path: Path, document: dict[str, Any]) -> Scenario:
+def _parse(path: Path, document: dict[str, Any]) -> ScenarioFile:
     try:
-        return Scenario.model_validate(document)
+        return ScenarioFile.model_validate(document)
     except ValidationError as error:
-        raise UsageError(f"{path}: {reasons(error, Scenario)}") from error
+        raise UsageError(f"{path}: {reasons(error, ScenarioFile)}") from error
 
 
-def check_config(path: Path, scenario: Scenario) -> None:
+def check_config(path: Path, scenario: ScenarioFile) -> None:
     """Checks the config of a scenario against Concord's request. Raises UsageError, also for unknown keys."""
     addresses = {each.role: str(each.endpoint or "http://127.0.0.1/") for each in scenario.participants}
     try:
@@ -156,7 +156,7 @@ def check_config(path: Path, scenario: Scenario) -> None:
         raise UsageError(f"{path}: {'; '.join(messages)}")
 
 
-def check_spelling(path: Path, scenario: Scenario) -> None:
+def check_spelling(path: Path, scenario: ScenarioFile) -> None:
     """Refuses config keys that resemble a key of Concord. Another green agent may have keys of its own.
 
     Raises UsageError.
