@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from attacks import access, answers, bodies, closing, floods, hosts, names, token_leaks, waiting
+from attacks import access, addressees, answers, bodies, closing, floods, hosts, names, token_leaks, waiting
 from attacks.attack import Attack
 
 _FUNCTIONS: Final = (
@@ -42,6 +42,7 @@ _FUNCTIONS: Final = (
     ("silence", answers.silence),
     ("calls at once", floods.calls_at_once),
     ("tiny steps", floods.tiny_steps),
+    ("invented addressees", addressees.invented),
     ("claimed latency", floods.claimed_latency),
     ("many assessments", waiting.many_at_once),
 )
