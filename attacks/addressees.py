@@ -29,5 +29,5 @@ async def invented(target: Target) -> str:
         ended = await client.end_of(hostile, WITHIN_S)
     expect(other.state == "completed", f"another's assessment meanwhile: {other.state}, {other.text}")
     expect(ended.state == "completed", f"the assessment of the inventor: {ended.state}, {ended.text}")
-    calls = len(ended.trial["calls"]) + ended.trial["calls_omitted"]
+    calls = len(ended.trial["calls"]) + int(ended.trial["calls_omitted"])
     return f"both assessments are completed; {calls} calls of the inventor are recorded"
