@@ -14,7 +14,6 @@ from unittest.mock import patch
 
 import networkx as nx
 
-from benchmarks.call_floods import flooded
 from benchmarks.one_evaluation import YARDSTICK, write
 from benchmarks.slow_judge import limits
 from benchmarks.synthetic_traces import PARTNERS, TOOLS, roster, stored_batches
@@ -51,7 +50,6 @@ def measure(soak_s: float) -> list[ResultTable | Chart]:  # noqa: ARG001 - one s
             *_growth("steps", "1,000 agents", {count(steps): (steps, took) for steps, took in by_steps.items()}),
             *_growth("agents", "100 k steps", {count(agents): (100_000, took) for agents, took in by_agents.items()}),
             _profile(profile),
-            flooded(),
             _compared(),
             asyncio.run(limits(Path(folder))),
         ]

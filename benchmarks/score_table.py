@@ -10,6 +10,7 @@ from typing import Final
 from benchmarks.tables import ResultTable, write_section
 from benchmarks.team_runs import CODE, NO_MODEL, Setting, row_of, running_team, stack_for
 from concord.assessment.result_row import ResultRow
+from concord.wire.roster import GREEN_AGENT
 from concord_cli.terminal import ProgressLog
 from examples.teams.catalogue import TEAMS, TOTAL
 from tests.llm_server import Asked, FakeModel, evidence_in, fake_model, honest_judge
@@ -22,8 +23,7 @@ COLUMNS: Final = (
     "code scorer",
     "fake model",
     "model down",
-    "conduct",
-    "carried / failed / bought nothing",
+    "calls observed / failed",
     "observability",
     "label",
     "first finding",
@@ -76,11 +76,9 @@ def _score(row: ResultRow) -> str:
 
 def _beside(row: ResultRow) -> list[str]:
     """The columns that do not depend on the judge."""
-    [conduct] = [part for part in row.detail.trials[0].sub_scores if part.id == "conduct"]
-    counted = {given.name: given.value for given in conduct.inputs}
+    observed = [each for each in row.detail.trials[0].interactions if each.caller != GREEN_AGENT and each.observed]
     return [
-        "-" if conduct.value is None else f"{conduct.value:.3f}",
-        " / ".join(counted[name] for name in ("carried", "failed", "bought_nothing")),
+        f"{sum(each.observed for each in observed)} / {sum(each.errors for each in observed)}",
         _SEEN[row.detail.trace_integrity.observability],
         row.detail.coordination_quality or "-",
         row.detail.findings[0].id if row.detail.findings else "none",

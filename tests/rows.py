@@ -17,25 +17,23 @@ ONE_TRIAL = Statistics(
 """The statistics of one trial, which says nothing about the spread."""
 
 
-def factors(outcome: float | None, conduct: float | None = 1.0, *, reason: str | None = None) -> list[SubScore]:
-    """The two factors of an outcome score; `reason`: why there is no outcome."""
-    return [
-        SubScore(id="outcome", value=outcome, weight=1, reason=reason),
-        SubScore(id="conduct", value=conduct, weight=1, reason=None),
-    ]
+def parts_of(outcome: float | None, proven: float | None = None, *, reason: str | None = None) -> list[SubScore]:
+    """The parts of an outcome score; `reason`: why there is no outcome."""
+    parts = [SubScore(id="outcome", value=outcome, weight=1, reason=reason)]
+    return parts if proven is None else [*parts, SubScore(id="proven", value=proven, weight=1, reason=None)]
 
 
 def scoring_of_one(overall_score: float) -> Scoring:
-    """The scoring of one passed trial that code judged, with full conduct."""
+    """The scoring of one passed trial that code judged."""
     return Scoring(
-        version="2",
+        version="3",
         basis="outcome",
         pass_threshold=0.66,
         usable_trials=1,
         passed_trials=1,
         judged_by_code=1,
         score_high=100 * overall_score,
-        sub_scores=factors(overall_score),
+        sub_scores=parts_of(overall_score),
     )
 
 

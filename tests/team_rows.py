@@ -29,7 +29,7 @@ from concord.assessment.results import (
     TrialRecord,
 )
 from concord.wire.roster import GREEN_AGENT
-from tests.rows import factors, make_row
+from tests.rows import make_row, parts_of
 
 FIVE = ["coordinator", "researcher_1", "researcher_2", "synthesizer", "reviewer"]
 
@@ -233,7 +233,6 @@ def trial_of(agents: Sequence[str], calls: Sequence[CallRecord], *, number: int 
     """A trial in which these calls were made, judged by code."""
     metrics = list(_metrics(agents, calls))
     known = Counter(call.provenance for call in calls)
-    outcome, conduct = _outcome_and_conduct(score, agents, calls)
     return TrialRecord(
         trial_id=f"trial-{number}",
         task_id="review",
@@ -247,10 +246,10 @@ def trial_of(agents: Sequence[str], calls: Sequence[CallRecord], *, number: int 
         usable=True,
         passed=score >= 0.66,
         overall_score=score,
-        grading=_by_code(agents[0], outcome.value or 0.0),
+        grading=_by_code(agents[0], score),
         coordination_quality="high" if score >= 0.66 else "low",
         coordination_value=score,
-        sub_scores=[outcome, conduct],
+        sub_scores=parts_of(score),
         metrics=metrics,
         findings=list(_findings(metrics, calls)),
         interactions=interactions_of(calls),
@@ -268,22 +267,6 @@ def trial_of(agents: Sequence[str], calls: Sequence[CallRecord], *, number: int 
         ),
         judge=_judgment(score),
     )
-
-
-def _outcome_and_conduct(score: float, agents: Sequence[str], calls: Sequence[CallRecord]) -> tuple[SubScore, SubScore]:
-    """Factors of this score; conduct follows from the failed calls."""
-    between = _between_agents(calls)
-    failed = sum(call.error is not None for call in between)
-    counted = {"participants": len(agents), "k": 5, "carried": len(between), "failed": failed, "bought_nothing": 0}
-    conduct = 0.5 + 0.5 * 5 / (5 + failed)
-    reason = None
-    if len(agents) < 2:
-        conduct, reason = 1.0, "a lone participant has no other participant to call"
-    elif not between:
-        conduct, reason = 0.5, "not observed: the gateway carried no call between participants"
-    outcome, of_calls = factors(min(1.0, score / conduct), conduct)
-    inputs = [MetricParameter(name=name, value=f"{value}") for name, value in counted.items()]
-    return outcome, of_calls.model_copy(update={"reason": reason, "inputs": inputs})
 
 
 def _by_code(agent: str, value: float) -> Grading:
@@ -495,7 +478,7 @@ def _by_a_model(trial: TrialRecord) -> TrialRecord:
         GradedAnswer(agent=FIVE[0], value=0.5, explanation="Two of the report's four faults are named."),
     ])  # fmt: skip
     return trial.model_copy(
-        update={"grading": graded, "overall_score": 0.5, "passed": False, "sub_scores": factors(0.5)}
+        update={"grading": graded, "overall_score": 0.5, "passed": False, "sub_scores": parts_of(0.5)}
     )
 
 
@@ -543,14 +526,14 @@ def lone_participant() -> ResultRow:
 
 
 def recorded() -> ResultRow:
-    """A recorded trace with an outcome; its calls were not observed, so there is no conduct."""
+    """A recorded trace with an outcome; its calls were not observed."""
     trial = trial_of(FIVE, scheduled(Call(FIVE[0], 60, [[Call(each, 80)] for each in FIVE[1:]])), score=1.0)
     grading = Grading(value=1.0, source="recorded", scorer=None, reason=None)
     integrity = trial.trace_integrity.model_copy(update={"observability": None, "participants": []})
     row = row_of(
         FIVE,
         trial.model_copy(
-            update={"grading": grading, "judge": None, "sub_scores": factors(1.0)[:1], "trace_integrity": integrity}
+            update={"grading": grading, "judge": None, "sub_scores": parts_of(1.0), "trace_integrity": integrity}
         ),
         mode=Mode.RECORDED,
     )

@@ -70,6 +70,9 @@ def team_task(flow: FlowRecord | None, failures: Sequence[PartFailure] = (), **c
         redundant=0 if flow is None else sum(flow.redundant),
         coverage=[0.8, 0.8, 0.8],
         failures=list(failures),
+        credited=1.0,
+        information=1.0,
+        unproven=[],
         unexplained=[],
         flow=flow,
     )

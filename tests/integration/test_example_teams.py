@@ -41,16 +41,17 @@ def trial_of(row: ResultRow) -> TrialRecord:
     return trial
 
 
-def counts(row: ResultRow) -> dict[str, str]:
-    [conduct] = [part for part in trial_of(row).sub_scores if part.id == "conduct"]
-    return {parameter.name: parameter.value for parameter in conduct.inputs}
+def calls_in(row: ResultRow) -> tuple[int, int]:
+    """The observed calls between participants, and how many of them failed."""
+    links = trial_of(row).interactions
+    return sum(each.observed for each in links), sum(each.errors for each in links)
 
 
 def test_the_good_team_scores_at_least_90(rows: dict[str, ResultRow]) -> None:
     good = rows["good"]
     assert good.score is not None
     assert good.score >= 90
-    assert (counts(good)["carried"], counts(good)["failed"], counts(good)["bought_nothing"]) == ("4", "0", "0")
+    assert calls_in(good) == (4, 0)
     assert good.pass_rate == 100
 
 
@@ -58,14 +59,13 @@ def test_the_garbage_team_scores_at_most_20(rows: dict[str, ResultRow]) -> None:
     garbage = rows["garbage"]
     assert garbage.score is not None
     assert garbage.score <= 20
-    assert (counts(garbage)["carried"], counts(garbage)["bought_nothing"]) == ("4", "4")
 
 
-def test_a_team_that_bypasses_the_gateway_scores_at_most_50_with_a_right_answer(rows: dict[str, ResultRow]) -> None:
+def test_calls_that_nobody_could_see_never_lower_the_score(rows: dict[str, ResultRow]) -> None:
     direct = rows["direct"]
-    assert direct.score is not None
-    assert 0 < direct.score <= 50
-    assert counts(direct)["carried"] == "0"
+    assert direct.score == 100
+    assert direct.detail.scoring.basis == "outcome_only"
+    assert calls_in(direct) == (0, 0)
 
 
 def test_an_unobserved_team_has_no_label_and_no_structural_findings(rows: dict[str, ResultRow]) -> None:

@@ -13,7 +13,6 @@ from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.metrics import LEFT_OUT
 from concord_evaluator.pipeline import Budget, evaluate_trial
 from concord_evaluator.pipeline.budget import select_batches
-from concord_evaluator.trace import is_observed
 from concord_evaluator.trace.attribution import MAX_UNDECLARED
 from tests.unit.evaluator.traces import call, reported_by, tool, url_of
 from tests.unit.evaluator.trials import answered_by_all, batch, carried, outcome, plan
@@ -42,8 +41,8 @@ def traces(draw: st.DrawFn) -> list[ReportBatch]:
 @given(traces(), st.integers(0, 60))
 def test_all_observed_batches_are_read_and_reports_within_the_budget(batches: list[ReportBatch], steps: int) -> None:
     reading = select_batches(batches, steps)
-    assert [each for each in batches if is_observed(each)] == [each for each in reading.batches if is_observed(each)]
-    assert sum(each.n_steps for each in reading.batches if not is_observed(each)) <= steps
+    assert [each for each in batches if each.is_observed] == [each for each in reading.batches if each.is_observed]
+    assert sum(each.n_steps for each in reading.batches if not each.is_observed) <= steps
     assert sum(each.n_steps for each in batches) == sum(
         [*(each.n_steps for each in reading.batches), *reading.omitted.values()]
     )
@@ -77,8 +76,7 @@ def test_metrics_after_the_time_limit_are_undefined_and_the_score_is_unchanged()
     in_time, late = evaluated(OBSERVED, Budget()), evaluated(OBSERVED, Budget(time_is_up=lambda: True))
     assert {(metric.status, metric.reason) for metric in late.metrics} == {(MetricStatus.UNDEFINED, LEFT_OUT)}
     assert {metric.id for metric in late.metrics} == {metric.id for metric in in_time.metrics}
-    assert (late.grading, late.conduct, late.latency) == (in_time.grading, in_time.conduct, in_time.latency)
-    assert late.conduct is not None
+    assert (late.grading, late.latency) == (in_time.grading, in_time.latency)
 
 
 def test_the_number_of_undeclared_agents_is_bounded() -> None:

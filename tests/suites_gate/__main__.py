@@ -23,6 +23,7 @@ from tests.suites_gate.measures import (
     Pretended,
     measured,
 )
+from tests.suites_gate.strategies import COLLUDING, HONEST
 
 DOCUMENT: Final = Path(__file__).parents[2] / "docs/tasks.md"
 _SKILLS: Final = {
@@ -108,9 +109,9 @@ def _tables(families: Sequence[Measures], instances: int, pretended: int) -> Ite
         "Teams that play",
         f"{instances} tasks of each family. A good team sends its facts along a tree of the topology; a family fails "
         "if its outcome is below 1, or if it misses an exact bound. By calls, its members call each other instead of "
-        "writing in rounds. The score is outcome times conduct. A dumping team sends all that it knows to all "
-        "neighbours in every round, and must score less. The last column is the share of known faults whose cause and "
-        "seat the evaluator finds.",
+        "writing in rounds. A dumping team sends all that it knows to all neighbours in every round: it must be "
+        "credited as much, and be less economical. Outcomes are credited ones. The last column is the share of known "
+        "faults whose cause and seat the evaluator finds.",
         (
             "Family",
             "Outcome",
@@ -118,8 +119,9 @@ def _tables(families: Sequence[Measures], instances: int, pretended: int) -> Ite
             "Fewest",
             "Outcome by calls",
             "Calls",
-            "Score",
-            "Dumping team's score",
+            "Economy",
+            "Dumping team's outcome",
+            "Its economy",
             "Faults found",
         ),
         [
@@ -130,10 +132,29 @@ def _tables(families: Sequence[Measures], instances: int, pretended: int) -> Ite
                 f"{each.fewest:.1f}",
                 f"{each.by_calls:.2f}",
                 f"{each.calls:.1f}",
-                f"{each.oracle_score:.2f}",
-                f"{each.dump_score:.2f}",
+                f"{each.economy:.2f}",
+                f"{each.dump:.2f}",
+                f"{each.dump_economy:.2f}",
                 f"{each.faults:.1%}",
             ]
+            for each in families
+        ],
+    )
+    yield ResultTable(
+        "Ways to share",
+        f"The mean outcome of {instances} tasks, and the credited outcome where it is less. A family fails where an "
+        "honest way to share is credited less than its outcome.",
+        ("Family", *HONEST),
+        [[each.family, *(_shared(*each.honest[name]) for name in HONEST)] for each in families],
+    )
+    yield ResultTable(
+        "Teams that share a memory",
+        "Every seat of these teams gives the right answer, which it knows beside the exchange. The mean credited "
+        f"outcome of {instances} tasks, and in parentheses the share of the facts that their messages hold. A family "
+        "fails where a team is credited more than travelled.",
+        ("Family", *COLLUDING),
+        [
+            [each.family, *(f"{figures[1]:.2f} ({figures[2]:.2f})" for figures in each.colluding.values())]
             for each in families
         ],
     )
@@ -186,6 +207,10 @@ def _reasons(families: Sequence[Measures]) -> Iterator[str]:
     made, found = (sum(getattr(each, name).total() for each in families) for name in ("made", "found"))
     if found < FAULTS_FOUND * made:
         yield f"all: {found} of {made} faults are found"
+
+
+def _shared(outcome: float, credited: float) -> str:
+    return f"{outcome:.2f}" if credited >= outcome - 1e-9 else f"{outcome:.2f}, credited {credited:.2f}"
 
 
 def _outcome(pretended: Pretended) -> str:

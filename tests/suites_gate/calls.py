@@ -13,6 +13,7 @@ from concord.wire.roster import RosterEntry
 from concord_evaluator.information.failures import Failure, failures_of
 from concord_evaluator.information.flow import Flow, Sent, flow_of
 from concord_evaluator.information.losses import Answered, Turns
+from concord_evaluator.information.receipts import Credit, credit_of
 from concord_evaluator.information.unexplained import Unexplained, unexplained_in
 from concord_gateway.calls.channel import Channel, SeatPlace
 from concord_gateway.calls.texts import brief_text, question_text
@@ -65,7 +66,12 @@ class Played:
 
     def flow(self) -> Flow:
         """The flow of facts through requests and answers."""
-        return flow_of(self.task, self.family, self.sent)
+        return flow_of(self.task, self.family, self.sent, self.answers)
+
+    def credit(self) -> Credit:
+        """The answers as far as the messages prove them."""
+        answered = Answered(self.answered, len(self.sent) + 1, in_rounds=False)
+        return credit_of(self.task, self.grade, self.flow(), answered)
 
     def failures(self) -> list[Failure]:
         """Why parts are wrong, as the evaluator finds it."""

@@ -3,18 +3,32 @@
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from math import sqrt
 from statistics import fmean, stdev
 from typing import Final
 
-from concord.suite import Bound, Draw, SuiteTask, Topology, instance_secret, neighbours_in
+from concord.suite import (
+    Bound,
+    Draw,
+    Fact,
+    SuiteTask,
+    Topology,
+    flooding_messages,
+    instance_secret,
+    neighbours_in,
+)
+from concord_evaluator.information.receipts import economy, information
+from concord_evaluator.information.values import normalised, values_in
 from concord_suites.family import TextFamily
 from tests.suites_gate.calls import play_well
 from tests.suites_gate.faults import FAULTS, played_with, situation_of
 from tests.suites_gate.minds import Mind
+from tests.suites_gate.phrasings import spellings
 from tests.suites_gate.plans import plan_of
 from tests.suites_gate.play import Played, Team, play
 from tests.suites_gate.silent import CONVENTIONS, Guess, guesses
+from tests.suites_gate.strategies import ANSWERS, COLLUDING, HONEST, ColludingTeam
 from tests.suites_gate.teams import (
     Distorting,
     DumpTeam,
@@ -84,16 +98,26 @@ class Measures:
     chance: float
     pretended: dict[str, Pretended]
     oracle: float
-    """The lowest outcome."""
-    oracle_score: float
-    dump_score: float
+    """The lowest credited outcome."""
+    economy: float
+    """The mean economy of a good team."""
+    dump: float
+    """The lowest credited outcome of a team that tells everything in every round: information is not conduct."""
+    dump_economy: float
+    honest: dict[str, tuple[float, float]]
+    """By way to share: the mean outcome, and the mean credited outcome."""
+    colluding: dict[str, tuple[float, float, float]]
+    """By what teams send that know everything: the mean outcome, the credited one, and the share of facts that their
+    messages hold; the last is no bound for answers, but each trial is held to its own."""
+    overpaid: Counter[str]
+    """Colluding trials with more credit than facts that travelled."""
     messages: float
     """The mean number that a good team sends."""
     fewest: float
     is_fewest: bool
     """Whether it attains the bound wherever that is exact, and never falls below."""
     by_calls: float
-    """The lowest outcome of a good team by calls."""
+    """The lowest credited outcome of a good team by calls."""
     calls: float
     """The mean number of its calls."""
     is_fewest_calls: bool
@@ -125,8 +149,15 @@ class Measures:
             yield f"a good team reaches {self.by_calls:.2f} by calls"
         if not self.is_fewest_calls:
             yield "a good team does not attain the fewest calls"
-        if self.dump_score >= self.oracle_score:
-            yield "a dump of everything scores as high as a good team"
+        if self.dump < 1:
+            yield f"a team that tells everything is credited {self.dump:.2f}"
+        if self.dump_economy >= self.economy:
+            yield "a dump of everything is as economical as a good team"
+        for name, (outcome, credited) in self.honest.items():
+            if credited < outcome - 1e-9:
+                yield f"teams that share by {name} are credited {credited:.2f} of {outcome:.2f}"
+        for name, trials in self.overpaid.items():
+            yield f"{trials} teams that send {name} are credited more than travelled"
         enough = self.instances >= FEWEST_VALUES
         if enough and self.faults < FAULTS_FOUND_IN_EACH:
             yield f"{self.faults:.1%} of the faults are found"
@@ -157,18 +188,23 @@ def measured(
     bounds = [mind.task.fewest_messages for mind in minds]
     sent = [len(each.rounds.messages) for each in good]
     called = [play_well(family, mind.task) for mind in minds]
+    colluding = {name: _colluding(minds, name) for name in COLLUDING}
     return Measures(
         family=family.name,
         instances=instances,
         chance=fmean(task.chance for task in tasks),
         pretended={name: _pretended(family, tasks, teams) for name, teams in _pretenders(family).items()},
-        oracle=min(each.grade.outcome for each in good),
-        oracle_score=fmean(each.score() for each in good),
-        dump_score=fmean(each.score() for each in dumps),
+        oracle=min(each.credit().outcome for each in good),
+        economy=fmean(map(_economy, good)),
+        dump=min(each.credit().outcome for each in dumps),
+        dump_economy=fmean(map(_economy, dumps)),
+        honest=_honest(minds),
+        colluding={name: figures for name, (figures, _) in colluding.items()},
+        overpaid=Counter({name: overpaid for name, (_, overpaid) in colluding.items() if overpaid}),
         messages=fmean(sent),
         fewest=fmean(bound.value for bound in bounds),
         is_fewest=all(map(_attains, sent, bounds)),
-        by_calls=min(each.grade.outcome for each in called),
+        by_calls=min(each.credit().outcome for each in called),
         calls=fmean(each.calls for each in called),
         is_fewest_calls=all(_attains(each.calls, each.fewest) for each in called),
         found=found,
@@ -179,6 +215,68 @@ def measured(
             name: curve_of([_by_rate(mind, habits, rates) for mind in minds], rates) for name, habits in SKILLS.items()
         },
     )
+
+
+def _economy(played: Played) -> float:
+    return economy(flooding_messages(played.task), len(played.rounds.messages))
+
+
+def _honest(minds: Sequence[Mind]) -> dict[str, tuple[float, float]]:
+    """The mean outcome and credited outcome of each honest way to share, with time for the slowest of them."""
+    found = {}
+    for name, team in HONEST.items():
+        trials = [
+            play(mind.family, mind.task, team(mind, _draw(mind.task, number)), 4 * len(mind.task.seats) + 6)
+            for number, mind in enumerate(minds)
+        ]
+        found[name] = fmean(each.grade.outcome for each in trials), fmean(each.credit().outcome for each in trials)
+    return found
+
+
+def _colluding(minds: Sequence[Mind], name: str) -> tuple[tuple[float, float, float], int]:
+    """What a kind of collusion reaches, and in how many trials it is credited more than its messages hold.
+
+    An answer may stand for facts whose values it does not hold, so that teams which send answers have no such bound.
+    """
+    trials = [
+        play(mind.family, mind.task, ColludingTeam(mind, _draw(mind.task, number), COLLUDING[name]), 3)
+        for number, mind in enumerate(minds)
+    ]
+    credited, travelled = [each.credit().outcome for each in trials], [_travelled(each) for each in trials]
+    if name == ANSWERS:
+        travelled = [information(each.task, each.flow(), each.answered) or 0.0 for each in trials]
+        return (fmean(each.grade.outcome for each in trials), fmean(credited), fmean(travelled)), 0
+    overpaid = sum(credit > bound + 1e-9 for credit, bound in zip(credited, travelled, strict=True))
+    return (fmean(each.grade.outcome for each in trials), fmean(credited), fmean(travelled)), overpaid
+
+
+def _travelled(played: Played) -> float:
+    """A bound on credit: the mean over the parts of the share of needed facts whose values, in any spelling, some
+    holder's message to another seat holds. The answers of teams that know no more than their briefs tell nothing."""
+    texts: dict[str, str] = {}
+    for each in played.sent:
+        if each.delivered:
+            texts[each.sender] = texts.get(each.sender, "") + "\n" + normalised(each.text).casefold()
+    facts = {fact.id: fact for fact in played.task.facts}
+
+    def told(fact: Fact) -> bool:
+        return any(
+            spelling.casefold() in texts.get(holder, "")
+            or fact.value.text.casefold() in _values_in(texts.get(holder, ""))
+            for holder in fact.holders
+            for spelling in spellings(fact.value)
+        )
+
+    shares = []
+    for part in played.task.parts:
+        away = [facts[need] for need in part.needs if part.seat not in facts[need].holders]
+        shares.append(fmean([told(fact) for fact in away]) if away else 1.0)
+    return fmean(shares)
+
+
+@lru_cache(maxsize=256)
+def _values_in(text: str) -> frozenset[str]:
+    return frozenset(each.value.text.casefold() for each in values_in(text))
 
 
 def _attains(count: int, bound: Bound) -> bool:
@@ -228,7 +326,7 @@ def curve_of(trials: Sequence[Sequence[Played]], rates: Sequence[float]) -> Curv
     # Here, because every test process imports this module, and SciPy takes as long as all other imports.
     from scipy.optimize import isotonic_regression  # type: ignore[import-untyped]
 
-    by_rate = [[each.grade.outcome for each in played] for played in zip(*trials, strict=True)]
+    by_rate = [[each.credit().outcome for each in played] for played in zip(*trials, strict=True)]
     means = [fmean(each) for each in by_rate]
     falling = isotonic_regression(means, increasing=False).x
     inversions = [

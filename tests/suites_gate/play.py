@@ -3,25 +3,19 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
-from typing import Final, Protocol
+from typing import Protocol
 
 from pydantic import JsonValue
 
-from concord.assessment.results import Grading
 from concord.suite import Grade, SuiteTask
 from concord_evaluator.information.failures import Failure, failures_of
 from concord_evaluator.information.flow import Flow, Sent, flow_of
 from concord_evaluator.information.losses import Answered, Turns
+from concord_evaluator.information.receipts import Credit, credit_of
 from concord_evaluator.information.unexplained import Unexplained, unexplained_in
-from concord_evaluator.information.values import values_of
-from concord_evaluator.scoring import conduct_of, score_outcome
-from concord_evaluator.trace.gateway_calls import CarriedCalls, Delivery
 from concord_gateway.rounds.reply import Reply, read_reply
 from concord_gateway.rounds.state import Rounds, Turn, default_rounds
 from concord_suites.family import TextFamily
-
-_START: Final = datetime(2031, 1, 1, tzinfo=UTC)
 
 
 class Team(Protocol):
@@ -69,35 +63,25 @@ class Played:
 
     def flow(self) -> Flow:
         """The flow of facts through the messages."""
-        return flow_of(self.task, self.family, self.sent)
+        return flow_of(self.task, self.family, self.sent, self.answers)
 
     def failures(self) -> list[Failure]:
         """Why parts are wrong, as the evaluator finds it."""
-        answered = Answered(self.rounds.answered_in, self.rounds.round)
         turns = Turns(*(self._turns(state) for state in ("unreadable", "late", "failed")))
-        return failures_of(self.task, self.family, self.answers, self.flow(), answered, turns)
+        return failures_of(self.task, self.family, self.answers, self.flow(), self.answered, turns)
 
     def unexplained(self) -> list[Unexplained]:
         """Knowledge in answers that nothing told their seats."""
         return unexplained_in(self.task, self.answers, self.sent)
 
-    def score(self) -> float:
-        """Outcome times conduct."""
-        calls = CarriedCalls({each.step_id: not each.delivered for each in self.sent}, self._deliveries(), 0)
-        answers, figures = list(self.answers.values()), values_of(self.task, self.family)
-        conduct = conduct_of(calls, self.task.seats, "", self.task.seats, answers, figures)
-        return (
-            score_outcome(Grading(value=self.grade.outcome, source="code", scorer=None, reason=None), conduct).overall
-            or 0.0
-        )
+    @property
+    def answered(self) -> Answered:
+        """When the seats gave their last answers."""
+        return Answered(self.rounds.answered_in, self.rounds.round)
 
-    def _deliveries(self) -> Sequence[Delivery]:
-        return [
-            Delivery(at, at, each.step_id, False, each.sender, each.receiver, (each.text,))
-            for each in self.sent
-            if each.delivered
-            for at in [_START + timedelta(seconds=each.time)]
-        ]
+    def credit(self) -> Credit:
+        """The answers as far as the messages prove them."""
+        return credit_of(self.task, self.grade, self.flow(), self.answered)
 
     def _turns(self, state: str) -> dict[str, frozenset[int]]:
         seats = {turn.seat for turn in self.rounds.turns}

@@ -12,7 +12,7 @@ from concord.assessment.results import TrialRecord
 from concord_cli.display_text import shortened
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.results_file import read_rows
-from concord_cli.row_text.score import FACTORS
+from concord_cli.row_text.score import UNWEIGHTED
 from concord_evaluator.statistics import Scores
 
 MAX_NAME = 40
@@ -140,7 +140,7 @@ def _shares_process(trial: TrialRecord) -> bool:
 
 def _rules(row: ResultRow) -> str:
     scoring = row.detail.scoring
-    weights = ", ".join(f"{part.id} {part.weight:g}" for part in scoring.sub_scores if part.id not in FACTORS)
+    weights = ", ".join(f"{part.id} {part.weight:g}" for part in scoring.sub_scores if part.id not in UNWEIGHTED)
     return f"pass mark {scoring.pass_threshold:g}" + (f", weights {weights}" if weights else "")
 
 

@@ -8,7 +8,7 @@ from concord_cli.display_text import counted, named, on_one_line
 from concord_cli.number_text import duration, figure, percent
 from concord_cli.report.scope import Scope
 from concord_cli.row_text.interactions import coordination_label
-from concord_cli.row_text.score import FACTORS, factor_notes, pass_count_text
+from concord_cli.row_text.score import UNWEIGHTED, part_notes, pass_count_text
 from concord_cli.row_text.subject import date_text, tasks_text, team_text
 
 _CONFIDENCE = {
@@ -33,7 +33,7 @@ class ScorePart:
 class Headline:
     """Everything above the first section. Without a score, `score` is None and `rests_on` says why.
 
-    `team`, `tasks`, `date`: the subject. `factors`: whether the parts are multiplied rather than weighted.
+    `team`, `tasks`, `date`: the subject.
     """
 
     team: str
@@ -53,7 +53,6 @@ class Headline:
     confidence: str
     facts: list[str]
     parts: list[ScorePart]
-    factors: bool
     scoring_version: str
 
 
@@ -78,7 +77,6 @@ def headline_of(scope: Scope) -> Headline:
         confidence=_CONFIDENCE[detail.confidence],
         facts=[counted(len(scope.agents), "agent"), counted(len(scope.trials), "trial"), _time_used(scope)],
         parts=[_part(part, scope.trials) for part in scope.sub_scores],
-        factors=sum(part.id in FACTORS for part in scope.sub_scores) > 1,
         scoring_version=on_one_line(detail.scoring.version),
     )
 
@@ -116,7 +114,7 @@ def _part(part: SubScore, trials: Sequence[TrialRecord]) -> ScorePart:
         title=named(part.id),
         value="undefined" if part.value is None else f"{part.value:.2f}",
         width=percent(part.value or 0.0),
-        notes=[on_one_line(note) for note in (factor_notes(part, trials) if part.id in FACTORS else _notes(part))],
+        notes=[on_one_line(note) for note in (part_notes(part, trials) if part.id in UNWEIGHTED else _notes(part))],
     )
 
 

@@ -1,4 +1,4 @@
-"""Texts on the evidence behind a score: of a whole row, of one trial, and of the score's factors."""
+"""Texts on the evidence behind a score: of a whole row, of one trial, and of the score's parts."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -7,39 +7,21 @@ from types import MappingProxyType
 from typing import Final
 
 from concord.assessment import Mode
-from concord.assessment.result_row import Basis, ResultRow, Scoring
-from concord.assessment.results import Grading, MetricParameter, MetricStatus, SubScore, TrialRecord
+from concord.assessment.result_row import Basis, Figure, ResultRow, Scoring
+from concord.assessment.results import Grading, MetricStatus, SubScore, TrialRecord
 from concord_cli.display_text import counted
 
-FACTORS: Final = frozenset({"outcome", "conduct"})
-"""The ids of the sub-scores that are multiplied; all others are weighted."""
+UNWEIGHTED: Final = frozenset({"outcome", "proven", "conduct"})
+"""The ids of the parts of a score that rests on an outcome; all others are weighted."""
 
 MAX_REASONS: Final = 3
 """Limit of the reasons listed; most trials share one."""
 
-_COUNTS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
-    {
-        "carried": ("1 call between participants carried", "{} calls between participants carried"),
-        "failed": ("1 failed", "{} failed"),
-        "bought_nothing": ("1 bought nothing", "{} bought nothing"),
-        "unread": ("1 not fully read", "{} not fully read"),
-    }
-)
-"""The counts behind conduct, in the order in which they are shown: singular and plural."""
 
-_SETTINGS: Final[Mapping[str, str]] = MappingProxyType(
-    {"participants": "{} participants", "k": "k = {} (this many failed or useless calls cost a quarter of the score)"}
-)
-"""The settings behind conduct, which most trials share."""
-
-
-def factor_notes(part: SubScore, trials: Sequence[TrialRecord]) -> list[str]:
-    """Notes on a factor over these trials: the reasons given, and the counts behind conduct."""
+def part_notes(part: SubScore, trials: Sequence[TrialRecord]) -> list[str]:
+    """The reasons that these trials give for a part of the score."""
     parts = [each for trial in trials if trial.usable for each in trial.sub_scores if each.id == part.id] or [part]
-    notes = reasons_with_counts([each.reason for each in parts])
-    if part.id == "conduct" and (counted := conduct_inputs([each.inputs for each in parts])):
-        notes.append(counted)
-    return notes
+    return reasons_with_counts([each.reason for each in parts])
 
 
 def reasons_with_counts(reasons: Sequence[str | None]) -> list[str]:
@@ -50,37 +32,6 @@ def reasons_with_counts(reasons: Sequence[str | None]) -> list[str]:
         for reason, n in list(counts.items())[:MAX_REASONS]
     ]
     return shown if len(counts) <= MAX_REASONS else [*shown, f"and {len(counts) - MAX_REASONS} more reasons"]
-
-
-def conduct_inputs(of_trials: Sequence[Iterable[MetricParameter]]) -> str:
-    """The inputs of conduct: counts summed over the trials, and settings that all trials share.
-
-    Empty if the proxy carried no call, as the reason then says.
-    """
-    given: dict[str, list[str]] = {}
-    for inputs in of_trials:
-        for each in inputs:
-            given.setdefault(each.name, []).append(each.value)
-    if set(given.get("carried", ())) == {"0"}:
-        return ""
-    return ", ".join([*_counts(given), *_settings(given)])
-
-
-def _counts(given: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    for name, (one, many) in _COUNTS.items():
-        values = given.get(name, ())
-        if values and all(value.isdecimal() for value in values):
-            total = sum(map(int, values))
-            yield one if total == 1 else many.format(f"{total:,}")
-
-
-def _settings(given: Mapping[str, Sequence[str]]) -> Iterator[str]:
-    shared = {name: values[0] for name, values in given.items() if len(set(values)) == 1}
-    for name, words in _SETTINGS.items():
-        if name in shared:
-            yield words.format(shared[name])
-    others = [name for name in shared if name not in _COUNTS and name not in _SETTINGS]
-    yield from (f"{name.replace('_', ' ')} {shared[name]}" for name in others)
 
 
 JUDGED_BY: Final[Mapping[str, str]] = MappingProxyType(
@@ -115,6 +66,8 @@ class _Inputs:
     usable: int
     judged: Mapping[str, int]
     reasons: Sequence[str]
+    information: Figure | None = None
+    economy: Figure | None = None
 
 
 def rating_of(row: ResultRow) -> Rating:
@@ -133,6 +86,8 @@ def rating_of(row: ResultRow) -> Rating:
             usable=scoring.usable_trials,
             judged=_judged(scoring),
             reasons=_reasons(trial.grading for trial in usable),
+            information=scoring.information,
+            economy=scoring.economy,
         )
     )
 
@@ -208,15 +163,18 @@ def _why_none(inputs: _Inputs) -> str:
 
 def _of_an_outcome(inputs: _Inputs, score: float) -> Rating:
     values = {part.id: part.value for part in inputs.sub_scores}
-    outcome, conduct = values.get("outcome"), values.get("conduct")
-    rests_on = f"outcome{'' if outcome is None else f' {outcome:.2f}'} ({_by_whom(inputs.judged)})"
-    # A lone participant calls nobody and has a conduct of 1, unless it takes several seats.
-    shown = conduct is not None and not (inputs.alone and conduct == 1)
-    if shown:
+    outcome, proven, conduct = (values.get(name) for name in ("outcome", "proven", "conduct"))
+    by_whom = _by_whom(inputs.judged)
+    rests_on = f"outcome{'' if outcome is None else f' {outcome:.2f}'} ({by_whom})"
+    if proven is not None and outcome is not None:
+        rests_on = f"proven outcome {proven:.2f} of {outcome:.2f} ({by_whom})"
+    elif conduct is not None:  # version 2
         rests_on += f" x conduct {conduct:.2f}"
+    if inputs.basis == "outcome_only" and not inputs.alone:
+        rests_on += "; teamwork not measured"
     trials, unjudged = sum(inputs.judged.values()), inputs.judged.get("nobody", 0)
-    by_trial = "; outcome and conduct are multiplied trial by trial" if shown else ""
-    notes = [f"Means of {trials:,} trials{by_trial}."] if trials > 1 else []
+    notes = [f"Means of {trials:,} trials."] if trials > 1 else []
+    notes += _beside(inputs)
     if not unjudged:
         return Rating(f"{score:.1f}", rests_on, tuple(notes))
     high = inputs.score_high
@@ -224,6 +182,18 @@ def _of_an_outcome(inputs: _Inputs, score: float) -> Rating:
     notes.append(f"{those} as failed in the lower figure{'' if high is None else ' and as perfect in the upper one'}.")
     number = f"{score:.1f}" if high is None else f"{score:.1f} to {high:.1f}"
     return Rating(number, rests_on, tuple(notes))
+
+
+def _beside(inputs: _Inputs) -> Iterator[str]:
+    """The figures beside the score, in one sentence."""
+    known = [(name, each) for name, each in (("information", inputs.information), ("economy", inputs.economy)) if each]
+    if known:
+        text = ", ".join(f"{name} {each.value:.2f}{_interval(each)}" for name, each in known)
+        yield f"{text[0].upper()}{text[1:]}."
+
+
+def _interval(figure: Figure) -> str:
+    return "" if figure.low is None or figure.high is None else f" ({figure.low:.2f} to {figure.high:.2f})"
 
 
 def _of_a_record(inputs: _Inputs) -> str:

@@ -23,7 +23,7 @@ from concord_cli.row_text.interactions import (
     no_calls_text,
     unobserved_text,
 )
-from concord_cli.row_text.score import FACTORS, Rating, factor_notes, pass_count_text, rating_of
+from concord_cli.row_text.score import UNWEIGHTED, Rating, part_notes, pass_count_text, rating_of
 from concord_cli.row_text.team_tasks import causes, controls_table, redundant_messages, tasks_table
 from concord_cli.terminal import plain_table, plain_text
 
@@ -55,8 +55,8 @@ def summary(row: ResultRow) -> RenderableType:
         ("Tasks", tasks_table(detail.trials)),
         ("Why answers are wrong", causes(detail.trials)),
         ("Controls", controls_table(detail.controls)),
-        ("Factors of the score", _factors([part for part in parts if part.id in FACTORS], detail.trials)),
-        ("Parts of the score", _parts([part for part in parts if part.id not in FACTORS])),
+        ("Outcome", _outcomes([part for part in parts if part.id in UNWEIGHTED], detail.trials)),
+        ("Parts of the score", _parts([part for part in parts if part.id not in UNWEIGHTED])),
         ("Unobserved calls", _unseen(detail)),
         ("Agent graph", Group(_graph(detail), plain_text(f"{STRUCTURE_AND_SUCCESS} See {MORE_ON_STRUCTURE}.", "dim"))),
         ("Findings", _findings(detail.findings)),
@@ -184,12 +184,12 @@ def interval_text(row: ResultRow) -> str:
     return f" (95 %: {found.score_low:.0f} to {found.score_high:.0f})"
 
 
-def _factors(factors: list[SubScore], trials: list[TrialRecord]) -> Table | None:
-    if not factors:
+def _outcomes(parts: list[SubScore], trials: list[TrialRecord]) -> Table | None:
+    if not parts:
         return None
     table = plain_table()
-    for factor in factors:
-        table.add_row(factor.id, _value(factor), plain_text("; ".join(factor_notes(factor, trials))))
+    for part in parts:
+        table.add_row(part.id, _value(part), plain_text("; ".join(part_notes(part, trials))))
     return table
 
 

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Final
 from urllib.parse import quote
 
-from concord.assessment.result_row import ResultRow
+from concord.assessment.result_row import Figure, ResultRow
 from concord_cli.display_text import named, on_one_line, shortened
 from concord_cli.errors import UsageError
 from concord_cli.number_text import duration, percent
@@ -137,7 +137,9 @@ def comparable(run: Run) -> Mapping[str, object]:
         "score": row.score,
         "figures": [
             ["Outcome", parts.get("outcome")],
-            ["Conduct", parts.get("conduct")],
+            ["Proven", parts.get("proven")],
+            ["Information", _value(detail.scoring.information)],
+            ["Economy", _value(detail.scoring.economy)],
             ["Pass rate", row.pass_rate],
             ["Density", detail.graph_metrics.graph_density],
             ["Seconds", round(min(row.time_used, 1e300), 2)],
@@ -147,6 +149,10 @@ def comparable(run: Run) -> Mapping[str, object]:
         "causes": list(dict.fromkeys(on_one_line(f"{each.seats} {each.cause}") for each in causes)),
         "findings": [on_one_line(f"{named(each.id)} {', '.join(each.agents)}") for each in detail.findings],
     }
+
+
+def _value(figure: Figure | None) -> float | None:
+    return None if figure is None else figure.value
 
 
 def _name_of(run: Run) -> str:

@@ -19,7 +19,7 @@ from concord.assessment.results import (
 from concord.assessment.team_results import TeamTaskRecord
 from concord_evaluator.graph import CallTally
 from concord_evaluator.latency import CalleeLatencies
-from concord_evaluator.scoring import Conduct, TeamStructure
+from concord_evaluator.scoring import TeamStructure
 
 
 class AgentTally(Record):
@@ -34,14 +34,13 @@ class AgentTally(Record):
 class TrialEvaluation(Record):
     """The evaluation of a trial from its trace, before judging. A null field: its evaluator was not chosen.
 
-    `grading`: by the task's scorer, null without one. `conduct`: null where the gateway carries no calls. `failure`:
-    the reason why the document has only these two. `inputs`: null for a trace from a file.
+    `grading`: by the task's scorer, null without one. `failure`: the reason why the document has only the inputs of
+    the score. `inputs`: null for a trace from a file.
     """
 
     outcome: TrialOutcome
     grading: Grading | None = None
     team_task: TeamTaskRecord | None = None
-    conduct: Conduct | None = None
     metrics: list[MetricRecord]
     findings: list[Finding]
     structure: TeamStructure | None

@@ -18,7 +18,6 @@ from concord_evaluator.criteria import evaluate_again
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
 from concord_evaluator.judge import judge_again, screened_evidence
 from concord_evaluator.pipeline import Budget, evaluate_trial, verdict_on, without_metrics
-from concord_evaluator.trace import is_observed
 from concord_evaluator.verdicts import (
     given_up,
     graded_by,
@@ -85,7 +84,7 @@ def _evaluation(
     plan: AssessmentPlan, outcome: TrialOutcome, stored: TrialContents, inputs: EvaluationInputs
 ) -> TrialEvaluation:
     if inputs.failure is not None:
-        return without_metrics(plan, outcome, list(filter(is_observed, stored.batches)), inputs.failure)
+        return without_metrics(plan, outcome, [batch for batch in stored.batches if batch.is_observed], inputs.failure)
     checks, in_time = count(), inputs.checks_in_time
     return evaluate_trial(
         plan,

@@ -52,8 +52,18 @@ class GraphMetricsSummary(Record):
     coordination_quality: Quality | None
 
 
-Basis = Literal["outcome", "structure", "recorded"]
-"""A score rests on outcome x conduct of a live team, the structure of a given pattern, or a recorded outcome."""
+Basis = Literal["outcome", "outcome_only", "structure", "recorded"]
+"""A score rests on the proven outcome of a live team (of an assistant: its criteria), on an outcome without receipts,
+on the structure of a given pattern, or on a recorded outcome."""
+
+
+class Figure(Record):
+    """A figure beside the score, from 0 to 1: its mean over the trials that have it, and its interval at 95 %."""
+
+    value: Fraction
+    low: Fraction | None
+    high: Fraction | None
+    trials: int
 
 
 class Scoring(Record):
@@ -70,8 +80,14 @@ class Scoring(Record):
     judged_by_record: int = 0
     unjudged: int = 0
     """Trials without a judgment of their outcome. Each counts 0 in `score` and 1 in `score_high`."""
+    complete: bool = True
+    """Whether every planned trial was run and evaluated."""
     score_high: Annotated[float, Field(ge=0, le=100)] | None = None
     """The score, had every unjudged trial been perfect."""
+    information: Figure | None = None
+    """Of team tasks: the share of needed facts that reached those who needed them."""
+    economy: Figure | None = None
+    """Of passed team tasks: what a simple team sends, per message sent."""
     sub_scores: list[SubScore]
 
 

@@ -159,8 +159,9 @@ class Grading(Record):
 class SubScore(Record):
     """A factor of the overall score, in [0, 1]; null where undefined, with the reason and the inputs."""
 
-    id: Literal["outcome", "conduct", "task", "communication", "distribution", "reliability", "efficiency"]
-    """`outcome` and `conduct` are multiplied; the others, of structure, make a weighted mean."""
+    id: Literal["outcome", "proven", "conduct", "task", "communication", "distribution", "reliability", "efficiency"]
+    """`outcome`, and in team tasks `proven`: the part of it that the messages account for, which is the score. Version
+    2 multiplied `outcome` by `conduct`. The others, of structure, make a weighted mean."""
     value: Fraction | None
     weight: float
     reason: str | None

@@ -52,6 +52,16 @@ class PartFailure(TeamRecord):
     facts_omitted: int = 0
 
 
+class UnprovenPart(TeamRecord):
+    """Needed facts of a right part of the answer that its seat could not know from its brief and the messages."""
+
+    part: str
+    seat: str
+    facts: list[str]
+    """At most `MAX_NAMED_FACTS`, the rest counted as omitted."""
+    facts_omitted: int = 0
+
+
 class UnexplainedKnowledge(TeamRecord):
     """Needed values in a seat's answer that neither its brief nor any message had brought."""
 
@@ -123,6 +133,22 @@ class TeamTaskRecord(TeamRecord):
     redundant: int
     """Delivered messages that brought their receivers no fact that was new to them. By calls: answered calls whose
     request and answer both brought none."""
+    credited: Fraction | None = None
+    """The outcome that is proven: each part counts as far as its seat could know the facts that it needs. Of controls,
+    the outcome. Null before version 3."""
+    information: Fraction | None = None
+    """The share of needed facts of other seats' briefs that reached the seats that needed them in time; null if none is
+    needed."""
+    unproven: list[UnprovenPart] = []
+    """At most `MAX_FAILURES`, the rest counted as omitted."""
+    unproven_omitted: int = 0
+    simple_messages: int | None = None
+    """What a simple team sends that knows only its neighbours: each seat tells each neighbour all that it learns. By
+    calls, its calls."""
+    economy: Fraction | None = None
+    """`simple_messages` per message sent, at most 1; null below the pass mark, and for controls."""
+    cut_messages: int = 0
+    """Messages of which only the beginning was delivered or read."""
     coverage: list[Fraction]
     """After each round, the part of the needed facts that the answering seats could know. By calls: after each answered
     call, of many after an even selection."""

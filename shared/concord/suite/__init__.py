@@ -3,6 +3,7 @@
 from concord.suite.calls import fewest_calls
 from concord.suite.draw import Draw, commitment, instance_secret
 from concord.suite.family import MAX_DIFFICULTY, Family, Group, Suite, installed_families, installed_manifests
+from concord.suite.flooding import flooding_calls, flooding_messages
 from concord.suite.task import Answers, Bound, Fact, Grade, Neighbours, Part, SuiteTask
 from concord.suite.topology import Topology, distances, neighbours_in, neighbours_of
 from concord.suite.value import Kind, Value
@@ -26,6 +27,8 @@ __all__ = [
     "commitment",
     "distances",
     "fewest_calls",
+    "flooding_calls",
+    "flooding_messages",
     "installed_families",
     "installed_manifests",
     "instance_secret",

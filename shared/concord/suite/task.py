@@ -3,11 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import fsum
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from pydantic import JsonValue
 
 from concord.suite.value import Value
+
+MIN_MESSAGE: Final = 4_000
+MAX_MESSAGE: Final = 50_000
+"""Characters that a message may hold in the smallest and in the largest task."""
 
 Neighbours: TypeAlias = Mapping[str, tuple[str, ...]]
 """The seats that each seat may send messages to, sorted. Symmetric and connected."""
@@ -80,6 +84,14 @@ class SuiteTask:
     def seats(self) -> tuple[str, ...]:
         """All seats, in their order."""
         return tuple(self.neighbours)
+
+    @property
+    def message_limit(self) -> int:
+        """Characters that one message may hold: twice those of all briefs, from `MIN_MESSAGE` to `MAX_MESSAGE`.
+
+        All facts fit in twice, but a list of all values that a fact could have does not.
+        """
+        return min(MAX_MESSAGE, max(MIN_MESSAGE, 2 * sum(map(len, self.briefs.values()))))
 
 
 @dataclass(frozen=True, slots=True)

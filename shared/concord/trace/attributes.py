@@ -83,5 +83,8 @@ def whole_of(attributes: Mapping[str, str]) -> str:
 ROUND: Final = "round"
 """Attribute of a message between seats: the round in which it was sent."""
 
+CUT_FROM: Final = "cut_from"
+"""Attribute of a message between seats of which only the beginning was delivered: the characters that it had."""
+
 MAX_UNQUOTED: Final = 8000
 """Limit on the words in either of them (characters): about the size of an attribute."""

@@ -14,6 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from concord.trace.step import AttributeName, InteractionStep, StepFacts
 from concord.trust.redaction import redact
 from concord.wire.ids import Id
+from concord.wire.roster import GREEN_AGENT
 
 MAX_BATCH_STEPS = 1000
 
@@ -102,6 +103,11 @@ class ReportBatch:
     def account(self) -> str:
         """The account for quotas: the reporter, or "" for reporters without a token, who can use any name."""
         return self.reporter if self.authenticated else ""
+
+    @property
+    def is_observed(self) -> bool:
+        """Whether the gateway wrote the batch."""
+        return self.channel is Channel.OBSERVED and self.reporter == GREEN_AGENT
 
 
 @dataclass(frozen=True, slots=True)

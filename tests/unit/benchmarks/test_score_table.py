@@ -26,10 +26,10 @@ def score(team: str, setting: str) -> float:
     return float(TABLE[team][setting])
 
 
-def counts(team: str) -> tuple[int, int, int]:
-    """The numbers of carried, failed and useless calls."""
-    carried, failed, bought_nothing = map(int, TABLE[team]["carried / failed / bought nothing"].split(" / "))
-    return carried, failed, bought_nothing
+def calls_of(team: str) -> tuple[int, int]:
+    """The numbers of observed and failed calls between the team's members."""
+    observed, failed = map(int, TABLE[team]["calls observed / failed"].split(" / "))
+    return observed, failed
 
 
 def is_unjudged(team: str, setting: str) -> bool:
@@ -49,13 +49,13 @@ def test_all_settings_agree_on_everything_but_the_score() -> None:
 @pytest.mark.parametrize("team", WORKING)
 def test_a_working_team_scores_at_least_90_in_every_topology(team: str, setting: str) -> None:
     assert score(team, setting) >= 90
-    assert counts(team)[1:] == (0, 0)
+    assert calls_of(team)[1] == 0
 
 
 @pytest.mark.parametrize("setting", JUDGED)
 def test_garbage_answers_score_at_most_20(setting: str) -> None:
     assert score("garbage", setting) <= 20
-    assert counts("garbage") == (4, 0, 4)
+    assert calls_of("garbage") == (4, 0)
 
 
 @pytest.mark.parametrize("team", sorted(TEAMS.keys() - {"empty"}))
@@ -69,37 +69,22 @@ def test_an_empty_answer_scores_0_with_every_judge(setting: str) -> None:
 
 
 @pytest.mark.parametrize("setting", JUDGED)
-def test_unseen_calls_earn_at_most_half_and_yield_neither_label_nor_finding(setting: str) -> None:
-    assert score("direct", setting) <= 50
-    assert counts("direct") == (0, 0, 0)
+@pytest.mark.parametrize("team", ["direct", "knowing", "pings", "numbered-pings", "alone"])
+def test_calls_describe_a_team_and_change_no_score(team: str, setting: str) -> None:
+    assert score(team, setting) == score("good", setting) == 100
+
+
+def test_unseen_calls_yield_neither_label_nor_finding() -> None:
+    assert calls_of("direct") == (0, 0)
     assert TABLE["direct"]["observability"] == "none seen"
     assert (TABLE["direct"]["label"], TABLE["direct"]["first finding"]) == ("-", "none")
 
 
-@pytest.mark.parametrize("setting", JUDGED)
-def test_an_answer_known_before_the_calls_scores_at_most_50(setting: str) -> None:
-    assert score("knowing", setting) <= 50
-
-
-@pytest.mark.parametrize("setting", JUDGED)
-@pytest.mark.parametrize("team", ["pings", "numbered-pings"])
-def test_pings_cost_points_even_if_they_are_numbered(team: str, setting: str) -> None:
-    assert score(team, setting) < score("good", setting)
-    assert counts(team) == (54, 0, 50)
-
-
 @pytest.mark.parametrize("team", ["crash", "dropped-stream"])
-def test_a_failing_member_lowers_the_teams_conduct_and_outcome(team: str) -> None:
-    assert counts(team)[1] == 1
-    assert float(TABLE[team]["conduct"]) < float(TABLE["good"]["conduct"])
+def test_a_failing_member_is_counted_and_costs_what_its_part_was_worth(team: str) -> None:
+    assert calls_of(team)[1] == 1
     assert all(score(team, setting) == 0 for setting in JUDGED), "a part of the trees is missing"
 
 
 def test_no_failure_is_charged_to_the_infrastructure() -> None:
     assert {line["infrastructure"] for line in TABLE.values()} == {"0"}
-
-
-@pytest.mark.parametrize("setting", JUDGED)
-def test_a_lone_participant_is_judged_by_its_answer_and_has_full_conduct(setting: str) -> None:
-    assert score("alone", setting) == 100
-    assert (TABLE["alone"]["conduct"], TABLE["alone"]["label"]) == ("1.000", "-")

@@ -23,7 +23,7 @@ from concord.assessment.results import (
     TraceIntegrity,
     TrialRecord,
 )
-from tests.rows import ONE_TRIAL, factors, scoring_of_one
+from tests.rows import ONE_TRIAL, parts_of, scoring_of_one
 
 BOTTLENECK = Finding(
     id="bottleneck",
@@ -71,7 +71,7 @@ def trial(*interactions: InteractionRecord, **changes: object) -> TrialRecord:
         grading=Grading(value=0.8, source="code", scorer="includes", reason=None),
         coordination_quality="high",
         coordination_value=0.8,
-        sub_scores=factors(0.8),
+        sub_scores=parts_of(0.8),
         metrics=[],
         findings=[],
         interactions=list(interactions),
@@ -91,7 +91,7 @@ def unjudged(reason: str = "no scorer, and no key for a judge", **changes: objec
             "grading": nobody,
             "overall_score": None,
             "passed": None,
-            "sub_scores": factors(None, reason=reason),
+            "sub_scores": parts_of(None, reason=reason),
             **changes,
         }
     )

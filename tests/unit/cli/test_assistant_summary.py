@@ -19,7 +19,7 @@ from tests.assistant_rows import (
     working_week,
 )
 
-COORDINATION = ("Agent graph", "Who called whom", "Structure does not predict", "coordination", "conduct", "Latency")
+COORDINATION = ("Agent graph", "Who called whom", "Structure does not predict", "coordination", "Latency")
 
 
 def shown(row: ResultRow, width: int = 80) -> str:

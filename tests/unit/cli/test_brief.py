@@ -94,7 +94,7 @@ def test_the_head_has_name_date_outcome_and_the_score_with_its_basis() -> None:
 
     assert name == "council · 8 Sep 2026, 12:36 UTC"
     assert outcome == "Passed: 1 of 1 usable trial passed, 4.2 s"
-    assert score == "Score 80.0 of 100: outcome 0.80 (by code) x conduct 1.00"
+    assert score == "Score 80.0 of 100: outcome 0.80 (by code)"
     assert team.startswith("2 agents · ")
 
 

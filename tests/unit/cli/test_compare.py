@@ -208,8 +208,8 @@ def test_the_same_judges_cause_no_warning(tmp_path: Path) -> None:
     ("scoring", "described"),
     [
         ({"version": "1", "basis": "structure"}, "version 1 on structure"),
-        ({"version": "3"}, "version 3 on outcome"),
-        ({"basis": "recorded"}, "version 2 on recorded"),
+        ({"version": "2"}, "version 2 on outcome"),
+        ({"basis": "recorded"}, "version 3 on recorded"),
     ],
 )
 def test_scores_of_different_versions_or_bases_are_refused_with_those_of_each_file(
@@ -221,7 +221,7 @@ def test_scores_of_different_versions_or_bases_are_refused_with_those_of_each_fi
     result = concord(*files)
     assert (result.exit_code, result.stdout, len(result.stderr.splitlines())) == (2, "", 1)
     a, b, c = files
-    assert f"{a}: version 2 on outcome; {b}: {described}; {c}: version 2 on outcome" in result.stderr
+    assert f"{a}: version 3 on outcome; {b}: {described}; {c}: version 3 on outcome" in result.stderr
 
 
 def test_a_file_that_mixes_kinds_of_scores_is_refused(tmp_path: Path) -> None:
@@ -230,14 +230,14 @@ def test_a_file_that_mixes_kinds_of_scores_is_refused(tmp_path: Path) -> None:
     mixed = written(tmp_path, "mixed.jsonl", ours, other)
     result = concord(written(tmp_path, "a.json", ours), mixed)
     assert result.exit_code == 2
-    assert f"{mixed}: version 2 on outcome and version 2 on recorded" in result.stderr
+    assert f"{mixed}: version 3 on outcome and version 3 on recorded" in result.stderr
 
 
 def test_a_shard_without_trials_is_ignored_when_kinds_of_scores_are_compared(tmp_path: Path) -> None:
     empty = on_structure(version="1")
     empty = empty.model_copy(update={"detail": empty.detail.model_copy(update={"trials": []})})
     found = compared(tmp_path, a=[team(), empty], b=team())
-    assert (found.scoring_version, found.basis) == ("2", "outcome")
+    assert (found.scoring_version, found.basis) == ("3", "outcome")
 
 
 def test_unjudged_trials_count_as_0_and_cause_a_warning(tmp_path: Path) -> None:

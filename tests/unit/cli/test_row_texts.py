@@ -1,26 +1,22 @@
-"""A row in words: the basis of its score, the inputs of conduct, and the participants that could not be observed."""
+"""A row in words: the basis of its score, and the participants that could not be observed."""
 
 import re
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from concord.assessment import Mode
-from concord.assessment.result_row import ResultRow, Scoring
-from concord.assessment.results import MetricParameter, MetricStatus, ParticipantObservability, SubScore, TraceIntegrity
+from concord.assessment.result_row import Figure, ResultRow, Scoring
+from concord.assessment.results import MetricStatus, ParticipantObservability, SubScore, TraceIntegrity
 from concord_cli.row_text.interactions import MAX_NAMES, coordination_label, no_calls_text, unobserved_text
 from concord_cli.row_text.score import (
     MAX_REASONS,
-    conduct_inputs,
-    factor_notes,
     pass_count_text,
     rating_of,
     rating_of_trial,
     reasons_with_counts,
 )
-from tests.rows import factors
-from tests.team_rows import ground_truth, half_judged, lone_participant, recorded, unjudged_and_unseen, unseen
+from tests.rows import parts_of
+from tests.team_rows import ground_truth, half_judged, lone_participant, recorded, unjudged_and_unseen
 from tests.unit.cli.rows import on_structure, row, trial, unjudged
 
 NUMBER = re.compile(r"\d")
@@ -33,9 +29,22 @@ def scored(**changes: object) -> Scoring:
 class TestOutcome:
     """Scores that rest on the outcome."""
 
-    def test_a_score_is_outcome_times_conduct_and_names_the_judge(self) -> None:
-        rating = rating_of(row(scoring=scored(sub_scores=factors(0.75, 0.92))))
-        assert (rating.number, rating.rests_on) == ("80.0", "outcome 0.75 (by code) x conduct 0.92")
+    def test_a_score_is_the_proven_outcome_and_names_the_judge(self) -> None:
+        rating = rating_of(row(scoring=scored(sub_scores=parts_of(0.95, 0.8))))
+        assert (rating.number, rating.rests_on) == ("80.0", "proven outcome 0.80 of 0.95 (by code)")
+
+    def test_a_score_of_version_2_names_its_conduct(self) -> None:
+        conduct = SubScore(id="conduct", value=0.92, weight=1, reason=None)
+        rating = rating_of(row(scoring=scored(version="2", sub_scores=[*parts_of(0.75), conduct])))
+        assert rating.rests_on == "outcome 0.75 (by code) x conduct 0.92"
+
+    def test_an_outcome_without_receipts_says_nothing_about_teamwork(self) -> None:
+        rating = rating_of(row(scoring=scored(basis="outcome_only")))
+        assert rating.rests_on == "outcome 0.80 (by code); teamwork not measured"
+
+    def test_the_figures_beside_the_score_are_a_note(self) -> None:
+        beside = {"information": Figure(value=0.5, low=0.25, high=0.75, trials=3), "economy": None}
+        assert "Information 0.50 (0.25 to 0.75)." in rating_of(row(scoring=scored(**beside))).notes
 
     @pytest.mark.parametrize(
         ("counts", "words"),
@@ -54,25 +63,20 @@ class TestOutcome:
         assert rating.number == "46.7 to 80.0"
         assert "1 unjudged trial counts as failed in the lower figure and as perfect in the upper one." in rating.notes
 
-    def test_factors_averaged_over_trials_come_with_a_note(self) -> None:
-        several, single = rating_of(row(scoring=scored(judged_by_code=2))), rating_of(row())
-        assert any("multiplied trial by trial" in note for note in several.notes)
-        assert single.notes == ()
+    def test_means_over_trials_come_with_a_note(self) -> None:
+        assert rating_of(row(scoring=scored(judged_by_code=2))).notes == ("Means of 2 trials.",)
+        assert rating_of(row()).notes == ()
 
     def test_without_any_judged_trial_the_reason_replaces_the_score(self) -> None:
         nobody = row(
-            scoring=scored(judged_by_code=0, unjudged=1, score_high=95, sub_scores=factors(None)), trials=[unjudged()]
+            scoring=scored(judged_by_code=0, unjudged=1, score_high=95, sub_scores=parts_of(None)), trials=[unjudged()]
         )
         for each in (nobody, nobody.model_copy(update={"score": None})):
             rating = rating_of(each)
             assert rating.number is None
             assert rating.rests_on == "nobody judged the outcome (no scorer, and no key for a judge)"
 
-    def test_without_conduct_the_score_is_the_outcome(self) -> None:
-        rating = rating_of(row(scoring=scored(sub_scores=factors(0.8, None))))
-        assert (rating.number, rating.rests_on) == ("80.0", "outcome 0.80 (by code)")
-
-    def test_a_lone_participants_conduct_of_1_is_not_a_factor_in_the_text(self) -> None:
+    def test_a_lone_participants_score_is_its_outcome(self) -> None:
         for rating in (
             rating_of(lone_participant()),
             rating_of_trial(lone_participant(), lone_participant().detail.trials[0]),
@@ -136,52 +140,12 @@ def test_a_row_without_judged_trials_counts_no_failed_ones() -> None:
     assert pass_count_text(unjudged_and_unseen()) == "1 usable trial, none judged"
 
 
-def inputs_of(**values: object) -> list[MetricParameter]:
-    return [MetricParameter(name=name, value=f"{value}") for name, value in values.items()]
-
-
-def test_the_inputs_of_conduct_are_put_in_words() -> None:
-    text = conduct_inputs([inputs_of(participants=3, k=5, carried=12, failed=1, bought_nothing=2, of_late="x")])
-    assert text.startswith("12 calls between participants carried, 1 failed, 2 bought nothing, 3 participants, k = 5 (")
-    assert text.endswith(", of late x")
-
-
-def test_calls_not_read_whole_are_mentioned_if_any_trial_has_some() -> None:
-    text = conduct_inputs([inputs_of(carried=3000, unread=1), inputs_of(carried=5)])
-    assert text == "3,005 calls between participants carried, 1 not fully read"
-
-
-def test_counts_are_summed_over_trials_and_settings_shown_only_if_all_trials_share_them() -> None:
-    text = conduct_inputs([inputs_of(k=5, carried=3, participants=2), inputs_of(k=5, carried=4, participants=3)])
-    assert text.startswith("7 calls between participants carried, k = 5 (")
-    assert "participants," not in text
-
-
-def test_without_carried_calls_the_reason_replaces_the_counts() -> None:
-    [_, conduct] = unseen().detail.scoring.sub_scores
-    assert (conduct.value, conduct.reason) == (0.5, None)
-    assert factor_notes(conduct, unseen().detail.trials) == [
-        "not observed: the gateway carried no call between participants"
-    ]
-
-
-def test_a_factor_has_the_rows_notes_if_no_trial_has_any() -> None:
-    part = SubScore(id="conduct", value=0.9, weight=1, reason="told once", inputs=inputs_of(carried=2))
-    assert factor_notes(part, []) == ["told once", "2 calls between participants carried"]
-
-
 def test_each_reason_is_given_once_with_its_trials_and_excess_reasons_are_counted() -> None:
     assert reasons_with_counts(["a", "a"]) == ["a"]
     assert reasons_with_counts(["a", None, "b", "a"]) == ["a (2 of 4 trials)", "b (1 of 4 trials)"]
     many = reasons_with_counts([f"reason {number}" for number in range(MAX_REASONS + 2)])
     assert many[-1] == "and 2 more reasons"
     assert len(many) == MAX_REASONS + 1
-
-
-@given(st.dictionaries(st.sampled_from(["participants", "k", "{}", "other"]), st.text(max_size=9)))
-def test_no_setting_of_conduct_is_lost(inputs: dict[str, str]) -> None:
-    text = conduct_inputs([inputs_of(**inputs)])
-    assert all(value in text for value in inputs.values())
 
 
 def test_coordination_without_a_label_gives_the_rows_reason() -> None:

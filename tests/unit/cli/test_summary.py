@@ -31,7 +31,7 @@ def line_with(word: str, text: str) -> str:
 def test_the_headline_has_score_label_trials_agents_and_time() -> None:
     text = shown(row())
 
-    assert "Score 80.0 of 100: outcome 0.80 (by code) x conduct 1.00\n" in text
+    assert "Score 80.0 of 100: outcome 0.80 (by code)\n" in text
     assert "coordination: high · 2 agents · 1 of 1 usable trial passed · 4.2 s\n" in text
     assert "confidence: low" in shown(row(confidence="low"))
 
@@ -52,14 +52,10 @@ def test_without_a_judge_the_reason_replaces_the_score() -> None:
     assert "of 100" not in text
 
 
-def test_factors_have_no_weight_and_conduct_lists_its_inputs() -> None:
+def test_an_outcome_has_no_weight() -> None:
     text = shown(troubled_six())
-    factors = text.partition("Factors of the score")[2].partition("Agent graph")[0]
-
     assert "weight" not in text
-    assert "0.64 ██████░░░░" in line_with("conduct", factors)
-    assert "not observed: the gateway carried no call between participants (1 of 2 trials); 8 calls" in flat(factors)
-    assert "8 calls between participants carried, 4 failed, 0 bought nothing, 6 participants" in flat(factors)
+    assert "0.20 ██░░░░░░░░" in line_with("outcome", text.partition("\nOutcome")[2].partition("Agent graph")[0])
 
 
 def test_the_caveat_on_structure_appears_once() -> None:

@@ -2,7 +2,6 @@
 
 from io import StringIO
 
-import pytest
 from rich.console import Console
 
 from concord.assessment.result_row import ResultRow
@@ -61,17 +60,6 @@ def test_controls_are_shown_with_the_gap_and_its_interval() -> None:
 
 def test_a_shared_process_is_said_beside_the_seats() -> None:
     assert "5 seats in one process" in shown(withholding_team())
-
-
-@pytest.mark.parametrize(("conduct", "said"), [(0.95, True), (1.0, False)])
-def test_a_lone_participant_whose_seats_wasted_messages_is_shown_its_conduct(conduct: float, said: bool) -> None:
-    document = clean_team().model_dump(mode="json")
-    document["detail"]["coordination_status"] = "not_applicable"
-    document["detail"]["coordination_quality"] = None
-    [_, part] = document["detail"]["scoring"]["sub_scores"]
-    part["value"] = conduct
-    text = flat(ResultRow.model_validate(document))
-    assert ("x conduct 0.95" in text, "conduct" in text) == (said, said)
 
 
 def test_an_answer_without_a_source_is_told_with_its_seat() -> None:

@@ -56,9 +56,9 @@ def test_version_1_rows_can_be_compared_with_each_other(tmp_path: Path) -> None:
     assert [(pair.shared_tasks, pair.paired_trials) for pair in found.pairs] == [(1, 1)]
 
 
-def test_comparing_version_1_with_version_2_is_refused(tmp_path: Path) -> None:
+def test_comparing_version_1_with_version_3_is_refused(tmp_path: Path) -> None:
     document = {"participants": {}, "results": [mesh_of_five().model_dump(mode="json")]}
     (tmp_path / "new.json").write_text(json.dumps(document))
     code, message = concord("compare", HUB_SPOKE, tmp_path / "new.json")
     assert code == 2
-    assert f"{HUB_SPOKE}: version 1 on structure; {tmp_path / 'new.json'}: version 2 on outcome" in message
+    assert f"{HUB_SPOKE}: version 1 on structure; {tmp_path / 'new.json'}: version 3 on outcome" in message

@@ -14,7 +14,6 @@ from concord_evaluator.documents import JudgedTrial, TrialEvaluation
 from concord_evaluator.limits import EvaluationLimits
 from concord_evaluator.pipeline import Budget, evaluate_trial, verdict_on, without_metrics
 from concord_evaluator.recomputation import recomputed_row
-from concord_evaluator.trace import is_observed
 from concord_evaluator.verdicts import given_up, with_late
 from concord_evaluator.worker.pool_functions import evaluation_of
 from tests.unit.evaluator.graphs import mesh
@@ -84,7 +83,7 @@ async def test_an_evaluation_of_too_many_steps_leaves_out_the_same_ones() -> Non
 
 
 async def test_a_trial_whose_evaluation_failed_has_its_score_again() -> None:
-    observed: Sequence[ReportBatch] = list(filter(is_observed, BATCHES))
+    observed: Sequence[ReportBatch] = [batch for batch in BATCHES if batch.is_observed]
     evaluation = without_metrics(PLAN, ENDED, observed, "out of memory")
     row = await recomputed_row(contents(inputs(failure="out of memory")))
     assert row == row_of(evaluation)

@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from concord.suite import Draw, SuiteTask, Topology, neighbours_in, neighbours_of
 from concord_gateway.drivers.rounds import turn_limit_s
-from concord_gateway.rounds.reply import MAX_MESSAGE, Outgoing, Reply, read_reply
+from concord_gateway.rounds.reply import Outgoing, Reply, read_reply
 from concord_gateway.rounds.state import Rounds, Turn
 from concord_gateway.rounds.texts import turn_text
 from concord_suites.pool.maximum import Maximum
@@ -125,9 +125,9 @@ class TestDelivery:
     def test_a_long_message_is_cut_off_and_that_is_told(self) -> None:
         rounds = Rounds(task(), max_rounds=5)
         rounds.begin()
-        rounds.take({"a": reply(("b", "x" * (MAX_MESSAGE + 1))), "b": NOTHING, "c": NOTHING})
+        rounds.take({"a": reply(("b", "x" * (task().message_limit + 1))), "b": NOTHING, "c": NOTHING})
         rounds.begin()
-        assert len(rounds.inbox("b")[0].text) == MAX_MESSAGE
+        assert len(rounds.inbox("b")[0].text) == task().message_limit
         assert "cut off" in turn_text(rounds, "a")
 
 

@@ -1,6 +1,6 @@
 """Means over trials: of metrics, findings and the parts of the score."""
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import Final, TypeVar
 
@@ -16,9 +16,6 @@ from concord.assessment.results import (
 from concord_evaluator.aggregate.trials import mean
 
 _AGGREGATION: Final = MetricParameter(name="aggregation", value="mean over trials")
-
-_COUNTS: Final = frozenset({"carried", "failed", "bought_nothing", "unread"})
-"""The inputs of a part of the score that are summed over the trials."""
 
 _Item = TypeVar("_Item")
 _Key = TypeVar("_Key", bound=Hashable)
@@ -77,7 +74,7 @@ def _merged_finding(findings: list[Finding]) -> Finding:
 
 
 def mean_sub_scores(records: Sequence[TrialRecord]) -> list[SubScore]:
-    """The mean of each part of the score over the trials in which it is defined; its counts are summed."""
+    """The mean of each part of the score over the trials in which it is defined."""
     groups = _grouped((part for record in records for part in record.sub_scores), lambda part: part.id)
     return [_mean_sub_score(parts) for _, parts in groups]
 
@@ -85,15 +82,11 @@ def mean_sub_scores(records: Sequence[TrialRecord]) -> list[SubScore]:
 def _mean_sub_score(parts: list[SubScore]) -> SubScore:
     defined = [part.value for part in parts if part.value is not None]
     reasons = {part.reason for part in parts}
-    counts: Counter[str] = Counter()
-    for counted in (each for part in parts for each in part.inputs if each.name in _COUNTS):
-        counts[counted.name] += int(counted.value)
-    summed = [MetricParameter(name=name, value=str(count)) for name, count in counts.items()]
     return parts[0].model_copy(
         update={
             "value": mean(defined),
             "reason": parts[0].reason if len(reasons) == 1 or not defined else None,
-            "inputs": [MetricParameter(name="trials", value=str(len(defined))), *summed],
+            "inputs": [MetricParameter(name="trials", value=str(len(defined)))],
         }
     )
 

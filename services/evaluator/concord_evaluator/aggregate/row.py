@@ -50,7 +50,7 @@ def make_row(
     usable = [trial for trial in trials if trial.record.usable and not is_control(plan, trial.record.task_id)]
     failures = _infrastructure_failures(plan, infrastructure, verdicts, trials)
     of_team = plan.model_copy(update={"trials": [each for each in plan.trials if not is_control(plan, each.task_id)]})
-    scores = scores_of(of_team, [trial.record for trial in usable], failures)
+    scores = scores_of(of_team, [trial.record for trial in usable])
     detail = _detail(of_team, trials, usable, failures, scores, verdicts)
     return ResultRow(
         pass_rate=scores.pass_rate,
@@ -174,7 +174,7 @@ def _warnings(plan: AssessmentPlan, trials: Sequence[EvaluatedTrial]) -> list[st
 
 def _weight_warnings(plan: AssessmentPlan) -> Iterator[str]:
     if plan.config.weights and plan.mode is not Mode.GROUND_TRUTH:
-        yield "`weights` have no effect: the score is outcome x conduct; they weigh the structure of a given pattern"
+        yield "`weights` have no effect: the score is the proven outcome; they weigh the structure of a given pattern"
 
 
 def _unknown_warnings(kind: str, names: Sequence[str], known: Sequence[str]) -> Iterator[str]:

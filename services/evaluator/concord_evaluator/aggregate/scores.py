@@ -4,9 +4,10 @@ from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
+from typing import Literal
 
 from concord.assessment import AssessmentPlan, Mode
-from concord.assessment.result_row import Basis, InfrastructureFailure, PassPower, Scoring, Statistics
+from concord.assessment.result_row import Basis, Figure, PassPower, Scoring, Statistics
 from concord.assessment.results import TrialRecord
 from concord_evaluator.aggregate.means import mean_sub_scores
 from concord_evaluator.aggregate.trials import EvaluatedTrial
@@ -14,6 +15,12 @@ from concord_evaluator.scoring import SCORING_VERSION
 from concord_evaluator.statistics import Confidence, Interval, confidence_in, mean_interval, pass_power, rate_interval
 
 _BASIS: dict[Mode, Basis] = {Mode.LIVE: "outcome", Mode.GROUND_TRUTH: "structure", Mode.RECORDED: "recorded"}
+
+
+def basis_of(plan: AssessmentPlan) -> Basis:
+    """What a score rests on. The user's own tasks have no receipts: their outcome says nothing about teamwork."""
+    own = [task for task in plan.tasks if task.family is None and task.scenario is None]
+    return "outcome_only" if plan.mode is Mode.LIVE and own else _BASIS[plan.mode]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +40,8 @@ class Scores:
 
     trials: tuple[TrialScore, ...]
     n_unjudged: int
+    n_lost: int = 0
+    """Those of the unjudged trials that have no evaluation."""
 
     @property
     def overall(self) -> float | None:
@@ -52,20 +61,17 @@ class Scores:
         return 100 * sum(trial.passed_low for trial in self.trials) / len(self.trials)
 
 
-def scores_of(
-    plan: AssessmentPlan, records: Sequence[TrialRecord], infrastructure: Sequence[InfrastructureFailure]
-) -> Scores:
-    """The scores of the usable `records`, and of trials that ran without being evaluated, which count as unjudged.
+def scores_of(plan: AssessmentPlan, records: Sequence[TrialRecord]) -> Scores:
+    """The scores of the usable `records`, and of all other planned trials, which count as unjudged.
 
-    So no team gains by preventing the evaluation of a trial.
+    So no team gains by preventing a trial or its evaluation.
     """
     evaluated = {record.trial_id for record in records}
-    not_run = {failure.trial_id for failure in infrastructure if failure.stage == "trial"}
-    lost = [trial for trial in plan.trials if trial.trial_id not in evaluated | not_run]
+    lost = [trial for trial in plan.trials if trial.trial_id not in evaluated]
     known = [_score(record) for record in records]
     unknown = [TrialScore(trial.task_id, 0.0, 1.0, passed_low=False, passed_high=True) for trial in lost]
     unjudged = sum(record.overall_score is None for record in records) + len(lost)
-    return Scores((*known, *unknown), unjudged)
+    return Scores((*known, *unknown), unjudged, len(lost))
 
 
 def _score(record: TrialRecord) -> TrialScore:
@@ -82,7 +88,7 @@ def scoring_of(plan: AssessmentPlan, records: Sequence[TrialRecord], scores: Sco
     high = scores.overall_high
     return Scoring(
         version=SCORING_VERSION,
-        basis=_BASIS[plan.mode],
+        basis=basis_of(plan),
         pass_threshold=plan.config.thresholds.pass_mark,
         usable_trials=len(records),
         passed_trials=sum(record.passed is True for record in records),
@@ -90,8 +96,30 @@ def scoring_of(plan: AssessmentPlan, records: Sequence[TrialRecord], scores: Sco
         judged_by_model=judged["model"],
         judged_by_record=judged["recorded"],
         unjudged=scores.n_unjudged,
+        complete=not scores.n_lost,
         score_high=None if high is None else 100 * high,
+        information=_figure(records, "information"),
+        economy=_figure(records, "economy"),
         sub_scores=mean_sub_scores(records),
+    )
+
+
+def _figure(records: Sequence[TrialRecord], name: Literal["information", "economy"]) -> Figure | None:
+    """The mean of a figure of team tasks over the trials that have it, with its interval; None without such trials."""
+    known = [
+        (record.task_id, value)
+        for record in records
+        if record.team_task is not None and (value := getattr(record.team_task, name)) is not None
+    ]
+    if not known:
+        return None
+    tasks, values = zip(*known, strict=True)
+    interval = mean_interval(values, tasks)
+    return Figure(
+        value=fmean(values),
+        low=None if interval is None else max(0.0, interval.low),
+        high=None if interval is None else min(1.0, interval.high),
+        trials=len(values),
     )
 
 

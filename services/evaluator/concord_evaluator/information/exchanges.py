@@ -7,14 +7,13 @@ from datetime import UTC, datetime, timedelta
 from typing import Final, NamedTuple
 
 from concord.assessment.results import RoundsRecord, SeatReply
-from concord.trace.attributes import AGENT_NAME, MAX_WHOLE, NOT_CARRIED, RESPONSE_TEXT, ROUND, WHOLE, whole_of
+from concord.trace.attributes import AGENT_NAME, CUT_FROM, MAX_WHOLE, NOT_CARRIED, RESPONSE_TEXT, ROUND, WHOLE, whole_of
 from concord.trace.decoding import read
 from concord.trace.report import ReportBatch, unpack
 from concord.trace.step import StepFacts, as_utc
 from concord.wire.roster import Roster
 from concord_evaluator.information.flow import Flow, Sent
 from concord_evaluator.information.losses import Answered, Turns
-from concord_evaluator.trace.gateway_calls import is_observed
 
 MAX_MESSAGES: Final = 50_000
 """Messages of a trial that are read, the first ones."""
@@ -39,8 +38,10 @@ class Exchanged:
     """After which times coverage is given."""
     answered_calls: frozenset[str] | None = None
     """The step ids of answered calls; None in rounds."""
-    is_cut: bool = False
-    """Whether some message, or a part of one, was not read."""
+    cut: int = 0
+    """Messages of which only the beginning was delivered or read."""
+    is_complete: bool = True
+    """Whether all messages were read."""
 
     @property
     def count(self) -> int:
@@ -48,6 +49,11 @@ class Exchanged:
         if self.answered_calls is not None:
             return len(self.answered_calls)
         return sum(each.delivered for each in self.messages)
+
+    @property
+    def sent(self) -> int:
+        """The messages sent, delivered or not; by calls, the calls."""
+        return len(self.messages) if self.answered_calls is None else len({each.step_id for each in self.messages})
 
     def redundant(self, flow: Flow) -> int:
         """Those of them that brought no fact that was new to a reader."""
@@ -58,7 +64,7 @@ class Exchanged:
 
 def by_rounds(batches: Iterable[ReportBatch], roster: Roster, rounds: RoundsRecord) -> Exchanged:
     """The messages of a trial in rounds. A message's time is its round."""
-    messages = list[Sent]()
+    messages, cut = list[Sent](), 0
     for step, sender, receiver in _steps(batches, roster):
         number, text = step.additional_attributes.get(ROUND), _requests(step).get("text")
         if len(messages) == MAX_MESSAGES:
@@ -67,11 +73,12 @@ def by_rounds(batches: Iterable[ReportBatch], roster: Roster, rounds: RoundsReco
             continue  # a call, which the gateway refused
         delivered = step.failure is None and int(number) < rounds.rounds
         said = text if isinstance(text, str) else ""
+        cut += CUT_FROM in step.additional_attributes
         messages.append(Sent(step.step_id, int(number), sender, receiver, said, delivered))
     turns = Turns(*(_by_seat(rounds, state) for state in ("unreadable", "late", "failed")))
     answered = Answered(rounds.answered_in, rounds.rounds)
     times = range(1, rounds.rounds + 1)
-    return Exchanged(messages, answered, turns, times, is_cut=len(messages) == MAX_MESSAGES)
+    return Exchanged(messages, answered, turns, times, cut=cut, is_complete=len(messages) < MAX_MESSAGES)
 
 
 def _by_seat(rounds: RoundsRecord, state: str) -> Mapping[str, frozenset[int]]:
@@ -94,10 +101,13 @@ class _Event(NamedTuple):
     delivered: bool
 
 
-def by_calls(batches: Iterable[ReportBatch], roster: Roster, replies: Sequence[SeatReply] | None) -> Exchanged:
+def by_calls(
+    batches: Iterable[ReportBatch], roster: Roster, replies: Sequence[SeatReply] | None, limit: int = MAX_WHOLE
+) -> Exchanged:
     """The requests and answers of a trial by calls. A message's time is its place among them, from 1 on.
 
     A request that the gateway forwarded counts as delivered, whatever became of its call: its callee may have read it.
+    `limit`: the characters of a message that are read.
     """
     found, answered = list[_Event](), set[str]()
     for step, sender, receiver in _steps(batches, roster):
@@ -126,7 +136,8 @@ def by_calls(batches: Iterable[ReportBatch], roster: Roster, replies: Sequence[S
         Turns(late=dict.fromkeys(gone["late"], always), failed=dict.fromkeys(gone["failed"], always)),
         _spread(ends),
         frozenset(answered),
-        is_cut=len(found) >= MAX_MESSAGES or any(len(each.text) >= MAX_WHOLE for each in found),
+        cut=sum(len(each.text) > limit for each in found),
+        is_complete=len(found) < MAX_MESSAGES,
     )
 
 
@@ -144,7 +155,7 @@ def _events(step: StepFacts, caller: str, callee: str) -> Iterator[_Event]:
 def _steps(batches: Iterable[ReportBatch], roster: Roster) -> Iterator[tuple[StepFacts, str, str]]:
     """The calls between seats that the gateway observed, each once, with sender and receiver."""
     seen = set[str]()
-    for batch in filter(is_observed, batches):
+    for batch in (each for each in batches if each.is_observed):
         for step in read(unpack(batch.body)).steps:
             call = step.agent_call
             sender = step.additional_attributes.get(AGENT_NAME, "")

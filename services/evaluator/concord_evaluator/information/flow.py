@@ -4,7 +4,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from concord.suite import Fact, Family, SuiteTask, Value
+from concord.suite import Answers, Fact, Family, SuiteTask, Value
+from concord_evaluator.information.answers_told import right_parts
 from concord_evaluator.information.recogniser import Recogniser, Stated, as_found
 
 
@@ -25,11 +26,12 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Conveyed:
-    """A message, with the facts that it states or stands for."""
+    """A message, with what it states and the facts that it tells."""
 
     message: Sent
     stated: Stated
     facts: frozenset[str]
+    """The facts that it tells: none that its sender could not know."""
     news: frozenset[str]
     """The facts that its receiver did not know before."""
     strange: tuple[Value, ...]
@@ -73,11 +75,14 @@ class _Tracker:
     task: SuiteTask
     family: Family
     known: dict[str, dict[str, Arrival]]
+    answers: Answers
     _facts: dict[str, Fact] = field(init=False)
     _ids: Mapping[Value, frozenset[str]] = field(init=False)
     """The facts that a value belongs to."""
     _results: dict[frozenset[str], Mapping[Value, frozenset[str]]] = field(default_factory=dict)
     """The partial results by the ids of the facts that they follow from."""
+    _right: dict[tuple[str, str], frozenset[str]] = field(default_factory=dict)
+    """By text and receiver, the parts to which it gives the right answer."""
     _told: defaultdict[tuple[str, Value], list[tuple[int, frozenset[str]]]] = field(
         default_factory=lambda: defaultdict(list)
     )
@@ -93,9 +98,15 @@ class _Tracker:
         self._ids = {value: frozenset(facts) for value, facts in ids.items()}
 
     def follow(self, message: Sent, stated: Stated) -> Conveyed:
-        """The facts that a message conveys. Its receiver knows them from then on."""
-        results = self._results_of(message, stated)
-        conveyed = stated.facts.union(*results.values())
+        """The facts that a message conveys. Its receiver knows them from then on.
+
+        A message tells a fact only if its sender could know it: by the fact's own value, by a partial result, or by the
+        right answer to a part whose needed facts its sender could all know.
+        """
+        own = self.known.get(message.sender, {})
+        able = frozenset(fact for fact, arrival in own.items() if arrival.time <= message.time)
+        results = self._results_of(message, stated, able)
+        conveyed = (stated.facts & able).union(*results.values(), self._answered(message, able))
         strange = tuple(value for value in stated.strange if value not in results)
         arrived = message.delivered and message.receiver in self.known
         met = self.known.get(message.receiver, {})
@@ -107,13 +118,22 @@ class _Tracker:
                 self._told[message.receiver, value].append((message.time + 1, facts))
         return Conveyed(message, stated, conveyed, frozenset(news if arrived else ()), strange)
 
-    def _results_of(self, message: Sent, stated: Stated) -> Mapping[Value, frozenset[str]]:
+    def _answered(self, message: Sent, able: frozenset[str]) -> frozenset[str]:
+        """The needed facts of the parts to which a message gives the right answer, if its sender could know them."""
+        met = self.known.get(message.receiver, {})
+        parts = [part for part in self.task.parts if able.issuperset(part.needs) and not met.keys() >= set(part.needs)]
+        if not parts:
+            return frozenset()
+        read = message.text, message.receiver
+        if read not in self._right:
+            self._right[read] = right_parts(self.task, self.family, *read, self.answers)
+        return frozenset().union(*(part.needs for part in parts if part.id in self._right[read]))
+
+    def _results_of(self, message: Sent, stated: Stated, able: frozenset[str]) -> Mapping[Value, frozenset[str]]:
         """The partial results that a message states, and the facts that they stand for: none that it states itself."""
         possible = [value for value in stated.values if self._may_be_result(value, message, stated)]
         if not possible:
             return {}
-        own = self.known.get(message.sender, {})
-        able = frozenset(fact for fact, arrival in own.items() if arrival.time <= message.time)
         if able not in self._results:
             found = self.family.partial_results(self.task, [self._facts[fact] for fact in able])
             self._results[able] = {as_found(value): facts for value, facts in found.items()}
@@ -137,14 +157,14 @@ class _Tracker:
         return stated.facts <= own and not stated.strange and not is_held
 
 
-def flow_of(task: SuiteTask, family: Family, messages: Iterable[Sent]) -> Flow:
-    """Follows the facts of a task through messages."""
+def flow_of(task: SuiteTask, family: Family, messages: Iterable[Sent], answers: Answers | None = None) -> Flow:
+    """Follows the facts of a task through messages. `answers`: the last answers of the trial, if there are any."""
     recogniser = Recogniser(task)
     known: dict[str, dict[str, Arrival]] = {seat: {} for seat in task.seats}
     for fact in task.facts:
         for holder in fact.holders:
             known[holder][fact.id] = Arrival(0, None)
-    tracker, read = _Tracker(task, family, known), dict[str, Stated]()
+    tracker, read = _Tracker(task, family, known, answers or {}), dict[str, Stated]()
     done: list[Conveyed] = []
     for message in sorted(messages, key=lambda each: each.time):
         if message.text not in read:

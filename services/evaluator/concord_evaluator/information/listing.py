@@ -13,11 +13,13 @@ from concord.assessment.team_results import (
     FlowRecord,
     PartFailure,
     UnexplainedKnowledge,
+    UnprovenPart,
 )
 from concord.suite import SuiteTask
 from concord_evaluator.information.failures import Failure
 from concord_evaluator.information.flow import Conveyed, Flow
 from concord_evaluator.information.losses import Answered, Cause
+from concord_evaluator.information.receipts import Unproven
 from concord_evaluator.information.unexplained import Unexplained
 
 
@@ -33,6 +35,19 @@ def listed_failures(failures: Sequence[Failure]) -> list[PartFailure]:
             facts_omitted=max(0, len(each.facts) - MAX_NAMED_FACTS),
         )
         for each in _some_of_each_kind(failures)
+    ]
+
+
+def listed_unproven(found: Sequence[Unproven]) -> list[UnprovenPart]:
+    """At most `MAX_FAILURES` unproven parts, each with at most `MAX_NAMED_FACTS` of its facts."""
+    return [
+        UnprovenPart(
+            part=each.part,
+            seat=each.seat,
+            facts=list(each.facts[:MAX_NAMED_FACTS]),
+            facts_omitted=max(0, len(each.facts) - MAX_NAMED_FACTS),
+        )
+        for each in found[:MAX_FAILURES]
     ]
 
 

@@ -11,11 +11,8 @@ from typing import Final
 from concord.suite import Fact, Kind, SuiteTask, Value
 from concord_evaluator.information.values import Found, normalised, values_in
 
-MAX_READ: Final = 100_000
-"""Characters of a message that are read."""
-
 _SENTENCE_END: Final = re.compile(r"[.;!?](?=\s|$)|\n+")
-_CONCLUDING: Final = re.compile(
+CONCLUDING: Final = re.compile(
     r"\b(?:so far|as yet|yet|until now|up to (?:now|here)|in all|altogether|together|total|subtotal|sum|result|"
     r"maximum|max|minimum|min|highest|lowest|largest|smallest|greatest|most|least|best|leads?|leading|combin\w+|merg\w+|partial|"
     r"intermediate|running|cumulative|overall|added up|comes? to|makes?|stand|conclu\w+|therefore|hence|thus)\b",
@@ -23,6 +20,11 @@ _CONCLUDING: Final = re.compile(
 )
 """Words by which a sentence gives a result of several facts, rather than one of them."""
 _WORDED: Final = frozenset({Kind.NAME, Kind.WORD})
+_FARTHEST: Final = 80
+"""Characters between an anchor and a word that stands for its value: in a list of all words, every word has every other
+near it."""
+_MOST_NAMES: Final = 4
+"""Names in a sentence one of which may be a result."""
 _SHORTEST_NAME: Final = 5
 """Shorter words resemble a name by chance."""
 
@@ -65,6 +67,7 @@ class Recogniser:
                 if each is not None and each.kind is Kind.NAME and len(each.text) >= _SHORTEST_NAME
             }
         )
+        self._limit = task.message_limit
         texts = (*task.briefs.values(), task.question, "\n".join(task.seats))
         self._known = words | {found.value for text in texts for found in values_in(normalised(text))}
         self._telling = words | _capitalised("\n".join(texts))
@@ -72,7 +75,7 @@ class Recogniser:
 
     def stated(self, text: str) -> Stated:
         """The facts and values that a text states."""
-        plain = normalised(text[:MAX_READ])
+        plain = normalised(text[: self._limit])
         found = values_in(plain)
         strange = self._strange(found)
         kept = [
@@ -83,9 +86,11 @@ class Recogniser:
         facts = {fact_id for each in found for fact_id in self._plain.get(each.value, ())}
         contradicted, beside, concluded = set[str](), set[Found](), set[Value]()
         for words, sentence in _sentences(plain, kept):
-            if _CONCLUDING.search(words):
-                concluded |= {each.value for each in sentence}
+            if CONCLUDING.search(words):
+                concluded |= _results_in(sentence)
             for anchor, value in self._pairs(sentence, strange):
+                if value.value.kind is Kind.WORD and abs(value.at - anchor.at) > _FARTHEST:
+                    continue
                 about = [fact for fact in self._anchored[anchor.value] if as_found(fact.value) == value.value]
                 facts |= {fact.id for fact in about}
                 beside |= {anchor, value} if about else set()
@@ -157,6 +162,12 @@ def _capitalised(text: str) -> set[Value]:
     found = set(re.findall(r"[^\W\d_]+", text))
     lower = {word for word in found if word.islower()}
     return {Value(Kind.WORD, word.casefold()) for word in found} - {Value(Kind.WORD, word) for word in lower}
+
+
+def _results_in(sentence: Sequence[Found]) -> set[Value]:
+    """The values that a sentence may give as a result. A list of many names gives none of them."""
+    names = {each.value for each in sentence if each.value.kind is Kind.WORD}
+    return {each.value for each in sentence} - (names if len(names) > _MOST_NAMES else set())
 
 
 def _nearest(found: Found, others: Sequence[Found]) -> Found:

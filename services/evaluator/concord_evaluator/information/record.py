@@ -9,13 +9,14 @@ from concord.assessment.request import Control, Exchange
 from concord.assessment.results import Finding, TrialOutcome
 from concord.assessment.seats import shared_processes
 from concord.assessment.team_results import MAX_FAILURES, TeamTaskRecord
-from concord.suite import SuiteTask, Topology, fewest_calls
+from concord.suite import SuiteTask, Topology, fewest_calls, flooding_calls, flooding_messages
 from concord.trace.report import ReportBatch
 from concord.wire.roster import Roster
 from concord_evaluator.information.exchanges import by_calls, by_rounds
 from concord_evaluator.information.failures import failures_of
 from concord_evaluator.information.flow import Flow, flow_of
-from concord_evaluator.information.listing import flow_record, listed_failures, listed_unexplained
+from concord_evaluator.information.listing import flow_record, listed_failures, listed_unexplained, listed_unproven
+from concord_evaluator.information.receipts import Credit, credit_of, economy, information
 from concord_evaluator.information.unexplained import unexplained_in
 
 MAX_NAMED: Final = 5
@@ -34,15 +35,22 @@ def team_task_record(
     seats = plan.agents(trial.task_id)
     roster = Roster(seats)
     exchanged = (
-        by_rounds(batches, roster, outcome.rounds) if outcome.rounds else by_calls(batches, roster, outcome.replies)
+        by_rounds(batches, roster, outcome.rounds)
+        if outcome.rounds
+        else by_calls(batches, roster, outcome.replies, task.message_limit)
     )
-    flow = flow_of(task, family, exchanged.messages)
     answers = {each.agent: each.text for each in outcome.answers if each.text is not None}
+    flow = flow_of(task, family, exchanged.messages, answers)
     alone = spec.control is Control.SOLO  # who knows all briefs needs no message
     failures = [] if alone else failures_of(task, family, answers, flow, exchanged.answered, exchanged.turns)
-    unexplained = [] if alone or exchanged.is_cut else unexplained_in(task, answers, exchanged.messages)
+    grade = family.grade(answers, task.key)
+    credit = Credit(grade.parts) if spec.control else credit_of(task, grade, flow, exchanged.answered)
+    is_whole = exchanged.is_complete and not exchanged.cut
+    unexplained = unexplained_in(task, answers, exchanged.messages) if is_whole and not alone else []
     in_calls = spec.exchange is Exchange.CALLS
     fewest = fewest_calls(task) if in_calls else task.fewest_messages
+    simple = flooding_calls(task) if in_calls else flooding_messages(task)
+    passed = not spec.control and credit.outcome >= plan.config.thresholds.pass_mark
     return TeamTaskRecord(
         family=spec.name,
         difficulty=spec.difficulty,
@@ -58,6 +66,13 @@ def team_task_record(
         fewest_messages=fewest.value,
         fewest_is_exact=fewest.exact,
         redundant=exchanged.redundant(flow),
+        credited=credit.outcome,
+        information=None if spec.control else information(task, flow, exchanged.answered),
+        unproven=listed_unproven(credit.unproven),
+        unproven_omitted=max(0, len(credit.unproven) - MAX_FAILURES),
+        simple_messages=simple,
+        economy=economy(simple, exchanged.sent) if passed else None,
+        cut_messages=exchanged.cut,
         coverage=[_coverage(task, flow, time) for time in exchanged.times],
         failures=listed_failures(failures),
         failures_omitted=max(0, len(failures) - MAX_FAILURES),
@@ -67,7 +82,7 @@ def team_task_record(
 
 
 def unexplained_findings(record: TeamTaskRecord | None) -> list[Finding]:
-    """A finding for each seat whose answer states a fact that no message had brought. The trial's score is then 0."""
+    """A finding for each seat whose answer states a fact that no message had brought. Its part earns nothing by it."""
     return [
         Finding(
             id="unexplained_knowledge",
@@ -77,7 +92,7 @@ def unexplained_findings(record: TeamTaskRecord | None) -> list[Finding]:
             threshold=None,
             step_ids=[],
             advice=f"{each.seat} answered with {', '.join(each.facts[:MAX_NAMED])}, which no message and no brief told "
-            "it. The trial counts 0, because seats may exchange what they know in messages only.",
+            "it. An answer counts only as far as messages brought its facts.",
             measured="facts without a source",
         )
         for each in ([] if record is None else record.unexplained)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
+from text_to_num import alpha2digit  # type: ignore[import-untyped]
+
 from concord.month_names import MONTH_PATTERN, month_number
-from concord.suite import Family, Kind, SuiteTask, Value
+from concord.suite import Kind, Value
 
 SMALLEST_NUMBER: Final = 10_000
 """Smaller numbers occur in any text, and prove nothing."""
@@ -21,10 +23,13 @@ _ISO: Final = re.compile(r"(?<!\d)(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?!\d)")
 _DAY_FIRST: Final = re.compile(rf"(?<!\w)({_DAY})(?: of)? ({_MONTH}),? (\d{{4}})(?!\d)", re.IGNORECASE)
 _MONTH_FIRST: Final = re.compile(rf"(?<!\w)({_MONTH}) ({_DAY}),? (\d{{4}})(?!\d)", re.IGNORECASE)
 _NUMERIC: Final = re.compile(r"(?<!\d)(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?!\d)")
-_NUMBER: Final = re.compile(
-    r"(?<![\w.])(?:(?<!/)\d{1,3}(?:([,.'\u2019_ \u00a0\u202f])\d{3}(?:\1\d{3})*)(?!\d)|\d{5,})(?!\w)"
-)
+_SPACED: Final = re.compile(r"(?<![\w./-])\d+(?: \d+)+(?![\w])")
+_GROUPED: Final = re.compile(r"\d{1,3}(?: \d{3})+")
+_NUMBER: Final = re.compile(r"(?<![\w.])(?:(?<!/)\d{1,3}(?:([,.'\u2019_])\d{3}(?:\1\d{3})*)(?!\d)|\d{5,})(?!\w)")
 _WORD: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+_IN_WORDS: Final = re.compile(r"thousand|million", re.IGNORECASE)
+"""Without such a word, no number in words is a value."""
+_GROUP_COMMA: Final = re.compile(r"(?:(?<=thousand)|(?<=million)), (?=[a-z])", re.IGNORECASE)
 _MARKUP: Final = re.compile(r"[*`\"\u201c\u201d]|(?<!\w)_|_(?!\w)")
 
 
@@ -37,8 +42,9 @@ class Found:
 
 
 def normalised(text: str) -> str:
-    """A text without typographic variants and markup, as `values_in` reads it."""
-    return _MARKUP.sub(" ", unicodedata.normalize("NFKC", text))
+    """A text without typographic variants and markup, and with numbers in digits, as `values_in` reads it."""
+    plain = _MARKUP.sub(" ", unicodedata.normalize("NFKC", text))
+    return alpha2digit(_GROUP_COMMA.sub(" ", plain), "en") if _IN_WORDS.search(plain) else plain
 
 
 def values_in(plain: str) -> list[Found]:
@@ -50,15 +56,10 @@ def values_in(plain: str) -> list[Found]:
     for pattern, read in ((_CODE, _codes), (_ISO, _iso), (_DAY_FIRST, _day_first), (_MONTH_FIRST, _month_first)):
         plain = _take(plain, pattern, read, found)
     plain = _take(plain, _NUMERIC, _numeric, found)
+    plain = _take(plain, _SPACED, _spaced_numbers, found)
     plain = _take(plain, _NUMBER, _numbers, found)
     found += [Found(Value(Kind.WORD, word[0].casefold()), word.start()) for word in _WORD.finditer(plain)]
     return sorted(found, key=lambda each: each.at)
-
-
-def values_of(task: SuiteTask, family: Family) -> list[str]:
-    """The values of a task's facts and of what follows from all of them, in their canonical spelling."""
-    of_facts = [value for fact in task.facts for value in (fact.value, fact.anchor, *fact.domain) if value is not None]
-    return sorted({value.text for value in (*of_facts, *family.partial_results(task, task.facts))})
 
 
 def _take(
@@ -98,6 +99,12 @@ def _numeric(match: re.Match[str]) -> Iterator[Value]:
     yield from _date(match[4], match[3], match[1])
     if match[1] != match[3]:
         yield from _date(match[4], match[1], match[3])
+
+
+def _spaced_numbers(run: re.Match[str]) -> Iterator[Value]:
+    """One number, if spaces group the digits of the whole run by threes: "48 213", but not "59 159 97 726"."""
+    if _GROUPED.fullmatch(run[0]):
+        yield from _numbers(run)
 
 
 def _numbers(match: re.Match[str]) -> Iterator[Value]:

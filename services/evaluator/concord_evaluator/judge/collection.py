@@ -18,7 +18,6 @@ from concord_evaluator.judge.final_answers import answers_of
 from concord_evaluator.judge.model import MAX_QUOTE
 from concord_evaluator.judge.screening import Suspect, screen
 from concord_evaluator.pipeline import task_text
-from concord_evaluator.trace import is_observed
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ def evidence_of(plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequ
     calls = _admissible_calls(plan, evaluation)
     chosen = choose_calls(calls)
     if plan.mode is Mode.LIVE:
-        batches = list(filter(is_observed, batches))
+        batches = [batch for batch in batches if batch.is_observed]
     return make_evidence(
         chosen,
         evaluation.timeline_omitted + len(calls) - len(chosen),

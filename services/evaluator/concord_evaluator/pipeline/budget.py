@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from concord.trace.report import ReportBatch
-from concord_evaluator.trace import is_observed
 
 MAX_NAMED: Final = 10
 """Reporters that warnings name, those with most steps first."""
@@ -39,7 +38,7 @@ def select_batches(batches: Sequence[ReportBatch], steps: int | None) -> Selecti
     """
     sizes: defaultdict[str, int] = defaultdict(int)
     for batch in batches:
-        if not is_observed(batch):
+        if not batch.is_observed:
             sizes[batch.account] += _size(batch)
     if steps is None or sum(sizes.values()) <= steps:
         return Selection(batches, {})
@@ -49,7 +48,7 @@ def select_batches(batches: Sequence[ReportBatch], steps: int | None) -> Selecti
     kept: list[ReportBatch] = []
     for batch in batches:
         account = batch.account
-        if is_observed(batch):
+        if batch.is_observed:
             kept.append(batch)
         elif _size(batch) <= room[account]:
             room[account] -= _size(batch)

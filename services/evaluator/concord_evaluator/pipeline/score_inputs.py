@@ -1,4 +1,4 @@
-"""The inputs of a live trial's score: its graded answers, and the calls that the gateway carried.
+"""The inputs of a live trial's score: its graded answers, and the messages between seats that the gateway carried.
 
 This module reads no report of a participant, so the score survives an evaluation that fails or is flooded.
 """
@@ -6,18 +6,14 @@ This module reads no report of a participant, so the score survives an evaluatio
 from collections.abc import Sequence
 
 from concord.assessment import AssessmentPlan, Mode
-from concord.assessment.instances import family_of, instance_of
+from concord.assessment.instances import instance_of
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Grading, MetricStatus, StepCounts, TraceIntegrity, TrialOutcome
 from concord.trace.report import ReportBatch
-from concord.wire.roster import Roster
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.information.record import team_task_record
-from concord_evaluator.information.values import values_of
 from concord_evaluator.scorers import grade_answers
 from concord_evaluator.scorers.family_scorer import grade_team_task
-from concord_evaluator.scoring import Conduct, conduct_of
-from concord_evaluator.trace import MAX_CARRIED_TEXT, carried_calls
 
 
 def graded(plan: AssessmentPlan, outcome: TrialOutcome) -> Grading | None:
@@ -43,29 +39,6 @@ def answerers(plan: AssessmentPlan, trial_id: str) -> list[str]:
     return plan.answerers(trial.task_id)
 
 
-def conduct_in(plan: AssessmentPlan, outcome: TrialOutcome, in_time: Sequence[ReportBatch]) -> Conduct | None:
-    """The team's conduct, from the calls that the gateway carried. None if the trial is not live."""
-    if plan.mode is not Mode.LIVE:
-        return None
-    counted = set(answerers(plan, outcome.trial_id))
-    team = plan.agents(plan.trial(outcome.trial_id).task_id)
-    return conduct_of(
-        carried_calls(in_time, Roster(team), MAX_CARRIED_TEXT),
-        [entry.id for entry in team],
-        plan.task(plan.trial(outcome.trial_id).task_id).text,
-        [answer.agent for answer in outcome.answers],
-        [answer.text for answer in outcome.answers if answer.text is not None and answer.agent in counted],
-        _figures(plan, outcome.trial_id),
-    )
-
-
-def _figures(plan: AssessmentPlan, trial_id: str) -> list[str]:
-    """The values that a family's task is about. None for other tasks, whose text states them."""
-    trial = plan.trial(trial_id)
-    spec = plan.task(trial.task_id).family
-    return [] if spec is None else values_of(instance_of(plan, trial), family_of(spec.name))
-
-
 def without_metrics(
     plan: AssessmentPlan, outcome: TrialOutcome, observed: Sequence[ReportBatch], reason: str
 ) -> TrialEvaluation:
@@ -76,7 +49,6 @@ def without_metrics(
         outcome=outcome,
         grading=graded(plan, outcome),
         team_task=team_task_record(plan, outcome, observed),
-        conduct=conduct_in(plan, outcome, observed),
         metrics=[],
         findings=[],
         structure=None,

@@ -26,7 +26,7 @@ from concord_evaluator.pipeline.budget import NONE_REFUSED, Budget, excess_warni
 from concord_evaluator.pipeline.evaluator import Contribution, TrialInput
 from concord_evaluator.pipeline.registry import installed_evaluators
 from concord_evaluator.pipeline.running import run_evaluators
-from concord_evaluator.pipeline.score_inputs import conduct_in, graded
+from concord_evaluator.pipeline.score_inputs import graded
 from concord_evaluator.trace import LinkCalls, Projection, Provenance, observability_of, project, team_observability
 
 UNSEEN: Final = (
@@ -98,7 +98,6 @@ def _evaluate(
             "grading": grading,
             "team_task": team_task,
             "findings": [*unexplained_findings(team_task), *evaluation.findings],
-            "conduct": conduct_in(plan, outcome, in_time),
             "coordination_status": _coordination_status(plan, evaluation),
             "warnings": [*excess_warnings(selection.omitted, refused), *unread_spans, *evaluation.warnings],
         }

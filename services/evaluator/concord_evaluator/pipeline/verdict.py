@@ -20,9 +20,8 @@ def verdict_on(
     if grading is None:
         scored = score_structure(evaluation.structure, evaluation.calls, plan.config.weights)
     else:
-        scored = score_outcome(grading, evaluation.conduct)
-        if evaluation.team_task is not None and evaluation.team_task.unexplained:
-            scored = Score(0.0, scored.parts)  # the team knew what no message told it
+        team_task = evaluation.team_task
+        scored = score_outcome(grading, None if team_task is None else team_task.credited)
     passed = None if scored.overall is None else scored.overall >= plan.config.thresholds.pass_mark
     return JudgedTrial(
         state="evaluated",

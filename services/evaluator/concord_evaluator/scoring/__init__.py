@@ -1,6 +1,5 @@
 """Scoring: the score of a trial and its coordination label. Deterministic, and versioned as a whole."""
 
-from concord_evaluator.scoring.conduct import TOLERANCE, WORST, Conduct, conduct_of
 from concord_evaluator.scoring.score import SCORING_VERSION, WEIGHTS, Score, score_outcome, score_structure
 from concord_evaluator.scoring.team_structure import (
     BOTTLENECK_CAP,
@@ -16,13 +15,9 @@ __all__ = [
     "HIGH",
     "MEDIUM",
     "SCORING_VERSION",
-    "TOLERANCE",
     "WEIGHTS",
-    "WORST",
-    "Conduct",
     "Score",
     "TeamStructure",
-    "conduct_of",
     "quality_of",
     "score_outcome",
     "score_structure",

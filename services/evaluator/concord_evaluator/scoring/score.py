@@ -1,4 +1,4 @@
-"""The score of a trial: outcome times conduct, or for a given pattern the weighted mean over parts of its structure."""
+"""The score of a trial: its proven outcome, or for a given pattern the weighted mean over parts of its structure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,10 +6,9 @@ from typing import Final, Literal
 
 from concord.assessment.results import Grading, MetricParameter, SubScore
 from concord_evaluator.graph import CallTally
-from concord_evaluator.scoring.conduct import Conduct
 from concord_evaluator.scoring.team_structure import TeamStructure
 
-SCORING_VERSION: Final = "2"
+SCORING_VERSION: Final = "3"
 """Changes whenever the scoring rules change."""
 
 
@@ -35,15 +34,13 @@ class Score:
     parts: tuple[SubScore, ...]
 
 
-def score_outcome(grading: Grading, conduct: Conduct | None) -> Score:
-    """Scores a trial: outcome x conduct, or the outcome alone if the gateway observes no conduct (None)."""
+def score_outcome(grading: Grading, proven: float | None = None) -> Score:
+    """Scores a trial by its outcome; a team task by the part of it that is `proven` (0 to 1)."""
     parts = [_outcome(grading)]
-    overall = grading.value
-    if conduct is not None:
-        parts.append(_conduct(conduct))
-        if overall is not None:
-            overall *= conduct.value
-    return Score(overall, tuple(parts))
+    if proven is None:
+        return Score(grading.value, tuple(parts))
+    parts.append(SubScore(id="proven", value=proven, weight=1, reason=None))
+    return Score(None if grading.value is None else proven, tuple(parts))
 
 
 def _outcome(grading: Grading) -> SubScore:
@@ -51,10 +48,6 @@ def _outcome(grading: Grading) -> SubScore:
     if grading.scorer is not None:
         inputs.append(MetricParameter(name="scorer", value=grading.scorer))
     return SubScore(id="outcome", value=grading.value, weight=1, reason=grading.reason, inputs=inputs)
-
-
-def _conduct(conduct: Conduct) -> SubScore:
-    return SubScore(id="conduct", value=conduct.value, weight=1, reason=conduct.reason, inputs=conduct.inputs)
 
 
 def score_structure(

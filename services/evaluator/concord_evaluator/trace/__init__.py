@@ -1,15 +1,12 @@
 """From reports to interactions: folding, the step forest, attribution, causal order, and the projection onto agents."""
 
 from concord_evaluator.trace.attempts import Contradictions
-from concord_evaluator.trace.gateway_calls import MAX_CARRIED_TEXT, CarriedCalls, carried_calls, is_observed
 from concord_evaluator.trace.interactions import Call, Interaction, Link, LinkCalls, Links, Provenance, calls_on
 from concord_evaluator.trace.observability import observability_of, team_observability, unseen_participants
 from concord_evaluator.trace.projection import Evidence, Projection, project
 
 __all__ = [
-    "MAX_CARRIED_TEXT",
     "Call",
-    "CarriedCalls",
     "Contradictions",
     "Evidence",
     "Interaction",
@@ -19,8 +16,6 @@ __all__ = [
     "Projection",
     "Provenance",
     "calls_on",
-    "carried_calls",
-    "is_observed",
     "observability_of",
     "project",
     "team_observability",

@@ -39,7 +39,6 @@ from concord_evaluator.documents import JudgedTrial, TrialEvaluation
 from concord_evaluator.judge import A_GIVEN_PATTERN, ScreenedEvidence, TrialJudge, judge_without_model
 from concord_evaluator.limits import EvaluationLimits
 from concord_evaluator.pipeline import verdict_on, without_metrics
-from concord_evaluator.trace import is_observed
 from concord_evaluator.verdicts import (
     given_up,
     graded_by,
@@ -273,7 +272,7 @@ class EvaluatorJobs:
         self, plan: AssessmentPlan, trial: StoredTrial, failure: InfrastructureFailure
     ) -> Sequence[ReportBatch]:
         outcome, batches = await trial.outcome(), await self._batches(plan, trial)
-        observed = list(filter(is_observed, batches))
+        observed = [batch for batch in batches if batch.is_observed]
         evaluation = await asyncio.to_thread(without_metrics, plan, outcome, observed, failure.message)
         inputs = EvaluationInputs(batches=len(batches), failure=failure.message)
         await trial.add_evaluation(evaluation.model_copy(update={"inputs": inputs}).model_dump_json())

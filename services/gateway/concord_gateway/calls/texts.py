@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from concord.suite import SuiteTask
+from concord_gateway.rounds.texts import receipts_text
 
 
 def brief_text(task: SuiteTask, seat: str, addresses: Mapping[str, str]) -> str:
@@ -30,6 +31,7 @@ def question_text(task: SuiteTask, seat: str) -> str:
             f"The question to the team:\n{task.question}\n{must}",
             f"You are {seat}. You may call: {', '.join(task.neighbours[seat]) or 'nobody'}. Call whom you want to, and "
             "then reply to this message. Your reply ends your turn.",
+            receipts_text(task.message_limit),
             'Reply with one JSON object and nothing else: {"answer": ...}. "answer" is null if you have none.',
         ]
     )

@@ -12,7 +12,7 @@ from concord.assessment.instances import instance_of
 from concord.assessment.request import Control
 from concord.assessment.results import AgentAnswer, RoundsRecord, TrialOutcome, TurnRecord
 from concord.suite import SuiteTask
-from concord.trace.attributes import AGENT_NAME, ROUND, TASK_STATE
+from concord.trace.attributes import AGENT_NAME, CUT_FROM, ROUND, TASK_STATE
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
 from concord.trace.timing import StepClock
 from concord.trust.redaction import redact
@@ -138,6 +138,8 @@ def _step(context: TrialContext, message: Message, seats: dict[str, _Seat], cloc
     """The observed step of a message between seats, below its sender's turn."""
     receiver = seats.get(message.receiver)
     attributes = {AGENT_NAME: message.sender, ROUND: str(message.round)}
+    if message.cut_from is not None:
+        attributes[CUT_FROM] = str(message.cut_from)
     if message.error is None:
         attributes[TASK_STATE] = TaskState.COMPLETED.value
     else:

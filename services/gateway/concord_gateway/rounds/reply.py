@@ -12,9 +12,6 @@ from concord.model_text import AmbiguousTextError, object_in, without_thinking
 MAX_REPLY: Final = 400_000
 """Characters of a reply that are read."""
 
-MAX_MESSAGE: Final = 50_000
-"""Characters of a message; the rest is cut off, and its sender is told."""
-
 MAX_MESSAGES: Final = 1_000
 """Messages in one reply; the others are not delivered."""
 

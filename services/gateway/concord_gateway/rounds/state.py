@@ -8,7 +8,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from concord.suite import SuiteTask, distances
-from concord_gateway.rounds.reply import EVERYBODY, MAX_MESSAGE, Reply, gives_nothing
+from concord_gateway.rounds.reply import EVERYBODY, Reply, gives_nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,8 @@ class Message:
     receiver: str
     text: str
     error: str | None = None
+    cut_from: int | None = None
+    """The characters that it had, if the rest was cut off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +134,11 @@ class Rounds:
             error = "no message is delivered in this trial"
         if error is not None:
             self._notice(sender, f"Your message to {receiver[:64]!r} was not delivered: {error}.")
-        elif len(text) > MAX_MESSAGE:
-            self._notice(sender, f"Your message to {receiver} was cut off after {MAX_MESSAGE} characters.")
-        message = Message(self.round, sender, receiver[:64], text[:MAX_MESSAGE], error)
+        limit = self.task.message_limit
+        if error is None and len(text) > limit:
+            self._notice(sender, f"Your message to {receiver} was cut off after {limit} characters.")
+        cut_from = len(text) if len(text) > limit else None
+        message = Message(self.round, sender, receiver[:64], text[:limit], error, cut_from)
         self.messages.append(message)
         for seat in (sender, receiver):
             self._seen_by.setdefault(seat, []).append(message)

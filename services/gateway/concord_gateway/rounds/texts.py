@@ -26,6 +26,7 @@ def turn_text(rounds: Rounds, seat: str) -> str:
         f"What only you know:\n{task.briefs[seat]}",
         f"The question to the team:\n{task.question}\n{must}",
         f"You may write to: {', '.join(task.neighbours[seat]) or 'nobody'}.",
+        receipts_text(task.message_limit),
     ]
     if history := _history(rounds, seat):
         sections.append(f"Earlier messages:\n{history}")
@@ -36,6 +37,15 @@ def turn_text(rounds: Rounds, seat: str) -> str:
     if last:
         sections.append("This is the last round: messages that you send now arrive nowhere.")
     return "\n\n".join([*sections, FORM % _example(task.neighbours[seat])])
+
+
+def receipts_text(limit: int) -> str:
+    """What the seats have to know about the credit for answers, and the limit of a message (characters)."""
+    return (
+        "An answer counts as far as the messages which its seat got state what it rests on; messages that pass beside "
+        'this exchange tell nothing. So state facts with their values, and write "the answer is" before an answer that '
+        f"you pass on. A message may have {limit:,} characters."
+    )
 
 
 def _example(neighbours: Sequence[str]) -> str:

@@ -69,19 +69,14 @@ def trial_with(*calls: CallRecord) -> TrialRecord:
     return trial(calls=list(calls))
 
 
-def test_the_head_shows_score_basis_confidence_passed_trials_and_both_factors() -> None:
+def test_the_head_shows_score_basis_confidence_passed_trials_and_the_outcome() -> None:
     head = page_of(star_of_five()).head
 
     assert (head.score, head.max_score, head.quality) == ("57.3", "100", "bottleneck")
-    assert head.rests_on == "outcome 0.57 (3 trials by code) x conduct 1.00"
+    assert head.rests_on == "outcome 0.57 (3 trials by code)"
     assert head.passed == "1 of 3 usable trials passed"
     assert head.confidence.startswith("insufficient")
-    assert [(part.title, part.value, part.width) for part in head.parts] == [
-        ("Outcome", "0.57", "57.333%"),
-        ("Conduct", "1.00", "100%"),
-    ]
-    assert head.factors
-    assert head.parts[1].notes[0].startswith("12 calls between participants carried, 0 failed, 0 bought nothing")
+    assert [(part.title, part.value, part.width) for part in head.parts] == [("Outcome", "0.57", "57.333%")]
     assert not any("weight" in note for part in head.parts for note in part.notes)
 
 
@@ -89,7 +84,6 @@ def test_a_structure_score_is_labelled_as_one_and_lists_every_part_with_its_weig
     head = page_of(ground_truth()).head
 
     assert head.rests_on == "rates the structure of a given pattern, without a live team"
-    assert not head.factors
     assert [part.title for part in head.parts] == ["Task", "Communication", "Distribution", "Reliability", "Efficiency"]
     assert (head.parts[0].value, head.parts[0].notes) == ("undefined", ["weight 0.35", "nobody judged the outcome"])
 

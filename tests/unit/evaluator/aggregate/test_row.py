@@ -69,10 +69,10 @@ class TestOneTrial:
         assert only.detail.trials[0].coordination_status == "not_applicable"
         assert only.detail.graph_metrics.graph_density is None
 
-    def test_the_row_names_the_basis_and_the_factors_of_the_score(self) -> None:
+    def test_the_row_names_the_basis_and_the_parts_of_the_score(self) -> None:
         scoring = row(mesh(4)).detail.scoring
-        assert (scoring.version, scoring.basis, scoring.judged_by_code, scoring.unjudged) == ("2", "outcome", 1, 0)
-        assert [(part.id, part.value) for part in scoring.sub_scores] == [("outcome", 1.0), ("conduct", 1.0)]
+        assert (scoring.version, scoring.basis, scoring.judged_by_code, scoring.unjudged) == ("3", "outcome_only", 1, 0)
+        assert [(part.id, part.value) for part in scoring.sub_scores] == [("outcome", 1.0)]
 
     def test_a_trial_without_an_answer_scores_0_even_without_a_judge(self) -> None:
         for answer in (None, "", "  \n"):
@@ -89,7 +89,7 @@ class TestOneTrial:
         assert only.detail.findings == []
         assert all(metric.value is None and metric.reason for metric in only.detail.metrics)
         assert ["/peers" in warning for warning in only.detail.warnings] == [True]
-        assert only.score == 50.0
+        assert only.score == 100.0
 
     def test_configured_weights_have_no_effect_and_cause_a_warning(self) -> None:
         weighed = row(mesh(3), weights={"communication": 1.0})
@@ -119,7 +119,7 @@ class TestSeveralTrials:
         assert both.time_used == 4.0
         assert (both.detail.scoring.usable_trials, both.detail.scoring.passed_trials) == (2, 2)
         unseen = row(mesh(4), (agents(4), []))
-        assert (unseen.score, unseen.pass_rate, unseen.detail.scoring.passed_trials) == (75.0, 50.0, 1)
+        assert (unseen.score, unseen.pass_rate, unseen.detail.scoring.passed_trials) == (100.0, 100.0, 2)
 
     def test_a_flag_needs_more_than_half_of_the_trials(self) -> None:
         other = mesh(4)
@@ -236,11 +236,12 @@ class TestUnjudged:
 
 
 class TestInfrastructure:
-    def test_a_trial_lost_to_storage_is_listed_and_not_scored(self) -> None:
+    def test_a_trial_lost_to_storage_is_listed_and_counts_as_unknown(self) -> None:
         planned = plan(agents(4), trials=2)
         down = InfrastructureFailure(trial_id="trial-2", stage="trial", message="storage is away")
         partial = make_row(planned, [judged(planned, mesh(4), outcome("trial-1"))], [down])
-        assert (partial.score, partial.pass_rate, partial.detail.scoring.usable_trials) == (100.0, 100.0, 1)
+        assert (partial.score, partial.detail.scoring.score_high, partial.pass_rate) == (50.0, 100.0, 50.0)
+        assert (partial.detail.scoring.usable_trials, partial.detail.scoring.complete) == (1, False)
         assert partial.detail.infrastructure == [down]
 
     def test_a_trial_in_which_the_team_failed_is_scored(self) -> None:

@@ -4,8 +4,7 @@ import pytest
 
 from concord.suite import Value
 from concord.suite.value import Kind, code, number, word
-from concord_evaluator.information.values import normalised, values_in, values_of
-from tests.unit.evaluator.information.tasks import BALLOT, FAMILY, OF_BOB, OF_CYN, SUM, task_of
+from concord_evaluator.information.values import normalised, values_in
 
 DAY = Value(Kind.DATE, "2031-03-14")
 
@@ -95,7 +94,19 @@ def test_words_are_found_whatever_their_case() -> None:
     assert {each.value for each in values_in("Dark-Blue QUORVATH's")} >= {word("dark-blue"), word("quorvath")}
 
 
-def test_a_task_is_about_its_facts_and_what_follows_from_them() -> None:
-    values = values_of(task_of((OF_BOB, OF_CYN, BALLOT)), FAMILY)
-    assert values == ["118774", "48213", "70561", "LM-10382", "green", "red"]
-    assert SUM in values
+@pytest.mark.parametrize(
+    "text", ["forty-eight thousand two hundred and thirteen", "Forty-Eight Thousand, Two Hundred Thirteen grams"]
+)
+def test_numbers_in_words_are_numbers(text: str) -> None:
+    assert number(48213) in {each.value for each in values_in(normalised(text))}
+
+
+@pytest.mark.parametrize(
+    ("text", "found"), [("agent/1 48 213", ["48213"]), ("59 159 97 726", []), ("| 59 159 |", ["59159"])]
+)
+def test_spaces_group_digits_only_if_the_whole_run_is_one_number(text: str, found: list[str]) -> None:
+    assert [each.value.text for each in values_in(normalised(text)) if each.value.kind is Kind.NUMBER] == found
+
+
+def test_numerals_from_which_a_value_could_be_composed_are_no_value() -> None:
+    assert number(48213) not in {each.value for each in values_in(normalised("four eight two one three; 4 8 2 1 3"))}

@@ -3,7 +3,6 @@
 from concord.assessment.results import AgentAnswer, Judgment, MetricStatus, TrialOutcome
 from concord_evaluator.judge import judge_by_rules
 from concord_evaluator.pipeline import verdict_on, without_metrics
-from concord_evaluator.trace import is_observed
 from tests.unit.evaluator.graphs import mesh
 from tests.unit.evaluator.traces import call, reported_by
 from tests.unit.evaluator.trials import batch, batches_of, evaluated, outcome, plan
@@ -36,7 +35,7 @@ class TestWhoJudges:
         record = verdict_on(planned, evaluated(planned, []), by_model(0.5)).record
         assert record is not None
         assert record.grading is not None
-        assert (record.grading.source, record.grading.value, record.overall_score) == ("model", 0.5, 0.25)
+        assert (record.grading.source, record.grading.value, record.overall_score) == ("model", 0.5, 0.5)
 
     def test_without_scorer_and_model_the_outcome_is_unjudged_with_a_reason(self) -> None:
         planned = plan("AB", graded=False)
@@ -86,7 +85,8 @@ def test_a_failed_evaluation_keeps_the_score_and_yields_no_metrics() -> None:
     batches = [*batches_of(team), batch(99, reported_by("a00", call("x", "a01")))]
     whole = verdict_on(planned, evaluated(planned, batches), None)
     ended = evaluated(planned, []).outcome
-    bare = verdict_on(planned, without_metrics(planned, ended, list(filter(is_observed, batches)), "it broke"), None)
+    carried = [batch for batch in batches if batch.is_observed]
+    bare = verdict_on(planned, without_metrics(planned, ended, carried, "it broke"), None)
     assert whole.record is not None
     assert bare.record is not None
     assert (bare.record.overall_score, bare.record.usable) == (whole.record.overall_score, True)

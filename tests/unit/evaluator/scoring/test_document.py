@@ -3,31 +3,31 @@
 import json
 import re
 from collections.abc import Mapping
-from datetime import timedelta
+from dataclasses import replace
+from itertools import combinations
 from math import comb, sqrt
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from concord.assessment import TaskSpec, Thresholds
-from concord.assessment.results import AgentAnswer, TrialRecord
-from concord.assessment.scorers import IncludesScorer
-from concord.trace.report import Report
+from concord.assessment import Thresholds
+from concord.suite import Fact, neighbours_of
+from concord.suite.value import number
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.findings import METRICS_NEEDED, find
 from concord_evaluator.graph import build_graph, tally_calls
+from concord_evaluator.information.flow import flow_of
+from concord_evaluator.information.losses import Answered
+from concord_evaluator.information.receipts import credit_of
 from concord_evaluator.metrics import measure
-from concord_evaluator.pipeline import verdict_on
 from concord_evaluator.scoring import (
     BOTTLENECK_CAP,
     HIGH,
     MEDIUM,
     SCORING_VERSION,
-    TOLERANCE,
     WEIGHTS,
-    WORST,
     Score,
     TeamStructure,
     score_structure,
@@ -35,8 +35,9 @@ from concord_evaluator.scoring import (
 )
 from concord_evaluator.statistics import Interval, confidence_in, mean_interval, pass_power, rate_interval
 from tests.unit.evaluator.graphs import mesh
-from tests.unit.evaluator.traces import RECEIVED_AT, call, projected, reported_by
-from tests.unit.evaluator.trials import batch, carried, evaluated, judged, outcome, plan
+from tests.unit.evaluator.information.tasks import FAMILY, sent, task_of
+from tests.unit.evaluator.traces import call, projected, reported_by
+from tests.unit.evaluator.trials import judged, outcome, plan
 
 TEXT = Path("docs/scoring.md").read_text(encoding="utf-8")
 
@@ -65,51 +66,23 @@ def given(text: str) -> dict[str, Any]:
     return loaded
 
 
-TEAMS = ["two calls that bought nothing", "a failed call that succeeded when repeated", "no call was observed"]
+CREDITED = ["a fact that did not travel", "a result that its sender could not know", "a hub that answers"]
 PATTERNS = ["a star", "an isolated agent", "silence"]
 
 
-def played(team: Mapping[str, Any]) -> TrialRecord:
-    """The record of a worked example's team, through the pipeline."""
-    names, first = team["agents"], team["agents"][0]
-    task = TaskSpec(
-        id="task-0", text=team["task"], target=team["targets"], scorer=IncludesScorer(match_all=True), answer_from=first
-    )
-    planned = plan(names, config={"start": first}).model_copy(update={"tasks": [task]})
-    answer = AgentAnswer(agent=first, state="completed", text=team["answer"], error=None)
-    batches = [batch(number, _carried(number, each)) for number, each in enumerate(team["calls"])]
-    ended = outcome().model_copy(update={"answers": [answer]})
-    record = verdict_on(planned, evaluated(planned, batches, ended), None).record
-    assert record is not None
-    return record
-
-
-def _carried(number: int, each: Mapping[str, Any]) -> list[Report]:
-    began = RECEIVED_AT + timedelta(seconds=2 * number)
-    answer = {"attributes": {"response_text": each["answer"]}} if "answer" in each else {}
-    error = "no answer" if each.get("fails") else None
-    return carried(
-        number,
-        each["from"],
-        each["to"],
-        request=each["says"],
-        error=error,
-        start_time=began,
-        end_time=began + timedelta(seconds=1),
-        **answer,
-    )
-
-
-@pytest.mark.parametrize("title", TEAMS)
-def test_a_worked_trial_is_scored_as_the_document_works_it_out(title: str) -> None:
+@pytest.mark.parametrize("title", CREDITED)
+def test_a_worked_answer_is_credited_as_the_document_works_it_out(title: str) -> None:
     text = section(f"### Worked: {title}\n", "\n##")
-    worked_out, record = worked(text), played(given(text))
-    assert record.overall_score == pytest.approx(worked_out["overall_score"], abs=0.0005)
-    computed = {str(part.id): part.value for part in record.sub_scores}
-    assert computed == pytest.approx({name: worked_out[name] for name in computed}, abs=0.0005)
-    counts = {each.name: each.value for part in record.sub_scores for each in part.inputs}
-    for name in {"failed", "bought_nothing"} & worked_out.keys():
-        assert int(counts[name]) == worked_out[name]
+    worked_out, example = worked(text), given(text)
+    facts = [Fact(name, (seat,), number(value)) for name, (seat, value) in example["facts"].items()]
+    seats = [fact.holders[0] for fact in facts]
+    total = str(sum(int(fact.value.text) for fact in facts))
+    task = task_of(facts, neighbours_of(seats, list(combinations(seats, 2))), ["ann"])
+    task = replace(task, key={"ann": total})
+    messages = [(each["round"], each["from"], each["to"], each["says"]) for each in example["told"]]
+    flow = flow_of(task, FAMILY, sent(*messages), {"ann": total})
+    credit = credit_of(task, FAMILY.grade({"ann": total}, task.key), flow, Answered({"ann": example["answered"]}, 9))
+    assert credit.outcome == pytest.approx(worked_out["credited"], abs=0.0005)
 
 
 def patterned(team: Mapping[str, Any]) -> tuple[TeamStructure, Score]:
@@ -134,10 +107,8 @@ def test_a_worked_pattern_is_scored_as_the_document_works_it_out(title: str) -> 
     assert f"The label is `{structure.coordination_quality}`." in text
 
 
-def test_the_document_names_the_version_the_tolerance_and_the_weights() -> None:
+def test_the_document_names_the_version_and_the_weights() -> None:
     assert f"version `{SCORING_VERSION}`." in TEXT
-    assert f"k is {TOLERANCE}," in TEXT
-    assert f"conduct is {WORST}:" in TEXT
     table = re.findall(r"^\| `(\w+)` \| ([\d.]+) \|", section("## Given patterns\n"), re.MULTILINE)
     assert {part: float(weight) for part, weight in table} == WEIGHTS
 
