@@ -9,11 +9,11 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from concord.assessment.result_row import ResultRow
-from concord.loopback import LOOPBACK
+from concord.loopback import LOOPBACK, free_ports
 from concord_cli.assessment_client import assess
 from concord_cli.scenario.scenario_file import ScenarioFile
 from concord_cli.stack.local import free_stack_ports, local_stack
-from concord_cli.stack.probes import HttpProbe, free_ports
+from concord_cli.stack.probes import HttpProbe
 from concord_cli.stack.stack_folder import stack_folder
 from concord_cli.stack.supervisor import Program, Supervisor
 from concord_cli.terminal import ProgressLog

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import secrets
-import socket
 import sys
 from asyncio.subprocess import PIPE, STDOUT, Process
 from collections.abc import Mapping, Sequence
@@ -13,7 +12,7 @@ from typing import Final
 import httpx
 
 from concord.guarded_process import end_group, guarded, how_it_ended
-from concord.loopback import LOOPBACK
+from concord.loopback import LOOPBACK, free_ports
 from concord.plain_http import NO_CERTIFICATES
 from concord.trust.redaction import learn_secret, redact
 
@@ -84,7 +83,7 @@ class UESServerManager:
     async def start(self, timeout_s: float = START_TIMEOUT_S) -> None:
         """Starts the process and waits until it is healthy. Raises UESServerError."""
         for attempt in range(_PORT_ATTEMPTS):
-            self.port = self._chosen_port or _free_port()
+            self.port = self._chosen_port or free_ports(1)[0]
             try:
                 async with asyncio.timeout(timeout_s):
                     await self._start()
@@ -191,9 +190,3 @@ class UESServerManager:
 def _http(headers: Mapping[str, str] | None = None) -> httpx.AsyncClient:
     # The environment's proxy would answer in the process's place. There are no certificates to verify.
     return httpx.AsyncClient(timeout=5, trust_env=False, verify=NO_CERTIFICATES, headers=headers)
-
-
-def _free_port() -> int:
-    with socket.socket() as candidate:
-        candidate.bind((LOOPBACK, 0))
-        return int(candidate.getsockname()[1])

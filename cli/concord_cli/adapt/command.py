@@ -11,14 +11,13 @@ from typing import Final
 
 import httpx
 
-from concord.loopback import LOOPBACK
+from concord.loopback import LOOPBACK, free_ports
 from concord.shutdown import CHILD_S
 from concord.trust.declared_hosts import is_loopback
 from concord_cli.adapt.connection import serve
 from concord_cli.adapt.proxies import IncomingProxy, OutgoingProxy
 from concord_cli.adapt.trials import LOOKUP_S, Trials
 from concord_cli.errors import UsageError
-from concord_cli.stack.probes import free_ports
 from concord_gateway.proxy.upstream import Upstream
 
 _PROXY_VARIABLES: Final = ("HTTP_PROXY", "http_proxy")

@@ -3,10 +3,11 @@
 import asyncio
 import os
 
+from concord.loopback import free_ports
 from concord_cli.errors import UsageError
 from concord_cli.green.plan import Address, green_program
 from concord_cli.stack.local import bypass_proxies_on_loopback, start_redis
-from concord_cli.stack.probes import free_ports, is_free
+from concord_cli.stack.probes import is_free
 from concord_cli.stack.redis import choose_redis
 from concord_cli.stack.stack_folder import stack_folder
 from concord_cli.stack.supervisor import Supervisor

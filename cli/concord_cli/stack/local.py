@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
-from concord.loopback import LOOPBACK
+from concord.loopback import LOOPBACK, free_ports
 from concord.storage.urls import node_urls
 from concord.trust.declared_hosts import is_every_interface
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.scenario.scenario_file import ScenarioFile
 from concord_cli.stack.containers import fetch_images, remove_containers
 from concord_cli.stack.plan import Listening, Ports, StackPlan, plan_stack
-from concord_cli.stack.probes import can_connect, free_ports, is_free
+from concord_cli.stack.probes import can_connect, is_free
 from concord_cli.stack.redis import DEFAULT_PORT, RedisChoice, choose_redis
 from concord_cli.stack.stack_folder import StackFolder, stack_folder
 from concord_cli.stack.supervisor import Supervisor, log_tail

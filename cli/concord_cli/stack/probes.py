@@ -2,7 +2,6 @@
 
 import asyncio
 import socket
-from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -67,15 +66,6 @@ async def can_connect(url: str, default_port: int) -> bool:
     except (OSError, TimeoutError):
         return False
     return True
-
-
-def free_ports(count: int) -> list[int]:
-    """Distinct free ports on the loopback interface."""
-    with ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(count)]
-        for each in sockets:
-            each.bind((LOOPBACK, 0))
-        return [int(each.getsockname()[1]) for each in sockets]
 
 
 def is_free(port: int, host: str = LOOPBACK) -> bool:

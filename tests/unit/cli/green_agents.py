@@ -8,8 +8,7 @@ from typing import Any
 from fastapi import FastAPI, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
-from concord.loopback import LOOPBACK
-from concord_cli.stack.probes import free_ports
+from concord.loopback import LOOPBACK, free_ports
 from tests.serving import reserved, served
 
 ROW = {"score": 1.5}

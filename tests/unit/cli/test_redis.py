@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from redis.asyncio import Redis
 
+from concord.loopback import free_ports
 from concord_cli.errors import UsageError
 from concord_cli.stack import redis
-from concord_cli.stack.probes import RedisProbe, free_ports
+from concord_cli.stack.probes import RedisProbe
 from concord_cli.stack.redis import choose_redis
 from concord_cli.stack.stack_folder import StackFolder
 from concord_cli.stack.supervisor import Supervisor

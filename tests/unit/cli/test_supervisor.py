@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from concord.loopback import LOOPBACK
-from concord_cli.stack.probes import HttpProbe, free_ports
+from concord.loopback import LOOPBACK, free_ports
+from concord_cli.stack.probes import HttpProbe
 from concord_cli.stack.stack_folder import StackFolder
 from concord_cli.stack.supervisor import Program, ProgramFailedError, Supervisor
 from tests.unit.cli.programs import (
