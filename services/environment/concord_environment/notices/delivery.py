@@ -1,6 +1,5 @@
 """Delivery of notices to webhooks: signed, to checked addresses only, without reading the response body."""
 
-import asyncio
 import hmac
 import json
 import secrets
@@ -13,6 +12,7 @@ from typing import Final, Literal
 import httpx
 
 from concord.trust.urls import PeerUrls, UrlRefusedError
+from concord.webhook_post import post_once
 from concord_environment.notices.bus import Notice
 
 TIMEOUT_S: Final = 5.0
@@ -51,27 +51,16 @@ class WebhookSender:
             headers["x-ues-signature"] = f"sha256={hmac.new(secret.encode(), body, sha256).hexdigest()}"
         begun = perf_counter()
         try:
-            async with asyncio.timeout(TIMEOUT_S):
-                status = await self._post(url, body, headers)
+            status = await post_once(self._http, await self._urls.pin(url), body, headers, timeout_s=TIMEOUT_S)
         except UrlRefusedError as error:
             return replace(tried, error_message=str(error))
-        except (httpx.HTTPError, httpx.InvalidURL, TimeoutError) as error:
+        except (httpx.HTTPError, httpx.InvalidURL, OSError, TimeoutError) as error:
             return replace(tried, error_message=type(error).__name__)
         took = round((perf_counter() - begun) * 1_000, 3)
         done = replace(tried, response_status=status, response_time_ms=took)
         if 200 <= status < 300:
             return replace(done, status="delivered", delivered_at=datetime.now(UTC))
         return replace(done, error_message=f"HTTP {status}")
-
-    async def _post(self, url: str, body: bytes, headers: dict[str, str]) -> int:
-        pinned = await self._urls.pin(url)
-        named = httpx.URL(url)
-        there = named.copy_with(host=str(pinned.address), port=pinned.port)
-        headers = {**headers, "host": named.netloc.decode("ascii")}
-        extensions = {"sni_hostname": pinned.host}
-        # The response body may be endless, so it is not read.
-        async with self._http.stream("POST", there, content=body, headers=headers, extensions=extensions) as response:
-            return response.status_code
 
 
 def _body(delivery: Delivery, notice: Notice) -> bytes:

@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 
 import httpx
 
+from concord.backoff import pause_s
 from concord.trust.urls import PeerUrls, UrlRefusedError
 from concord_environment.core.faults import Conflict, Invalid, NotCommitted, NotFound
 from concord_environment.core.write_set import WriteSet
@@ -23,7 +24,7 @@ WEBHOOKS: Final = "webhooks"
 MAX_WEBHOOKS: Final = 100
 MAX_FAILURES: Final = 10
 TRIES: Final = 3
-BACKOFF_S: Final = 0.2
+FIRST_PAUSE_S: Final = 0.4
 MAX_DELIVERIES: Final = 200
 
 WebhookStatus = Literal["active", "paused", "disabled"]
@@ -126,8 +127,9 @@ class Webhooks:
 
     @asynccontextmanager
     async def _sender(self) -> AsyncIterator[WebhookSender]:
-        # Redirects and proxies would lead to unchecked addresses.
-        async with httpx.AsyncClient(timeout=TIMEOUT_S, follow_redirects=False, trust_env=False) as http:
+        # Redirects and proxies would lead to unchecked addresses, and receivers must share no connection.
+        limits = httpx.Limits(max_keepalive_connections=0)
+        async with httpx.AsyncClient(timeout=TIMEOUT_S, follow_redirects=False, trust_env=False, limits=limits) as http:
             yield WebhookSender(self._urls, http)
 
     async def _check(self, url: str) -> None:
@@ -148,7 +150,7 @@ class Webhooks:
             delivery = await sender.send(hook.url, hook.secret, hook.id, notice, attempt)
             if delivery.status == "delivered":
                 break
-            await asyncio.sleep(BACKOFF_S * 2**attempt if attempt < TRIES else 0)
+            await asyncio.sleep(pause_s(attempt, FIRST_PAUSE_S) if attempt < TRIES else 0)
         if hook.id in self._hooks:
             self._record_outcome(self._hooks[hook.id], delivery)
 

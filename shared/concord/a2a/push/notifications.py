@@ -25,6 +25,7 @@ from concord.a2a.push.webhooks import Webhook, Webhooks
 from concord.a2a.task_records import TaskRecords
 from concord.errors import StorageUnavailableError
 from concord.trust.urls import NoAddressError, UrlRefusedError
+from concord.webhook_post import post_once
 
 logger = logging.getLogger(__name__)
 
@@ -148,7 +149,7 @@ class Notifications(PushNotificationSender):
         # A client of its own: a pooled connection would be found by address, although TLS was for another host.
         try:
             async with http_client(httpx.Timeout(self._retries.timeout_s)) as http:
-                http.event_hooks = {}  # they check bodies, and the body of a webhook's answer is not read
+                http.event_hooks = {}  # they check bodies, and no body is read
                 while outbox.waiting:
                     await self._deliver(http, outbox, outbox.waiting.popleft())
                 # Immediate: a notification that arrives while the client is being closed needs another outbox.
@@ -171,7 +172,7 @@ class Notifications(PushNotificationSender):
                 if (webhook := await self._webhooks.one(outbox.task_id, outbox.webhook_id)) is None:
                     return
                 body = notification.body or await self._whole_task(outbox.task_id)
-                async with self._at_once, asyncio.timeout(self._retries.timeout_s):
+                async with self._at_once:
                     await self._post(http, webhook, body)
                 return
             except _FinalError as error:
@@ -192,15 +193,14 @@ class Notifications(PushNotificationSender):
     async def _post(self, http: httpx.AsyncClient, webhook: Webhook, body: bytes) -> None:
         """Posts a body once. Raises _FinalError, and errors of the network, after which another attempt may succeed."""
         try:
-            request = (await self._webhooks.pin(webhook.url)).exact_request()
+            pinned = await self._webhooks.pin(webhook.url)
         except NoAddressError:
             raise
         except UrlRefusedError as error:
             raise _FinalError(f"its webhook's URL is refused: {error}") from error
         media_type = "application/json" if webhook.whole_tasks else A2A_JSON_MEDIA_TYPE
-        headers = {**request.pop("headers"), "content-type": media_type, **dict(webhook.headers)}
-        async with http.stream("POST", **request, headers=headers, content=body) as response:
-            status = response.status_code
+        headers = {"content-type": media_type, **dict(webhook.headers)}
+        status = await post_once(http, pinned, body, headers, timeout_s=self._retries.timeout_s)
         if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _TRANSIENT:
             raise httpx.TransportError(f"status {status}")
         if status == HTTPStatus.GONE:
