@@ -249,7 +249,11 @@ def _required(
 
 
 def _result(
-    criterion: EvaluationCriterion, points: float, explanation: str, details: dict[str, Any] | None
+    criterion: EvaluationCriterion,
+    points: float | None,
+    explanation: str,
+    details: dict[str, Any] | None = None,
+    error: str | None = None,
 ) -> CriterionResult:
     return CriterionResult(
         criterion_id=criterion.criterion_id,
@@ -260,17 +264,9 @@ def _result(
         explanation=explanation,
         method="model" if criterion.evaluator_id is None else "programmatic",
         details=details,
+        error=error,
     )
 
 
 def _erred(criterion: EvaluationCriterion, error: str) -> CriterionResult:
-    return CriterionResult(
-        criterion_id=criterion.criterion_id,
-        name=criterion.name,
-        dimension=criterion.dimension,
-        score=None,
-        max_score=criterion.max_score,
-        explanation="The criterion could not be checked.",
-        method="model" if criterion.evaluator_id is None else "programmatic",
-        error=error,
-    )
+    return _result(criterion, None, "The criterion could not be checked.", error=error)
