@@ -7,8 +7,11 @@ from typing import Final
 
 from concord_cli.errors import UsageError
 
-_STACK: Final = ("aiolimiter", "networkx", "redis", "tenacity")
-"""Modules of which the collector, the evaluator, storage and the gateway need one each, and nothing else does."""
+_PROGRAMS: Final = {
+    "environment": ("sortedcontainers",),
+    "green": ("aiolimiter", "networkx", "redis", "tenacity"),
+}
+"""For an extra, modules that tell whether its programs can start. Each program needs one of them."""
 
 
 def lacking(command: str, module: str | None, extras: str) -> str:
@@ -27,8 +30,8 @@ def needing(command: str, extras: str) -> Iterator[None]:
         raise UsageError(lacking(command, error.name, extras)) from error
 
 
-def check_stack(command: str) -> None:
-    """Raises UsageError if the programs of a stack, which run in processes of their own, could not start."""
-    for module in _STACK:
+def check_programs(command: str, extra: str) -> None:
+    """Raises UsageError if the programs of an extra, which a command starts in processes of their own, cannot start."""
+    for module in _PROGRAMS[extra]:
         if find_spec(module) is None:
-            raise UsageError(lacking(command, module, "green"))
+            raise UsageError(lacking(command, module, extra))

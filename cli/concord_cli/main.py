@@ -11,7 +11,7 @@ from concord.loopback import LOOPBACK
 from concord_cli.display_text import printable
 from concord_cli.errors import UsageError
 from concord_cli.exits import execute, exit_codes, terminable
-from concord_cli.extras import check_stack, needing
+from concord_cli.extras import check_programs, needing
 from concord_cli.judge.app import app as judge_app
 from concord_cli.scenario.app import app as scenario_app
 from concord_cli.tasks.app import app as tasks_app
@@ -116,7 +116,7 @@ def run(
     """Assess a team on this machine: start all services, run one assessment, show the result, stop the services."""
     with exit_codes(), ProgressLog() as progress:
         progress.log(f"{'Running the scenario' if scenario.is_dir() else 'Assessing'} {_named(scenario)}")
-        check_stack("concord run")
+        check_programs("concord run", "green")
         # Imported after the first line of output, since A2A and HTTP take a while to load.
         from concord_cli import commands
 
@@ -151,7 +151,7 @@ def up(
     """Start the services and a team on this machine, and keep them running until Ctrl-C."""
     with exit_codes(), ProgressLog() as progress:
         progress.log("Starting the services" if no_team else f"Starting {_named(scenario)}")
-        check_stack("concord up")
+        check_programs("concord up", "green")
         from concord_cli import commands
         from concord_cli.stack.plan import Listening
 
@@ -171,7 +171,7 @@ def green_agent(
     Without --card-url, the card has the address by which a client requests it.
     """
     with exit_codes(), needing("concord green", "green"), ProgressLog() as progress:
-        check_stack("concord green")
+        check_programs("concord green", "green")
         from concord_cli.green.command import green
         from concord_cli.green.plan import Address
 

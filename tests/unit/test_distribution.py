@@ -140,11 +140,12 @@ def test_without_the_packages_of_the_command_line_one_line_names_their_extra() -
         ("green", "tenacity", "green"),
         ("evaluate -", "networkx", "evaluator"),
         ("watch", "networkx", "evaluator"),
+        ("scenario lint --play scenarios/assistant/clock_change", "sortedcontainers", "environment"),
         ("verify results.json", "tenacity", "evaluator,gateway"),
     ],
 )
 def test_a_command_without_its_packages_names_the_extra_to_install(command: str, module: str, extras: str) -> None:
-    name = command.partition(" ")[0]
+    name = "scenario lint --play" if command.startswith("scenario") else command.partition(" ")[0]
     line = f"concord: `concord {name}` needs the module {module}: pip install 'concord-agents[{extras}]'"
     code, _, error = concord_without([module], *command.split())
     assert (code, error.splitlines()[-1]) == (2, line)

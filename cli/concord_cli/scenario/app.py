@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from concord_cli.exits import execute, exit_codes
+from concord_cli.extras import check_programs
 
 app = typer.Typer(help="Scenarios for assistants: check them.", no_args_is_help=True)
 
@@ -29,6 +30,8 @@ def lint(
 ) -> None:
     """Check scenarios for faults that would make their results wrong or unrepeatable. Exit code 1 if there are any."""
     with exit_codes():
+        if play:
+            check_programs("concord scenario lint --play", "environment")
         from concord_cli.scenario.assistant import lint_folders
 
         execute(lint_folders(folders, play=play))
