@@ -1,4 +1,4 @@
-"""The images meet the requirements of the leaderboard's runner, and contain only what they run."""
+"""The images meet the requirements of the leaderboard's runner, and have only the packages of others that they run."""
 
 import json
 import subprocess
@@ -15,12 +15,12 @@ ROOT = Path(__file__).parents[2]
 KINDS = ["client", "collector", "environment", "evaluator", "gateway", "green", "purple", "sample"]
 # Modules that an image does not need, and that are heavy or help an intruder.
 ABSENT = {
-    "client": ["networkx", "openai", "concord_gateway", "pytest"],
+    "client": ["networkx", "openai", "redis", "pytest"],
     "collector": ["a2a", "networkx", "numpy", "openai", "pytest"],
     "environment": ["a2a", "networkx", "numpy", "openai", "redis", "pytest"],
     "evaluator": ["a2a", "pandas", "pytest", "scipy"],
     "gateway": ["networkx", "numpy", "pytest"],
-    "green": ["concord_purple", "pandas", "pytest", "scipy"],
+    "green": ["anthropic", "pandas", "pytest", "scipy"],
     "purple": ["networkx", "numpy", "redis", "pytest"],
     "sample": ["networkx", "numpy", "redis", "openai", "pytest"],
 }
