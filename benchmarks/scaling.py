@@ -14,8 +14,8 @@ import redis
 
 from benchmarks.assessments import GreenAgent, assess, green_agent
 from benchmarks.tables import ResultTable
-from concord.a2a.task_records import TaskDraft
 from concord.storage.connection import Storage, connect
+from concord.task_records import TaskDraft
 
 KEEP_S: Final = 3600
 """The default time for which Redis keeps ended assessments."""

@@ -12,11 +12,11 @@ import redis
 from redis.asyncio.cluster import RedisCluster
 from redis.commands.core import AsyncScript
 
-from concord.a2a.task_records import TaskDraft
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
 from concord.errors import StorageUnavailableError
 from concord.storage import OpenTraceLimits, Quota
 from concord.storage.connection import Storage, connect
+from concord.task_records import TaskDraft
 from concord.wire.roster import RosterEntry
 from tests.integration.test_storage import answer, batch
 from tests.ports import free_port

@@ -8,10 +8,10 @@ from itertools import count
 import pytest
 import redis
 
-from concord.a2a.task_records import StaleTaskError, TaskDraft, TaskRecords
 from concord.retention import ENDED_TASKS_BYTES, REJECTED_TASKS
 from concord.storage.connection import Storage, connect
 from concord.storage.redis.tasks import RedisTaskRecords
+from concord.task_records import StaleTaskError, TaskDraft, TaskRecords
 
 LEASE_S = 1
 RUNNING = TaskDraft("task", "owner", head=b"head", body=b"body", request=b"request")

@@ -119,6 +119,33 @@ def test_an_image_has_only_what_it_runs(lock: str, absent: set[str]) -> None:
     assert names & absent == set()
 
 
+PROGRAMS = {
+    "client": "concord_cli.main, concord_cli.commands, concord_cli.report.command",
+    "collector": "concord_collector.__main__",
+    "environment": "concord_environment.__main__",
+    "evaluator": "concord_evaluator.__main__",
+    "gateway": "concord_gateway.__main__",
+    "green": "concord_cli.program",
+    "purple": "concord_purple.__main__",
+    "sample": "concord_suites.agent",
+}
+"""The modules that start what an image runs."""
+
+
+@pytest.mark.parametrize("lock", PROGRAMS)
+def test_the_program_of_an_image_can_be_imported_with_the_packages_of_its_lock_file_alone(lock: str) -> None:
+    names = locked(lock)
+    absent = [
+        module
+        for module, found in packages_distributions().items()
+        if names.isdisjoint(map(normalised, found)) and not module.startswith(("concord", "_"))
+    ]
+    assert "pytest" in absent
+    program = f"import sys; sys.modules.update(dict.fromkeys({absent})); import {PROGRAMS[lock]}"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def concord_without(modules: list[str], *arguments: str) -> tuple[int, str, str]:
     """The exit code and both outputs of `concord` where some modules are not installed."""
     program = f"import sys; sys.modules.update(dict.fromkeys({modules})); from concord_cli.__main__ import main; main()"

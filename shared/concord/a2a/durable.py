@@ -14,8 +14,8 @@ from a2a.server.tasks import InMemoryTaskStore
 from a2a.types import a2a_pb2 as pb
 from google.protobuf.json_format import MessageToJson, Parse
 
-from concord.a2a.task_records import StaleTaskError, TaskDraft, TaskRecords
 from concord.a2a.task_store import TERMINAL, head_of, prune
+from concord.task_records import StaleTaskError, TaskDraft, TaskRecords
 from concord.trust.redaction import redact
 
 _LOOK_S: Final = 0.5

@@ -20,7 +20,7 @@ from concord.a2a.callers import context_of
 from concord.a2a.durable import message_of
 from concord.a2a.messages import new_message, text_part
 from concord.a2a.push import Notifications, Webhooks
-from concord.a2a.task_records import AbandonedTask, TaskRecords
+from concord.task_records import AbandonedTask, TaskRecords
 
 _MAX_REMEMBERED: Final = 10_000
 _BEGIN_S: Final = 5.0

@@ -31,9 +31,9 @@ from concord.a2a.messages import IncomingMessage, data_of, data_part, new_messag
 from concord.a2a.push import Notifications, Webhooks
 from concord.a2a.routes import admitting, rest_routes
 from concord.a2a.takeover import Takeover
-from concord.a2a.task_records import TaskRecords
 from concord.a2a.task_store import BoundedTaskStore, forget_token
 from concord.errors import StorageUnavailableError
+from concord.task_records import TaskRecords
 from concord.trust.api_keys import ApiKeys
 
 if TYPE_CHECKING:

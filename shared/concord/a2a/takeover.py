@@ -5,8 +5,8 @@ import logging
 from typing import Final
 
 from concord.a2a.idempotency import IdempotentRequests
-from concord.a2a.task_records import AbandonedTask, TaskRecords
 from concord.errors import StorageUnavailableError
+from concord.task_records import AbandonedTask, TaskRecords
 
 logger = logging.getLogger(__name__)
 

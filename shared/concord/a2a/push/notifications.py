@@ -22,8 +22,8 @@ from google.protobuf.json_format import MessageToDict
 from concord.a2a.durable import task_of
 from concord.a2a.http import http_client
 from concord.a2a.push.webhooks import Webhook, Webhooks
-from concord.a2a.task_records import TaskRecords
 from concord.errors import StorageUnavailableError
+from concord.task_records import TaskRecords
 from concord.trust.urls import NoAddressError, UrlRefusedError
 from concord.webhook_post import post_once
 

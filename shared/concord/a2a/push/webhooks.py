@@ -14,7 +14,7 @@ from a2a.utils.constants import VERSION_HEADER
 from a2a.utils.errors import InvalidParamsError
 from google.protobuf.json_format import MessageToDict, ParseDict
 
-from concord.a2a.task_records import TooManyWebhooksError, WebhookRecords
+from concord.task_records import TooManyWebhooksError, WebhookRecords
 from concord.trust.urls import NoAddressError, PinnedUrl, UrlRefusedError, check_form
 
 Pin = Callable[[str], Awaitable[PinnedUrl]]

@@ -10,7 +10,6 @@ from typing import Any, Final, cast
 from arq.connections import ArqRedis
 from redis.asyncio import BlockingConnectionPool, Redis
 
-from concord.a2a.task_records import TaskRecords, WebhookRecords
 from concord.storage.ports import (
     AgentRegistry,
     AnswerCache,
@@ -34,6 +33,7 @@ from concord.storage.redis.tasks import RedisTaskRecords
 from concord.storage.redis.traces import RedisTraceStore
 from concord.storage.redis.webhooks import RedisWebhookRecords
 from concord.storage.urls import QUEUE_IN_CLUSTER, is_cluster
+from concord.task_records import TaskRecords, WebhookRecords
 from concord.trust.redaction import redact
 
 REQUEST_RETRY_S: Final = 0.3

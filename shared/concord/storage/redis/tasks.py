@@ -7,10 +7,10 @@ from typing import Final, cast
 from redis.asyncio import Redis
 
 from concord import retention
-from concord.a2a.task_records import AbandonedTask, StaleTaskError, TaskDraft, TaskRecord
 from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
 from concord.storage.redis.retrying import TimedRetry
+from concord.task_records import AbandonedTask, StaleTaskError, TaskDraft, TaskRecord
 from concord.trust.redaction import redact
 from concord.wire.ids import new_step_id
 

@@ -6,9 +6,9 @@ from typing import Final, cast
 from redis.asyncio import Redis
 
 from concord import retention
-from concord.a2a.task_records import TooManyWebhooksError
 from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
+from concord.task_records import TooManyWebhooksError
 
 MAX_WEBHOOKS: Final = 8
 """Limit on the webhooks of one task."""
