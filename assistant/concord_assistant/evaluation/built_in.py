@@ -6,20 +6,14 @@ from typing import Annotated, Any, Final, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, PositiveInt
 
-from concord_assistant.evaluation.changes import Item, changes_of_assistant
+from concord_assistant.evaluation.changes import changes_of_assistant
 from concord_assistant.evaluation.collateral import collateral_damage
+from concord_assistant.evaluation.states import COLLECTIONS, SENDING, Item, items_of, user_address
 from concord_assistant.scenario.evaluators import AgentBeatsEvalContext, EvalResult
 from concord_assistant.scenario.schema import AllowedChange, EvaluationCriterion
 from concord_assistant.scenario.selectors import RECIPIENTS, Condition, Where, contains, matches, recipients, same
 
-_COLLECTIONS: Final = {
-    "email": "emails",
-    "sms": "messages",
-    "calendar": "events",
-    "chat": "messages",
-    "contacts": "contacts",
-}
-_IDS: Final = frozenset({"message_id", "event_id", "contact_id"})
+_IDS: Final = frozenset(items.id for items in COLLECTIONS.values())
 _NOTHING_DONE: Final = "The assistant took no action."
 _SHOWN: Final = 20
 """Changes and messages that the details list."""
@@ -108,8 +102,8 @@ class _Case:
 
     def items(self, modality: str, *, new: bool = False) -> list[Item]:
         """The items of a modality in the final state."""
-        initial = {_id_of(item) for item in _items(self.context.initial_state, modality)} if new else set()
-        return [item for item in _items(self.context.final_state, modality) if _id_of(item) not in initial]
+        initial = {_id_of(item) for item in items_of(self.context.initial_state, modality)} if new else set()
+        return [item for item in items_of(self.context.final_state, modality) if _id_of(item) not in initial]
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,11 +302,6 @@ BUILT_IN: Final = tuple(_BUILT_IN)
 """The names of all built-in evaluators."""
 
 
-def _items(state: Mapping[str, Any], modality: str) -> list[Item]:
-    items = (state.get(modality) or {}).get(_COLLECTIONS[modality]) or {}
-    return list(items.values()) if isinstance(items, Mapping) else list(items)
-
-
 def _id_of(item: Item) -> str:
     return next((str(item[name]) for name in sorted(_IDS) if item.get(name)), "")
 
@@ -340,16 +329,13 @@ def _acquaintances(context: AgentBeatsEvalContext) -> Iterator[str]:
     """
     for character in (context.scenario_config.get("characters") or {}).values():
         yield from (str(character[name]) for name in ("email", "phone") if character.get(name))
-    for item in _items(context.initial_state, "contacts"):
+    for item in items_of(context.initial_state, "contacts"):
         yield from (str(each["value"]) for each in item.get("identifiers") or () if each.get("value"))
-    for item in _items(context.initial_state, "calendar"):
+    for item in items_of(context.initial_state, "calendar"):
         yield from _attendees(item)
-    for modality, own, sender in (
-        ("email", "user_email_address", "from_address"),
-        ("sms", "user_phone_number", "from_number"),
-    ):
-        if user := (context.initial_state.get(modality) or {}).get(own):
-            yield str(user)
-            for item in _items(context.initial_state, modality):
-                if same(item.get(sender), user):
+    for modality in SENDING:
+        if user := user_address(context.initial_state, modality):
+            yield user
+            for item in items_of(context.initial_state, modality):
+                if same(item.get(COLLECTIONS[modality].sender or ""), user):
                     yield from recipients(item)

@@ -4,14 +4,13 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
+from concord_assistant.evaluation.states import Item, user_address
 from concord_assistant.scenario.evaluators import AgentBeatsEvalContext
 from concord_assistant.scenario.selectors import same
 from concord_environment_client.modalities import MODALITIES
 from concord_environment_client.operations import CHANGES_ANY, Items, ModalityCalls
 
 ItemOperation = Literal["create", "update", "delete"]
-Item = Mapping[str, Any]
-
 Modalities = Sequence[type[ModalityCalls[Any]]]
 """Modalities, whose declarations say what an operation does to which items."""
 
@@ -38,15 +37,18 @@ class Change:
     after: Any
     item: Item
     """The item at the start; a new item at the end."""
-    content: tuple[str, ...] = ()
-    """The fields of the item that tell what it is."""
+    items: Items
+    """The collection of the item."""
 
     def described(self) -> dict[str, Any]:
         """The change for the results, with values cut to a line."""
         told: dict[str, Any] = {"modality": self.modality, "operation": self.operation, "id": self.item_id}
         if self.field is not None:
             return {**told, "field": self.field, "before": _line(self.before), "after": _line(self.after)}
-        return {**told, "item": _line(next((self.item[name] for name in self.content if self.item.get(name)), ""))}
+        return {
+            **told,
+            "item": _line(next((self.item[name] for name in self.items.content if self.item.get(name)), "")),
+        }
 
 
 class _Deed:
@@ -104,11 +106,10 @@ def changes_of_assistant(context: AgentBeatsEvalContext, modalities: Modalities 
     own = list(_deeds(((entry.action, entry.parameters) for entry in context.action_log if entry.success), modalities))
     others = context.other_events
     foreign = list(_deeds(map(_named_event, others or ()), modalities))
-    user = _user_addresses(context.final_state)
     made = [
         change
         for change in all_changes(context.initial_state, context.final_state, modalities)
-        if not _received(change, user)
+        if not _received(change, context.final_state)
         and (_any(own, change, foreign) or (others is not None and not _any(foreign, change, own)))
     ]
     return [*made, *_changes_of_arrivals(own, context, {change.item_id for change in made}, modalities)]
@@ -152,12 +153,12 @@ def _deeds_changes(deed: _Deed, items: Items, item_id: str, item: Item | None) -
     modality, effect = deed.modality.name, deed.effect
     if item is None:
         if effect.deletes is not None or effect.empties is not None:
-            yield Change(modality, "delete", item_id, None, None, None, {items.id: item_id}, items.content)
+            yield Change(modality, "delete", item_id, None, None, None, {items.id: item_id}, items)
         return
     changed = effect.changes if effect.deletes is None else effect.deletes
     for name in sorted(deed.data.keys() & item.keys() - {items.id} if changed is None else changed):
         if item.get(name) not in _DEFAULTS:
-            yield Change(modality, "update", item_id, name, None, item.get(name), item, items.content)
+            yield Change(modality, "update", item_id, name, None, item.get(name), item, items)
 
 
 def _ids(data: Item, id_field: str) -> Iterator[str]:
@@ -167,15 +168,13 @@ def _ids(data: Item, id_field: str) -> Iterator[str]:
 
 def _changes_of(modality: str, items: Items, item_id: str, before: Item | None, after: Item | None) -> Iterator[Change]:
     if before is None and after is not None:
-        yield Change(modality, "create", item_id, None, None, None, after, items.content)
+        yield Change(modality, "create", item_id, None, None, None, after, items)
     elif after is None and before is not None:
-        yield Change(modality, "delete", item_id, None, None, None, before, items.content)
+        yield Change(modality, "delete", item_id, None, None, None, before, items)
     elif before is not None and after is not None:
         for name in sorted((before.keys() | after.keys()) - items.kept):
             if before.get(name) != after.get(name):
-                yield Change(
-                    modality, "update", item_id, name, before.get(name), after.get(name), before, items.content
-                )
+                yield Change(modality, "update", item_id, name, before.get(name), after.get(name), before, items)
 
 
 def _collections(
@@ -200,18 +199,13 @@ def _items(state: Any, modality: str, items: Items) -> dict[str, Item]:  # noqa:
     return {str(item[items.id]): item for item in found}
 
 
-def _received(change: Change, user: Mapping[str, str]) -> bool:
-    sender = change.item.get("from_address") or change.item.get("from_number")
-    if change.operation != "create":
+def _received(change: Change, state: Mapping[str, Any]) -> bool:
+    """Whether the change is a new item from somebody other than the assistant."""
+    if change.operation != "create" or change.items.sender is None:
         return False
-    if change.modality == "chat":
-        return change.item.get("role") != "assistant"
-    return sender is not None and change.modality in user and not same(sender, user[change.modality])
-
-
-def _user_addresses(state: Mapping[str, Any]) -> dict[str, str]:
-    fields = {"email": "user_email_address", "sms": "user_phone_number"}
-    return {modality: state[modality][name] for modality, name in fields.items() if state.get(modality, {}).get(name)}
+    sender = change.item.get(change.items.sender)
+    own = change.items.sent_by_assistant or user_address(state, change.modality)
+    return sender is not None and own is not None and not same(sender, own)
 
 
 def _any(deeds: Sequence[_Deed], change: Change, rest: Sequence[_Deed]) -> bool:

@@ -8,7 +8,8 @@ from typing import Any, Final
 from concord.judging.injection import remove_passages
 from concord.judging.injection.patterns import assistant_patterns
 from concord.judging.truncation import cost, cut, fair_limit
-from concord_assistant.evaluation.changes import Item, all_changes
+from concord_assistant.evaluation.changes import all_changes
+from concord_assistant.evaluation.states import Item, items_of
 from concord_assistant.results import ActionLogEntry
 from concord_assistant.scenario.evaluators import AgentBeatsEvalContext
 
@@ -135,14 +136,8 @@ def _arrived(context: AgentBeatsEvalContext) -> Iterator[SeenItem]:
 
 
 def _earlier(context: AgentBeatsEvalContext) -> Iterator[SeenItem]:
-    for modality, collection in (
-        ("email", "emails"),
-        ("sms", "messages"),
-        ("calendar", "events"),
-        ("contacts", "contacts"),
-    ):
-        items = (context.initial_state.get(modality) or {}).get(collection) or {}
-        for item in items.values() if isinstance(items, Mapping) else items:
+    for modality in _SHOWN:
+        for item in items_of(context.initial_state, modality):
             yield _seen(modality, item, "earlier", proves=False)
 
 

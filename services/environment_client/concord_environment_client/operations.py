@@ -120,24 +120,33 @@ class QueryCall(Endpoint[T]):
 class Items:
     """A collection of items in a state: its field, and the fields of its items.
 
-    `id` has the id of an item. `content` are the fields that an item is created with and that identify it. `kept` are
-    the fields that the environment changes by itself or with other fields.
+    `id` has the id of an item, and `time` its time. `content` are the fields that an item is created with and that
+    identify it. `kept` are the fields that the environment changes by itself or with other fields. `sender` has the
+    sender, which is `sent_by_assistant`, or by default the user's address, if the assistant made the item.
     """
 
     collection: str
     id: str
+    time: str | None = None
     content: tuple[str, ...] = ()
     kept: frozenset[str] = frozenset()
+    sender: str | None = None
+    sent_by_assistant: str | None = None
 
 
 class ModalityCalls(Resource[S]):
     """The calls of one modality, as its declaration: a subclass has each call as a class attribute.
 
-    `name` identifies the modality in paths, permissions, events and states. `items` are the collections of its state.
+    `name` identifies the modality in paths, permissions, events and states. `items` are the collections of its state,
+    the main one first. `user_address` is the field of its state with the address or number that the user sends from.
     """
 
     name: ClassVar[str]
     items: ClassVar[tuple[Items, ...]] = ()
+    user_address: ClassVar[str | None] = None
+
+    get_state: StateCall[Any]
+    query: QueryCall[Any]
 
     @classmethod
     def _declared(cls) -> Iterator[object]:

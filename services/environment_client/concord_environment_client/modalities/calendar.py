@@ -65,7 +65,7 @@ class CalendarCalls(ModalityCalls[S]):
 
     name: ClassVar = "calendar"
     items: ClassVar = (
-        Items("events", "event_id", content=("title", "start"), kept=_STAMPS | {"sequence"}),
+        Items("events", "event_id", "start", content=("title", "start"), kept=_STAMPS | {"sequence"}),
         Items("calendars", "calendar_id", kept=_STAMPS | {"event_ids", "event_count"}),
     )
 

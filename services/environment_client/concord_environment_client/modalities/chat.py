@@ -33,7 +33,16 @@ class ChatCalls(ModalityCalls[S]):
     """The chat between the user and the assistant."""
 
     name: ClassVar = "chat"
-    items: ClassVar = (Items("messages", "message_id", content=("content", "role")),)
+    items: ClassVar = (
+        Items(
+            "messages",
+            "message_id",
+            "timestamp",
+            content=("content", "role"),
+            sender="role",
+            sent_by_assistant="assistant",
+        ),
+    )
 
     get_state = StateCall("/chat/state", responses.ChatState)
     query = QueryCall("/chat/query", responses.FoundChat, _QUERY)

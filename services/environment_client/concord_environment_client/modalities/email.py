@@ -50,10 +50,13 @@ class EmailCalls(ModalityCalls[S]):
         Items(
             "emails",
             "message_id",
+            "received_at",
             content=("subject", "body_text", "from_address", "to_addresses"),
             kept=frozenset({"thread_id", "references"}),
+            sender="from_address",
         ),
     )
+    user_address: ClassVar = "user_email_address"
 
     get_state = StateCall("/email/state", responses.EmailState)
     query = QueryCall(

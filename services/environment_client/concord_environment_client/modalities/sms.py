@@ -43,10 +43,13 @@ class SMSCalls(ModalityCalls[S]):
         Items(
             "messages",
             "message_id",
+            "sent_at",
             content=("body", "from_number", "to_numbers"),
             kept=frozenset({"thread_id", "delivered_at", "delivery_status", "read_at", "edited_at"}),
+            sender="from_number",
         ),
     )
+    user_address: ClassVar = "user_phone_number"
 
     get_state = StateCall("/sms/state", responses.SMSState)
     query = QueryCall("/sms/query", responses.FoundMessages, _QUERY)

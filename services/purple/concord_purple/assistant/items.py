@@ -1,21 +1,27 @@
 """The items of the environment's states (emails, text messages, events, chat messages), and conditions on them."""
 
 from collections.abc import Mapping
-from typing import Any, Final, Literal
+from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
 
 from concord_environment_client import AsyncUESClient
+from concord_environment_client.modalities import MODALITIES
 
-Modality = Literal["email", "sms", "calendar", "chat"]
 Item = Mapping[str, Any]
 
-_TIMES: Final[Mapping[Modality, str]] = {
-    "email": "received_at",
-    "sms": "sent_at",
-    "calendar": "start",
-    "chat": "timestamp",
-}
+_READABLE: Final = {each.name: each for each in MODALITIES if each.query.tool is not None}
+"""The modalities that an assistant may read."""
+
+
+def _known(name: str) -> str:
+    if name not in _READABLE:
+        raise ValueError(f"{name!r} is none of {', '.join(_READABLE)}")
+    return name
+
+
+Modality = Annotated[str, AfterValidator(_known)]
+"""The name of a modality that an assistant may read."""
 
 _ADDRESS: Final = "email"
 """The field that stands for an attendee."""
@@ -35,18 +41,13 @@ Where = dict[str, Contains | str | bool | int | float | None]
 
 async def read_items(ues: AsyncUESClient, modality: Modality) -> list[Item]:
     """The items of a modality, oldest first. Deleted ones are not among them. Raises UESClientError."""
-    match modality:
-        case "email":
-            found: list[Any] = list((await ues.email.get_state()).emails.values())
-        case "sms":
-            found = list((await ues.sms.get_state()).messages.values())
-        case "calendar":
-            found = list((await ues.calendar.get_state()).events.values())
-        case "chat":
-            found = list((await ues.chat.get_state()).messages)
-    items = [each.model_dump(mode="json") for each in found]
+    declared = _READABLE[modality]
+    collection = declared.items[0]
+    state = (await ues.send(declared.get_state.request({}))).model_dump(mode="json")
+    found = state[collection.collection]
+    items = list(found.values() if isinstance(found, dict) else found)
     kept = [item for item in items if not (item.get("deleted_at") or item.get("is_deleted"))]
-    return sorted(kept, key=lambda item: str(item[_TIMES[modality]]))
+    return sorted(kept, key=lambda item: str(item[collection.time]))
 
 
 def fits(item: Item, where: Where) -> bool:
