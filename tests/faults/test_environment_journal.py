@@ -71,24 +71,24 @@ def test_acknowledged_writes_of_concurrent_writers_survive_kills(tmp_path: Path)
 def test_undone_actions_keys_and_the_pace_survive_a_kill(tmp_path: Path) -> None:
     with (
         serving(tmp_path) as (process, url),
-        UESClient(url, ADMIN_KEY) as proctor,
+        UESClient(url, ADMIN_KEY) as controller,
     ):
-        proctor.simulation.start(auto_advance=True, time_scale=60.0)
+        controller.simulation.start(auto_advance=True, time_scale=60.0)
         for number in range(5):
-            proctor.email.receive(**MAIL, message_id=f"m{number}")
-        proctor.time.pause()
-        secret = proctor.keys.create(name="agent", permissions=["email:*"]).secret
-        while "m3" in proctor.email.get_state().emails:
-            proctor.simulation.undo()
-        before = proctor.simulation.status()
+            controller.email.receive(**MAIL, message_id=f"m{number}")
+        controller.time.pause()
+        secret = controller.keys.create(name="agent", permissions=["email:*"]).secret
+        while "m3" in controller.email.get_state().emails:
+            controller.simulation.undo()
+        before = controller.simulation.status()
         process.kill()
         process.wait()
 
     with (
         serving(tmp_path) as (_, url),
-        UESClient(url, ADMIN_KEY) as proctor,
+        UESClient(url, ADMIN_KEY) as controller,
     ):
-        assert proctor.simulation.status() == before
+        assert controller.simulation.status() == before
         with UESClient(url, secret) as agent:
             assert set(agent.email.get_state().emails) == {"m0", "m1", "m2"}
 
@@ -108,9 +108,9 @@ def test_a_process_whose_disk_is_full_refuses_the_write_and_exits_without_loss(t
     assert "File too large" in log.read_text()
     with (
         serving(tmp_path) as (_, url),
-        UESClient(url, ADMIN_KEY) as proctor,
+        UESClient(url, ADMIN_KEY) as controller,
     ):
-        assert set(proctor.email.get_state().emails) == acknowledged
+        assert set(controller.email.get_state().emails) == acknowledged
 
 
 async def test_a_process_does_not_start_with_damage_before_the_last_append_and_logs_where_it_is(

@@ -24,8 +24,8 @@ from concord_environment.notices.webhooks import Webhooks
 START: Final = datetime(2026, 1, 1, 9, tzinfo=UTC)
 """The default start of a simulation. It does not depend on the wall clock, so runs can be compared."""
 
-PROCTOR: Final = "events:execute"
-"""The permission that makes a caller a proctor. A proctor's actions execute at once, other actions when time moves."""
+CONTROL: Final = "events:execute"
+"""The permission that makes a caller a controller, whose actions execute at once, other actions when time moves."""
 
 MAX_BRANCHES: Final = 16
 MAX_PENDING: Final = 200_000
@@ -94,13 +94,13 @@ class Environment:
     ) -> Event:
         """Executes or schedules an action for a caller. Raises Forbidden as `submission` does.
 
-        An action due later is scheduled. A proctor's action due now executes at once. Any other caller's action due now
-        is checked at once and executes when time moves.
+        An action due later is scheduled. A controller's action due now executes at once. Any other caller's action due
+        now is checked at once and executes when time moves.
         """
         submission = self.submission(simulation, caller, action, due=due, priority=priority, metadata=metadata)
         if submission.due > simulation.now:
             return self.schedule(simulation, [submission])[0]
-        if caller.may(PROCTOR):
+        if caller.may(CONTROL):
             event = simulation.act(submission)
             self.publish([event], simulation)
             return event

@@ -248,7 +248,7 @@ class TestHostileAssistants:
         assert [turn.error_type for turn in results.turns] == ["protocol_error", None]
         assert len(results.turns[0].error or "") < 600
 
-    async def test_an_assistants_key_opens_no_call_of_the_proctor(self, assessor: Assessor) -> None:
+    async def test_an_assistants_key_opens_no_call_of_the_controller(self, assessor: Assessor) -> None:
         statuses: dict[str, int] = {}
 
         async def attack(environment: httpx.AsyncClient, _: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""An environment's app in this process, and clients with a proctor's and an agent's key."""
+"""An environment's app in this process, and clients with a controller's and an agent's key."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -79,7 +79,7 @@ async def app(environment: Environment) -> AsyncIterator[FastAPI]:
 
 
 @pytest.fixture
-async def proctor(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
+async def controller(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
     """A client with the admin key; the simulation runs."""
     async with calling(app, ADMIN_KEY) as client:
         await client.post("/simulation/start", json={"auto_advance": False})
@@ -87,9 +87,9 @@ async def proctor(app: FastAPI) -> AsyncIterator[httpx.AsyncClient]:
 
 
 @pytest.fixture
-async def agent(app: FastAPI, proctor: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
+async def agent(app: FastAPI, controller: httpx.AsyncClient) -> AsyncIterator[httpx.AsyncClient]:
     """A client with an agent's key; its `x-key-id` header is the key's id."""
-    answer = await proctor.post("/keys", json={"name": "agent", "permissions": AGENT_PERMISSIONS})
+    answer = await controller.post("/keys", json={"name": "agent", "permissions": AGENT_PERMISSIONS})
     async with calling(app, answer.json()["secret"]) as client:
         client.headers["x-key-id"] = answer.json()["key_id"]
         yield client

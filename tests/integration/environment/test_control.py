@@ -221,19 +221,19 @@ async def test_a_reset_stops_the_simulation_and_keeps_the_clock_unless_it_rewind
 
 
 async def test_the_metrics_count_calls_and_events_for_holders_of_a_key_that_reads_logs(
-    app: FastAPI, proctor: httpx.AsyncClient
+    app: FastAPI, controller: httpx.AsyncClient
 ) -> None:
     mail = {"from_address": "bob@example.com", "to_addresses": ["user@example.com"], "subject": "Hi", "body_text": "Hi"}
     scheduled = {"scheduled_time": "2026-01-01T10:00:00Z", "modality": "email", "data": {"operation": "receive"} | mail}
-    assert (await proctor.post("/events", json=scheduled)).is_success
-    assert (await proctor.get("/email/nothing")).status_code == 404
-    secret = (await proctor.post("/keys", json={"name": "agent", "permissions": ["email:*"]})).json()["secret"]
+    assert (await controller.post("/events", json=scheduled)).is_success
+    assert (await controller.get("/email/nothing")).status_code == 404
+    secret = (await controller.post("/keys", json={"name": "agent", "permissions": ["email:*"]})).json()["secret"]
     async with calling(app, secret) as agent, calling(app, "") as nobody:
         assert (await agent.get("/metrics")).status_code == 403
         assert (await nobody.get("/metrics")).status_code == 401
     families = {
         (sample.name, sample.labels.get("status")): sample.value
-        for family in text_string_to_metric_families((await proctor.get("/metrics")).text)
+        for family in text_string_to_metric_families((await controller.get("/metrics")).text)
         for sample in family.samples
     }
     assert families["concord_environment_events", "pending"] == 1

@@ -24,8 +24,8 @@ PYTHON_BLOCKS = re.findall(r"```python\n(.*?)```", DOCUMENT, re.DOTALL)
 async def test_the_python_example_sends_a_mail_and_reads_the_state(environment: Environment) -> None:
     code = compile(PYTHON_BLOCKS[0], "docs/environment.md", "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT)
     async with served(create_app(environment, EnvironmentSettings())) as url:
-        async with AsyncUESClient(url, ADMIN_KEY) as proctor:
-            await proctor.simulation.start()
+        async with AsyncUESClient(url, ADMIN_KEY) as controller:
+            await controller.simulation.start()
         names: dict[str, Any] = {"url": url, "api_key": ADMIN_KEY}
         running: Coroutine[Any, Any, None] = FunctionType(code, names)()
         await running

@@ -50,15 +50,15 @@ async def test_an_agent_gets_only_the_tools_that_its_key_grants(url: str, agent:
 
 
 async def test_a_tool_has_the_effect_of_its_endpoint_once_time_advances(
-    url: str, agent: httpx.AsyncClient, proctor: httpx.AsyncClient
+    url: str, agent: httpx.AsyncClient, controller: httpx.AsyncClient
 ) -> None:
     async with connected(url, agent.headers["x-api-key"]) as client:
         done = await answer_of(client, "email_send", to_addresses=["bob@example.com"], subject="By tool")
         assert done["status"] == "pending"
-        await proctor.post("/simulator/time/advance", json={"seconds": 1})
+        await controller.post("/simulator/time/advance", json={"seconds": 1})
         state = await answer_of(client, "email_state")
     assert [mail["subject"] for mail in state["emails"].values()] == ["By tool"]
-    event = (await proctor.get(f"/events/{done['event_id']}")).json()
+    event = (await controller.get(f"/events/{done['event_id']}")).json()
     assert event["agent_id"] == agent.headers["x-key-id"]
 
 

@@ -43,7 +43,7 @@ def calling(url: str, secret: str) -> Iterator[httpx.Client]:
 
 
 @pytest.fixture
-def proctor(url: str) -> Iterator[httpx.Client]:
+def controller(url: str) -> Iterator[httpx.Client]:
     """A client with the admin key; the simulation runs and is empty."""
     with calling(url, ADMIN_KEY) as caller:
         post(caller, "/simulation/clear")
@@ -64,26 +64,26 @@ def feelings(caller: httpx.Client) -> list[str]:
     return [mood["feeling"] for mood in get(caller, "/mood/state")["moods"]]
 
 
-def agent_key(proctor: httpx.Client, *permissions: str) -> str:
-    secret: str = post(proctor, "/keys", name="agent", permissions=list(permissions))["secret"]
+def agent_key(controller: httpx.Client, *permissions: str) -> str:
+    secret: str = post(controller, "/keys", name="agent", permissions=list(permissions))["secret"]
     return secret
 
 
-def test_a_modality_has_routes_for_its_operations_its_state_and_its_queries(proctor: httpx.Client) -> None:
+def test_a_modality_has_routes_for_its_operations_its_state_and_its_queries(controller: httpx.Client) -> None:
     for feeling in ("calm", "tired", "calm"):
-        assert post(proctor, "/mood/feel", feeling=feeling)["status"] == "executed"
-    assert sorted(feelings(proctor)) == ["calm", "calm", "tired"]
-    assert get(proctor, "/mood/state?compact=true")["update_count"] == 3
-    assert post(proctor, "/mood/query", feeling="calm")["total_count"] == 2
-    assert {"/mood/feel", "/mood/state", "/mood/query"} <= get(proctor, "/openapi.json")["paths"].keys()
+        assert post(controller, "/mood/feel", feeling=feeling)["status"] == "executed"
+    assert sorted(feelings(controller)) == ["calm", "calm", "tired"]
+    assert get(controller, "/mood/state?compact=true")["update_count"] == 3
+    assert post(controller, "/mood/query", feeling="calm")["total_count"] == 2
+    assert {"/mood/feel", "/mood/state", "/mood/query"} <= get(controller, "/openapi.json")["paths"].keys()
 
 
-def test_a_modality_is_part_of_the_environments_state_and_validation(proctor: httpx.Client) -> None:
-    post(proctor, "/mood/feel", feeling="nothing")
-    assert "mood" in get(proctor, "/environment/modalities")["modalities"]
-    assert get(proctor, "/environment/state")["modalities"]["mood"]["moods"][0]["feeling"] == "nothing"
-    assert "MOOD: nothing" in proctor.get("/environment/state?compact=true&format=text").text
-    assert "contradicts itself" in post(proctor, "/environment/validate")["errors"][0]
+def test_a_modality_is_part_of_the_environments_state_and_validation(controller: httpx.Client) -> None:
+    post(controller, "/mood/feel", feeling="nothing")
+    assert "mood" in get(controller, "/environment/modalities")["modalities"]
+    assert get(controller, "/environment/state")["modalities"]["mood"]["moods"][0]["feeling"] == "nothing"
+    assert "MOOD: nothing" in controller.get("/environment/state?compact=true&format=text").text
+    assert "contradicts itself" in post(controller, "/environment/validate")["errors"][0]
 
 
 @pytest.mark.parametrize(
@@ -92,34 +92,34 @@ def test_a_modality_is_part_of_the_environments_state_and_validation(proctor: ht
     ids=["operation", "query"],
 )
 def test_each_route_of_a_modality_requires_its_own_permission(
-    url: str, proctor: httpx.Client, path: str, body: dict[str, str], permission: str
+    url: str, controller: httpx.Client, path: str, body: dict[str, str], permission: str
 ) -> None:
-    with calling(url, agent_key(proctor, "mood:state")) as agent:
+    with calling(url, agent_key(controller, "mood:state")) as agent:
         assert agent.get("/mood/state").status_code == 200
         refused = agent.post(path, json=body)
         assert (refused.status_code, permission in refused.text) == (403, True)
-    with calling(url, agent_key(proctor, permission)) as agent:
+    with calling(url, agent_key(controller, permission)) as agent:
         assert agent.post(path, json=body).status_code == 200
         assert agent.get("/mood/state").status_code == 403
 
 
-def test_events_of_a_modality_are_executed_and_undone(proctor: httpx.Client) -> None:
-    due = {"scheduled_time": get(proctor, "/simulator/time")["current_time"]}
-    post(proctor, "/events", modality="mood", data={"feeling": "calm"}, **due)
-    post(proctor, "/simulator/time/advance", seconds=1)
-    assert feelings(proctor) == ["calm"]
-    assert get(proctor, "/events/summary")["by_modality"]["mood"] == 1
-    post(proctor, "/simulation/undo")
-    assert feelings(proctor) == []
+def test_events_of_a_modality_are_executed_and_undone(controller: httpx.Client) -> None:
+    due = {"scheduled_time": get(controller, "/simulator/time")["current_time"]}
+    post(controller, "/events", modality="mood", data={"feeling": "calm"}, **due)
+    post(controller, "/simulator/time/advance", seconds=1)
+    assert feelings(controller) == ["calm"]
+    assert get(controller, "/events/summary")["by_modality"]["mood"] == 1
+    post(controller, "/simulation/undo")
+    assert feelings(controller) == []
 
 
-async def test_a_modality_has_mcp_tools(url: str, proctor: httpx.Client) -> None:
-    async with connected(url, agent_key(proctor, "mood:*")) as client:
+async def test_a_modality_has_mcp_tools(url: str, controller: httpx.Client) -> None:
+    async with connected(url, agent_key(controller, "mood:*")) as client:
         tools = {tool.name: tool for tool in (await client.list_tools()).tools}
         assert tools.keys() == {"mood_state", "mood_query", "mood_feel"}
         assert tools["mood_feel"].input_schema["required"] == ["feeling"]
         done = await answer_of(client, "mood_feel", feeling="calm")
-        post(proctor, "/simulator/time/advance", seconds=1)
+        post(controller, "/simulator/time/advance", seconds=1)
         state = await answer_of(client, "mood_state")
         found = await answer_of(client, "mood_query", feeling="calm")
     assert done["status"] == "pending"
@@ -127,20 +127,20 @@ async def test_a_modality_has_mcp_tools(url: str, proctor: httpx.Client) -> None
     assert found["total_count"] == 1
 
 
-def test_a_modality_is_part_of_exported_scenarios(proctor: httpx.Client) -> None:
-    post(proctor, "/mood/feel", feeling="calm")
-    exported = get(proctor, "/scenario/export/full")
-    post(proctor, "/simulation/clear")
-    assert feelings(proctor) == []
-    post(proctor, "/simulation/stop")
-    assert "mood" in post(proctor, "/scenario/import/full", **exported)["modalities_loaded"]
-    assert feelings(proctor) == ["calm"]
-    assert get(proctor, "/scenario/export/full")["scenario"]["environment"] == exported["scenario"]["environment"]
+def test_a_modality_is_part_of_exported_scenarios(controller: httpx.Client) -> None:
+    post(controller, "/mood/feel", feeling="calm")
+    exported = get(controller, "/scenario/export/full")
+    post(controller, "/simulation/clear")
+    assert feelings(controller) == []
+    post(controller, "/simulation/stop")
+    assert "mood" in post(controller, "/scenario/import/full", **exported)["modalities_loaded"]
+    assert feelings(controller) == ["calm"]
+    assert get(controller, "/scenario/export/full")["scenario"]["environment"] == exported["scenario"]["environment"]
 
 
 def test_a_modality_survives_a_restart(tmp_path: Path) -> None:
-    with serving(tmp_path) as url, calling(url, ADMIN_KEY) as proctor:
-        post(proctor, "/mood/feel", feeling="calm")
-        post(proctor, "/simulation/snapshot")
-    with serving(tmp_path) as url, calling(url, ADMIN_KEY) as proctor:
-        assert feelings(proctor) == ["calm"]
+    with serving(tmp_path) as url, calling(url, ADMIN_KEY) as controller:
+        post(controller, "/mood/feel", feeling="calm")
+        post(controller, "/simulation/snapshot")
+    with serving(tmp_path) as url, calling(url, ADMIN_KEY) as controller:
+        assert feelings(controller) == ["calm"]

@@ -30,7 +30,7 @@ NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 @asynccontextmanager
 async def environment_with_webhooks_to(*networks: str) -> AsyncIterator[AsyncUESClient]:
-    """A proctor's client of an environment whose webhooks may lead into these networks."""
+    """A controller's client of an environment whose webhooks may lead into these networks."""
     settings = EnvironmentSettings(allowed_peer_networks=tuple(ip_network(each) for each in networks))
     async with (
         served(create_app(new_environment(), settings)) as url,

@@ -33,7 +33,7 @@ def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 
 @pytest.fixture
-def proctor(url: str) -> Iterator[httpx.Client]:
+def controller(url: str) -> Iterator[httpx.Client]:
     """A client with the admin key; the mailbox has one email."""
     with calling(url, ADMIN_KEY) as caller:
         post(caller, "/simulation/clear")
@@ -43,33 +43,35 @@ def proctor(url: str) -> Iterator[httpx.Client]:
         caller.post("/simulation/stop")
 
 
-def labels(proctor: httpx.Client) -> list[str]:
-    found: list[str] = get(proctor, "/email/state")["emails"]["m1"]["labels"]
+def labels(controller: httpx.Client) -> list[str]:
+    found: list[str] = get(controller, "/email/state")["emails"]["m1"]["labels"]
     return found
 
 
-def test_a_declared_operation_has_an_endpoint_and_a_method_of_the_client(url: str, proctor: httpx.Client) -> None:
+def test_a_declared_operation_has_an_endpoint_and_a_method_of_the_client(url: str, controller: httpx.Client) -> None:
     with UESClient(url, ADMIN_KEY) as ues:
         assert PinningCalls(ues).pin_email(**PINNED).status == "executed"
-    post(proctor, "/email/pin", **PINNED)
-    assert labels(proctor) == ["pinned", "pinned"]
+    post(controller, "/email/pin", **PINNED)
+    assert labels(controller) == ["pinned", "pinned"]
 
 
-def test_an_assistants_key_permits_a_declared_operation_and_other_keys_do_not(url: str, proctor: httpx.Client) -> None:
+def test_an_assistants_key_permits_a_declared_operation_and_other_keys_do_not(
+    url: str, controller: httpx.Client
+) -> None:
     assert set(assistant_permissions(TOY)) - set(assistant_permissions(MODALITIES)) == {"email:pin"}
-    with UESClient(url, agent_key(proctor, *assistant_permissions(TOY))) as ues:
+    with UESClient(url, agent_key(controller, *assistant_permissions(TOY))) as ues:
         assert PinningCalls(ues).pin_email(**PINNED).status == "pending"
     with (
-        UESClient(url, agent_key(proctor, *assistant_permissions(MODALITIES))) as ues,
+        UESClient(url, agent_key(controller, *assistant_permissions(MODALITIES))) as ues,
         pytest.raises(PermissionDeniedError, match="email:pin"),
     ):
         PinningCalls(ues).pin_email(**PINNED)
 
 
 async def test_a_declared_operation_is_a_tool_over_mcp_and_a_tool_of_assistants(
-    url: str, proctor: httpx.Client
+    url: str, controller: httpx.Client
 ) -> None:
-    async with connected(url, agent_key(proctor, "email:pin")) as client:
+    async with connected(url, agent_key(controller, "email:pin")) as client:
         assert [tool.name for tool in (await client.list_tools()).tools] == ["email_pin"]
     (tool,) = (each for each in tools_of(TOY) if each.name == "email_pin")
     assert (tool.action, tool.schema["required"]) == ("email.pin", ["message_id"])
@@ -77,10 +79,10 @@ async def test_a_declared_operation_is_a_tool_over_mcp_and_a_tool_of_assistants(
 
 @pytest.mark.parametrize(("field", "is_found"), [("labels", True), ("folder", False)])
 def test_what_a_declared_operation_changes_is_the_assistants_change(
-    proctor: httpx.Client, field: str, is_found: bool
+    controller: httpx.Client, field: str, is_found: bool
 ) -> None:
-    before = get(proctor, "/email/state")
-    changed = get(proctor, "/email/state")
+    before = get(controller, "/email/state")
+    changed = get(controller, "/email/state")
     changed["emails"]["m1"][field] = "changed"
     assert [(each.item_id, each.field) for each in changes_of_assistant(pinned_between(before, changed), TOY)] == (
         [("m1", field)] if is_found else []

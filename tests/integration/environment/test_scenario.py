@@ -13,13 +13,13 @@ DAY: dict[str, Any] = json.loads(SCENARIO.read_text())
 CORE = ("email", "sms", "calendar", "chat")
 
 
-async def load(proctor: httpx.AsyncClient, scenario: dict[str, Any] = DAY, **options: object) -> httpx.Response:
-    await proctor.post("/simulation/stop")
-    return await proctor.post("/scenario/import/full", json={"scenario": scenario, **options})
+async def load(controller: httpx.AsyncClient, scenario: dict[str, Any] = DAY, **options: object) -> httpx.Response:
+    await controller.post("/simulation/stop")
+    return await controller.post("/scenario/import/full", json={"scenario": scenario, **options})
 
 
-async def export(proctor: httpx.AsyncClient) -> dict[str, Any]:
-    scenario: dict[str, Any] = (await proctor.get("/scenario/export/full")).json()["scenario"]
+async def export(controller: httpx.AsyncClient) -> dict[str, Any]:
+    scenario: dict[str, Any] = (await controller.get("/scenario/export/full")).json()["scenario"]
     return scenario
 
 
@@ -31,78 +31,78 @@ def test_the_working_day_has_at_least_forty_events_in_all_four_core_modalities()
 
 @pytest.mark.parametrize("hours", [0, 4, 12])
 async def test_an_exported_scenario_is_imported_and_exported_without_a_difference(
-    proctor: httpx.AsyncClient, hours: int
+    controller: httpx.AsyncClient, hours: int
 ) -> None:
-    assert (await load(proctor)).status_code == 200
-    await proctor.post("/simulation/start", json={})
+    assert (await load(controller)).status_code == 200
+    await controller.post("/simulation/start", json={})
     if hours:
-        await proctor.post("/simulator/time/advance", json={"seconds": hours * 3600})
-    first = await export(proctor)
-    report = (await load(proctor, first)).json()
+        await controller.post("/simulator/time/advance", json={"seconds": hours * 3600})
+    first = await export(controller)
+    report = (await load(controller, first)).json()
     assert report["events_loaded"] == len(first["events"]["events"])
-    assert await export(proctor) == first
-    assert (await load(proctor, await export(proctor))).status_code == 200
-    assert await export(proctor) == first
+    assert await export(controller) == first
+    assert (await load(controller, await export(controller))).status_code == 200
+    assert await export(controller) == first
 
 
-async def test_the_working_day_runs_without_a_failed_event(proctor: httpx.AsyncClient) -> None:
-    await load(proctor)
-    await proctor.post("/simulation/start", json={})
-    advanced = (await proctor.post("/simulator/time/advance", json={"seconds": 12 * 3600})).json()
+async def test_the_working_day_runs_without_a_failed_event(controller: httpx.AsyncClient) -> None:
+    await load(controller)
+    await controller.post("/simulation/start", json={})
+    advanced = (await controller.post("/simulator/time/advance", json={"seconds": 12 * 3600})).json()
     assert advanced["events_failed"] == 0, [one for one in advanced["execution_details"] if one["error"]]
     assert advanced["events_executed"] == len(DAY["events"]["events"])
-    assert (await proctor.post("/environment/validate")).json()["valid"]
-    threads = (await proctor.get("/email/state")).json()["threads"]
+    assert (await controller.post("/environment/validate")).json()["valid"]
+    threads = (await controller.get("/email/state")).json()["threads"]
     assert threads["release-42@northwind.example"]["message_count"] == 6
 
 
 async def test_equal_runs_have_equal_chains_and_a_shuffled_replay_lists_what_it_reordered(
-    proctor: httpx.AsyncClient,
+    controller: httpx.AsyncClient,
 ) -> None:
     crowded = json.loads(json.dumps(DAY))
     for event in crowded["events"]["events"][:12]:
         event["scheduled_time"] = "2026-03-16T07:30:00Z"
     heads = []
     for _ in range(2):
-        await load(proctor, crowded)
-        await proctor.post("/simulation/start", json={})
-        await proctor.post("/simulator/time/advance", json={"seconds": 12 * 3600})
-        heads.append([link["hash"] for link in (await proctor.get("/simulation/chain")).json()["links"]])
+        await load(controller, crowded)
+        await controller.post("/simulation/start", json={})
+        await controller.post("/simulator/time/advance", json={"seconds": 12 * 3600})
+        heads.append([link["hash"] for link in (await controller.get("/simulation/chain")).json()["links"]])
     assert heads[0] == heads[1]
     assert len(heads[0]) == len(DAY["events"]["events"])
 
-    replayed = (await proctor.post("/simulation/replay")).json()
+    replayed = (await controller.post("/simulation/replay")).json()
     assert (replayed["matches"], replayed["reordered"]) == (True, [])
 
-    shuffled = (await proctor.post("/simulation/replay", json={"shuffle_ties": True, "tie_seed": 3})).json()
+    shuffled = (await controller.post("/simulation/replay", json={"shuffle_ties": True, "tie_seed": 3})).json()
     assert not shuffled["matches"]
     (tie,) = shuffled["reordered"]
     assert sorted(tie["before"]) == sorted(tie["after"])
     assert len(tie["before"]) == 12
 
 
-async def test_importing_a_scenario_into_a_running_simulation_is_refused(proctor: httpx.AsyncClient) -> None:
-    answer = await proctor.post("/scenario/import/full", json={"scenario": DAY})
+async def test_importing_a_scenario_into_a_running_simulation_is_refused(controller: httpx.AsyncClient) -> None:
+    answer = await controller.post("/scenario/import/full", json={"scenario": DAY})
     assert answer.status_code == 409
 
 
-async def test_events_after_an_import_get_new_ids(proctor: httpx.AsyncClient) -> None:
-    await load(proctor)
+async def test_events_after_an_import_get_new_ids(controller: httpx.AsyncClient) -> None:
+    await load(controller)
     for _ in range(60):
-        await proctor.post("/chat/send", json={"content": "hello"})
-    exported = await export(proctor)
-    await load(proctor, exported)
-    before = (await proctor.get("/events/summary")).json()["total"]
+        await controller.post("/chat/send", json={"content": "hello"})
+    exported = await export(controller)
+    await load(controller, exported)
+    before = (await controller.get("/events/summary")).json()["total"]
     for _ in range(60):
-        assert (await proctor.post("/chat/send", json={"content": "hello"})).status_code == 200
-    assert (await proctor.get("/events/summary")).json()["total"] == before + 60
+        assert (await controller.post("/chat/send", json={"content": "hello"})).status_code == 200
+    assert (await controller.get("/events/summary")).json()["total"] == before + 60
 
 
-async def test_an_unknown_modality_is_refused_or_skipped_as_requested(proctor: httpx.AsyncClient) -> None:
+async def test_an_unknown_modality_is_refused_or_skipped_as_requested(controller: httpx.AsyncClient) -> None:
     strange = json.loads(json.dumps(DAY))
     strange["environment"]["modality_states"]["telepathy"] = {"modality_type": "telepathy"}
-    assert (await load(proctor, strange)).status_code == 422
-    report = (await load(proctor, strange, strict_modalities=False)).json()
+    assert (await load(controller, strange)).status_code == 422
+    report = (await load(controller, strange, strict_modalities=False)).json()
     assert report["modalities_skipped"] == ["telepathy"]
     assert len(report["warnings"]) == 1
 
@@ -113,7 +113,7 @@ async def test_an_unknown_modality_is_refused_or_skipped_as_requested(proctor: h
     ids=["ignore", "delete", "apply"],
 )
 async def test_events_made_past_by_a_new_environment_are_handled_as_requested(
-    proctor: httpx.AsyncClient, handling: str, statuses: dict[str, int]
+    controller: httpx.AsyncClient, handling: str, statuses: dict[str, int]
 ) -> None:
     for hour in (10, 20):
         event = {
@@ -121,29 +121,29 @@ async def test_events_made_past_by_a_new_environment_are_handled_as_requested(
             "modality": "chat",
             "data": {"role": "user", "content": "x"},
         }
-        assert (await proctor.post("/events", json=event)).status_code == 200
-    await proctor.post("/simulation/stop")
-    data = (await proctor.get("/scenario/export/environment")).json()["environment"]
+        assert (await controller.post("/events", json=event)).status_code == 200
+    await controller.post("/simulation/stop")
+    data = (await controller.get("/scenario/export/environment")).json()["environment"]
     data["time_state"]["current_time"] = "2026-01-01T12:00:00Z"
-    answer = await proctor.post(
+    answer = await controller.post(
         "/scenario/import/environment", json={"data": data, "historic_event_handling": handling}
     )
     assert answer.status_code == 200, answer.text
-    events = (await proctor.get("/events")).json()["events"]
+    events = (await controller.get("/events")).json()["events"]
     assert Counter(event["status"] for event in events) == statuses
 
 
-async def test_imported_events_are_merged_with_or_replace_the_existing_ones(proctor: httpx.AsyncClient) -> None:
-    await load(proctor)
+async def test_imported_events_are_merged_with_or_replace_the_existing_ones(controller: httpx.AsyncClient) -> None:
+    await load(controller)
     one = {"events": DAY["events"]["events"][:1]}
-    merged = (await proctor.post("/scenario/import/events", json={"data": one, "merge": True})).json()
+    merged = (await controller.post("/scenario/import/events", json={"data": one, "merge": True})).json()
     assert merged["events_loaded"] == 1
-    assert (await proctor.get("/events/summary")).json()["total"] == len(DAY["events"]["events"]) + 1
-    await proctor.post("/scenario/import/events", json={"data": one})
-    assert (await proctor.get("/events/summary")).json()["total"] == 1
+    assert (await controller.get("/events/summary")).json()["total"] == len(DAY["events"]["events"]) + 1
+    await controller.post("/scenario/import/events", json={"data": one})
+    assert (await controller.get("/events/summary")).json()["total"] == 1
 
 
-async def test_older_field_names_are_read(proctor: httpx.AsyncClient) -> None:
+async def test_older_field_names_are_read(controller: httpx.AsyncClient) -> None:
     older = {
         "metadata": DAY["metadata"],
         "environment": {
@@ -180,9 +180,9 @@ async def test_older_field_names_are_read(proctor: httpx.AsyncClient) -> None:
             },
         },
     }
-    answer = await load(proctor, older)
+    answer = await load(controller, older)
     assert answer.status_code == 200, answer.text
-    (mail,) = (await proctor.get("/email/state")).json()["emails"].values()
+    (mail,) = (await controller.get("/email/state")).json()["emails"].values()
     assert (mail["body_text"], mail["is_starred"]) == ("b", True)
-    (event,) = (await proctor.get("/calendar/state")).json()["events"].values()
+    (event,) = (await controller.get("/calendar/state")).json()["events"].values()
     assert event["attendees"][0]["response"] == "needs-action"
