@@ -22,9 +22,10 @@ def tests_of(file: Path) -> Path:
 
 
 def _mirrors(file: Path) -> Iterator[Path]:
-    """`services/x/concord_x/a/b.py` is tested in `tests/unit/x/a`, or in `tests/unit/x`."""
+    """`services/x/concord_x/a/b.py` is tested in `tests/unit/x/a` or `tests/unit/x`; a client with its service."""
     parts = [part for part in file.parts if part != "services"]
     member, *rest = parts
+    member = member.removesuffix("_client")
     inner = [part for part in rest[1:] if not part.endswith(".py")]
     for depth in range(len(inner), -1, -1):
         yield UNIT.joinpath(member, *inner[:depth])
