@@ -25,6 +25,9 @@ RECONNECT_S = 60.0
 
 RECONNECT_INTERVAL_S = 1.0
 
+MAX_BREAKS = 10
+"""How often the stream of one assessment may break. A green agent that breaks more often does not end it."""
+
 UNFINISHED = frozenset({TaskState.SUBMITTED, TaskState.WORKING})
 
 MAX_EXACT = 2**53 - 1
@@ -95,6 +98,7 @@ async def _stream_until_answer(client: A2AClient, request: str, on_progress: Cal
     task_id = latest = ""
     events = client.stream(text=request)
     reconnect_until: float | None = None
+    breaks = 0
     while True:
         try:
             async with aclosing(events):
@@ -115,6 +119,9 @@ async def _stream_until_answer(client: A2AClient, request: str, on_progress: Cal
         if not task_id:
             raise lost
         if reconnect_until is None:
+            breaks += 1
+            if breaks > MAX_BREAKS:
+                raise AgentUnreachableError(f"the connection broke {breaks} times, last: {lost}") from lost
             reconnect_until = monotonic() + RECONNECT_S
             on_progress(f"the connection broke: asking for task {task_id} again, for up to {RECONNECT_S:.0f} s: {lost}")
         elif monotonic() > reconnect_until:

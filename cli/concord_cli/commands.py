@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
@@ -38,9 +39,12 @@ async def run(
     prepare_folder(output)
     if by_oracle := is_played_by_oracle(scenario):
         progress.log(ORACLE_PLAYS)
+    # A2A takes a while to load: beside the start of the programs, and not before the scenario is known to be right.
+    loading = asyncio.create_task(asyncio.to_thread(import_module, "concord_cli.assessment_client"))
     async with local_stack(scenario, free_stack_ports(scenario), progress, env=env) as stack:
         progress.log("All programs are ready")
         progress.status("Assessing")
+        await loading
         results = await stack.supervisor.guard(_assess_on(stack, scenario, progress))
         if traces is not None:
             await _save_traces(stack, results, traces, progress)
@@ -112,7 +116,6 @@ def _scenario_and_settings(path: Path, endpoint: str | None) -> tuple[ScenarioFi
 
 
 async def _assess_on(stack: LocalStack, scenario: ScenarioFile, progress: ProgressLog) -> list[JsonValue]:
-    # Imported here, so that a refused scenario does not wait for A2A to load.
     from concord_cli.assessment_client import LostGreenAgentError, assess
 
     try:
