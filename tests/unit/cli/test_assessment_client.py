@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 from rich.console import Console
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 
 from concord_cli import commands
-from concord_cli.assessment_client import assess, wait_for_cards
+from concord_cli.assessment_client import MAX_BREAKS, assess, wait_for_cards
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.terminal import ProgressLog
 from tests.unit.cli.green_agents import ROW, GreenAgent, completed, data, serving, status, text
@@ -161,3 +163,28 @@ endpoint = "{url}"
         path.write_text(scenario)
         with pytest.raises(UsageError, match=reason):
             await commands.ask(path, tmp_path / "results.json", ProgressLog(Console(quiet=True)))
+
+
+class BreakingAgent(GreenAgent):
+    """A green agent whose streams end before its task does."""
+
+    def _events(self) -> list[dict[str, Any]]:
+        return super()._events()[:-1]
+
+    async def _answer(self, request: Request) -> Response:
+        if (await request.json())["method"] != "tasks/get":
+            return await super()._answer(request)
+        self.requests.append(await request.json())
+        return JSONResponse(self._enveloped({**self._result, "status": {"state": "working"}}))
+
+
+async def test_a_stream_that_keeps_breaking_is_followed_so_often_and_then_is_an_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("concord_cli.assessment_client.RECONNECT_INTERVAL_S", 0)
+    agent, lines = BreakingAgent(completed(data(ROW)), streaming=True), list[str]()
+
+    with pytest.raises(AssessmentError, match=f"the connection broke {MAX_BREAKS + 1} times"):
+        await ask(agent, lines)
+    assert [request["method"] for request in agent.requests].count("tasks/resubscribe") == MAX_BREAKS
+    assert len([line for line in lines if "the connection broke" in line]) == MAX_BREAKS
