@@ -128,7 +128,7 @@ def test_the_card_has_the_url_that_the_platform_gave(project: Project) -> None:
     assert {each["url"] for each in card["supportedInterfaces"]} == {"http://green-agent:9009"}
 
 
-@pytest.mark.parametrize("part", ["valkey-server 127", "-m concord_cli.green", "--queue fast", "--queue llm"])
+@pytest.mark.parametrize("part", ["valkey-server 127", "-m concord_cli.program"])
 def test_a_killed_part_is_started_again(project: Project, part: str) -> None:
     before = project.processes(part)
     project.in_green("sh", "-c", f"kill -9 {before[0]}")
