@@ -16,8 +16,11 @@ LOOPBACK = "127.0.0.1"
 
 def reserved(host: str = LOOPBACK, port: int = 0) -> socket.socket:
     """A socket bound to this or any free port, which no other process can take. It refuses connections until an app is
-    served on it."""
-    holder = socket.socket()
+    served on it.
+
+    asyncio sends without delay only over sockets that name their protocol; others wait 40 ms for an acknowledgement.
+    """
+    holder = socket.socket(proto=socket.IPPROTO_TCP)
     holder.bind((host, port))
     return holder
 

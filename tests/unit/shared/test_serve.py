@@ -2,6 +2,7 @@
 
 import asyncio
 import signal
+import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -81,3 +82,10 @@ async def test_an_app_that_fails_to_start_raises_and_a_connection_waits_for_the_
         assert (await request).text == "next"
     stop.set()
     await serving
+
+
+def test_a_listener_names_its_protocol_without_which_asyncio_delays_answers() -> None:
+    with listen(LOOPBACK, 0) as listener, socket.create_connection(listener.getsockname()):
+        accepted, _ = listener.accept()
+        with accepted:
+            assert (listener.proto, accepted.proto) == (socket.IPPROTO_TCP, socket.IPPROTO_TCP)
