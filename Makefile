@@ -72,7 +72,7 @@ test: setup $(A2A_V03)/ready ## run the tests that need neither Docker nor a net
 
 .PHONY: test-faults
 test-faults: setup ## run the tests that start whole programs, and kill, stop or limit some, one after the other
-	$(PYTEST) tests/e2e tests/faults -m "programs and not containers" -p no:schemathesis
+	$(PYTEST) $(TESTS) -m "programs and not containers" -p no:schemathesis
 
 .PHONY: frameworks
 frameworks: setup ## install each agent framework in an environment of its own, record its traces anew and test them (SETUPS: some)

@@ -82,9 +82,9 @@ UNIT = Path(__file__).parent / "unit"
 WITH_PROGRAMS = {Path(__file__).parent / "e2e", Path(__file__).parent / "faults"}
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="session")
 def anyio_backend() -> str:
-    """The event loop's backend, for all tests: a test without a coroutine may have fixtures that are coroutines."""
+    """The event loop's backend. A test that is no coroutine, but has a fixture that is one, must use this fixture."""
     return "asyncio"
 
 

@@ -313,6 +313,7 @@ def waiting(tmp_path: Path) -> Iterator["subprocess.Popen[bytes]"]:
         process.kill()
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_ends_the_command_and_leaves_no_files(
     waiting: "subprocess.Popen[bytes]", tmp_path: Path, number: signal.Signals, code: int

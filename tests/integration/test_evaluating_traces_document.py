@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import networkx as nx
+import pytest
 
 from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord.trace.otlp import genai
@@ -32,6 +33,7 @@ def paste(lines: str, folder: Path) -> "subprocess.CompletedProcess[str]":
     )
 
 
+@pytest.mark.programs
 def test_the_commands_run_one_block_after_the_other_and_print_the_shown_output(tmp_path: Path) -> None:
     first, second = blocks("sh")
     [table] = blocks("text")

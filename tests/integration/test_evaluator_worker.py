@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import signal
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -23,8 +22,8 @@ from concord.assessment.jobs import (
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.errors import StorageUnavailableError
 from concord.llm import NO_KEY, LLMSettings
-from concord.processes import Calls, ProcessPool
-from concord.storage import RetryLater, TrialDocuments
+from concord.processes import Calls, CallsInThread
+from concord.storage import TrialDocuments
 from concord.storage.connection import Storage, connect, run_worker
 from concord.storage.job_policy import WorkerPolicy
 from concord.storage.trial_documents import TrialPart
@@ -70,9 +69,8 @@ async def storage(redis_url: str) -> AsyncIterator[Storage]:
 
 
 @pytest.fixture
-async def calls() -> AsyncIterator[Calls]:
-    async with ProcessPool(1, memory_bytes=1 << 30) as pool:
-        yield pool.calls(cpu_s=30, limit_s=60)
+def calls() -> Calls:
+    return CallsInThread()
 
 
 @pytest.fixture
@@ -323,10 +321,6 @@ class TestDeadLetters:
 
 
 class TestJobCalls:
-    async def test_a_job_whose_process_dies_is_to_be_retried(self, calls: Calls) -> None:
-        with pytest.raises(RetryLater):
-            await JobCalls(calls).run("deadly", _die)
-
     async def test_a_second_call_with_the_same_name_waits_for_the_first_and_gets_its_result(
         self, calls: Calls, tmp_path: Path
     ) -> None:
@@ -337,10 +331,6 @@ class TestJobCalls:
         second = asyncio.create_task(of_jobs.run("same", os.getpid))
         (tmp_path / "go").touch()
         assert await second < 0, "the second call got its own result, not that of the first"
-
-
-def _die() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _wait_for(file: Path) -> int:
@@ -363,7 +353,7 @@ class TestWorkers:
     async def test_a_worker_renews_its_heartbeat_file_for_a_probe(
         self, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("concord.storage.redis.worker._HEARTBEAT_S", 0.01)
+        monkeypatch.setattr("concord.storage.redis.worker.HEARTBEAT_S", 0.01)
         file = tmp_path / "heartbeat"
         async with workers(redis_url, [Queue.LLM], heartbeat_file=file):
             await eventually(file.exists)

@@ -14,6 +14,9 @@ from examples.teams.member import create_app
 from tests.serving import reserved, served, url_of
 from tests.stack import stack
 
+pytestmark = pytest.mark.usefixtures("anyio_backend")
+
+
 CHOSEN = ["good", "garbage", "direct"]
 
 

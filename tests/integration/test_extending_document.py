@@ -84,6 +84,7 @@ def test_the_suite_is_found_by_its_entry_point_and_generates_and_grades_as_shown
     assert run(lines, written_to(tmp_path, SUITE_TEXT), environment) == expected
 
 
+@pytest.mark.programs
 def test_the_commands_print_the_shown_output_and_the_packages_tests_pass(
     package: Path, environment: dict[str, str]
 ) -> None:

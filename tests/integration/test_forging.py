@@ -10,6 +10,8 @@ from tests.integration.shipped_teams import row_of
 from tests.logs import logging_to
 from tests.stack import stack
 
+pytestmark = pytest.mark.usefixtures("anyio_backend")
+
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Path:

@@ -24,6 +24,9 @@ from tests.integration.purple_agents import Collector, collecting, free_urls, po
 from tests.serving import reserved, served
 from tests.unit.purple.shipped_tasks import TASKS, share_right, shipped_text, values
 
+pytestmark = pytest.mark.usefixtures("anyio_backend")
+
+
 TEXT = shipped_text("cargo_bikes")
 FUNCTIONS = {
     "coordinator": "coordinator",

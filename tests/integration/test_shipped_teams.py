@@ -9,6 +9,9 @@ from tests.e2e.concord import row_in
 from tests.integration.shipped_teams import row_of
 from tests.stack import Stack, stack
 
+pytestmark = pytest.mark.usefixtures("anyio_backend")
+
+
 TEAM = ["coordinator", "researcher_1", "researcher_2", "synthesizer", "reviewer"]
 
 

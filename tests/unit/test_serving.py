@@ -14,7 +14,7 @@ from fastapi import FastAPI
 from tests.serving import listening, replying, served
 
 
-@pytest.mark.parametrize("passes", range(6), ids=lambda passes: f"{passes} passes of the event loop")
+@pytest.mark.parametrize("passes", [0, 1, 3], ids=lambda passes: f"{passes} passes of the event loop")
 @pytest.mark.parametrize(
     "server",
     [pytest.param(lambda: listening(replying("200 OK")), id="raw"), pytest.param(lambda: served(FastAPI()), id="app")],

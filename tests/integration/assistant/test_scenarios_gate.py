@@ -13,7 +13,6 @@ from tests.scenarios_gate.graded import SKILLS
 from tests.scenarios_gate.measures import ORACLE, Measured, measured
 
 FIRST_DAY = Path("scenarios/assistant/first_day")
-SAMPLE = Path("scenarios/assistant/invitations")
 
 Document = dict[str, Any]
 
@@ -27,12 +26,6 @@ FREE: Document = {
     "params": {"modality": "sms", "where": {}, "min_count": 0, "max_count": 0},
 }
 MISSING: Document = {"find": "email", "where": {"subject": {"contains": "no such email"}}, "field": "message_id"}
-
-
-async def test_a_scenario_passes_the_gate(green_agent: GreenAgent) -> None:
-    found = await measured(green_agent, SAMPLE, [0])
-    assert list(found.failed()) == []
-    assert found.shares["oracle"] == [1.0]
 
 
 async def test_the_points_fall_with_the_part_of_the_oracle_that_an_assistant_performs(green_agent: GreenAgent) -> None:

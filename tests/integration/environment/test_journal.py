@@ -27,6 +27,9 @@ from tests.integration.environment.conftest import ADMIN_KEY, calling, new_envir
 from tests.integration.environment.test_scenario import DAY
 from tests.serving import eventually
 
+pytestmark = pytest.mark.usefixtures("anyio_backend")
+
+
 MAIL = {"from_address": "bob@example.com", "to_addresses": ["user@example.com"], "subject": "Hello"}
 MBOX = (
     b"From bob@example.com Thu Jan  1 08:00:00 2026\n"

@@ -138,6 +138,7 @@ def test_a_modality_is_part_of_exported_scenarios(controller: httpx.Client) -> N
     assert get(controller, "/scenario/export/full")["scenario"]["environment"] == exported["scenario"]["environment"]
 
 
+@pytest.mark.programs
 def test_a_modality_survives_a_restart(tmp_path: Path) -> None:
     with serving(tmp_path) as url, calling(url, ADMIN_KEY) as controller:
         post(controller, "/mood/feel", feeling="calm")

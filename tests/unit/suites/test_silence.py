@@ -16,7 +16,7 @@ from tests.suites_gate.silent_judge import ANY_BUT_THE_FAVOURITE
 from tests.suites_gate.silent_pool import SILENT as POOL
 
 EACH_FAMILY = pytest.mark.parametrize("family", FAMILIES, ids=[family.name for family in FAMILIES])
-SAMPLE = 40
+SAMPLE = 20
 """Tasks of each family and size. `make suites-gate` tries 1,000."""
 
 
