@@ -1,6 +1,7 @@
 """Admission: assessments beyond the number that run at once wait in order, report their place, and may be cancelled."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -10,9 +11,11 @@ import pytest
 from pydantic import SecretStr
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord_gateway import admission, evaluation, progress
+from concord.assessment import AssessmentRequest
+from concord_gateway import admission, evaluation, handler, progress
 from concord_gateway.admission import Admission, FullError
 from concord_gateway.app import create_app
+from concord_gateway.intake import read_request
 from concord_gateway.settings import GatewaySettings
 from tests.security.assessing import PATTERN, request, rpc, task_of
 from tests.serving import reserved, served, served_agent, url_of
@@ -47,6 +50,37 @@ async def wait_for_state(http: httpx.AsyncClient, url: str, task_id: str, wanted
     async with asyncio.timeout(60):
         while (found := await state(http, url, task_id))[0] != wanted or text not in found[1]:
             await asyncio.sleep(0.02)
+
+
+async def test_a_request_is_parsed_once_and_again_only_after_it_waited(
+    redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed, may_answer = Counter[str](), asyncio.Event()
+
+    def counted(message: IncomingMessage) -> AssessmentRequest:
+        parsed["first" if "first" in message.text else "second"] += 1
+        return read_request(message)
+
+    async def slow(_: IncomingMessage, task: TaskHandle) -> None:
+        await may_answer.wait()
+        await task.complete("done")
+
+    monkeypatch.setattr(handler, "read_request", counted)
+    async with (
+        workers(redis_url),
+        served_agent(slow) as agent,
+        gateway(redis_url, tmp_path, max_assessments=1) as url,
+        httpx.AsyncClient(timeout=60) as http,
+    ):
+        tasks = []
+        for text in ("first", "second"):
+            document = request({"task": text, "quiet_s": 0, "closing_cap_s": 0.1}, {"a": agent}, blocking=False)
+            tasks.append((await task_of(http, url, document))["id"])
+            await wait_for_state(http, url, tasks[-1], "working" if text == "first" else "submitted")
+        may_answer.set()
+        for task_id in tasks:
+            await wait_for_state(http, url, task_id, "completed")
+    assert parsed == {"first": 1, "second": 2}
 
 
 async def test_waiting_assessments_report_their_place_can_be_cancelled_and_are_limited_in_number(

@@ -62,15 +62,21 @@ class AssessmentHandler:
         """See `concord.a2a.Handler`."""
         progress = Progress(task)
         try:
+            read = None
             if not task.resumed:
-                # Parsed here only to reject early: a waiting request is kept unparsed, which takes less memory.
-                request, _ = await self._read(message)
-                await check_patterns(request, task.owner or message.task_id, self._checks)
-            place = self._admission.place(len(message.text), progress.wait, progress.move, accepted=task.resumed)
+                read = await self._read(message)
+                await check_patterns(read[0], task.owner or message.task_id, self._checks)
+
+            async def wait(position: int) -> None:
+                nonlocal read
+                read = None  # a waiting request is kept unparsed, which takes less memory
+                await progress.wait(position)
+
+            place = self._admission.place(len(message.text), wait, progress.move, accepted=task.resumed)
             async with progress.heartbeat(), place:
                 progress.begin()
                 with span("assessment", parent=root()) as traced:
-                    await self._assess(message, task, progress, traced)
+                    await self._assess(message, task, progress, traced, read)
         except (NotAnAssessmentError, FullError) as error:
             await self._reject(task, str(error))
 
@@ -84,10 +90,18 @@ class AssessmentHandler:
         await check_hosts(request, self._participants.peer_urls)
         return request, work
 
-    async def _assess(self, message: IncomingMessage, task: TaskHandle, progress: Progress, traced: Span) -> None:
+    async def _assess(
+        self,
+        message: IncomingMessage,
+        task: TaskHandle,
+        progress: Progress,
+        traced: Span,
+        read: tuple[AssessmentRequest, Work] | None,
+    ) -> None:
+        """Carries an assessment out. `read`: the parsed message, unless it waited or continues a lost assessment."""
         try:
             with span("plan"):
-                record = await self._record(message, task, progress)
+                record = await self._record(message, task, progress, read)
         except NoParticipantError as error:
             await self._fail(task, f"could not reach {error}")
             return
@@ -109,7 +123,13 @@ class AssessmentHandler:
         logger.info("running an assessment of %d trials, mode %s", len(record.plan.trials), record.plan.mode.value)
         await self._finish(run, task, message.text)
 
-    async def _record(self, message: IncomingMessage, task: TaskHandle, progress: Progress) -> AssessmentRecord:
+    async def _record(
+        self,
+        message: IncomingMessage,
+        task: TaskHandle,
+        progress: Progress,
+        read: tuple[AssessmentRequest, Work] | None,
+    ) -> AssessmentRecord:
         """The record of this task's run: the one that a lost gateway left, or a new one.
 
         Raises NotAnAssessmentError, NoParticipantError, StorageUnavailableError.
@@ -122,7 +142,7 @@ class AssessmentHandler:
                 f"the gateway was lost; going on after {len(begun.over)} of {len(begun.plan.trials)} trials"
             )
             return begun
-        request, work = await self._read(message)
+        request, work = read or await self._read(message)
         await progress.tell(f"assessing {_participants(request)}")
         plan, failures = await make_plan(request, work, self._participants, progress, self._settings.secret_of_tasks())
         if plan.task_commitment is not None:
