@@ -43,9 +43,7 @@ def _record(plan: AssessmentPlan, task: TaskSpec) -> TrialRecord:
         time_used=0.0,
     )
     evaluation = evaluate_trial(plan, outcome, _batches(task, trial.trace_id))
-    record = verdict_on(plan, evaluation, judge_by_rules(evaluation, plan.mode, "offline")).record
-    assert record is not None
-    return record
+    return verdict_on(plan, evaluation, judge_by_rules(evaluation, plan.mode, "offline")).record
 
 
 def _batches(task: TaskSpec, trace_id: str) -> list[ReportBatch]:

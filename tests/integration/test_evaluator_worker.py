@@ -50,9 +50,7 @@ PLAN = plan(TEAM[0])
 ENDED = answered_by_all(PLAN, outcome(closed_after=6))
 EVALUATE = EvaluateTrial(assessment_id=PLAN.assessment_id, trial_id="trial-1")
 JUDGE = JudgeTrial(assessment_id=PLAN.assessment_id, trial_id="trial-1")
-FAILED = TrialVerdict(
-    state="failed", failure=InfrastructureFailure(trial_id="trial-1", stage="judgment", message="it was a bad day")
-)
+FAILED = TrialVerdict(failure=InfrastructureFailure(trial_id="trial-1", stage="judgment", message="it was a bad day"))
 AGGREGATE = AggregateAssessment(assessment_id=PLAN.assessment_id)
 
 
@@ -130,7 +128,7 @@ class TestJobs:
         await jobs.aggregate_assessment(AGGREGATE.job().arguments)
         verdict = await verdict_in(storage)
         row = ResultRow.model_validate_json(await document(storage, ROW_DOCUMENT))
-        assert (verdict.state, verdict.failure) == ("evaluated", None)
+        assert (verdict.record is None, verdict.failure) == (False, None)
         assert row.detail.trials == [verdict.record]
         assert (row.score, row.detail.coordination_quality, row.detail.latency_metrics.n) == (100.0, "high", 6)
 
@@ -266,7 +264,7 @@ class TestDeadLetters:
     ) -> None:
         await jobs.on_dead_letter(JUDGE.job(), "x" * 10_000)
         verdict = await verdict_in(storage)
-        assert (verdict.state, verdict.record) == ("failed", None)
+        assert verdict.record is None
         assert verdict.failure == InfrastructureFailure(trial_id="trial-1", stage="judgment", message="x" * 500)
 
     async def test_a_failed_evaluation_leaves_a_score_without_metrics(
@@ -303,7 +301,7 @@ class TestDeadLetters:
         await jobs.judge_trial(JUDGE.job().arguments)
         await jobs.on_dead_letter(EVALUATE.job(), "timed out after it was done")
         verdict = await verdict_in(storage)
-        assert verdict.state == "evaluated"
+        assert verdict.record is not None
 
     async def test_a_replayed_dead_letter_leads_to_a_verdict(
         self, storage: Storage, jobs: EvaluatorJobs, redis_url: str, monkeypatch: pytest.MonkeyPatch
@@ -317,7 +315,7 @@ class TestDeadLetters:
         await jobs.evaluate_trial(EVALUATE.job().arguments)
         await jobs.judge_trial(JUDGE.job().arguments)
         verdict = await verdict_in(storage)
-        assert (verdict.state, verdict.failure) == ("evaluated", None)
+        assert (verdict.record is None, verdict.failure) == (False, None)
 
 
 class TestJobCalls:

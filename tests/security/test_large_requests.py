@@ -108,7 +108,7 @@ async def run_of(plan: AssessmentPlan, storage: Storage, slots: int = 64) -> Asy
 async def store_verdicts(storage: Storage, plan: AssessmentPlan) -> None:
     """Stores verdicts and a row in the evaluator's place."""
     failure = InfrastructureFailure(trial_id=None, stage="evaluation", message="nobody looked")
-    verdict = TrialVerdict(state="failed", failure=failure).model_dump_json()
+    verdict = TrialVerdict(failure=failure).model_dump_json()
     for trial in list(plan.trials):
         await TrialDocuments(storage.assessments).add(plan.assessment_id, trial.trial_id, "verdict", verdict)
     await storage.assessments.save(plan.assessment_id, ROW_DOCUMENT, make_row().model_dump_json())

@@ -1,5 +1,9 @@
 """The parts that the evaluator adds to the document of a trial: its evaluation and its verdict."""
 
+from typing import Annotated, Final
+
+from pydantic import Field, TypeAdapter
+
 from concord.assessment.inputs import EvaluationInputs
 from concord.assessment.jobs import TrialVerdict
 from concord.assessment.result_row import InfrastructureFailure
@@ -15,6 +19,7 @@ from concord.assessment.results import (
     StepCounts,
     TraceIntegrity,
     TrialOutcome,
+    TrialRecord,
 )
 from concord.assessment.team_results import TeamTaskRecord
 from concord_evaluator.graph import CallTally
@@ -60,9 +65,16 @@ class TrialEvaluation(Record):
 
 
 class JudgedTrial(TrialVerdict):
-    """The verdict on a trial, with the data that the row aggregates beside the record. Empty for a failed trial."""
+    """The verdict on a trial that has a record, with the data that the row aggregates beside it."""
 
+    record: TrialRecord
     structure: TeamStructure | None = None
     latencies: tuple[CalleeLatencies, ...] = ()
     agents: tuple[AgentTally, ...] = ()
     warnings: tuple[str, ...] = ()
+
+
+VERDICT: Final[TypeAdapter[JudgedTrial | TrialVerdict]] = TypeAdapter(
+    Annotated[JudgedTrial | TrialVerdict, Field(union_mode="left_to_right")]
+)
+"""Reads a verdict: a `JudgedTrial`, or a `TrialVerdict` without a record."""

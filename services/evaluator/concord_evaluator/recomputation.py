@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from concord.assessment import AssessmentPlan
 from concord.assessment.inputs import EvaluationInputs, TrialInputs
+from concord.assessment.jobs import TrialVerdict
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import TrialOutcome
 from concord.bundle import BundleError, Contents, TrialContents, trial_member
@@ -15,7 +16,7 @@ from concord.judging import MissingAnswerError
 from concord_assistant.conducted import ConductedAssessment
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.criteria import evaluate_again
-from concord_evaluator.documents import JudgedTrial, TrialEvaluation
+from concord_evaluator.documents import VERDICT, JudgedTrial, TrialEvaluation
 from concord_evaluator.judge import judge_again, screened_evidence
 from concord_evaluator.pipeline import Budget, evaluate_trial, verdict_on, without_metrics
 from concord_evaluator.verdicts import (
@@ -44,7 +45,7 @@ async def recomputed_row(contents: Contents, advance: Callable[[str], None] = la
     return await asyncio.to_thread(make_row, contents.plan, verdicts, contents.row_inputs.infrastructure)
 
 
-async def _verdict(contents: Contents, trial_id: str) -> JudgedTrial:
+async def _verdict(contents: Contents, trial_id: str) -> TrialVerdict:
     try:
         return await _verdict_from(contents, trial_id)
     except BundleError:
@@ -58,10 +59,10 @@ async def _verdict(contents: Contents, trial_id: str) -> JudgedTrial:
         raise BundleError([f"trials/{trial_id}: cannot be evaluated: {type(error).__name__}"]) from error
 
 
-async def _verdict_from(contents: Contents, trial_id: str) -> JudgedTrial:
+async def _verdict_from(contents: Contents, trial_id: str) -> TrialVerdict:
     stored, plan = contents.trials[trial_id], _plan_of(contents.plan, trial_id)
     if stored.failure is not None:
-        return JudgedTrial(state="failed", failure=stored.failure)
+        return TrialVerdict(failure=stored.failure)
     inputs, outcome = stored.inputs, stored.outcome
     if inputs is None or inputs.evaluation is None:
         raise BundleError([f"{trial_member(trial_id, 'inputs.json')}: is missing"])
@@ -147,6 +148,6 @@ def _stored(evaluation: TrialEvaluation) -> TrialEvaluation:
     return TrialEvaluation.model_validate_json(evaluation.model_dump_json())
 
 
-def _kept(verdict: JudgedTrial) -> JudgedTrial:
+def _kept(verdict: JudgedTrial) -> TrialVerdict:
     """The verdict as the row's job reads it."""
-    return JudgedTrial.model_validate_json(verdict.model_dump_json())
+    return VERDICT.validate_json(verdict.model_dump_json())

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from concord.assessment import AssessmentPlan, Mode
+from concord.assessment.jobs import TrialVerdict
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Finding
 from concord_assistant.results import AssessmentResults
@@ -49,7 +50,7 @@ def given_up(evaluation: TrialEvaluation, failure: InfrastructureFailure) -> Tri
     return evaluation.model_copy(update={"failure": failure, "warnings": [*evaluation.warnings, failure.message]})
 
 
-def with_late(trial: JudgedTrial, late: int) -> JudgedTrial:
+def with_late(trial: TrialVerdict, late: int) -> TrialVerdict:
     """The verdict with the number of its trial's late steps that are not stored."""
     if trial.record is None or not late:
         return trial

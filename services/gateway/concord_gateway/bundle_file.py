@@ -81,7 +81,7 @@ async def _write_trial(
         writer.add(trial_member(trial.trial_id, name), redact(content))
 
     document = await TrialDocuments(storage.assessments).part(plan.assessment_id, trial.trial_id, "verdict")
-    verdict = TrialVerdict(state="failed") if document is None else TrialVerdict.model_validate_json(document)
+    verdict = TrialVerdict() if document is None else TrialVerdict.model_validate_json(document)
     if (closed := record.closed.get(trial.trial_id)) is not None:
         add("outcome.json", closed.model_dump_json())
     if verdict.inputs is not None:

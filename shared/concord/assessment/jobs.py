@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
@@ -107,11 +107,10 @@ JOBS: Final[tuple[type[JobRequest], ...]] = (EvaluateTrial, JudgeTrial, Aggregat
 
 
 class TrialVerdict(BaseModel):
-    """The outcome of a trial's evaluation. The stored document may have further fields, which its readers ignore."""
+    """The last part of a trial's document. The evaluator's `JudgedTrial` has further fields, which others ignore."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    state: Literal["evaluated", "failed"]
     record: TrialRecord | None = None
     """The trial as the row will show it; null if the evaluation failed."""
     failure: InfrastructureFailure | None = None

@@ -6,11 +6,12 @@ import pytest
 
 from concord.assessment import AssessmentPlan, AssessmentRequest
 from concord.assessment.inputs import EvaluationInputs, JudgeInputs, RowInputs, TrialInputs
+from concord.assessment.jobs import TrialVerdict
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.bundle import BundleError, Contents, TrialContents
 from concord.trace.report import ReportBatch
 from concord_evaluator.aggregate import make_row
-from concord_evaluator.documents import JudgedTrial, TrialEvaluation
+from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.limits import EvaluationLimits
 from concord_evaluator.pipeline import Budget, evaluate_trial, verdict_on, without_metrics
 from concord_evaluator.recomputation import recomputed_row
@@ -99,7 +100,7 @@ async def test_a_trial_whose_judging_failed_has_its_failure_again() -> None:
 
 async def test_a_trial_without_any_result_is_a_failure_again() -> None:
     row = await recomputed_row(contents(None, failure=FAILURE))
-    assert row == make_row(PLAN, [JudgedTrial(state="failed", failure=FAILURE)], [])
+    assert row == make_row(PLAN, [TrialVerdict(failure=FAILURE)], [])
 
 
 async def test_a_judgment_that_the_plan_does_not_ask_for_has_no_part_in_the_row() -> None:

@@ -7,7 +7,7 @@ from typing import Final, Literal, NamedTuple
 
 from concord.assessment import AssessmentPlan
 from concord.assessment.result_row import ControlRecord
-from concord_evaluator.aggregate.trials import EvaluatedTrial
+from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.statistics import mean_interval
 
 _KINDS: Final[tuple[Literal["solo", "silent"], ...]] = ("solo", "silent")
@@ -29,7 +29,7 @@ def is_control(plan: AssessmentPlan, task_id: str) -> bool:
     return spec is not None and spec.control is not None
 
 
-def control_records(plan: AssessmentPlan, trials: Sequence[EvaluatedTrial]) -> list[ControlRecord]:
+def control_records(plan: AssessmentPlan, trials: Sequence[JudgedTrial]) -> list[ControlRecord]:
     """The controls of an assessment, over usable pairs of trials."""
     usable = [trial for trial in trials if trial.record.usable]
     team = {
@@ -52,7 +52,7 @@ def control_records(plan: AssessmentPlan, trials: Sequence[EvaluatedTrial]) -> l
     return records
 
 
-def _outcome(trial: EvaluatedTrial) -> float:
+def _outcome(trial: JudgedTrial) -> float:
     grading = trial.record.grading
     return 0.0 if grading is None or grading.value is None else grading.value
 

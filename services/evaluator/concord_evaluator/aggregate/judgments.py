@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from concord.assessment.results import Judgment, Quality
-from concord_evaluator.aggregate.trials import EvaluatedTrial, mean
+from concord_evaluator.aggregate.trials import mean
+from concord_evaluator.documents import JudgedTrial
 
 MAX_POINTS: Final = 10
 """Strengths and weaknesses that the row names, the most frequent ones. The trials have all of them."""
@@ -13,7 +14,7 @@ MAX_POINTS: Final = 10
 _WORST_FIRST: Final[tuple[Quality, ...]] = ("bottleneck", "low", "medium", "high")
 
 
-def judgments_of(trials: Iterable[EvaluatedTrial]) -> list[Judgment]:
+def judgments_of(trials: Iterable[JudgedTrial]) -> list[Judgment]:
     """The judgments of the trials that have one, in order."""
     return [trial.record.judge for trial in trials if trial.record.judge is not None]
 
@@ -48,7 +49,7 @@ def _common(names: Iterable[str | None]) -> str | None:
     return known.pop() if len(known) == 1 else None
 
 
-def reasoning(trials: Sequence[EvaluatedTrial], judgments: Sequence[Judgment], n_trials: int) -> str:
+def reasoning(trials: Sequence[JudgedTrial], judgments: Sequence[Judgment], n_trials: int) -> str:
     """The row's figures in a few sentences. `trials`: the usable ones of `n_trials`."""
     if not trials:
         return f"None of {n_trials} trials could be used."

@@ -6,6 +6,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from concord.assessment import AssessmentPlan, Mode
+from concord.assessment.jobs import TrialVerdict
 from concord.assessment.result_row import Detail, InfrastructureFailure, ResultRow, TaskRewards
 from concord.assessment.results import TrialRecord
 from concord_assistant.results import AssessmentResults
@@ -24,7 +25,7 @@ from concord_evaluator.aggregate.team import (
     past_the_gateway,
     trace_integrity,
 )
-from concord_evaluator.aggregate.trials import EvaluatedTrial, evaluated_trials
+from concord_evaluator.aggregate.trials import judged_trials
 from concord_evaluator.criteria import MAX_RESULTS, shortened_results
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.metrics import metric_ids
@@ -39,14 +40,14 @@ MAX_TRIAL_WARNINGS: Final = 50
 
 
 def make_row(
-    plan: AssessmentPlan, verdicts: Sequence[JudgedTrial], infrastructure: Sequence[InfrastructureFailure]
+    plan: AssessmentPlan, verdicts: Sequence[TrialVerdict], infrastructure: Sequence[InfrastructureFailure]
 ) -> ResultRow:
     """Aggregates the verdicts on the plan's trials and the infrastructure failures.
 
     Means are over the usable trials that have a value. A flag holds if it holds in more than half of them. A trial that
     nobody judged counts 0 in the score.
     """
-    trials = evaluated_trials(plan, verdicts)
+    trials = judged_trials(plan, verdicts)
     usable = [trial for trial in trials if trial.record.usable and not is_control(plan, trial.record.task_id)]
     failures = _infrastructure_failures(plan, infrastructure, verdicts, trials)
     of_team = plan.model_copy(update={"trials": [each for each in plan.trials if not is_control(plan, each.task_id)]})
@@ -68,11 +69,11 @@ def make_row(
 
 def _detail(
     plan: AssessmentPlan,
-    trials: Sequence[EvaluatedTrial],
-    usable: Sequence[EvaluatedTrial],
+    trials: Sequence[JudgedTrial],
+    usable: Sequence[JudgedTrial],
     infrastructure: list[InfrastructureFailure],
     scores: Scores,
-    verdicts: Sequence[JudgedTrial],
+    verdicts: Sequence[TrialVerdict],
 ) -> Detail:
     roster, records, judgments = declared_agents(plan), [trial.record for trial in usable], judgments_of(usable)
     by_team = [trial for trial in trials if not is_control(plan, trial.record.task_id)]
@@ -111,7 +112,7 @@ def _detail(
     )
 
 
-def _assessment_results(plan: AssessmentPlan, verdicts: Sequence[JudgedTrial]) -> list[JsonValue] | None:
+def _assessment_results(plan: AssessmentPlan, verdicts: Sequence[TrialVerdict]) -> list[JsonValue] | None:
     """The results of the trials in scenarios, in the order of the plan, each within its share of the row."""
     by_trial = {
         verdict.record.trial_id: AssessmentResults.model_validate(verdict.assessment_results)
@@ -139,8 +140,8 @@ def _shortened_warnings(records: Sequence[TrialRecord], shown: Sequence[TrialRec
 def _infrastructure_failures(
     plan: AssessmentPlan,
     reported: Sequence[InfrastructureFailure],
-    verdicts: Iterable[JudgedTrial],
-    trials: Sequence[EvaluatedTrial],
+    verdicts: Iterable[TrialVerdict],
+    trials: Sequence[JudgedTrial],
 ) -> list[InfrastructureFailure]:
     """The gateway's failures, those of evaluations, and one for each trial without any verdict or failure; each once.
 
@@ -158,7 +159,7 @@ def _infrastructure_failures(
     return list(dict.fromkeys(failures))
 
 
-def _warnings(plan: AssessmentPlan, trials: Sequence[EvaluatedTrial]) -> list[str]:
+def _warnings(plan: AssessmentPlan, trials: Sequence[JudgedTrial]) -> list[str]:
     """All warnings of the row, at most `MAX_TRIAL_WARNINGS` of them of trials."""
     config = plan.config
     of_trials = [f"{trial.record.trial_id}: {warning}" for trial in trials for warning in trial.warnings]

@@ -10,7 +10,7 @@ from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.result_row import Basis, Figure, PassPower, Scoring, Statistics
 from concord.assessment.results import TrialRecord
 from concord_evaluator.aggregate.means import mean_sub_scores
-from concord_evaluator.aggregate.trials import EvaluatedTrial
+from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.scoring import SCORING_VERSION
 from concord_evaluator.statistics import Confidence, Interval, confidence_in, mean_interval, pass_power, rate_interval
 
@@ -149,7 +149,7 @@ def statistics_of(scores: Scores) -> Statistics:
     )
 
 
-def confidence_of(scores: Scores, usable: Sequence[EvaluatedTrial], mode: Mode) -> Confidence:
+def confidence_of(scores: Scores, usable: Sequence[JudgedTrial], mode: Mode) -> Confidence:
     """The confidence by the width of the score's interval. Without outcomes, only trials of teams count."""
     if mode is Mode.LIVE:
         low, high = _score_intervals(scores)

@@ -17,8 +17,8 @@ from concord.assessment.results import (
     TrialRecord,
 )
 from concord.wire.roster import Roster, RosterEntry
-from concord_evaluator.aggregate.trials import EvaluatedTrial, mean
-from concord_evaluator.documents import AgentTally
+from concord_evaluator.aggregate.trials import mean
+from concord_evaluator.documents import AgentTally, JudgedTrial
 from concord_evaluator.latency import summarise
 from concord_evaluator.scoring import BOTTLENECK_CAP, TeamStructure, quality_of
 from concord_evaluator.trace import team_observability
@@ -42,7 +42,7 @@ def declared_agents(plan: AssessmentPlan) -> Roster:
     return Roster(entries.values())
 
 
-def agent_records(trials: Sequence[EvaluatedTrial], roster: Roster) -> list[AgentRecord]:
+def agent_records(trials: Sequence[JudgedTrial], roster: Roster) -> list[AgentRecord]:
     """The agents of all trials' graphs, sorted; the declared agents if no trial was evaluated."""
     tallies: defaultdict[str, list[AgentTally]] = defaultdict(list)
     for trial in trials:
@@ -75,12 +75,12 @@ def _agent_record(
     )
 
 
-def latency_over(trials: Iterable[EvaluatedTrial], roster: Roster) -> LatencySummary:
+def latency_over(trials: Iterable[JudgedTrial], roster: Roster) -> LatencySummary:
     """The latency summary of all calls of all trials."""
     return summarise((callee for trial in trials for callee in trial.latencies), roster)
 
 
-def graph_metrics(trials: Iterable[EvaluatedTrial]) -> GraphMetricsSummary:
+def graph_metrics(trials: Iterable[JudgedTrial]) -> GraphMetricsSummary:
     """The leaderboard's figures on structure: means, and flags that hold in more than half of the trials."""
     structures = _structures(trials)
     isolated = Counter(agent for structure in structures for agent in structure.isolated)
@@ -101,12 +101,12 @@ def coordination_status(records: Sequence[TrialRecord], quality: Quality | None)
     return MetricStatus.NOT_APPLICABLE if statuses == {MetricStatus.NOT_APPLICABLE} else MetricStatus.UNDEFINED
 
 
-def coordination_value(trials: Iterable[EvaluatedTrial]) -> float | None:
+def coordination_value(trials: Iterable[JudgedTrial]) -> float | None:
     """The mean coordination value, capped if more than half of the trials have a bottleneck."""
     return _coordination_value(_structures(trials))
 
 
-def _structures(trials: Iterable[EvaluatedTrial]) -> list[TeamStructure]:
+def _structures(trials: Iterable[JudgedTrial]) -> list[TeamStructure]:
     return [trial.structure for trial in trials if trial.structure is not None]
 
 
@@ -119,7 +119,7 @@ def _coordination_value(structures: Sequence[TeamStructure]) -> float | None:
     return min(value, BOTTLENECK_CAP) if value is not None and _has_bottleneck(structures) else value
 
 
-def trace_integrity(trials: Sequence[EvaluatedTrial]) -> TraceIntegrity:
+def trace_integrity(trials: Sequence[JudgedTrial]) -> TraceIntegrity:
     """The counts summed over the trials. Completeness is the share of all steps whose parent is known."""
     parts = [trial.record.trace_integrity for trial in trials]
     counts = [name for name, field in TraceIntegrity.model_fields.items() if field.annotation is int]

@@ -24,7 +24,6 @@ def verdict_on(
         scored = score_outcome(grading, None if team_task is None else team_task.credited)
     passed = None if scored.overall is None else scored.overall >= plan.config.thresholds.pass_mark
     return JudgedTrial(
-        state="evaluated",
         record=_record(trial, evaluation, judgment, grading, scored, passed),
         failure=evaluation.failure,
         structure=_labelled(evaluation),

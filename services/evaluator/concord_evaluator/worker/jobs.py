@@ -253,7 +253,7 @@ class EvaluatorJobs:
                 await self._score_anyway(job.function, trial, failure)
             except (LookupError, ValueError):
                 logger.exception("cannot score a trial without its evaluation", job=job.job_id)
-                await trial.add_verdict(TrialVerdict(state="failed", failure=failure))
+                await trial.add_verdict(TrialVerdict(failure=failure))
 
     async def _score_anyway(self, function: str, trial: StoredTrial, failure: InfrastructureFailure) -> None:
         """Scores a trial without the result of its failed job. Raises LookupError for an unknown or open trial."""
@@ -287,7 +287,7 @@ class EvaluatorJobs:
         if results is not None:
             verdict = with_results(verdict, results)
         await trial.add_verdict(verdict.model_copy(update={"inputs": inputs}))
-        logger.info("judged a trial", trial=trial.trial_id, score=verdict.record and verdict.record.overall_score)
+        logger.info("judged a trial", trial=trial.trial_id, score=verdict.record.overall_score)
 
     async def _append(self, batch: SerialisedBatch) -> None:
         """Adds a batch of the evaluator's own steps to the trace. Own steps have no quota."""

@@ -10,7 +10,7 @@ from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import TrialOutcome
 from concord.trace.report import ReportBatch
 from concord_evaluator.aggregate import make_row
-from concord_evaluator.documents import JudgedTrial, TrialEvaluation
+from concord_evaluator.documents import VERDICT, TrialEvaluation
 from concord_evaluator.judge import SCREENED, screened_evidence
 from concord_evaluator.limits import EvaluationLimits
 from concord_evaluator.pipeline import Budget, evaluate_trial
@@ -64,5 +64,5 @@ def row_of(
     plan: AssessmentPlan, verdicts: Sequence[tuple[str, int]], infrastructure: Sequence[InfrastructureFailure]
 ) -> str:
     """The `ResultRow` of an assessment, as JSON. `verdicts`: each as JSON, with the number of its late steps."""
-    judged = [with_late(JudgedTrial.model_validate_json(verdict), late) for verdict, late in verdicts]
+    judged = [with_late(VERDICT.validate_json(verdict), late) for verdict, late in verdicts]
     return make_row(plan, judged, infrastructure).model_dump_json()

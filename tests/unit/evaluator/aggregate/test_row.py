@@ -5,6 +5,7 @@ from itertools import permutations
 import pytest
 
 from concord.assessment import AssessmentPlan
+from concord.assessment.jobs import TrialVerdict
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.assessment.results import MetricStatus
 from concord_evaluator.aggregate import make_row
@@ -190,7 +191,6 @@ class TestSeveralTrials:
         verdicts = []
         for n, agreement, cached in ((1, 1.0, 0), (2, 0.5, 3)):
             verdict = judged(planned, mesh(3), outcome(f"trial-{n}"))
-            assert verdict.record is not None
             assert verdict.record.judge is not None
             judgment = verdict.record.judge.model_copy(
                 update=by_model | {"agreement": agreement, "cached_samples": cached}
@@ -260,7 +260,7 @@ class TestInfrastructure:
         planned = plan(agents(3), trials=3)
         failed = InfrastructureFailure(trial_id="trial-2", stage="evaluation", message="it broke")
         trial_failure = InfrastructureFailure(trial_id="trial-3", stage="trial", message="storage is away")
-        verdicts = [judged(planned, mesh(3), outcome("trial-1")), JudgedTrial(state="failed", failure=failed)]
+        verdicts = [judged(planned, mesh(3), outcome("trial-1")), TrialVerdict(failure=failed)]
         assert make_row(planned, verdicts, [trial_failure]).detail.infrastructure == [trial_failure, failed]
 
     def test_a_trial_without_a_verdict_is_listed_as_a_failure(self) -> None:

@@ -26,14 +26,12 @@ def by_model(success: float | None) -> Judgment:
 class TestWhoJudges:
     def test_code_precedes_the_model(self) -> None:
         record = verdict_on(plan("AB"), evaluated(plan("AB"), []), by_model(0.0)).record
-        assert record is not None
         assert record.grading is not None
         assert (record.grading.source, record.grading.scorer, record.grading.value) == ("code", "exact", 1.0)
 
     def test_the_model_judges_if_there_is_no_scorer(self) -> None:
         planned = plan("AB", graded=False)
         record = verdict_on(planned, evaluated(planned, []), by_model(0.5)).record
-        assert record is not None
         assert record.grading is not None
         assert (record.grading.source, record.grading.value, record.overall_score) == ("model", 0.5, 0.5)
 
@@ -41,7 +39,6 @@ class TestWhoJudges:
         planned = plan("AB", graded=False)
         for judgment in (None, judge_by_rules(evaluated(planned, []), planned.mode, "the model is down")):
             record = verdict_on(planned, evaluated(planned, []), judgment).record
-            assert record is not None
             assert record.grading is not None
             assert (record.grading.source, record.overall_score, record.passed) == ("nobody", None, None)
             assert record.grading.reason == (
@@ -52,7 +49,6 @@ class TestWhoJudges:
         planned = plan("AB", graded=False)
         for ended in (answered(A=None, B=None), answered(A="", B=" \n")):
             record = verdict_on(planned, evaluated(planned, [], ended), by_model(1.0)).record
-            assert record is not None
             assert (record.overall_score, record.passed) == (0.0, False)
 
 
@@ -60,7 +56,6 @@ class TestAnswers:
     def test_each_answer_is_graded_alone_and_the_mean_counts(self) -> None:
         planned = plan("AB")
         record = verdict_on(planned, evaluated(planned, [], answered(A="done", B="no idea")), None).record
-        assert record is not None
         assert record.grading is not None
         assert [(each.agent, each.value) for each in record.grading.answers] == [("A", 1.0), ("B", 0.0)]
         assert record.grading.value == 0.5
@@ -68,14 +63,12 @@ class TestAnswers:
     def test_only_answers_of_the_named_agents_count(self) -> None:
         planned = plan("AB", config={"answer_from": "A"})
         record = verdict_on(planned, evaluated(planned, [], answered(A="done", B="no idea")), None).record
-        assert record is not None
         assert record.grading is not None
         assert record.grading.value == 1.0
 
     def test_a_missing_answer_is_worth_0(self) -> None:
         planned = plan("AB")
         record = verdict_on(planned, evaluated(planned, [], answered(A="done", B=None)), None).record
-        assert record is not None
         assert record.grading is not None
         assert record.grading.value == 0.5
 
@@ -87,8 +80,6 @@ def test_a_failed_evaluation_keeps_the_score_and_yields_no_metrics() -> None:
     ended = evaluated(planned, []).outcome
     carried = [batch for batch in batches if batch.is_observed]
     bare = verdict_on(planned, without_metrics(planned, ended, carried, "it broke"), None)
-    assert whole.record is not None
-    assert bare.record is not None
     assert (bare.record.overall_score, bare.record.usable) == (whole.record.overall_score, True)
     assert (bare.record.metrics, bare.record.coordination_quality) == ([], None)
     assert bare.record.coordination_status is MetricStatus.UNDEFINED

@@ -71,9 +71,7 @@ class TeamTrial:
     @property
     def record(self) -> TrialRecord:
         """The record of this trial; each access evaluates the trial anew."""
-        record = self.verdict().record
-        assert record is not None
-        return record
+        return self.verdict().record
 
     @property
     def score(self) -> float | None:

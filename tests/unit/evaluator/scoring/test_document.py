@@ -135,7 +135,6 @@ def test_the_row_follows_from_its_trials_as_worked_out() -> None:
 
 
 def _with_score(verdict: JudgedTrial, value: float | None) -> JudgedTrial:
-    assert verdict.record is not None
     passed = None if value is None else value >= Thresholds().pass_mark
     record = verdict.record.model_copy(update={"overall_score": value, "passed": passed})
     return verdict.model_copy(update={"record": record})
