@@ -51,7 +51,7 @@ class Change:
         }
 
 
-class _Deed:
+class _Executed:
     """An executed operation of somebody."""
 
     def __init__(self, modality: type[ModalityCalls[Any]], operation: str, data: Item) -> None:
@@ -103,9 +103,11 @@ def changes_of_assistant(context: AgentBeatsEvalContext, modalities: Modalities 
     change that none of them can have made. Messages from others are never the assistant's, because the environment
     lets it send as the user only.
     """
-    own = list(_deeds(((entry.action, entry.parameters) for entry in context.action_log if entry.success), modalities))
+    own = list(
+        _executed(((entry.action, entry.parameters) for entry in context.action_log if entry.success), modalities)
+    )
     others = context.other_events
-    foreign = list(_deeds(map(_named_event, others or ()), modalities))
+    foreign = list(_executed(map(_named_event, others or ()), modalities))
     made = [
         change
         for change in all_changes(context.initial_state, context.final_state, modalities)
@@ -115,12 +117,12 @@ def changes_of_assistant(context: AgentBeatsEvalContext, modalities: Modalities 
     return [*made, *_changes_of_arrivals(own, context, {change.item_id for change in made}, modalities)]
 
 
-def _deeds(actions: Iterable[tuple[str, Item]], modalities: Modalities) -> Iterator[_Deed]:
+def _executed(actions: Iterable[tuple[str, Item]], modalities: Modalities) -> Iterator[_Executed]:
     by_name = {modality.name: modality for modality in modalities}
     for action, data in actions:
         modality, _, operation = action.partition(".")
         if modality in by_name:
-            yield _Deed(by_name[modality], operation, data)
+            yield _Executed(by_name[modality], operation, data)
 
 
 def _named_event(event: Mapping[str, Any]) -> tuple[str, Item]:
@@ -129,7 +131,7 @@ def _named_event(event: Mapping[str, Any]) -> tuple[str, Item]:
 
 
 def _changes_of_arrivals(
-    own: Sequence[_Deed], context: AgentBeatsEvalContext, made: Container[str], modalities: Modalities
+    own: Sequence[_Executed], context: AgentBeatsEvalContext, made: Container[str], modalities: Modalities
 ) -> Iterator[Change]:
     """What the assistant did to items of others that are not in the initial state, because they arrived later.
 
@@ -137,26 +139,26 @@ def _changes_of_arrivals(
     """
     seen: set[tuple[str, str, str | None]] = set()
     for modality, items, before, after in _collections(context.initial_state, context.final_state, modalities):
-        for deed in own:
-            if deed.modality is not modality or deed.effect.creates:
+        for done in own:
+            if done.modality is not modality or done.effect.creates:
                 continue
-            for item_id in _ids(deed.data, items.id):
+            for item_id in _ids(done.data, items.id):
                 if item_id in before or item_id in made:
                     continue
-                for change in _deeds_changes(deed, items, item_id, after.get(item_id)):
+                for change in _changes_by(done, items, item_id, after.get(item_id)):
                     if (key := (modality.name, item_id, change.field)) not in seen:
                         seen.add(key)
                         yield change
 
 
-def _deeds_changes(deed: _Deed, items: Items, item_id: str, item: Item | None) -> Iterator[Change]:
-    modality, effect = deed.modality.name, deed.effect
+def _changes_by(done: _Executed, items: Items, item_id: str, item: Item | None) -> Iterator[Change]:
+    modality, effect = done.modality.name, done.effect
     if item is None:
         if effect.deletes is not None or effect.empties is not None:
             yield Change(modality, "delete", item_id, None, None, None, {items.id: item_id}, items)
         return
     changed = effect.changes if effect.deletes is None else effect.deletes
-    for name in sorted(deed.data.keys() & item.keys() - {items.id} if changed is None else changed):
+    for name in sorted(done.data.keys() & item.keys() - {items.id} if changed is None else changed):
         if item.get(name) not in _DEFAULTS:
             yield Change(modality, "update", item_id, name, None, item.get(name), item, items)
 
@@ -208,15 +210,15 @@ def _received(change: Change, state: Mapping[str, Any]) -> bool:
     return sender is not None and own is not None and not same(sender, own)
 
 
-def _any(deeds: Sequence[_Deed], change: Change, rest: Sequence[_Deed]) -> bool:
+def _any(operations: Sequence[_Executed], change: Change, rest: Sequence[_Executed]) -> bool:
     """Whether one of the operations may have made a change. `rest`: all other operations."""
-    if any(deed.touches(change) for deed in deeds):
+    if any(done.touches(change) for done in operations):
         return True
     if change.operation != "create":
         return False
-    edits = [deed for deed in (*deeds, *rest) if not deed.effect.creates and change.item_id in deed.named]
-    edited = {name for deed in edits for name in deed.data}
-    return any(deed.made(change, edited) for deed in deeds)
+    edits = [done for done in (*operations, *rest) if not done.effect.creates and change.item_id in done.named]
+    edited = {name for done in edits for name in done.data}
+    return any(done.made(change, edited) for done in operations)
 
 
 def _same_content(given: Any, kept: Any) -> bool:  # noqa: ANN401 - JSON
