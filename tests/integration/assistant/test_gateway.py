@@ -113,8 +113,7 @@ async def test_two_runs_of_a_scenario_make_a_row_with_their_results(gateway: str
     ]
     events = [(each["turn"], each["event"], each["character"]) for each in results[0]["other_events"]]
     assert events == [(1, "chat.send_message", None), (1, "email.receive", "tom"), (1, "email.receive", None)]
-    [_, conduct] = row["detail"]["trials"][0]["sub_scores"]
-    assert (conduct["id"], conduct["value"]) == ("conduct", 1)
+    assert row["detail"]["trials"][0]["overall_score"] == 1
     assert str(assistant.start["api_key"]) not in json.dumps(row)
     assert assistant.start["ues_url"].startswith(f"{gateway}ues/")
     types = [data["message_type"] for update in updates for data in update.data if isinstance(data, dict)]
@@ -221,8 +220,7 @@ async def test_an_assistant_that_is_a_team_is_traced_as_one(gateway: str) -> Non
     assert "a scenario has one assistant" in refused.status_text
     [trial] = row["detail"]["trials"]
     assert trial["grading"]["value"] == 1
-    conduct = next(part for part in trial["sub_scores"] if part["id"] == "conduct")
-    assert conduct["value"] == 0.5, "nobody saw the team work together"
+    assert trial["overall_score"] == 1, "calls that nobody could see never lower the score"
     assert {agent["id"] for agent in row["detail"]["agents"]} == {"helper", "colleague"}
 
 
