@@ -38,6 +38,11 @@ class Score(Result):
             raise ValueError(f"score {self.score:g} exceeds max_score {self.max_score:g}")
         return self
 
+    @property
+    def share(self) -> float:
+        """The share of the possible points, from 0 to 1; 0 if none are possible."""
+        return self.score / self.max_score if self.max_score else 0.0
+
 
 class Scores(Result):
     """The overall score, which is the sum of the dimensions' scores."""
@@ -61,6 +66,11 @@ class CriterionResult(Result):
     method: Literal["programmatic", "model"]
     error: str | None = None
     details: dict[str, Any] | None = None
+
+    @property
+    def lost(self) -> float:
+        """The points that the assistant did not get; 0 if the check failed."""
+        return 0.0 if self.score is None else max(0.0, self.max_score - self.score)
 
 
 class ActionLogEntry(Result):

@@ -6,9 +6,9 @@ from typing import Final
 from rich.table import Table
 from rich.text import Text
 
+from concord_assistant.results import AssessmentResults
 from concord_cli.display_text import printable
 from concord_cli.row_text.assistant_points import CriterionPoints, criteria_of, dimension_points, losing, of_points
-from concord_cli.row_text.assistant_results import ScenarioResults
 from concord_cli.terminal import plain_table, plain_text
 
 MAX_DIMENSIONS: Final = 6
@@ -18,7 +18,7 @@ MAX_LINES: Final = 2
 _BAR: Final = 10
 
 
-def points_table(results: Sequence[ScenarioResults]) -> Table:
+def points_table(results: Sequence[AssessmentResults]) -> Table:
     """A line for each dimension, with its points as a bar."""
     table = plain_table()
     for name, points in list(dimension_points(results).items())[:MAX_DIMENSIONS]:
@@ -28,7 +28,7 @@ def points_table(results: Sequence[ScenarioResults]) -> Table:
     return table
 
 
-def losses(results: Sequence[ScenarioResults], room: int) -> list[Text]:
+def losses(results: Sequence[AssessmentResults], room: int) -> list[Text]:
     """The criteria that lost points and why, two lines each, in at most `room` lines."""
     criteria = criteria_of(results)
     lost = losing(criteria)
@@ -43,7 +43,7 @@ def losses(results: Sequence[ScenarioResults], room: int) -> list[Text]:
     return lines
 
 
-def failed_checks(results: Sequence[ScenarioResults]) -> list[Text]:
+def failed_checks(results: Sequence[AssessmentResults]) -> list[Text]:
     """A line for each criterion whose check failed: its name, its points, why."""
     failed = [each for each in criteria_of(results) if each.failed]
     return [
@@ -51,7 +51,7 @@ def failed_checks(results: Sequence[ScenarioResults]) -> list[Text]:
     ]
 
 
-def people_faults(results: Sequence[ScenarioResults]) -> list[Text]:
+def people_faults(results: Sequence[AssessmentResults]) -> list[Text]:
     """A line for each fault of a simulated person."""
     faults = [fault for trial in results for fault in trial.user_faults]
     return [_line(f"turn {fault.turn}, {fault.character}: {fault.fault}") for fault in faults]

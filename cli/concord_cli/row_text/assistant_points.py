@@ -5,11 +5,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from concord_assistant.results import DIMENSIONS, AssessmentResults, CriterionResult, Dimension, Score
 from concord_cli.display_text import counted, on_one_line
-from concord_cli.row_text.assistant_results import Criterion, Points, ScenarioResults
-
-DIMENSIONS: Final = ("accuracy", "instruction_following", "efficiency", "safety", "politeness")
-"""The order in which dimensions are shown; others follow."""
 
 ENDINGS: Final = {
     "scenario_complete": "scenario over",
@@ -31,7 +28,7 @@ class CriterionPoints:
     name: str
     dimension: str
     by_model: bool
-    points: Points
+    points: Score
     trials: int
     checked: int
     losing: int
@@ -46,9 +43,9 @@ class CriterionPoints:
         return self.points.max_score - self.points.score
 
 
-def criteria_of(results: Iterable[ScenarioResults]) -> list[CriterionPoints]:
+def criteria_of(results: Iterable[AssessmentResults]) -> list[CriterionPoints]:
     """The criteria of all scenarios, in their order."""
-    grouped: defaultdict[tuple[str, str], list[Criterion]] = defaultdict(list)
+    grouped: defaultdict[tuple[str, str], list[CriterionResult]] = defaultdict(list)
     for trial in results:
         for criterion in trial.criteria_results:
             grouped[trial.scenario_id, criterion.criterion_id].append(criterion)
@@ -60,33 +57,32 @@ def losing(criteria: Iterable[CriterionPoints]) -> list[CriterionPoints]:
     return sorted((each for each in criteria if each.losing), key=lambda each: -each.lost)
 
 
-def dimension_points(results: Iterable[ScenarioResults]) -> dict[str, Points]:
+def dimension_points(results: Iterable[AssessmentResults]) -> dict[str, Score]:
     """The points by dimension, as sums over the trials."""
-    found: defaultdict[str, list[Points]] = defaultdict(list)
+    found: defaultdict[Dimension, list[Score]] = defaultdict(list)
     for trial in results:
         for name, points in trial.scores.dimensions.items():
             found[name].append(points)
-    order = [name for name in DIMENSIONS if name in found] + [name for name in found if name not in DIMENSIONS]
-    return {name: _sum(found[name]) for name in order}
+    return {name: _sum(found[name]) for name in DIMENSIONS if name in found}
 
 
-def total_points(results: Iterable[ScenarioResults]) -> Points:
+def total_points(results: Iterable[AssessmentResults]) -> Score:
     """The points over all trials."""
     return _sum([trial.scores.overall for trial in results])
 
 
-def of_points(points: Points) -> str:
+def of_points(points: Score) -> str:
     """`7.5 of 10`."""
     return f"{round(points.score, 2):,g} of {round(points.max_score, 2):,g}"
 
 
-def ending_text(trial: ScenarioResults) -> str:
+def ending_text(trial: AssessmentResults) -> str:
     """How a trial's turns ended: `ended by the assistant after 3 turns and 7 actions`."""
     ending = ENDINGS.get(trial.reason, on_one_line(trial.reason))
     return f"{ending} after {counted(trial.turns_taken, 'turn')} and {counted(trial.actions_taken, 'action')}"
 
 
-def _over_trials(scenario: str, of_trials: Sequence[Criterion]) -> CriterionPoints:
+def _over_trials(scenario: str, of_trials: Sequence[CriterionResult]) -> CriterionPoints:
     first = of_trials[0]
     checked = [each for each in of_trials if each.score is not None]
     failed = [each for each in of_trials if each.score is None]
@@ -96,7 +92,7 @@ def _over_trials(scenario: str, of_trials: Sequence[Criterion]) -> CriterionPoin
         name=first.name,
         dimension=first.dimension,
         by_model=any(each.method == "model" for each in of_trials),
-        points=_sum([Points(score=each.max_score - each.lost, max_score=each.max_score) for each in checked]),
+        points=_sum([Score(score=each.max_score - each.lost, max_score=each.max_score) for each in checked]),
         trials=len(of_trials),
         checked=len(checked),
         losing=len(lost),
@@ -107,8 +103,8 @@ def _over_trials(scenario: str, of_trials: Sequence[Criterion]) -> CriterionPoin
     )
 
 
-def _sum(points: Sequence[Points]) -> Points:
+def _sum(points: Sequence[Score]) -> Score:
     # Not validated: a sum may exceed the limit of a single number of points.
-    return Points.model_construct(
+    return Score.model_construct(
         score=sum(each.score for each in points), max_score=sum(each.max_score for each in points)
     )

@@ -10,11 +10,12 @@ from rich.text import Text
 
 from concord.assessment.result_row import Detail, ResultRow
 from concord.assessment.results import Finding, InteractionRecord, LatencySummary, SubScore, TrialRecord
+from concord_assistant.results import AssessmentResults
 from concord_cli.display_text import counted, printable
 from concord_cli.number_text import duration
 from concord_cli.row_text.assistant import cut_short, failed_checks, losses, one_line, people_faults, points_table
 from concord_cli.row_text.assistant_points import ending_text, of_points, total_points
-from concord_cli.row_text.assistant_results import ScenarioResults, is_lone_assistant, scenario_results
+from concord_cli.row_text.assistant_results import is_lone_assistant, scenario_results
 from concord_cli.row_text.interactions import (
     MORE_ON_STRUCTURE,
     REMEDY,
@@ -84,7 +85,7 @@ def _of_team_tasks(row: ResultRow) -> RenderableType:
     return Group("", _team_headline(row), *shown, "")
 
 
-def _of_assistant(row: ResultRow, results: Sequence[ScenarioResults]) -> RenderableType:
+def _of_assistant(row: ResultRow, results: Sequence[AssessmentResults]) -> RenderableType:
     """A summary that fits a screen. Each line but those of the head is cut at the edge of the screen."""
     detail = row.detail
     head, points = _assistant_headline(row, results), points_table(results)
@@ -114,7 +115,7 @@ def _compact_section(title: str, lines: Sequence[Text]) -> RenderableType:
     return Group(Text(title, style="bold"), Padding(Group(*lines), _INDENT, expand=False))
 
 
-def _assistant_headline(row: ResultRow, results: Sequence[ScenarioResults]) -> list[Text]:
+def _assistant_headline(row: ResultRow, results: Sequence[AssessmentResults]) -> list[Text]:
     """The score and what it rests on, how the turns ended, and for a team its label of coordination."""
     detail, rating = row.detail, rating_of(row)
     lines = [Text.assemble((_score(row, rating), "bold"), plain_text(f": {rating.rests_on}"))]

@@ -2,25 +2,21 @@
 
 from datetime import UTC, datetime
 
-from concord_cli.display_text import beginning
 
-
-def moment(timestamp: str) -> datetime | None:
-    """The time of an ISO 8601 timestamp in UTC, also of one without an offset; None for any other text."""
+def moment(timestamp: datetime) -> datetime:
+    """The time in UTC; at the ends of the calendar, the clock time of its own zone."""
     try:
-        found = datetime.fromisoformat(timestamp)
-        return (found if found.tzinfo is not None else found.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):
-        return None
+        return timestamp.astimezone(UTC)
+    except OverflowError:
+        return timestamp.replace(tzinfo=UTC)
 
 
-def clock(timestamp: str) -> str:
-    """`08:05`; a text that is not a time, cut."""
+def clock(timestamp: datetime) -> str:
+    """`08:05`."""
+    return f"{moment(timestamp):%H:%M}"
+
+
+def date(timestamp: datetime) -> str:
+    """`Monday 4 May 2026`."""
     at = moment(timestamp)
-    return beginning(timestamp, 25) if at is None else f"{at:%H:%M}"
-
-
-def date(timestamp: str) -> str:
-    """`Monday 4 May 2026`; empty for a text that is not a time."""
-    at = moment(timestamp)
-    return "" if at is None else f"{at:%A} {at.day} {at:%B} {at.year}"
+    return f"{at:%A} {at.day} {at:%B} {at.year}"

@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import Final, Literal
 
+from concord_assistant.results import ActionLogEntry, AssessmentResults, OtherEvent, TurnResult
 from concord_cli.display_text import beginning, on_one_line, visible
 from concord_cli.report.assistant.clock import clock, date, moment
 from concord_cli.report.assistant.parameters import about, listed
 from concord_cli.row_text.assistant_points import ending_text, of_points
-from concord_cli.row_text.assistant_results import Action, OtherEvent, ScenarioResults, Turn
 
 MAX_ENTRIES: Final = 1000
 """Actions and events of a page. Later ones are counted."""
@@ -98,7 +98,7 @@ class DayView:
     events_not_in_row: int
 
 
-def days_of(results: Iterable[ScenarioResults]) -> list[DayView]:
+def days_of(results: Iterable[AssessmentResults]) -> list[DayView]:
     """The timelines of trials, with at most `MAX_TURNS` turns and `MAX_ENTRIES` actions and events in all."""
     turns, entries = MAX_TURNS, MAX_ENTRIES
     days = []
@@ -109,7 +109,7 @@ def days_of(results: Iterable[ScenarioResults]) -> list[DayView]:
     return days
 
 
-def _day(trial: ScenarioResults, most_turns: int, most_entries: int) -> tuple[DayView, int]:
+def _day(trial: AssessmentResults, most_turns: int, most_entries: int) -> tuple[DayView, int]:
     views, used, latest = list[TurnView](), 0, ""
     for turn in trial.turns[:most_turns]:
         found = _items(trial, turn.turn)
@@ -135,16 +135,16 @@ def _day(trial: ScenarioResults, most_turns: int, most_entries: int) -> tuple[Da
     return view, used
 
 
-def _items(trial: ScenarioResults, number: int) -> list[Action | OtherEvent]:
+def _items(trial: AssessmentResults, number: int) -> list[ActionLogEntry | OtherEvent]:
     """The events and actions of a turn by simulated time; events come first at the same time."""
-    found: list[Action | OtherEvent] = [
+    found: list[ActionLogEntry | OtherEvent] = [
         *(event for event in trial.other_events if event.turn == number),
         *(action for action in trial.action_log if action.turn == number),
     ]
-    return sorted(found, key=lambda each: moment(each.timestamp) or _EPOCH)
+    return sorted(found, key=lambda each: moment(each.timestamp))
 
 
-def _turn(turn: Turn, items: Sequence[Action | OtherEvent], new_date: str | None) -> TurnView:
+def _turn(turn: TurnResult, items: Sequence[ActionLogEntry | OtherEvent], new_date: str | None) -> TurnView:
     start, end = clock(turn.started_at), clock(turn.ended_at)
     done = _acted(turn, items)
     return TurnView(
@@ -157,23 +157,23 @@ def _turn(turn: Turn, items: Sequence[Action | OtherEvent], new_date: str | None
     )
 
 
-def _acted(turn: Turn, items: Sequence[Action | OtherEvent]) -> int:
+def _acted(turn: TurnResult, items: Sequence[ActionLogEntry | OtherEvent]) -> int:
     """The number of entries before the assistant's notes: up to its last action, else those at the turn's start."""
-    actions = [place for place, each in enumerate(items, 1) if isinstance(each, Action)]
+    actions = [place for place, each in enumerate(items, 1) if isinstance(each, ActionLogEntry)]
     if actions:
         return actions[-1]
     return sum(moment(each.timestamp) == moment(turn.started_at) for each in items)
 
 
-def _notes(turn: Turn) -> Iterator[Entry]:
+def _notes(turn: TurnResult) -> Iterator[Entry]:
     if notes := visible(turn.notes or "").strip():
         yield Entry(notes=notes if len(notes) <= MAX_NOTES else f"{notes[:MAX_NOTES]}…")
 
 
-def _entries(items: Sequence[Action | OtherEvent]) -> Iterator[Entry]:
-    for _, alike in groupby(items, key=lambda each: each.action if isinstance(each, Action) else None):
+def _entries(items: Sequence[ActionLogEntry | OtherEvent]) -> Iterator[Entry]:
+    for _, alike in groupby(items, key=lambda each: each.action if isinstance(each, ActionLogEntry) else None):
         run = list(alike)
-        actions = tuple(_action(each) for each in run if isinstance(each, Action))
+        actions = tuple(_action(each) for each in run if isinstance(each, ActionLogEntry))
         if len(actions) >= LEAST_RUN:
             yield Entry(actions=actions, refused=sum(each.refused for each in actions))
             continue
@@ -181,7 +181,7 @@ def _entries(items: Sequence[Action | OtherEvent]) -> Iterator[Entry]:
         yield from (Entry(event=_event(each)) for each in run if isinstance(each, OtherEvent))
 
 
-def _action(action: Action) -> ActionView:
+def _action(action: ActionLogEntry) -> ActionView:
     modality, operation = _parts(action.action)
     return ActionView(
         time=clock(action.timestamp),

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from concord_assistant.results import AssessmentResults, Score
 from concord_cli.display_text import named, on_one_line, visible
 from concord_cli.number_text import percent
 from concord_cli.report.assistant.day import DayView, days_of
@@ -15,7 +16,6 @@ from concord_cli.row_text.assistant_points import (
     of_points,
     total_points,
 )
-from concord_cli.row_text.assistant_results import Points, ScenarioResults
 
 MAX_CARDS: Final = 40
 """Criteria that lost points, or whose check failed, with a card; further ones are in the table of all."""
@@ -83,7 +83,7 @@ class AssistantSection:
     trials: int
 
 
-def section_of(results: Sequence[ScenarioResults]) -> AssistantSection | None:
+def section_of(results: Sequence[AssessmentResults]) -> AssistantSection | None:
     """The sections on these trials; None without any."""
     if not results:
         return None
@@ -144,11 +144,11 @@ def _reason(text: str) -> str:
     return shown if len(shown) <= MAX_REASON else f"{shown[:MAX_REASON]}…"
 
 
-def _dimension(name: str, points: Points) -> DimensionView:
+def _dimension(name: str, points: Score) -> DimensionView:
     return DimensionView(named(name), of_points(points), percent(points.share))
 
 
-def _faults(results: Sequence[ScenarioResults]) -> Iterable[FaultView]:
+def _faults(results: Sequence[AssessmentResults]) -> Iterable[FaultView]:
     for trial in results:
         where = on_one_line(trial.assessment_id.rpartition("/")[2]) if len(results) > 1 else None
         for fault in trial.user_faults:

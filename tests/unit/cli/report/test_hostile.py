@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import find, given
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -32,8 +32,11 @@ from concord.assessment.results import (
 )
 from concord.assessment.team_results import FactMessage, FlowRecord
 from concord.wire.roster import GREEN_AGENT
+from concord_assistant.messages import CompletionReason
+from concord_assistant.results import DIMENSIONS
 from concord_cli.report import render
 from concord_cli.report.team.causes import MEANINGS
+from concord_cli.row_text.assistant_results import scenario_results
 from concord_cli.row_text.brief import MAX_LINES, Brief
 from concord_cli.row_text.summary import summary
 from concord_cli.view.runs import Run, comparable, line_of
@@ -364,55 +367,69 @@ def assert_brief(row: ResultRow) -> None:
     assert len(out.getvalue().splitlines()) <= MAX_LINES
 
 
-_points = st.fixed_dictionaries({"score": st.floats(0, 1e9), "max_score": st.floats(0, 1e9)})
+_points = st.tuples(st.floats(0, 1e9), st.floats(0, 1)).map(
+    lambda drawn: {"score": drawn[0] * drawn[1], "max_score": drawn[0]}
+)
 _texts = st.sampled_from(["", "a", "2026-05-04T08:00:00Z", "9999-12-31T23:59:59-12:00", "2026-05-04", "<b>", "\ud800"])
+_times = st.sampled_from(["2026-05-04T08:00:00Z", "9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00"])
 _json = st.recursive(
     st.none() | st.booleans() | st.integers() | _texts, lambda inner: st.lists(inner) | st.dictionaries(_texts, inner)
 )
-_turns = st.integers(-1, 3)
+_turns = st.integers(1, 3)
+_dimensions = st.sampled_from(DIMENSIONS)
+_actions = st.lists(
+    st.fixed_dictionaries(
+        {
+            "turn": _turns,
+            "timestamp": _times,
+            "action": _texts,
+            "success": st.booleans(),
+            "parameters": st.dictionaries(st.sampled_from(["to_addresses", "subject", "body", ""]), _json),
+        }
+    ),
+    max_size=8,
+)
 _scenario_results = st.fixed_dictionaries(
     {
         "assessment_id": _texts,
         "scenario_id": _texts,
-        "status": _texts,
-        "reason": _texts,
+        "participant": _texts,
+        "status": st.sampled_from(["completed", "failed", "timeout"]),
+        "reason": st.sampled_from(get_args(CompletionReason)),
+        "duration_seconds": st.floats(0, 1e9),
         "turns_taken": _counts,
-        "actions_taken": _counts,
-        "scores": st.fixed_dictionaries({"overall": _points, "dimensions": st.dictionaries(_texts, _points)}),
+        "scores": st.fixed_dictionaries({"overall": _points, "dimensions": st.dictionaries(_dimensions, _points)}),
         "criteria_results": st.lists(
             st.fixed_dictionaries(
                 {
                     "criterion_id": _texts,
                     "name": _texts,
-                    "dimension": _texts,
+                    "dimension": _dimensions,
                     "score": st.none() | st.floats(0, 9),
-                    "max_score": st.floats(0, 9),
+                    "max_score": st.integers(1, 10**12),
+                    "explanation": _texts,
+                    "method": st.sampled_from(["programmatic", "model"]),
                     "error": st.none() | _texts,
+                    "of_a_later_version": _json,
                 }
             ),
             max_size=3,
         ),
         "turns": st.lists(
-            st.fixed_dictionaries({"turn": _turns, "started_at": _texts, "ended_at": _texts, "notes": _texts}),
+            st.fixed_dictionaries({"turn": _turns, "started_at": _times, "ended_at": _times, "notes": _texts}),
             max_size=3,
         ),
-        "action_log": st.lists(
-            st.fixed_dictionaries(
-                {
-                    "turn": _turns,
-                    "timestamp": _texts,
-                    "action": _texts,
-                    "success": st.booleans(),
-                    "parameters": st.dictionaries(st.sampled_from(["to_addresses", "subject", "body", ""]), _json),
-                }
-            ),
-            max_size=8,
-        ),
+        "action_log": _actions,
         "other_events": st.lists(
-            st.fixed_dictionaries({"turn": _turns, "timestamp": _texts, "event": _texts, "text": _texts}), max_size=3
+            st.fixed_dictionaries({"turn": _turns, "timestamp": _times, "event": _texts, "text": _texts}), max_size=3
         ),
     }
-)
+).map(lambda results: results | {"actions_taken": len(results["action_log"])})
+
+
+def test_inconsistent_results_of_scenarios_are_readable() -> None:
+    row = row_with(troubled_day(), assessment_results=[find(_scenario_results, lambda _: True)])
+    assert len(scenario_results(row.detail)) == 1
 
 
 @law
