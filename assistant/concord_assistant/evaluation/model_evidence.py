@@ -7,14 +7,11 @@ from typing import Any, Final
 
 from concord.judging.injection import remove_passages
 from concord.judging.injection.patterns import assistant_patterns
-from concord.judging.truncation import cost, cut, fair_limit
+from concord.judging.truncation import EVIDENCE, cost, cut, fair_limit
 from concord_assistant.evaluation.changes import all_changes
 from concord_assistant.evaluation.states import Item, items_of
 from concord_assistant.results import ActionLogEntry
 from concord_assistant.scenario.evaluators import AgentBeatsEvalContext
-
-BUDGET: Final = 48_000
-"""Characters of all texts as sent, about 12,000 tokens of English."""
 
 MAX_ACTIONS: Final = 80
 MAX_CHAT: Final = 40
@@ -73,7 +70,7 @@ class AssistantEvidence:
         return replace(self, items=tuple(items))
 
 
-def make_evidence(context: AgentBeatsEvalContext, budget: int = BUDGET) -> AssistantEvidence:
+def make_evidence(context: AgentBeatsEvalContext, budget: int = EVIDENCE) -> AssistantEvidence:
     """The evidence on an assessment. Texts that exceed their share of the budget lose their middle."""
     groups = [
         _ends(list(_actions(context.action_log)), MAX_ACTIONS),

@@ -10,9 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from concord.trust.urls import PinnedUrl
+from concord.wire.cards import CARD_PATH
 from concord.wire.ids import Url
-
-CARD_PATH: Final = "/.well-known/agent-card.json"
 
 _MAX_BYTES: Final = 256 * 1024
 _TIMEOUT_S: Final = 5.0

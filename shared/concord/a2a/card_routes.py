@@ -12,8 +12,7 @@ from starlette.routing import Route
 
 from concord.a2a.cards import AgentProfile, card_of
 from concord.loopback import LOOPBACK
-
-CARD_PATH: Final = "/.well-known/agent-card.json"
+from concord.wire.cards import CARD_PATH
 
 _CACHE: Final = "public, max-age=60"
 _HOST: Final = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::([1-9][0-9]{0,4}))?")

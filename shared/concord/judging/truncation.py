@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from itertools import accumulate, takewhile
 from typing import Final
 
+EVIDENCE: Final = 48_000
+"""The cost of all texts that a judge is sent, by default: about 12,000 tokens of English."""
+
 _OMISSION: Final = " [...] "
 
 

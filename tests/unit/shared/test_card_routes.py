@@ -5,7 +5,8 @@ import pytest
 from fastapi import FastAPI
 
 from concord.a2a import AgentProfile
-from concord.a2a.card_routes import CARD_PATH, card_route
+from concord.a2a.card_routes import card_route
+from concord.wire.cards import CARD_PATH
 
 
 async def card(headers: list[tuple[str, str]], url: str | None = None) -> httpx.Response:

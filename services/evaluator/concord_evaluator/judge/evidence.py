@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from pydantic import PlainSerializer, PlainValidator
 
 from concord.assessment.results import CallRecord
-from concord.judging.truncation import cost, cut, fair_limit
+from concord.judging.truncation import EVIDENCE, cost, cut, fair_limit
 from concord.trace.attributes import RESPONSE_TEXT
 from concord.trace.report import Channel, Report
 from concord.wire.roster import GREEN_AGENT
@@ -19,8 +19,6 @@ ASSESSOR: Final = "the assessor"
 """The name of the green agent, which gave the team its task. Agents cannot report in its name."""
 
 MAX_CALLS: Final = 120
-BUDGET: Final = 48_000
-"""Characters of all texts as sent, about 12,000 tokens of English."""
 
 CallKey = tuple[str, str]
 """A call's step id and caller. Several callers may claim calls under one step id."""
@@ -128,7 +126,7 @@ def make_evidence(
     aliases: Aliases,
     task: str,
     answers: Sequence[SeenAnswer],
-    budget: int = BUDGET,
+    budget: int = EVIDENCE,
     target: Sequence[str] = (),
 ) -> Evidence:
     """The evidence with aliases for all names. Texts that exceed their share of the budget lose their middle.

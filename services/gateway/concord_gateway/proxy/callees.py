@@ -13,11 +13,10 @@ from cachetools import LRUCache
 from concord.storage import AssessmentStore
 from concord.trust.tokens import Claims
 from concord.trust.urls import lies_under
+from concord.wire.cards import CARD_PATH
 from concord.wire.roster import RosterEntry
 from concord_gateway.proxy.time_limits import CARD_IS_LATE, CARD_S, LATE
 from concord_gateway.proxy.upstream import AnswerTimeoutError, UnreachableError, Upstream
-
-CARD_PATH: Final = ".well-known/agent-card.json"
 
 _CARRIED: Final = "JSONRPC"
 _LINKS: Final = ("iconUrl", "documentationUrl")
@@ -178,7 +177,7 @@ async def _fetch(upstream: Upstream, url: str) -> dict[str, Any]:
     try:
         async with (
             asyncio.timeout(CARD_S),
-            upstream.send("GET", f"{url.rstrip('/')}/{CARD_PATH}", _HEADERS) as answer,
+            upstream.send("GET", f"{url.rstrip('/')}{CARD_PATH}", _HEADERS) as answer,
         ):
             async for piece in answer.pieces():
                 body += piece

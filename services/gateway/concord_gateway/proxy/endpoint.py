@@ -19,9 +19,10 @@ from concord.trust.proxy_urls import proxy_url
 from concord.trust.redaction import REDACTED
 from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims, TokenRejectedError
+from concord.wire.cards import CARD_PATH
 from concord.wire.roster import RosterEntry
 from concord_gateway.proxy.byte_budget import BudgetExhaustedError, Reservation
-from concord_gateway.proxy.callees import CARD_PATH, Callees, CardFailedError, UnusableCardError, rewritten
+from concord_gateway.proxy.callees import Callees, CardFailedError, UnusableCardError, rewritten
 from concord_gateway.proxy.carrier import RETRY_LATER, AuthorisedRequest, BrokenOffError, Carrier, Refusal
 from concord_gateway.proxy.rpc_request import RpcRequest, UnreadableRequestError, read_request
 from concord_gateway.proxy.seats import Fault, OpenChannels, between_seats, card_of_seat
@@ -118,7 +119,7 @@ class ProxyEndpoint:
 
     async def _answer(self, request: Request, authorised: AuthorisedRequest, send: Send) -> None:
         rest = authorised.rest
-        if rest == CARD_PATH:
+        if f"/{rest}" == CARD_PATH:
             _expect(request, "GET")
             await self._card(authorised, send)
         elif (interface := _INTERFACE.fullmatch(rest)) is not None:
