@@ -115,6 +115,18 @@ class _Changed(_AboutAFact):
 
 
 @dataclass
+class _TakenBack(_AboutAFact):
+    """Tells the truth, and a wrong value with the next message."""
+
+    wrong: Fact
+
+    def tells(self, telling: Telling) -> Iterable[Telling]:
+        if telling.sender != self.seat or all(fact.id != self.fact.id for fact in telling.facts):
+            return [telling]
+        return [telling, replace(telling.only([self.wrong]), round=telling.round + 1)]
+
+
+@dataclass
 class _Late(_AboutAFact):
     """Tells it in a certain round."""
 
@@ -128,6 +140,18 @@ class _Late(_AboutAFact):
     def answer_in(self, seat: str, planned: int) -> int | None:
         del seat
         return self.last or planned
+
+
+@dataclass
+class _Corrected(_TakenBack):
+    """The same, where all answer late enough to believe the correction."""
+
+    round: int
+    believes_the_last: bool = True
+
+    def answer_in(self, seat: str, planned: int) -> int | None:
+        del seat, planned
+        return self.round
 
 
 @dataclass
@@ -201,6 +225,18 @@ def _changed(situation: Situation, facts: Iterable[tuple[str, Fact]]) -> Iterato
             yield Fault(_Changed(seat, fact, wrong), Cause.CHANGED, seat)
 
 
+def _taken_back(situation: Situation) -> Iterator[Fault]:
+    """A truth that its author corrects to a falsehood, before the receiver answers what follows from the falsehood."""
+    answers = situation.plan.answers.items()
+    direct = {(each.sender, each.receiver): each.round for each in situation.plan.sends}
+    for seat, fact in situation.own():
+        wrong = distorted(situation.draw, situation.task, fact)
+        told = [answer for answer, _ in answers if (seat, answer) in direct]
+        if wrong != fact and told:
+            later = max(dict(answers)[each] for each in told) + 2
+            yield Fault(_Corrected(seat, fact, wrong, later), Cause.CONTRADICTED, seat)
+
+
 def _in_the_last_round(situation: Situation) -> Iterator[Fault]:
     last = situation.max_rounds
     for seat, fact in situation.own():
@@ -261,6 +297,7 @@ FAULTS: Final[dict[str, Callable[[Situation], Iterator[Fault]]]] = {
     "not passed on": _not_passed_on,
     "own fact changed": _own_changed,
     "relayed fact changed": _relayed_changed,
+    "truth taken back": _taken_back,
     "sent in the last round": _in_the_last_round,
     "sent after the answer": _after_the_answer,
     "answered early": _answered_early,

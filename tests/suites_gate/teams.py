@@ -42,6 +42,8 @@ class Telling:
 class Habits:
     """What the seats of a team do. These do everything right."""
 
+    believes_the_last: bool = False
+    """Whether a seat forgets a fact when it is told another value of it."""
     told_plainly: frozenset[str] = frozenset()
     """Ids of facts for which no partial result stands."""
 
@@ -125,7 +127,12 @@ class ScriptedTeam:
 
     def _believe(self, telling: Telling) -> None:
         believed, by_result = self._believed[telling.receiver], self._from_results[telling.receiver]
-        believed |= {fact: None for fact in telling.facts if fact.holders != (telling.receiver,)}
+        news = {fact: None for fact in telling.facts if fact.holders != (telling.receiver,)}
+        if self.habits.believes_the_last:
+            told = {fact.id for fact in news}
+            for outdated in [fact for fact in believed if fact.id in told and fact not in news]:
+                del believed[outdated]
+        believed |= news
         by_result -= {fact.id for fact in telling.facts}
         for value, ids in telling.results.items():
             self._results[telling.receiver][value] = self._results[telling.receiver].get(value, frozenset()) | ids

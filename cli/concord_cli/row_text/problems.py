@@ -10,7 +10,7 @@ from concord_cli.display_text import named, on_one_line
 from concord_cli.row_text.assistant_points import criteria_of, losing, of_points
 from concord_cli.row_text.assistant_results import scenario_results
 from concord_cli.row_text.score import reasons_with_counts
-from concord_cli.row_text.team_tasks import causes_found
+from concord_cli.row_text.team_tasks import causes_found, unproven_answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,8 @@ def wrong_parts(detail: Detail) -> list[Problem]:
 def _causes(detail: Detail) -> Iterator[Problem]:
     for cause in causes_found(detail.trials, over_tasks=True):
         yield Problem(on_one_line(cause.seats), on_one_line(f"{cause.text} ({cause.where})"))
+    for each in unproven_answers(detail.trials):
+        yield Problem(on_one_line(each.seat), on_one_line(each.text))
 
 
 def wrong_answers(trials: Iterable[TrialRecord]) -> list[Problem]:

@@ -25,7 +25,7 @@ from concord_cli.row_text.interactions import (
     unobserved_text,
 )
 from concord_cli.row_text.score import UNWEIGHTED, Rating, part_notes, pass_count_text, rating_of
-from concord_cli.row_text.team_tasks import causes, controls_table, redundant_messages, tasks_table
+from concord_cli.row_text.team_tasks import causes, controls_table, redundant_messages, tasks_table, unproven
 from concord_cli.terminal import plain_table, plain_text
 
 _QUALITY_STYLES = {"high": "bold green", "medium": "bold yellow", "low": "bold red", "bottleneck": "bold red"}
@@ -55,6 +55,7 @@ def summary(row: ResultRow) -> RenderableType:
     sections: list[tuple[str, RenderableType | None]] = [
         ("Tasks", tasks_table(detail.trials)),
         ("Why answers are wrong", causes(detail.trials)),
+        ("Right, and not proven", unproven(detail.trials)),
         ("Controls", controls_table(detail.controls)),
         ("Outcome", _outcomes([part for part in parts if part.id in UNWEIGHTED], detail.trials)),
         ("Parts of the score", _parts([part for part in parts if part.id not in UNWEIGHTED])),
@@ -76,6 +77,7 @@ def _of_team_tasks(row: ResultRow) -> RenderableType:
     sections: list[tuple[str, RenderableType | None]] = [
         ("Tasks", tasks_table(detail.trials)),
         ("Why answers are wrong", causes(detail.trials)),
+        ("Right, and not proven", unproven(detail.trials)),
         ("Redundant messages", redundant_messages(detail.trials)),
         ("Controls", controls_table(detail.controls)),
         ("Answers without a source", _without_source(detail.findings)),

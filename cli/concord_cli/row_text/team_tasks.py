@@ -30,6 +30,9 @@ CAUSES: Final = {
     "misdirected": "told only seats that could not use",
     "not_passed_on": "was told and did not pass on",
     "changed": "changed, and told others something else",
+    "contradicted": "took back what it had told, and told something else",
+    "invented": "told a value that stands in no brief",
+    "truncated": "wrote a message that was cut off",
     "too_late": "told too late",
     "answered_early": "answered before it could know",
     "not_used": "knew everything it needed and answered wrong",
@@ -38,7 +41,7 @@ CAUSES: Final = {
     "agent_failed": "failed",
 }
 CONTROLS: Final = {"solo": "one agent alone", "silent": "no channel"}
-WITHOUT_FACTS: Final = frozenset({"not_used", "unreadable", "no_answer", "agent_failed"})
+WITHOUT_FACTS: Final = frozenset({"not_used", "unreadable", "no_answer", "agent_failed", "contradicted", "invented"})
 
 
 def tasks_table(trials: Sequence[TrialRecord]) -> Table | None:
@@ -54,13 +57,14 @@ def tasks_table(trials: Sequence[TrialRecord]) -> Table | None:
         return None
     in_rounds = any(record.rounds is not None for played in by_task.values() for _, record in played)
     shown_rounds = ["rounds"] if in_rounds else []
-    table = plain_table("task", "outcome", "chance", *shown_rounds, "messages", "fewest", "redundant")
+    table = plain_table("task", "outcome", "proven", "chance", *shown_rounds, "messages", "fewest", "redundant")
     for task_id, played in by_task.items():
         records = [record for _, record in played]
         fewest = records[0].fewest_messages
         table.add_row(
             plain_text(task_id),
             f"{fmean(outcome_of(trial) for trial, _ in played):.2f}",
+            _proven(records),
             f"{fmean(record.chance for record in records):.2f}",
             *([_mean([record.rounds for record in records if record.rounds is not None])] if in_rounds else []),
             _mean([record.messages for record in records]),
@@ -68,6 +72,47 @@ def tasks_table(trials: Sequence[TrialRecord]) -> Table | None:
             _mean([record.redundant for record in records]),
         )
     return table
+
+
+def _proven(records: Sequence[TeamTaskRecord]) -> str:
+    known = [record.credited for record in records if record.credited is not None]
+    return f"{fmean(known):.2f}" if known else "-"
+
+
+@dataclass(frozen=True, slots=True)
+class UnprovenAnswer:
+    """Right answers of a seat that rest on facts which nothing told it."""
+
+    seat: str
+    text: str
+
+
+def unproven_answers(trials: Iterable[TrialRecord]) -> list[UnprovenAnswer]:
+    """The seats with right answers that are not proven, those with the most parts first."""
+    parts, facts = Counter[str](), defaultdict[str, dict[str, None]](dict)
+    for record in (trial.team_task for trial in trials if trial.team_task is not None):
+        for each in record.unproven:
+            parts[each.seat] += 1
+            facts[each.seat] |= dict.fromkeys(each.facts)
+    return [
+        UnprovenAnswer(
+            seat,
+            f"answered right, and no message told it: {', '.join(_shortened(list(facts[seat])))} "
+            f"({counted(n, 'part')})",
+        )
+        for seat, n in parts.most_common()
+    ]
+
+
+def unproven(trials: Iterable[TrialRecord]) -> RenderableType | None:
+    """A line for each seat with right answers that are not proven. None without such a seat."""
+    found = unproven_answers(trials)
+    lines = [
+        Text.assemble((printable(each.seat), "bold red"), printable(f" {each.text}")) for each in found[:MAX_CAUSES]
+    ]
+    if len(found) > MAX_CAUSES:
+        lines.append(Text(f"and {counted(len(found) - MAX_CAUSES, 'more seat')}", "dim"))
+    return Group(*lines) if lines else None
 
 
 def outcome_of(trial: TrialRecord) -> float:

@@ -124,7 +124,7 @@ def test_the_outcome_is_one_word(make: Callable[[], ResultRow], outcome: str) ->
 def test_causes_of_wrong_answers_come_before_findings_and_three_are_shown() -> None:
     text = flat(worst_case())
 
-    assert "Why answers are wrong (3 of 50) agent/1 " in text
+    assert "Why answers are wrong (3 of 65) agent/1 " in text
     assert "Warnings (2 of 4" in text
     assert "Unexplained knowledge" not in text
 

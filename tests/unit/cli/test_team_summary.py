@@ -42,7 +42,7 @@ def test_a_failure_is_said_with_its_cause_seat_fact_and_number_of_wrong_parts() 
 
 def test_the_table_of_tasks_has_the_messages_against_the_fewest() -> None:
     [line] = [line for line in shown(withholding_team()).splitlines() if line.startswith("  review")]
-    assert line.split() == ["review", "0.00", "0.00", "3", "20", "4", "4"]
+    assert line.split() == ["review", "0.00", "0.00", "0.00", "3", "20", "4", "4"]
 
 
 def test_a_seat_that_repeats_itself_is_named_with_the_fact() -> None:

@@ -73,8 +73,9 @@ def by_rounds(batches: Iterable[ReportBatch], roster: Roster, rounds: RoundsReco
             continue  # a call, which the gateway refused
         delivered = step.failure is None and int(number) < rounds.rounds
         said = text if isinstance(text, str) else ""
-        cut += CUT_FROM in step.additional_attributes
-        messages.append(Sent(step.step_id, int(number), sender, receiver, said, delivered))
+        is_cut = CUT_FROM in step.additional_attributes
+        cut += is_cut
+        messages.append(Sent(step.step_id, int(number), sender, receiver, said, delivered, is_cut))
     turns = Turns(*(_by_seat(rounds, state) for state in ("unreadable", "late", "failed")))
     answered = Answered(rounds.answered_in, rounds.rounds)
     times = range(1, rounds.rounds + 1)
@@ -118,7 +119,7 @@ def by_calls(
             answered.add(step.step_id)
     found.sort()
     messages = [
-        Sent(each.step_id, place, each.sender, each.receiver, each.text, each.delivered)
+        Sent(each.step_id, place, each.sender, each.receiver, each.text, each.delivered, is_cut=len(each.text) > limit)
         for place, each in enumerate(found, start=1)
     ]
     replies = replies or []

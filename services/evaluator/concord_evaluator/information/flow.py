@@ -22,6 +22,8 @@ class Sent:
     receiver: str
     text: str
     delivered: bool
+    is_cut: bool = False
+    """Whether it is only the beginning of what its sender wrote."""
 
 
 @dataclass(frozen=True, slots=True)

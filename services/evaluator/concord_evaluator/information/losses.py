@@ -25,6 +25,12 @@ class Cause(StrEnum):
     """A seat was told, and did not tell the next."""
     CHANGED = "changed"
     """A seat told something else than it knew."""
+    CONTRADICTED = "contradicted"
+    """A seat stated two values for one fact, the wrong one last."""
+    INVENTED = "invented"
+    """A seat stated a value that stands in no brief and follows from none."""
+    TRUNCATED = "truncated"
+    """A seat's message was cut off, and the fact is not in what was left of it."""
     TOO_LATE = "too_late"
     """A seat told it later than it could have, and after the answer or the last round."""
     ANSWERED_EARLY = "answered_early"
@@ -133,6 +139,39 @@ class Losses:
                     found[fact][each.message.receiver].add(each.message.sender)
         return found
 
+    def misled(self, seat: str, needs: Sequence[str], time: int) -> list[Loss]:
+        """Who misled a seat that was told all facts that it needed: the first to state a value that the seat was told
+        last, and that is not the fact's.
+
+        A value that stands in a brief, or follows from what its sender knew, misleads nobody.
+        """
+        heard = [each for each in self.flow.messages if _reached(each, seat, time)]
+        found: dict[Loss, None] = {}
+        for need in needs:
+            about = [each for each in heard if need in each.facts or need in each.stated.contradicted]
+            if about and need in about[-1].stated.contradicted and need not in about[-1].facts:
+                states = next(each for each in self.flow.messages if need in each.stated.contradicted)
+                found[self._misleading(states, [need])] = None
+        for value in dict.fromkeys(value for each in heard for value in each.strange):
+            meant = [need for need in needs if self._may_stand_for(value, need)]
+            if meant and not _is_taken_back(heard, value):
+                states = next(each for each in self.flow.messages if value in each.strange)
+                found[self._misleading(states, meant)] = None
+        return list(found)
+
+    def _misleading(self, first: Conveyed, about: Iterable[str]) -> Loss:
+        """How a wrong value came about, by its first message: as a change, as a second value, or out of nothing."""
+        sender = first.message.sender
+        for need in about:
+            if need not in self.flow.known.get(sender, {}):
+                continue
+            told, changed = self.told(sender, need)
+            if any(each.message.time < first.message.time for each in told):
+                return Loss(Cause.CONTRADICTED, (sender,), first.message.step_id)
+            if changed is not None:
+                return Loss(Cause.CHANGED, (sender,), changed)
+        return Loss(Cause.INVENTED, (sender,), first.message.step_id)
+
     def told(self, seat: str, need: str) -> tuple[Sequence[Conveyed], str | None]:
         """The messages in which a seat that knew a fact stated it, and the first in which it stated it wrongly, or an
         unknown value of its kind instead of it."""
@@ -161,6 +200,18 @@ class Losses:
     def by_step(self) -> Mapping[str, Conveyed]:
         """The messages by step."""
         return {each.message.step_id: each for each in self.flow.messages}
+
+
+def _is_taken_back(heard: Sequence[Conveyed], value: Value) -> bool:
+    """Whether the last seat that told a wrong value told facts after it."""
+    place = max(place for place, each in enumerate(heard) if value in each.strange)
+    teller = heard[place].message.sender
+    return any(each.message.sender == teller and each.facts for each in heard[place + 1 :])
+
+
+def _reached(each: Conveyed, seat: str, time: int) -> bool:
+    """Whether a message came to a seat before its turn at a time."""
+    return each.message.delivered and each.message.receiver == seat and each.message.time < time
 
 
 @dataclass(frozen=True)
@@ -262,6 +313,8 @@ class _Search:
             return Loss(Cause.MISDIRECTED, (seat,), undelivered[0].message.step_id)
         if changed is not None:
             return Loss(Cause.CHANGED, (seat,), changed)
+        if not told and (cut := next((each for each in self.losses.sent.get(seat, ()) if each.message.is_cut), None)):
+            return Loss(Cause.TRUNCATED, (seat,), cut.message.step_id)
         if told:
             return Loss(Cause.MISDIRECTED, (seat,), told[0].message.step_id)
         if (fault := self.losses.turns.fault(seat, range(since, answered.end + 1))) is not None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from concord.suite import Family, neighbours_of
 from concord_evaluator.information.failures import failures_of
-from concord_evaluator.information.flow import flow_of
+from concord_evaluator.information.flow import Sent, flow_of
 from concord_evaluator.information.losses import Answered, Cause, Turns
 from tests.unit.evaluator.information.tasks import (
     AGREE,
@@ -194,3 +194,34 @@ def test_those_whose_answer_would_be_wrong_even_if_all_agreed_are_blamed() -> No
     assert common(*FROM_BOTH, *BACK, answers={ANN: "1", BOB: SUM, CYN: "2"}) == [
         (part, Cause.NOT_USED, (ANN, CYN)) for part in ALL
     ]
+
+
+class TestLiars:
+    """A wrong value is blamed on its author, not on the seat that believed it."""
+
+    def test_a_truth_that_its_author_takes_back_is_contradicted_by_the_author(self) -> None:
+        messages = (*FROM_BOTH, (3, BOB, ANN, "Sorry, mine is 48231 and not what I said before."))
+        assert found(*messages, at=5, end=5) == [(Cause.CONTRADICTED, (BOB,), ())]
+
+    def test_a_relay_of_a_lie_is_not_its_author(self) -> None:
+        messages = (*FROM_BOTH, (3, CYN, BOB, "mine is 70651 after all"), (4, BOB, ANN, "cyn says 70651 now"))
+        assert found(*messages, at=6, end=6) == [(Cause.CONTRADICTED, (CYN,), ())]
+
+    def test_a_correction_to_the_truth_misleads_nobody(self) -> None:
+        messages = (*FROM_BOTH, (3, BOB, ANN, "mine is 48231"), (4, BOB, ANN, "no: it is 48213"))
+        assert found(*messages, at=6, end=6) == [(Cause.NOT_USED, (ANN,), ())]
+
+    def test_a_value_from_nowhere_is_invented_by_its_first_sender(self) -> None:
+        messages = ((1, ANN, BOB, "dot has 91999"), *FROM_BOTH, (3, BOB, ANN, "so 91999 counts, too"))
+        assert found(*messages, at=5, end=5) == [(Cause.INVENTED, (ANN,), ())]
+
+    def test_an_old_value_of_the_question_and_a_sum_mislead_nobody(self) -> None:
+        messages = (*FROM_BOTH, (3, BOB, ANN, f"last year it was 55555, so far it is {SUM}"))
+        assert found(*messages, at=5, end=5) == [(Cause.NOT_USED, (ANN,), ())]
+
+    def test_a_fact_beyond_the_end_of_a_cut_message_is_truncated(self) -> None:
+        task = task_of()
+        cut = Sent("1", 1, CYN, BOB, "very long", True, is_cut=True)
+        flow = flow_of(task, FAMILY, [cut, *sent((2, BOB, ANN, "48213"))])
+        [failure] = failures_of(task, FAMILY, {ANN: "1"}, flow, Answered({ANN: 3}, 3), Turns())
+        assert (failure.cause, failure.seats, failure.step_id) == (Cause.TRUNCATED, (CYN,), "1")
