@@ -67,7 +67,7 @@ def figures(claims: Sequence[Report]) -> list[object]:
         row.detail.trials[0].latency,
         links_of(evaluation),
         [finding for finding in evaluation.findings if finding.id == "slow_link"],
-        sorted((each.step_id, each.duration_ms) for each in evaluation.timeline if each.duration_ms is not None),
+        sorted((each.step_id, each.duration_ms) for each in evaluation.calls if each.duration_ms is not None),
         [each.value for each in evaluation.metrics if each.id == "critical_path_ms"],
     ]
 

@@ -49,9 +49,9 @@ class TrialEvaluation(Record):
     metrics: list[MetricRecord]
     findings: list[Finding]
     structure: TeamStructure | None
-    calls: CallTally | None
-    timeline: list[CallRecord]
-    timeline_omitted: int
+    call_tally: CallTally | None
+    calls: list[CallRecord]
+    calls_omitted: int
     latency: LatencySummary | None
     latencies: list[CalleeLatencies]
     agents: list[AgentTally]

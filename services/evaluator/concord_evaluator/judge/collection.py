@@ -51,7 +51,7 @@ def evidence_of(plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequ
         batches = [batch for batch in batches if batch.is_observed]
     return make_evidence(
         chosen,
-        evaluation.timeline_omitted + len(calls) - len(chosen),
+        evaluation.calls_omitted + len(calls) - len(chosen),
         call_texts((report for batch in batches for report in reports_of(batch)), chosen),
         Aliases((agent.id for agent in evaluation.agents), plan.agents(trial.task_id)),
         task_text(plan, trial.trial_id),
@@ -62,7 +62,7 @@ def evidence_of(plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequ
 
 def _admissible_calls(plan: AssessmentPlan, evaluation: TrialEvaluation) -> list[CallRecord]:
     """Of a live trial, the calls that the gateway observed: claims of participants must not reach their score."""
-    return [call for call in evaluation.timeline if plan.mode is not Mode.LIVE or call.provenance == "observed"]
+    return [call for call in evaluation.calls if plan.mode is not Mode.LIVE or call.provenance == "observed"]
 
 
 def _findings(suspects: Sequence[Suspect], aliases: Aliases) -> Iterator[Finding]:

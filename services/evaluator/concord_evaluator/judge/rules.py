@@ -37,7 +37,7 @@ def judge_by_rules(
     counted = answers_that_count(evaluation.outcome, mode) if answers is None else answers
     if addressed:
         counted = [replace(answer, fault=answer.fault or _FOLLOWED) for answer in counted]
-    structure, calls = evaluation.structure, evaluation.calls
+    structure, calls = evaluation.structure, evaluation.call_tally
     success = 0.0 if addressed else task_success(counted, {})
     known = [value for value in (_coordination(structure), _reliability(calls), success) if value is not None]
     outcome = _outcome(evaluation.outcome, counted, addressed=addressed)
@@ -74,7 +74,7 @@ def _reliability(calls: CallTally | None) -> float | None:
 
 
 def _reasoning(evaluation: TrialEvaluation) -> Iterator[str]:
-    structure, calls = evaluation.structure, evaluation.calls
+    structure, calls = evaluation.structure, evaluation.call_tally
     if structure is not None:
         yield f"{_count(structure.agents, 'agent')} had {_count(structure.interactions, 'interaction')}."
         if structure.coordination_value is None:
@@ -86,7 +86,7 @@ def _reasoning(evaluation: TrialEvaluation) -> Iterator[str]:
 
 
 def _strengths(evaluation: TrialEvaluation) -> Iterator[str]:
-    structure, calls = evaluation.structure, evaluation.calls
+    structure, calls = evaluation.structure, evaluation.call_tally
     if structure is not None:
         if structure.coordination_quality == "high":
             yield "The agents are well connected for a team of their size."
@@ -99,7 +99,11 @@ def _strengths(evaluation: TrialEvaluation) -> Iterator[str]:
 
 
 def _weaknesses(evaluation: TrialEvaluation) -> Iterator[str]:
-    structure, calls, completeness = evaluation.structure, evaluation.calls, evaluation.trace_integrity.completeness
+    structure, calls, completeness = (
+        evaluation.structure,
+        evaluation.call_tally,
+        evaluation.trace_integrity.completeness,
+    )
     yield from (finding.advice for finding in evaluation.findings)
     if structure is not None and structure.coordination_quality == "low":
         yield "The agents are poorly connected for a team of their size."

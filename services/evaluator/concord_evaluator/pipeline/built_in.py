@@ -14,7 +14,7 @@ from concord_evaluator.trace import team_observability, unseen_participants
 
 @evaluator("graph", tier=1)
 def evaluate_graph(trial: TrialInput, _: Mapping[str, Contribution]) -> Contribution:
-    """Measures the agent graph: metrics, findings, structure and timeline.
+    """Measures the agent graph: metrics, findings, structure and calls.
 
     Computes the metrics that the configuration asks for and those that the findings need; shows only the former.
     """
@@ -30,8 +30,8 @@ def evaluate_graph(trial: TrialInput, _: Mapping[str, Contribution]) -> Contribu
         metrics=tuple(record if seen else _unknown(record) for record in measured if record.id in shown),
         findings=tuple(findings),
         structure=structure_of(graph, findings, seen=seen),
-        calls=graph.tally,
-        timeline=tuple(call_records(graph)),
+        call_tally=graph.tally,
+        calls=tuple(call_records(graph)),
     )
 
 

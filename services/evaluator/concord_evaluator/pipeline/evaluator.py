@@ -49,8 +49,8 @@ class Contribution:
     findings: tuple[Finding, ...] = ()
     warnings: tuple[str, ...] = ()
     structure: TeamStructure | None = None
-    calls: CallTally | None = None
-    timeline: tuple[CallRecord, ...] = ()
+    call_tally: CallTally | None = None
+    calls: tuple[CallRecord, ...] = ()
     latency: LatencySummary | None = None
     latencies: tuple[CalleeLatencies, ...] = ()
 

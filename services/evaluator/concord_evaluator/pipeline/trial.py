@@ -184,15 +184,15 @@ def _evaluation(
     outcome: TrialOutcome, projection: Projection, done: Mapping[str, Contribution], integrity: TraceIntegrity
 ) -> TrialEvaluation:
     contributions = [done[evaluator_id] for evaluator_id in sorted(done)]
-    timeline = [record for contribution in contributions for record in contribution.timeline]
+    calls = [record for contribution in contributions for record in contribution.calls]
     return TrialEvaluation(
         outcome=outcome,
         metrics=[record for contribution in contributions for record in contribution.metrics],
         findings=[finding for contribution in contributions for finding in contribution.findings],
         structure=next((made.structure for made in contributions if made.structure is not None), None),
-        calls=next((made.calls for made in contributions if made.calls is not None), None),
-        timeline=timeline,
-        timeline_omitted=len(projection.calls) - len(timeline),
+        call_tally=next((made.call_tally for made in contributions if made.call_tally is not None), None),
+        calls=calls,
+        calls_omitted=len(projection.calls) - len(calls),
         latency=next((made.latency for made in contributions if made.latency is not None), None),
         latencies=[callee for contribution in contributions for callee in contribution.latencies],
         agents=_agent_tallies(projection),

@@ -18,7 +18,7 @@ def verdict_on(
     """
     trial, grading = plan.trial(evaluation.outcome.trial_id), _grading(plan, evaluation, judgment, recorded)
     if grading is None:
-        scored = score_structure(evaluation.structure, evaluation.calls, plan.config.weights)
+        scored = score_structure(evaluation.structure, evaluation.call_tally, plan.config.weights)
     else:
         team_task = evaluation.team_task
         scored = score_outcome(grading, None if team_task is None else team_task.credited)
@@ -107,8 +107,8 @@ def _record(
         metrics=evaluation.metrics,
         findings=evaluation.findings,
         interactions=evaluation.interactions,
-        calls=evaluation.timeline,
-        calls_omitted=evaluation.timeline_omitted,
+        calls=evaluation.calls,
+        calls_omitted=evaluation.calls_omitted,
         latency=evaluation.latency or LatencySummary(),
         steps=evaluation.steps,
         trace_integrity=evaluation.trace_integrity,

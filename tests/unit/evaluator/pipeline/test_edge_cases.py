@@ -44,7 +44,7 @@ def test_an_empty_trace_has_only_values_that_are_zero_by_definition() -> None:
         "reachable_pairs": 0.0,
     }
     assert {finding.id for finding in found.findings} == {"isolated", "low_density", "silent"}
-    assert (found.timeline, found.timeline_omitted, found.trace_integrity.completeness) == ([], 0, None)
+    assert (found.calls, found.calls_omitted, found.trace_integrity.completeness) == ([], 0, None)
 
 
 def test_an_empty_trace_of_unobserved_agents_yields_no_values() -> None:
@@ -87,7 +87,7 @@ def test_a_lone_agent_has_no_coordination() -> None:
 def test_self_calls_are_in_the_timeline_and_not_in_the_graph() -> None:
     found = evaluation(reported_by("A", call("1", "A"), call("2", "B")))
     assert edges(found) == [("A", "B")]
-    assert [each.callee for each in found.timeline] == ["A", "B"]
+    assert [each.callee for each in found.calls] == ["A", "B"]
 
 
 def test_a_missing_parent_lowers_completeness_and_keeps_the_call() -> None:
@@ -98,7 +98,7 @@ def test_a_missing_parent_lowers_completeness_and_keeps_the_call() -> None:
 
 def test_calls_in_a_cycle_of_parents_are_left_out() -> None:
     found = evaluation(reported_by("A", call("1", "B", parent="2"), call("2", "C", parent="1"), call("3", "B")))
-    assert [each.step_id for each in found.timeline] == ["3"]
+    assert [each.step_id for each in found.calls] == ["3"]
 
 
 @pytest.mark.parametrize("parent", ["1", "2"])
@@ -120,7 +120,7 @@ def test_conflicting_variants_are_dropped_and_counted() -> None:
 def test_retries_are_one_call_in_the_graph_and_several_in_the_timeline() -> None:
     found = evaluation(reported_by("A", call("1", "B", error="busy"), call("2", "B", attributes={"retry_of": "1"})))
     assert [(each.calls, each.errors, each.retries) for each in found.interactions] == [(1, 0, 1)]
-    assert [each.error for each in found.timeline] == ["busy", None]
+    assert [each.error for each in found.calls] == ["busy", None]
 
 
 def test_clock_skew_in_a_recorded_trace_moves_neither_order_nor_durations() -> None:
@@ -131,15 +131,15 @@ def test_clock_skew_in_a_recorded_trace_moves_neither_order_nor_durations() -> N
 
     right, behind, ahead = at(timedelta(seconds=1)), at(timedelta(hours=-3)), at(timedelta(days=400))
     for found in (behind, ahead):
-        assert [each.step_id for each in found.timeline] == ["1", "2"]
-        assert [each.duration_ms for each in found.timeline] == [5000.0, 2000.0]
+        assert [each.step_id for each in found.calls] == ["1", "2"]
+        assert [each.duration_ms for each in found.calls] == [5000.0, 2000.0]
         assert found.metrics == right.metrics
-    assert [each.start_ms for each in behind.timeline] == [10_800_000.0, 0.0]
+    assert [each.start_ms for each in behind.calls] == [10_800_000.0, 0.0]
 
 
 def test_a_recorded_step_that_ends_before_it_begins_took_no_time() -> None:
     step = call("1", "B", start_time=RECEIVED_AT, end_time=RECEIVED_AT - timedelta(seconds=9))
-    (record,) = evaluation(reported_by("A", step), mode=Mode.RECORDED).timeline
+    (record,) = evaluation(reported_by("A", step), mode=Mode.RECORDED).calls
     assert (record.start_ms, record.duration_ms) == (0.0, 0.0)
 
 
@@ -147,14 +147,14 @@ def test_a_caller_that_reports_after_its_callee_is_matched() -> None:
     caller, callee = reported_by("A", call("1", "B")), reported_by("B", call("2", "C", parent="1"))
     late, early = evaluation(callee, caller), evaluation(caller, callee)
     assert late == early
-    assert [each.parent_step_id for each in late.timeline] == [None, "1"]
+    assert [each.parent_step_id for each in late.calls] == [None, "1"]
 
 
 def test_an_unknown_caller_causes_a_warning_and_is_no_agent() -> None:
     relayed = reported_by("A", call("1", "B", answer=[call("2", "C", parent="0")]), tool("0"))
     found = evaluation(relayed)
     assert edges(found) == [("A", "B")]
-    assert [each.caller for each in found.timeline] == ["A", "unknown"]
+    assert [each.caller for each in found.calls] == ["A", "unknown"]
     assert any("unknown caller or callee" in warning for warning in found.warnings)
 
 
@@ -162,7 +162,7 @@ def test_mixed_trace_ids_share_no_step_and_no_parent() -> None:
     nested = call("1", "C", parent="9", trace_id="the-callee-started-its-own")
     found = evaluation(reported_by("A", call("1", "B", answer=[nested])))
     assert edges(found) == [("A", "B"), ("B", "C")]
-    assert [(each.step_id, each.caller, each.parent_step_id) for each in found.timeline] == [
+    assert [(each.step_id, each.caller, each.parent_step_id) for each in found.calls] == [
         ("1", "A", None),
         ("1", "B", "1"),
     ]

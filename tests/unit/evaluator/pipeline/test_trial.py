@@ -98,9 +98,9 @@ def test_contributions_to_the_score_count_only_from_its_own_tiers(tier: Tier, co
     calls = CallTally(
         calls=1, failed_calls=0, attempts=1, failed_attempts=0, own_attempts=1, retries=0, comparable=0, repeats=0
     )
-    made = Evaluator("eager", lambda *_: Contribution(calls=calls, warnings=("kept",)), tier)
+    made = Evaluator("eager", lambda *_: Contribution(call_tally=calls, warnings=("kept",)), tier)
     contributions = run_evaluators({"eager": made}, TRIAL)["eager"]
-    assert (contributions.calls is not None, contributions.warnings) == (counts, ("kept",))
+    assert (contributions.call_tally is not None, contributions.warnings) == (counts, ("kept",))
 
 
 class TestParameters:
