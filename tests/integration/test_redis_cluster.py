@@ -174,6 +174,7 @@ async def test_the_memory_in_use_is_that_of_the_fullest_node(cluster: Cluster, s
     assert memory.used > 20_000_000
 
 
+@pytest.mark.programs
 async def test_commands_wait_for_a_cluster_that_restarts(cluster: Cluster, redis_url: str) -> None:
     names = [f"t{number}" for number in range(30)]
     async with connect(cluster.url, redis_url, retry_s=30) as storage:

@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from concord.a2a import IncomingMessage, TaskHandle
-from tests.serving import served_agent
+from tests.serving import eventually, served_agent
 
 
 class CountingAgent:
@@ -45,7 +45,7 @@ async def test_a_message_repeated_while_its_task_runs_gets_the_same_answer() -> 
     agent = CountingAgent()
     async with served_agent(agent) as url, httpx.AsyncClient(timeout=60) as http:
         first, second = (asyncio.create_task(task_of(http, url)) for _ in range(2))
-        await asyncio.sleep(0.3)
+        await eventually(lambda: agent.asked > 0)
         assert not any(each.done() for each in (first, second))
         agent.may_end.set()
         assert answer_of(await first) == answer_of(await second) == "answer 1"

@@ -17,7 +17,6 @@ from concord.trace.report import BatchReceipt, Channel, ReportBatch, StepBatch, 
 from concord.trace.step import CallType, InteractionStep
 from concord.wire.roster import RosterEntry
 from tests.ports import free_port
-from tests.redis_servers import PrivateServer
 from tests.serving import eventually
 
 
@@ -102,8 +101,9 @@ class TestRegistry:
     ) -> None:
         monkeypatch.setattr("concord.retention.REGISTRATION_S", 1)
         await storage.registry.register("s", [RosterEntry(id="a", url="http://a")])
-        await asyncio.sleep(1.1)
-        assert await storage.registry.agents("s") == []
+        async with asyncio.timeout(60):
+            while await storage.registry.agents("s"):
+                await asyncio.sleep(0.05)
 
 
 class TestAnswers:
@@ -257,34 +257,6 @@ class TestJobs:
         await storage.jobs.enqueue(Job("work", "j1", Queue.FAST, {"n": 1}))
         (key,) = await storage.redis.keys("arq:job:*")
         assert (await storage.redis.get(key)).startswith(b"{")
-
-    async def test_a_worker_goes_on_after_redis_was_killed_and_restarted(self, private_redis: PrivateServer) -> None:
-        log = JobLog()
-        async with connect(private_redis.url, retry_s=15) as storage, running_worker(private_redis.url, log):
-            await storage.jobs.enqueue(Job("work", "before", Queue.FAST, {"n": 1}))
-            await eventually(lambda: len(log.ran) == 1)
-            await asyncio.to_thread(private_redis.kill)
-            await asyncio.sleep(0.5)
-            await asyncio.to_thread(private_redis.start)
-            await storage.jobs.enqueue(Job("work", "after", Queue.FAST, {"n": 2}))
-            await eventually(lambda: {"n": 2} in log.ran)
-
-
-async def test_with_retries_a_client_waits_for_redis_on_new_and_open_connections(
-    private_redis: PrivateServer,
-) -> None:
-    await asyncio.to_thread(private_redis.kill)
-    async with connect(private_redis.url, retry_s=15) as storage:
-        first = asyncio.create_task(storage.ping())
-        await asyncio.sleep(0.5)
-        await asyncio.to_thread(private_redis.start)
-        await first
-        await asyncio.to_thread(private_redis.kill)
-        appended = [asyncio.create_task(storage.traces.append(batch(f"b{i}"), answer())) for i in range(8)]
-        await asyncio.sleep(0.5)
-        await asyncio.to_thread(private_redis.start)
-        await asyncio.gather(*appended)
-        assert await storage.traces.length("t1") == 8
 
 
 async def test_without_retries_an_absent_redis_raises_within_seconds() -> None:

@@ -60,7 +60,9 @@ async def test_a_hold_stops_time_and_the_refusal_gives_its_reason(ues: AsyncUESC
 
 async def test_a_hold_expires(ues: AsyncUESClient) -> None:
     await ues.simulation.hold(timeout_seconds=0.05)
-    await asyncio.sleep(0.1)
+    async with asyncio.timeout(60):
+        while (await ues.simulation.list_holds())["active_count"]:
+            await asyncio.sleep(0.01)
     await ues.time.advance(seconds=1)
 
 
