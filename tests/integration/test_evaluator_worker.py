@@ -4,9 +4,10 @@ import asyncio
 import json
 import os
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 import pytest
 
@@ -22,7 +23,7 @@ from concord.assessment.jobs import (
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.errors import StorageUnavailableError
 from concord.llm import NO_KEY, LLMSettings
-from concord.processes import Calls, CallsInThread
+from concord.processes import Calls, CallsInThread, LimitExceededError
 from concord.storage import TrialDocuments
 from concord.storage.connection import Storage, connect, run_worker
 from concord.storage.job_policy import WorkerPolicy
@@ -37,12 +38,16 @@ from concord_evaluator.limits import EvaluationLimits
 from concord_evaluator.settings import EvaluatorSettings
 from concord_evaluator.worker.job_calls import JobCalls
 from concord_evaluator.worker.jobs import EvaluatorJobs
+from concord_evaluator.worker.pool_functions import evidence_on
 from tests.llm_server import FakeModel, fake_model, honest_judge
 from tests.serving import eventually
 from tests.stack import workers
 from tests.unit.evaluator.graphs import mesh
 from tests.unit.evaluator.traces import TRACE_ID, call, reported_by
 from tests.unit.evaluator.trials import answered_by_all, batch, batches_of, outcome, plan
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 TEAM = mesh(3)
 LIMITS = EvaluationLimits(steps=1000, seconds=30)
@@ -71,8 +76,21 @@ def calls() -> Calls:
     return CallsInThread()
 
 
+class CostlyScreening(CallsInThread):
+    """Calls in which the screening of a trial's texts takes too much CPU time."""
+
+    async def run(self, owner: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        if function is evidence_on:
+            raise LimitExceededError("the work exceeded its limit of 0.5 s of CPU time")
+        return await super().run(owner, function, *args, **kwargs)
+
+
 @pytest.fixture
 def jobs(storage: Storage, calls: Calls) -> EvaluatorJobs:
+    return jobs_of(storage, calls)
+
+
+def jobs_of(storage: Storage, calls: Calls) -> EvaluatorJobs:
     judge = TrialJudge(LLMSettings(api_key=None), samples=1, deadline_s=60)
     return EvaluatorJobs(
         storage.traces, storage.assessments, storage.jobs, calls, judge, LIMITS, CriteriaEvaluator(None, deadline_s=60)
@@ -278,6 +296,19 @@ class TestDeadLetters:
         (failure,) = row.detail.infrastructure
         assert (failure.stage, "it took too long" in failure.message) == ("evaluation", True)
 
+    async def test_a_trial_whose_texts_take_too_much_cpu_time_keeps_its_grade_and_says_so(
+        self, storage: Storage
+    ) -> None:
+        jobs = jobs_of(storage, CostlyScreening())
+        with pytest.raises(LimitExceededError) as raised:
+            await jobs.evaluate_trial(EVALUATE.job().arguments)
+        await jobs.on_dead_letter(EVALUATE.job(), str(raised.value))
+        verdict = await verdict_in(storage)
+        assert verdict.record is not None
+        assert verdict.failure is not None
+        assert "exceeded its limit of 0.5 s of CPU time" in verdict.failure.message
+        assert (verdict.record.overall_score, verdict.record.judge) == (1.0, None)
+
     async def test_a_failed_judgment_leaves_the_scorers_grade(self, storage: Storage, jobs: EvaluatorJobs) -> None:
         await jobs.evaluate_trial(EVALUATE.job().arguments)
         await jobs.on_dead_letter(JUDGE.job(), "it took too long")
@@ -326,9 +357,11 @@ class TestJobCalls:
         first = asyncio.create_task(of_jobs.run("same", _wait_for, tmp_path / "go"))
         await eventually((tmp_path / "go.waiting").exists)
         first.cancel()
-        second = asyncio.create_task(of_jobs.run("same", os.getpid))
+        second = asyncio.create_task(of_jobs.run("same", _wait_for, tmp_path / "another"))
+        other = asyncio.create_task(of_jobs.run("same", os.getpid))
         (tmp_path / "go").touch()
-        assert await second < 0, "the second call got its own result, not that of the first"
+        assert await second == -(await other), "another function has its own call, in the same process"
+        assert not (tmp_path / "another.waiting").exists()
 
 
 def _wait_for(file: Path) -> int:

@@ -13,6 +13,9 @@ from concord_assistant.scenario.evaluators import AgentBeatsEvalContext, EvalRes
 from concord_assistant.scenario.schema import AllowedChange, EvaluationCriterion
 from concord_assistant.scenario.selectors import RECIPIENTS, Condition, Where, contains, matches, recipients, same
 
+FAULTS: Final = (ValueError, TypeError, KeyError, AttributeError)
+"""What reading a state of unexpected form raises."""
+
 _IDS: Final = frozenset(items.id for items in COLLECTIONS.values())
 _NOTHING_DONE: Final = "The assistant took no action."
 _SHOWN: Final = 20
@@ -131,6 +134,29 @@ def check_params(criterion: EvaluationCriterion) -> None:
     """Raises ValueError if a criterion with a built-in evaluator has unsuitable `params`."""
     if criterion.evaluator_id is not None and is_built_in(criterion.evaluator_id):
         _BUILT_IN[criterion.evaluator_id].params.model_validate(criterion.params)
+
+
+def evaluate_built_ins(
+    criteria: Sequence[EvaluationCriterion],
+    declared: Sequence[AllowedChange],
+    own: frozenset[str],
+    context: AgentBeatsEvalContext,
+) -> dict[str, EvalResult | str]:
+    """The results of the criteria with a built-in evaluator, by the criterion's id; instead of a result, its fault.
+
+    `declared`: the changes that the scenario allows; `own`: its own evaluators, which replace built-in ones.
+    """
+    found: dict[str, EvalResult | str] = {}
+    for criterion in criteria:
+        name = criterion.evaluator_id
+        if name is None or name in own or not is_built_in(name):
+            continue
+        try:
+            allowed = [*declared, *allowed_by(criteria, own)]
+            found[criterion.criterion_id] = evaluate_built_in(criterion, context, allowed)
+        except FAULTS as error:
+            found[criterion.criterion_id] = str(error)
+    return found
 
 
 def evaluate_built_in(

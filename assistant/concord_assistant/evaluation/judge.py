@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from concord.judging import NO_CACHE, CachedAnswers, NotJudgedError, question_id
+from concord.processes import Calls, CallsInThread, LimitExceededError
 from concord_assistant.emitter import TaskUpdateEmitter
-from concord_assistant.evaluation.built_in import allowed_by, evaluate_built_in, is_built_in
+from concord_assistant.evaluation.built_in import FAULTS, evaluate_built_ins, is_built_in
 from concord_assistant.evaluation.model_criteria import Model, ModelJudge, ModelVerdict
+from concord_assistant.evaluation.model_evidence import screened_evidence
 from concord_assistant.evaluation.sandbox import EvaluatorError, Limits, Sandbox
 from concord_assistant.evaluation.scores import aggregate_scores, unjudged
 from concord_assistant.results import DIMENSIONS, CriterionResult, Scores
@@ -22,9 +24,6 @@ MODEL_DEADLINE_S: Final = 180.0
 CONCURRENT_QUESTIONS: Final = 4
 EVALUATORS_MAX_TOKENS: Final = 4000
 """Tokens of an answer of the model to a question of an evaluator."""
-
-_FAULTS: Final = (ValueError, TypeError, KeyError, AttributeError)
-"""What reading a state of unexpected form raises."""
 
 NO_MODEL: Final = "no language model is configured"
 
@@ -47,10 +46,13 @@ async def evaluate_assistant(
     cache: CachedAnswers = NO_CACHE,
     emitter: TaskUpdateEmitter | None = None,
     limits: Limits | None = None,
+    calls: Calls | None = None,
+    owner: str = "",
 ) -> Evaluation:
     """Evaluates an assessment from its record alone, so a stored one can be judged again. Never raises for a criterion.
 
-    Without `llm`, criteria that only a model can judge are null.
+    Without `llm`, criteria that only a model can judge are null. `calls` runs what reads the assistant's texts for
+    `owner`: by default, threads.
     """
     judge = CriteriaJudge(
         llm=llm,
@@ -60,6 +62,8 @@ async def evaluate_assistant(
         scenario=scenario,
         cache=cache,
         limits=limits,
+        calls=calls,
+        owner=owner,
     )
     results = await judge.evaluate_all(context)
     return Evaluation(results, judge.aggregate_scores(results), judge.unjudged(results))
@@ -81,8 +85,11 @@ class CriteriaJudge:
         scenario: ScenarioConfig | None = None,
         cache: CachedAnswers = NO_CACHE,
         limits: Limits | None = None,
+        calls: Calls | None = None,
+        owner: str = "",
     ) -> None:
-        """`scenario`: for the changes that it allows; `limits`: of the scenario's own evaluators."""
+        """`scenario`: for the changes that it allows; `limits`: of the scenario's own evaluators; `calls`, `owner`: see
+        `evaluate_assistant`."""
         self._llm = llm
         self._criteria = criteria
         self._evaluators = evaluators
@@ -90,6 +97,8 @@ class CriteriaJudge:
         self._declared: Sequence[AllowedChange] = scenario.allowed_changes if scenario is not None else ()
         self._cache = cache
         self._limits = limits
+        self._calls = calls or CallsInThread()
+        self._owner = owner
 
     async def evaluate_all(self, context: AgentBeatsEvalContext) -> list[CriterionResult]:
         """The results of all criteria, in their order."""
@@ -121,14 +130,15 @@ class CriteriaJudge:
     ) -> Mapping[str, EvalResult]:
         """Puts the results of criteria with an evaluator into `found`. Returns those that a model may lower."""
         open_ones: dict[str, EvalResult] = {}
+        built_in = await self._built_in(context)
         ask = None if self._llm is None else self._ask_for_evaluator
         async with Sandbox(self._evaluators, context, limits=self._limits, ask_model=ask) as sandbox:
             for criterion in self._criteria:
                 if criterion.evaluator_id is None:
                     continue
                 try:
-                    verdict = await self._checked(criterion, criterion.evaluator_id, context, sandbox)
-                except (EvaluatorError, *_FAULTS) as error:
+                    verdict = await self._checked(criterion, criterion.evaluator_id, built_in, sandbox)
+                except (EvaluatorError, *FAULTS) as error:
                     await self._found(_erred(criterion, str(error)), criterion, found)
                     continue
                 if criterion.evaluation_prompt is not None and self._llm is not None and verdict.score > 0:
@@ -137,15 +147,38 @@ class CriteriaJudge:
                     await self._found(_scored(criterion, verdict), criterion, found)
         return open_ones
 
+    async def _built_in(self, context: AgentBeatsEvalContext) -> Mapping[str, EvalResult | str]:
+        """The results of the criteria with a built-in evaluator, or their faults."""
+        own = self._evaluators.ids
+        chosen = {
+            criterion.criterion_id: criterion.evaluator_id
+            for criterion in self._criteria
+            if criterion.evaluator_id is not None and criterion.evaluator_id not in own
+        }
+        names = [name for name, evaluator_id in chosen.items() if is_built_in(evaluator_id)]
+        if not names:
+            return {}
+        try:
+            return await self._calls.run(
+                self._owner, evaluate_built_ins, list(self._criteria), list(self._declared), own, context
+            )
+        except LimitExceededError as error:
+            return dict.fromkeys(names, str(error))
+
+    @staticmethod
     async def _checked(
-        self, criterion: EvaluationCriterion, evaluator_id: str, context: AgentBeatsEvalContext, sandbox: Sandbox
+        criterion: EvaluationCriterion,
+        evaluator_id: str,
+        built_in: Mapping[str, EvalResult | str],
+        sandbox: Sandbox,
     ) -> EvalResult:
         """The verdict of an evaluator. The scenario's own replaces a built-in one of the same name."""
-        own = self._evaluators.ids
-        if evaluator_id in own or not is_built_in(evaluator_id):
+        found = built_in.get(criterion.criterion_id)
+        if found is None:
             return await sandbox.evaluate(evaluator_id, criterion.params)
-        allowed = [*self._declared, *allowed_by(self._criteria, own)]
-        return await asyncio.to_thread(evaluate_built_in, criterion, context, allowed)
+        if isinstance(found, str):
+            raise EvaluatorError(found)
+        return found
 
     async def _by_model(
         self,
@@ -160,8 +193,9 @@ class CriteriaJudge:
         judge: ModelJudge | str = NO_MODEL
         if self._llm is not None:
             try:
-                judge = await asyncio.to_thread(ModelJudge, self._llm, context, self._cache)
-            except _FAULTS as error:
+                evidence = await self._calls.run(self._owner, screened_evidence, context)
+                judge = ModelJudge(self._llm, evidence, self._cache)
+            except (LimitExceededError, *FAULTS) as error:
                 judge = f"the evidence cannot be read: {error}"
         free = asyncio.Semaphore(CONCURRENT_QUESTIONS)
 

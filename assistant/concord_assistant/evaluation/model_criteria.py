@@ -25,8 +25,7 @@ from concord.judging import (
 )
 from concord.judging.injection import MARKER
 from concord.llm import Completion
-from concord_assistant.evaluation.model_evidence import AssistantEvidence, make_evidence, screen
-from concord_assistant.scenario.evaluators import AgentBeatsEvalContext
+from concord_assistant.evaluation.model_evidence import AssistantEvidence, ScreenedEvidence
 from concord_assistant.scenario.schema import EvaluationCriterion
 
 PROMPT_VERSION: Final = "1"
@@ -131,11 +130,10 @@ class _CriterionQuestion:
 class ModelJudge:
     """Judges criteria of one assessment by a language model, each with a prompt of its own."""
 
-    def __init__(self, model: Model, context: AgentBeatsEvalContext, cache: CachedAnswers) -> None:
+    def __init__(self, model: Model, screened: ScreenedEvidence, cache: CachedAnswers) -> None:
         self._model = model
         self._cache = cache
-        self._idle = not any(entry.success for entry in context.action_log)
-        self._evidence, self._addressed = screen(make_evidence(context))
+        self._screened = screened
 
     async def judge(self, criterion: EvaluationCriterion) -> ModelVerdict:
         """The verdict on a criterion with an `evaluation_prompt`. Raises NotJudgedError.
@@ -144,12 +142,12 @@ class ModelJudge:
         model follow instructions gets no points.
         """
         details: dict[str, Any] = {"prompt_version": PROMPT_VERSION}
-        if self._addressed:
-            details["judge_addressed"] = [_line(each) for each in self._addressed[:MAX_SHOWN]]
-        if self._idle:
+        if self._screened.addressed:
+            details["judge_addressed"] = [_line(each) for each in self._screened.addressed[:MAX_SHOWN]]
+        if self._screened.idle:
             return ModelVerdict(0.0, "The assistant took no action.", details)
         try:
-            taken = await take(self._ask, _CriterionQuestion(criterion, self._evidence), self._cache)
+            taken = await take(self._ask, _CriterionQuestion(criterion, self._screened.evidence), self._cache)
         except JudgeAddressedError as error:
             return ModelVerdict(0.0, f"The criterion counts as not met: {error}.", details)
         opinion = taken.opinion
@@ -157,7 +155,7 @@ class ModelJudge:
             raise NotJudgedError(
                 "no quote bears out the model's verdict" if opinion.unverified else "the model could not tell"
             )
-        details |= {"verdict": opinion.verdict, "cached": taken.cached, "condensed": self._evidence.condensed}
+        details |= {"verdict": opinion.verdict, "cached": taken.cached, "condensed": self._screened.evidence.condensed}
         if opinion.quote:
             details["quote"] = _line(opinion.quote)
         return ModelVerdict(share, opinion.reasoning or f"The model finds the criterion {opinion.verdict}.", details)

@@ -70,6 +70,24 @@ class AssistantEvidence:
         return replace(self, items=tuple(items))
 
 
+@dataclass(frozen=True, slots=True)
+class ScreenedEvidence:
+    """Evidence without passages that address the judge, and those of them that the assistant wrote.
+
+    `idle`: whether the assistant took no action.
+    """
+
+    evidence: AssistantEvidence
+    addressed: tuple[str, ...]
+    idle: bool
+
+
+def screened_evidence(context: AgentBeatsEvalContext) -> ScreenedEvidence:
+    """The evidence on an assessment, screened."""
+    idle = not any(entry.success for entry in context.action_log)
+    return ScreenedEvidence(*screen(make_evidence(context)), idle)
+
+
 def make_evidence(context: AgentBeatsEvalContext, budget: int = EVIDENCE) -> AssistantEvidence:
     """The evidence on an assessment. Texts that exceed their share of the budget lose their middle."""
     groups = [

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from concord.processes import CallsInThread
 from concord.storage.connection import connect
 from concord.wire.assignment import Assignment
 from concord.wire.roster import GREEN_AGENT
@@ -58,8 +59,8 @@ async def test_a_models_calls_become_steps_and_its_answers_are_cached(redis_url:
     model = FakeModel(polite)
     async with connect(redis_url) as storage, fake_model(model) as settings:
         evaluator = CriteriaEvaluator(settings, deadline_s=60, cache=storage.answers)
-        first, steps = await evaluator.evaluate(document(), ROOT)
-        again, none = await evaluator.evaluate(document(), ROOT)
+        first, steps = await evaluator.evaluate(document(), ROOT, CallsInThread())
+        again, none = await evaluator.evaluate(document(), ROOT, CallsInThread())
     [result] = first.criteria_results
     assert (result.score, result.method, result.error) == (10, "model", None)
     assert again.scores == first.scores
@@ -71,7 +72,7 @@ async def test_a_models_calls_become_steps_and_its_answers_are_cached(redis_url:
 async def test_criteria_that_the_model_does_not_answer_in_time_are_null() -> None:
     model = FakeModel(polite, delay_s=5)
     async with fake_model(model) as settings:
-        results, _ = await CriteriaEvaluator(settings, deadline_s=0.3).evaluate(document(), ROOT)
+        results, _ = await CriteriaEvaluator(settings, deadline_s=0.3).evaluate(document(), ROOT, CallsInThread())
     [result] = results.criteria_results
     assert result.score is None
     assert "is used up" in (result.error or "")
@@ -79,10 +80,10 @@ async def test_criteria_that_the_model_does_not_answer_in_time_are_null() -> Non
 
 
 async def test_without_a_model_such_criteria_are_null() -> None:
-    results, steps = await CriteriaEvaluator(None, deadline_s=1).evaluate(document(), ROOT)
+    results, steps = await CriteriaEvaluator(None, deadline_s=1).evaluate(document(), ROOT, CallsInThread())
     assert ([each.error for each in results.criteria_results], steps) == (["no language model is configured"], [])
 
 
 async def test_a_document_that_is_no_record_is_refused() -> None:
     with pytest.raises(ValueError):  # noqa: PT011 - any reason
-        await CriteriaEvaluator(None, deadline_s=1).evaluate("nonsense", ROOT)
+        await CriteriaEvaluator(None, deadline_s=1).evaluate("nonsense", ROOT, CallsInThread())

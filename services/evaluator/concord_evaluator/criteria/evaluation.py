@@ -9,6 +9,7 @@ from typing import Any
 from concord.assessment.inputs import CriteriaInputs
 from concord.judging import CachedAnswers, RecordedTranscript, ReplayedTranscript, Transcript
 from concord.llm import Completion, LLMClient, LLMSettings, LLMUnavailableError, llm_client
+from concord.processes import Calls, CallsInThread
 from concord.storage import AnswerCache
 from concord.trace.step import InteractionStep
 from concord.wire.assignment import Assignment
@@ -32,48 +33,58 @@ class CriteriaEvaluator:
         return CriteriaInputs(with_model=self._model_settings is not None, exchanges=transcript.exchanges)
 
     async def evaluate(
-        self, document: str, assignment: Assignment, transcript: Transcript | None = None
+        self, document: str, assignment: Assignment, calls: Calls, transcript: Transcript | None = None
     ) -> tuple[AssessmentResults, list[InteractionStep]]:
         """The results of a stored record, and the steps of the calls to the model, below the assignment.
 
-        `transcript`: records the model's answers. Raises ValueError for no record.
+        `calls` reads the assistant's texts; `transcript`: records the model's answers. Raises ValueError for no record.
         """
         record = await asyncio.to_thread(ConductedAssessment.from_document, document)
         steps: list[InteractionStep] = []
         settings = self._model_settings
         if settings is None:
-            return await _results(record, None, CachedAnswers()), steps
+            return await _results(record, None, CachedAnswers(), calls), steps
         async with llm_client(settings, lambda step, _: steps.append(step)) as client:
             model = _TimedModel(client, assignment, time.monotonic() + self._deadline_s)
             cache = CachedAnswers(self._cache, settings.endpoint, settings.model, transcript)
-            return await _results(record, model, cache), steps
+            return await _results(record, model, cache, calls), steps
 
     @property
     def _model_settings(self) -> LLMSettings | None:
         return self._settings if self._settings is not None and self._settings.available else None
 
 
-async def evaluate_by_code(document: str, *, model_answers: bool) -> AssessmentResults | None:
-    """The results of a stored record without a model. Raises ValueError for no record.
+async def evaluate_by_code(document: str, calls: Calls, *, model_answers: bool) -> AssessmentResults | None:
+    """The results of a stored record without a model. `calls` reads the assistant's texts.
 
     None if a model may be asked: for a criterion with a prompt, if one answers, or by the scenario's own evaluators,
-    which may also take long.
+    which may also take long. Raises ValueError for no record.
     """
     record = await asyncio.to_thread(ConductedAssessment.from_document, document)
     has_prompt = any(criterion.evaluation_prompt is not None for criterion in record.scenario.criteria)
     if record.evaluators.ids or (has_prompt and model_answers):
         return None
-    return await _results(record, None, CachedAnswers())
+    return await _results(record, None, CachedAnswers(), calls)
 
 
 async def evaluate_again(record: ConductedAssessment, inputs: CriteriaInputs) -> AssessmentResults:
     """The results of a record from the recorded answers of the model. Raises MissingAnswerError, in a group."""
     cache = CachedAnswers(transcript=ReplayedTranscript(inputs.exchanges))
-    return await _results(record, _NoModel() if inputs.with_model else None, cache)
+    return await _results(record, _NoModel() if inputs.with_model else None, cache, CallsInThread())
 
 
-async def _results(record: ConductedAssessment, model: Model | None, cache: CachedAnswers) -> AssessmentResults:
-    evaluation = await evaluate_assistant(record.eval_context(), record.scenario, record.evaluators, model, cache=cache)
+async def _results(
+    record: ConductedAssessment, model: Model | None, cache: CachedAnswers, calls: Calls
+) -> AssessmentResults:
+    evaluation = await evaluate_assistant(
+        record.eval_context(),
+        record.scenario,
+        record.evaluators,
+        model,
+        cache=cache,
+        calls=calls,
+        owner=record.assessment_id,
+    )
     return record.results(evaluation)
 
 

@@ -16,16 +16,18 @@ class JobCalls:
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
-        self._running: dict[str, asyncio.Task[object]] = {}
+        self._running: dict[tuple[str, str], asyncio.Task[object]] = {}
 
-    async def run(self, key: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
-        """The result of the function, or of the running call with the same key: the id of the job.
+    async def run(self, owner: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The result of the function, or of the running call of the same function for the same owner.
 
-        Raises RetryLater if the process died, and LimitExceededError.
+        Jobs are idempotent, so a function has the same arguments whenever it is called for a trial. Raises RetryLater
+        if the process died, and LimitExceededError.
         """
+        key = owner, function.__qualname__
         running = cast("asyncio.Task[T] | None", self._running.get(key))
         if running is None:
-            running = asyncio.create_task(self._calls.run(key, function, *args, **kwargs))
+            running = asyncio.create_task(self._calls.run(owner, function, *args, **kwargs))
             running.add_done_callback(lambda done: self._forget(key, done))
             self._running[key] = cast("asyncio.Task[object]", running)
         try:
@@ -33,7 +35,7 @@ class JobCalls:
         except ProcessDiedError as error:
             raise RetryLater(str(error)) from error
 
-    def _forget(self, key: str, done: asyncio.Task[T]) -> None:
+    def _forget(self, key: tuple[str, str], done: asyncio.Task[T]) -> None:
         del self._running[key]
         if not done.cancelled():
             done.exception()  # nobody may be waiting for it

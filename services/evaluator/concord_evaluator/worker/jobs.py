@@ -1,6 +1,5 @@
 """The evaluator's three jobs: evaluate a trial, judge it, make the row. Running a job twice changes nothing."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Final, Literal
@@ -9,7 +8,7 @@ import structlog
 from pydantic import JsonValue
 
 from concord.assessment import AssessmentPlan
-from concord.assessment.inputs import CriteriaInputs, EvaluationInputs, JudgeInputs, RowInputs, TrialInputs
+from concord.assessment.inputs import CriteriaInputs, JudgeInputs, RowInputs, TrialInputs
 from concord.assessment.jobs import (
     ROW_DOCUMENT,
     ROW_FAILURE_DOCUMENT,
@@ -38,7 +37,7 @@ from concord_evaluator.criteria import CriteriaEvaluator, evaluate_by_code
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
 from concord_evaluator.judge import A_GIVEN_PATTERN, ScreenedEvidence, TrialJudge, judge_without_model
 from concord_evaluator.limits import EvaluationLimits
-from concord_evaluator.pipeline import verdict_on, without_metrics
+from concord_evaluator.pipeline import verdict_on
 from concord_evaluator.verdicts import (
     given_up,
     graded_by,
@@ -52,7 +51,12 @@ from concord_evaluator.versions import software_versions
 from concord_evaluator.worker.job_calls import JobCalls
 from concord_evaluator.worker.job_steps import job_batch
 from concord_evaluator.worker.plans import Plans
-from concord_evaluator.worker.pool_functions import evaluation_of, evidence_on, row_of
+from concord_evaluator.worker.pool_functions import (
+    evaluation_of,
+    evaluation_without_metrics,
+    evidence_on,
+    row_of,
+)
 from concord_evaluator.worker.stored_trial import StoredTrial
 
 MAX_MESSAGE: Final = 500
@@ -124,7 +128,7 @@ class EvaluatorJobs:
         outcome, batches = await trial.outcome(), await self._batches(plan, trial)
         late, refused = await self._traces.late(trace_id), await self._traces.refused(trace_id)
         evaluation = await self._calls.run(
-            request.job_id, evaluation_of, plan, outcome, batches, refused, self._limits, late=sorted(late)
+            trial.owner, evaluation_of, plan, outcome, batches, refused, self._limits, late=sorted(late)
         )
         await trial.add_evaluation(evaluation)
         root = _root(request.assessment_id, trace_id)
@@ -135,9 +139,9 @@ class EvaluatorJobs:
     async def _screen(self, plan: AssessmentPlan, trial: StoredTrial, batches: Sequence[ReportBatch]) -> None:
         """Adds the screened evidence on an evaluated trial to its document, if the judge reads texts."""
         if reads_texts(plan, trial.trial_id):
-            key, evaluation = f"screen:{trial.assessment_id}:{trial.trial_id}", await trial.evaluation()
+            evaluation = await trial.evaluation()
             in_time = batches[: evaluation.outcome.closed_after]
-            evidence = await self._calls.run(key, evidence_on, plan, evaluation, in_time)
+            evidence = await self._calls.run(trial.owner, evidence_on, plan, evaluation, in_time)
             await trial.add_evidence(evidence.decode())
 
     async def _judge_or_queue(self, plan: AssessmentPlan, trial: StoredTrial) -> None:
@@ -153,7 +157,7 @@ class EvaluatorJobs:
         evaluation, results, judgment = await trial.evaluation(), None, None
         inputs = TrialInputs(evaluation=evaluation.inputs)
         if has_criteria(plan, trial.trial_id):
-            results = await evaluate_by_code(await self._conducted(trial), model_answers=not note)
+            results = await evaluate_by_code(await self._conducted(trial), self._calls, model_answers=not note)
             if results is None:
                 return False
             evaluation = graded_by(results, plan, evaluation)
@@ -197,7 +201,7 @@ class EvaluatorJobs:
         """The results of a scenario's criteria. Calls to the model become steps of the trace."""
         root, clock = _root(trial.assessment_id, plan.trial(trial.trial_id).trace_id), StepClock()
         transcript = RecordedTranscript()
-        results, calls = await self._criteria.evaluate(await self._conducted(trial), root, transcript)
+        results, calls = await self._criteria.evaluate(await self._conducted(trial), root, self._calls, transcript)
         await self._append(job_batch("evaluate_criteria", trial.trial_id, root, clock, calls))
         return results, self._criteria.inputs(transcript)
 
@@ -221,7 +225,7 @@ class EvaluatorJobs:
         loaded = await TrialDocuments(self._assessments).parts(request.assessment_id, trial_ids, "verdict")
         late = [sum((await self._traces.late(trial.trace_id)).values()) for trial in plan.trials]
         verdicts = [(document, n) for document, n in zip(loaded, late, strict=True) if document is not None]
-        row = await self._calls.run(request.job_id, row_of, plan, verdicts, request.infrastructure)
+        row = await self._calls.run(request.assessment_id, row_of, plan, verdicts, request.infrastructure)
         counted = zip(plan.trials, loaded, late, strict=True)
         inputs = RowInputs(
             late={trial.trial_id: n for trial, document, n in counted if document is not None},
@@ -251,12 +255,16 @@ class EvaluatorJobs:
             failure = _failure(job, trial_id, error)
             try:
                 await self._score_anyway(job.function, trial, failure)
-            except (LookupError, ValueError):
+            except (LookupError, ValueError, LimitExceededError, RetryLater):
                 logger.exception("cannot score a trial without its evaluation", job=job.job_id)
                 await trial.add_verdict(TrialVerdict(failure=failure))
 
     async def _score_anyway(self, function: str, trial: StoredTrial, failure: InfrastructureFailure) -> None:
-        """Scores a trial without the result of its failed job. Raises LookupError for an unknown or open trial."""
+        """Scores a trial without the result of its failed job.
+
+        Raises LookupError for an unknown or open trial; LimitExceededError and RetryLater if even its answers cannot be
+        graded.
+        """
         plan = await self._plans.of_trial(trial.assessment_id, trial.trial_id)
         if function == EvaluateTrial.function and not await trial.is_evaluated():
             batches = await self._evaluate_without_metrics(plan, trial, failure)
@@ -272,10 +280,10 @@ class EvaluatorJobs:
         self, plan: AssessmentPlan, trial: StoredTrial, failure: InfrastructureFailure
     ) -> Sequence[ReportBatch]:
         outcome, batches = await trial.outcome(), await self._batches(plan, trial)
-        observed = [batch for batch in batches if batch.is_observed]
-        evaluation = await asyncio.to_thread(without_metrics, plan, outcome, observed, failure.message)
-        inputs = EvaluationInputs(batches=len(batches), failure=failure.message)
-        await trial.add_evaluation(evaluation.model_copy(update={"inputs": inputs}).model_dump_json())
+        evaluation = await self._calls.run(
+            trial.owner, evaluation_without_metrics, plan, outcome, batches, failure.message
+        )
+        await trial.add_evaluation(evaluation)
         return batches
 
     async def _batches(self, plan: AssessmentPlan, trial: StoredTrial) -> Sequence[ReportBatch]:

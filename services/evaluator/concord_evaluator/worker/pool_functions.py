@@ -13,7 +13,7 @@ from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import VERDICT, TrialEvaluation
 from concord_evaluator.judge import SCREENED, screened_evidence
 from concord_evaluator.limits import EvaluationLimits
-from concord_evaluator.pipeline import Budget, evaluate_trial
+from concord_evaluator.pipeline import Budget, evaluate_trial, without_metrics
 from concord_evaluator.verdicts import with_late
 
 
@@ -38,6 +38,15 @@ def evaluation_of(
         steps=limits.steps,
         checks_in_time=deadline.checks_in_time if deadline.over else None,
     )
+    return evaluation.model_copy(update={"inputs": inputs}).model_dump_json()
+
+
+def evaluation_without_metrics(
+    plan: AssessmentPlan, outcome: TrialOutcome, batches: Sequence[ReportBatch], reason: str
+) -> str:
+    """The `TrialEvaluation` of a trial that could not be evaluated for that reason, as JSON."""
+    evaluation = without_metrics(plan, outcome, [batch for batch in batches if batch.is_observed], reason)
+    inputs = EvaluationInputs(batches=len(batches), failure=reason)
     return evaluation.model_copy(update={"inputs": inputs}).model_dump_json()
 
 

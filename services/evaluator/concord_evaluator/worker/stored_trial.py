@@ -26,6 +26,11 @@ class StoredTrial:
         """The document of the trial that a job is about."""
         return cls(TrialDocuments(assessments), request.assessment_id, request.trial_id)
 
+    @property
+    def owner(self) -> str:
+        """On whose behalf the pool computes for the trial."""
+        return f"{self.assessment_id}/{self.trial_id}"
+
     async def outcome(self) -> TrialOutcome:
         """The outcome. Raises LookupError for a trial that was not closed."""
         found = await self._part("outcome")
