@@ -6,7 +6,6 @@ machine meets both.
 
 import argparse
 import os
-import signal
 import subprocess
 import time
 from collections import defaultdict
@@ -129,7 +128,7 @@ def _run(tree: Path) -> tuple[float, float]:
 
 @contextmanager
 def _concord(tree: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-    """A command of a tree, in that tree, without settings from the environment. Interrupted at the end."""
+    """A command of a tree, in that tree, without settings from the environment. Terminated at the end."""
     ours = ("REDIS_URL", "AGENTBEATS_", "CONCORD_", "PURPLE_")
     process = subprocess.Popen(  # noqa: S603 - our own program
         [tree / ".venv/bin/concord", *arguments],
@@ -144,7 +143,7 @@ def _concord(tree: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
             yield process
         finally:
             if process.poll() is None:
-                process.send_signal(signal.SIGINT)
+                process.terminate()
                 process.communicate()
 
 
