@@ -7,18 +7,18 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from rich.console import Console
 
 from benchmarks.tables import ResultTable, write_section
 from concord_suites import FAMILIES
 from tests.suites_gate.faults import FAULTS
+from tests.suites_gate.ladders import LADDER_TASKS, LADDERS, RUNGS, Curve, Ladder
 from tests.suites_gate.measures import (
     FAULTS_FOUND,
     GOOD_TASKS,
     PRETENDED_TASKS,
-    RATES,
     Measures,
     Pretended,
     measured,
@@ -26,12 +26,15 @@ from tests.suites_gate.measures import (
 from tests.suites_gate.strategies import COLLUDING, HONEST
 
 DOCUMENT: Final = Path(__file__).parents[2] / "docs/tasks.md"
-_SKILLS: Final = {
-    "forgetting": "Each message leaves out each fact with this probability.",
-    "distorting": "Each message states another value of each fact with this probability.",
-    "withholding": "Each seat tells nobody each fact of its own brief with this probability.",
-}
 PRETENDERS: Final = ("null", "echo", "silent", "convention")
+
+
+class Counts(NamedTuple):
+    """How many tasks of each family are played, by what they are for."""
+
+    instances: int
+    pretended: int
+    ladders: int
 
 
 def main() -> int:
@@ -51,6 +54,13 @@ def main() -> int:
         metavar="N",
         help=f"tasks of each family for everything else (default: {GOOD_TASKS})",
     )
+    parser.add_argument(
+        "--ladders",
+        type=int,
+        default=LADDER_TASKS,
+        metavar="N",
+        help=f"tasks of each family for the ladders (default: {LADDER_TASKS})",
+    )
     parser.add_argument("--families", metavar="A,B", help="only these; all without")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
     parser.add_argument("--write", action="store_true", help=f"put the tables into docs/{DOCUMENT.name}")
@@ -59,8 +69,9 @@ def main() -> int:
     wanted = arguments.families.split(",") if arguments.families else names
     if unknown := set(wanted) - set(names):
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
-    families = _measured_in(arguments.processes, wanted, arguments.instances, arguments.pretended)
-    tables = list(_tables(families, arguments.instances, arguments.pretended))
+    counts = Counts(arguments.instances, arguments.pretended, arguments.ladders)
+    families = _measured_in(arguments.processes, wanted, counts)
+    tables = list(_tables(families, counts))
     reasons = list(_reasons(families))
     console = Console()
     for table in tables:
@@ -71,11 +82,11 @@ def main() -> int:
     return int(bool(reasons))
 
 
-def _measured_in(processes: int, wanted: Sequence[str], instances: int, pretended: int) -> list[Measures]:
+def _measured_in(processes: int, wanted: Sequence[str], counts: Counts) -> list[Measures]:
     """Measures the families, several at a time, and says how far it is."""
     progress, found = Console(stderr=True), dict[str, Measures]()
     with ProcessPoolExecutor(processes) as pool:
-        jobs = [pool.submit(_measured, name, instances, pretended) for name in wanted]
+        jobs = [pool.submit(_measured, name, counts) for name in wanted]
         for number, job in enumerate(as_completed(jobs), start=1):
             family = job.result()
             found[family.family] = family
@@ -86,12 +97,13 @@ def _measured_in(processes: int, wanted: Sequence[str], instances: int, pretende
     return [found[name] for name in wanted]
 
 
-def _measured(name: str, instances: int, pretended: int) -> Measures:
+def _measured(name: str, counts: Counts) -> Measures:
     [family] = [each for each in FAMILIES if each.name == name]
-    return measured(family, instances, pretended)
+    return measured(family, *counts)
 
 
-def _tables(families: Sequence[Measures], instances: int, pretended: int) -> Iterator[ResultTable]:
+def _tables(families: Sequence[Measures], counts: Counts) -> Iterator[ResultTable]:
+    instances, pretended, ladders = counts
     yield ResultTable(
         "Teams that pretend",
         f"The mean outcome of {pretended:,} tasks of each family, for five seats, on all topologies and at all "
@@ -158,15 +170,24 @@ def _tables(families: Sequence[Measures], instances: int, pretended: int) -> Ite
             for each in families
         ],
     )
-    for skill, what in _SKILLS.items():
+    for name, ladder in LADDERS.items():
         yield ResultTable(
-            f"Outcome by rate of {skill}",
-            f"{what} The mean outcome of {instances} tasks. A family fails if a mean is above the isotonic "
-            "regression by more than its 95 % interval (Bonferroni over the rates), or if rate 1 costs nothing.",
-            ("Family", *(f"{rate:g}" for rate in RATES)),
-            [[each.family, *(f"{mean:.2f}" for mean in each.curves[skill].means)] for each in families],
+            f"Ladder: {name}",
+            f"{ladder.what} The mean credited outcome of {ladders} tasks{'' if ladder.costs else ', and the economy'}. "
+            "A family fails if one rung is credited more than a higher one (one-sided t test of the differences within "
+            "tasks, 99 % over all pairs of rungs of all ladders), or if rate 1 "
+            f"{'costs nothing' if ladder.costs else 'costs anything, or is as economical as rate 0'}.",
+            ("Family", *(f"{rung:g}" for rung in RUNGS)),
+            [[each.family, *_rungs(ladder, each.curves[name])] for each in families],
         )
     yield _faults(families)
+
+
+def _rungs(ladder: Ladder, curve: Curve) -> list[str]:
+    """The cells of a ladder's row."""
+    if ladder.costs:
+        return [f"{mean:.2f}" for mean in curve.means]
+    return [f"{mean:.2f} ({saved:.2f})" for mean, saved in zip(curve.means, curve.economies, strict=True)]
 
 
 def _faults(families: Sequence[Measures]) -> ResultTable:

@@ -4,8 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from math import sqrt
-from statistics import fmean, stdev
+from statistics import fmean
 from typing import Final
 
 from concord.suite import (
@@ -23,6 +22,7 @@ from concord_evaluator.information.values import normalised, values_in
 from concord_suites.family import TextFamily
 from tests.suites_gate.calls import play_well
 from tests.suites_gate.faults import FAULTS, played_with, situation_of
+from tests.suites_gate.ladders import FEWEST_VALUES, LADDER_TASKS, LADDERS, RUNGS, Curve, climbed
 from tests.suites_gate.minds import Mind
 from tests.suites_gate.phrasings import spellings
 from tests.suites_gate.plans import plan_of
@@ -30,14 +30,11 @@ from tests.suites_gate.play import Played, Team, play
 from tests.suites_gate.silent import CONVENTIONS, Guess, guesses
 from tests.suites_gate.strategies import ANSWERS, COLLUDING, HONEST, ColludingTeam
 from tests.suites_gate.teams import (
-    Distorting,
     DumpTeam,
     EchoTeam,
-    Forgetting,
     NullTeam,
     ScriptedTeam,
     SilentTeam,
-    Withholding,
 )
 
 ABOVE_CHANCE: Final = 0.05
@@ -52,19 +49,14 @@ FAULTS_FOUND: Final = 0.99
 FAULTS_FOUND_IN_EACH: Final = 0.95
 """The same for each family, of which fewer are known."""
 
-FEWEST_VALUES: Final = 5
-"""Fewer outcomes have no interval."""
-
 PRETENDED_TASKS: Final = 1_000
 """Tasks of each family on which teams pretend."""
 
 GOOD_TASKS: Final = 20
-"""Tasks of each family that good, dumping, faulty and unskilled teams play."""
+"""Tasks of each family that good, dumping, faulty and colluding teams play."""
 
 SEATS: Final = 5
 SEATS_WITH_FAULTS: Final = 6
-RATES: Final = tuple(tenths / 10 for tenths in range(11))
-SKILLS: Final = {"forgetting": Forgetting, "distorting": Distorting, "withholding": Withholding}
 _WITH_RELAYS: Final = (Topology.CHAIN, Topology.TREE, Topology.STAR)
 _NEED_RELAYS: Final = frozenset({"told only to a dead end", "not passed on", "relayed fact changed"})
 
@@ -77,16 +69,6 @@ class Pretended:
     p: float
     accused: int
     """Trials in which an answer is said to hold what nobody told. These teams get nothing but their briefs."""
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """The mean outcomes by rate, and where they rise beyond their interval."""
-
-    means: Sequence[float]
-    inversions: Sequence[float]
-    accused: int
-    """As for `Pretended`: all that these teams know, they were told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,18 +149,19 @@ class Measures:
         if accused:
             yield f"{accused} honest answers are said to hold what nobody told"
         for name, curve in self.curves.items():
-            if curve.inversions:
-                yield f"more {name} raises the outcome at {', '.join(map(str, curve.inversions))}"
-            if enough and curve.means[-1] >= curve.means[0]:
-                yield f"{name} everything costs nothing"
+            yield from (f"{name}: more {fault}" for fault in curve.faults(LADDERS[name], tested=enough))
 
 
 def measured(
-    family: TextFamily, instances: int = GOOD_TASKS, pretended: int = PRETENDED_TASKS, rates: Sequence[float] = RATES
+    family: TextFamily,
+    instances: int = GOOD_TASKS,
+    pretended: int = PRETENDED_TASKS,
+    ladder_tasks: int = LADDER_TASKS,
+    rungs: Sequence[float] = RUNGS,
 ) -> Measures:
     """Measures a family on tasks of all topologies and difficulties: `pretended` for teams that pretend."""
     tasks = [task_of(family, SEATS, number) for number in range(pretended)]
-    minds = [Mind(family, task_of(family, SEATS, number)) for number in range(instances)]
+    minds = _minds(family, instances)
     made, found, alone, confused = faults_of(family, instances)
     good = [play(family, mind.task, _good(mind, number)) for number, mind in enumerate(minds)]
     dumps = [
@@ -211,10 +194,12 @@ def measured(
         found_alone=alone,
         made=made,
         confused=confused,
-        curves={
-            name: curve_of([_by_rate(mind, habits, rates) for mind in minds], rates) for name, habits in SKILLS.items()
-        },
+        curves={name: climbed(_minds(family, ladder_tasks), name, rungs) for name in LADDERS},
     )
+
+
+def _minds(family: TextFamily, count: int) -> list[Mind]:
+    return [Mind(family, task_of(family, SEATS, number)) for number in range(count)]
 
 
 def _economy(played: Played) -> float:
@@ -317,45 +302,6 @@ def faults_of(
     return made, found, alone, confused
 
 
-def curve_of(trials: Sequence[Sequence[Played]], rates: Sequence[float]) -> Curve:
-    """The mean outcomes by rate. `trials`: for each task, a trial for each rate.
-
-    A mean is an inversion if it is further above the best falling line through all means (pool-adjacent-violators) than
-    its interval of 95 %, which is widened for the number of rates (Bonferroni).
-    """
-    # Here, because every test process imports this module, and SciPy takes as long as all other imports.
-    from scipy.optimize import isotonic_regression  # type: ignore[import-untyped]
-
-    by_rate = [[each.credit().outcome for each in played] for played in zip(*trials, strict=True)]
-    means = [fmean(each) for each in by_rate]
-    falling = isotonic_regression(means, increasing=False).x
-    inversions = [
-        rate
-        for rate, values, mean, line in zip(rates, by_rate, means, falling, strict=True)
-        if mean - line > _half_width(values, 0.95, len(rates)) + 1e-9
-    ]
-    return Curve(means, inversions, sum(bool(each.unexplained()) for played in trials for each in played))
-
-
-def _half_width(values: Sequence[float], level: float, comparisons: int) -> float:
-    from scipy.stats import t  # type: ignore[import-untyped]
-
-    if len(values) < FEWEST_VALUES:
-        return 1.0
-    quantile: float = t.ppf(1 - (1 - level) / 2 / comparisons, len(values) - 1)
-    return quantile * stdev(values) / sqrt(len(values))
-
-
-def _by_rate(mind: Mind, habits: type[Forgetting], rates: Sequence[float]) -> list[Played]:
-    """A trial for each rate. Partial results are left out: who is told one cannot answer as if it knew the facts."""
-    task, plan = mind.task, plan_of(mind.task)
-    teams = [
-        ScriptedTeam(mind, plan, _draw(task, at), habits(task, rate), partial_results=0)
-        for at, rate in enumerate(rates)
-    ]
-    return [play(mind.family, task, team) for team in teams]
-
-
 def _pretenders(family: TextFamily) -> dict[str, Sequence[Callable[[int], Team]]]:
     """The teams that pretend, each for the number of a task."""
 
@@ -385,7 +331,7 @@ def _pretended(family: TextFamily, tasks: Sequence[SuiteTask], teams: Sequence[C
 
 def _p_above_zero(values: Sequence[float]) -> float:
     """The one-sided p of Student's t test that the mean is not above 0."""
-    from scipy.stats import ttest_1samp
+    from scipy.stats import ttest_1samp  # type: ignore[import-untyped]
 
     if len(values) < 2 or max(values) - min(values) < 1e-9:
         return float(len(values) < 2 or values[0] <= 0)

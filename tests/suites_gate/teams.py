@@ -51,6 +51,15 @@ class Habits:
         """What a seat tells instead, now or in a later round."""
         return (telling,)
 
+    def hears(self, telling: Telling) -> Telling:
+        """What the receiver of a telling takes in of it."""
+        return telling
+
+    def talks(self, seat: str) -> bool:
+        """Whether a seat also tells all that it knows to all its neighbours in every round."""
+        del seat
+        return False
+
     def answer_in(self, seat: str, planned: int) -> int | None:
         """The round in which a seat answers; None for never."""
         del seat
@@ -102,6 +111,7 @@ class ScriptedTeam:
         given = [each for telling in planned for each in self.habits.tells(telling)]
         given += [each for each in self._later if each.round == rounds.round]
         self._later += [each for each in given if each.round > rounds.round]
+        given += self._talk(rounds.round)
         messages: dict[str, list[tuple[str, str]]] = {seat: [] for seat in self.mind.task.seats}
         for telling in given:
             if telling.round == rounds.round and (telling.facts or telling.results):
@@ -114,6 +124,15 @@ class ScriptedTeam:
         """What the plan foresees for a round, from seats that reply as asked."""
         return [each for each in self.plan.sends if each.round == number and self.habits.turn(each.sender) == "replied"]
 
+    def _talk(self, number: int) -> Iterable[Telling]:
+        """What talkers say in a round, beside the plan."""
+        return [
+            Telling(number, seat, other, tuple(self._believed[seat]))
+            for seat, neighbours in self.mind.task.neighbours.items()
+            if self.habits.talks(seat)
+            for other in neighbours
+        ]
+
     def _learn(self, rounds: Rounds) -> None:
         arrived = {
             (each.sender, each.receiver, each.text)
@@ -122,7 +141,7 @@ class ScriptedTeam:
         }
         for telling, text in self._on_the_way:
             if (telling.sender, telling.receiver, text) in arrived:
-                self._believe(telling)
+                self._believe(self.habits.hears(telling))
         self._on_the_way = []
 
     def _believe(self, telling: Telling) -> None:

@@ -1,0 +1,210 @@
+"""Skill ladders: teams each of which spoils all that the one above it spoils, and more."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from math import sqrt
+from statistics import fmean, stdev
+from typing import Final
+
+from pydantic import JsonValue
+
+from concord.suite import Draw, SuiteTask, flooding_messages
+from concord_evaluator.information.receipts import economy
+from tests.suites_gate.minds import Mind
+from tests.suites_gate.plans import plan_of
+from tests.suites_gate.play import Played, play
+from tests.suites_gate.silent import guesses
+from tests.suites_gate.teams import Distorting, Forgetting, Habits, ScriptedTeam, Telling, Withholding
+
+RUNGS: Final = tuple(tenths / 10 for tenths in range(11))
+"""What part of a team's facts, messages or seats is spoiled."""
+
+LADDER_TASKS: Final = 40
+"""Tasks of each family on which every ladder is played."""
+
+LEVEL: Final = 0.01
+"""A family fails if an outcome rises down a ladder with a one-sided p below this, over all pairs of rungs."""
+
+FEWEST_VALUES: Final = 5
+"""Fewer differences have no test."""
+
+
+class Silent(Habits):
+    """Of `n` seats, the first `rate * n` in a fixed random order write to nobody."""
+
+    def __init__(self, mind: Mind, rate: float) -> None:
+        self.seats = _first_seats(mind.task, rate)
+
+    def tells(self, telling: Telling) -> Iterable[Telling]:
+        """Nothing from the silent seats."""
+        return [] if telling.sender in self.seats else [telling]
+
+
+class Talkers(Habits):
+    """Of `n` seats, the first `rate * n` in a fixed random order also tell all they know to all neighbours, always."""
+
+    def __init__(self, mind: Mind, rate: float) -> None:
+        self.seats = _first_seats(mind.task, rate)
+
+    def talks(self, seat: str) -> bool:
+        """Whether the seat is one of them."""
+        return seat in self.seats
+
+
+class Liar(Distorting):
+    """One seat changes each fact in each message with the same probability."""
+
+    def __init__(self, mind: Mind, rate: float) -> None:
+        super().__init__(mind.task, rate)
+        self.liar = _first_teller(mind.task)
+
+    def tells(self, telling: Telling) -> Iterable[Telling]:
+        """What its sender says, unless that is the liar."""
+        return super().tells(telling) if telling.sender == self.liar else [telling]
+
+
+class SoloLead(Habits):
+    """The seat in the middle, which answers or relays, takes in each fact that it is told less and less often."""
+
+    def __init__(self, mind: Mind, rate: float) -> None:
+        plan = plan_of(mind.task)
+        [self.lead] = {plan.route(seat)[-1] for seat in mind.task.seats}
+        self.ignoring = Forgetting(mind.task, rate)
+
+    def hears(self, telling: Telling) -> Telling:
+        """The telling without what the lead ignores."""
+        if telling.receiver != self.lead:
+            return telling
+        [heard] = self.ignoring.tells(telling)
+        return heard
+
+
+class RandomAnswers(Habits):
+    """Each seat that answers gives a guess instead with the same probability."""
+
+    def __init__(self, mind: Mind, rate: float) -> None:
+        self.mind, self.rate = mind, rate
+
+    def answer(self, seat: str, answer: JsonValue) -> JsonValue:
+        """The answer, or what a seat would guess that had read nothing but its own brief."""
+        draw = Draw(f"random answer of {seat}: {self.mind.task.briefs[seat]}".encode())
+        if not draw.chance(self.rate):
+            return answer
+        return draw.choice(guesses(self.mind.family))(self.mind.family, self.mind.task, seat, draw)
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """A way to spoil a team's work more and more."""
+
+    what: str
+    """What a rung spoils, for readers of the table."""
+    habits: Callable[[Mind, float], Habits]
+    costs: bool = True
+    """Whether the lowest rung must be credited less than the highest. Else all must be credited the same, and economy
+    must fall."""
+
+
+LADDERS: Final[Mapping[str, Ladder]] = {
+    "forgetting": Ladder(
+        "Each message leaves out each fact with this probability.", lambda mind, rate: Forgetting(mind.task, rate)
+    ),
+    "distorting": Ladder(
+        "Each message states another value of each fact with this probability.",
+        lambda mind, rate: Distorting(mind.task, rate),
+    ),
+    "withholding": Ladder(
+        "Each seat tells nobody each fact of its own brief with this probability.",
+        lambda mind, rate: Withholding(mind.task, rate),
+    ),
+    "silent seats": Ladder("This part of the seats, rounded down, writes to nobody.", Silent),
+    "a liar": Ladder("One seat states another value of each fact, in each message, with this probability.", Liar),
+    "a solo lead": Ladder(
+        "The seat in the middle, which answers or relays, ignores each fact that it is told with this probability.",
+        SoloLead,
+    ),
+    "random answers": Ladder(
+        "Each seat that answers gives a guess instead with this probability. Messages stay as they are.", RandomAnswers
+    ),
+    "talkers": Ladder(
+        "This part of the seats, rounded down, also tells all it knows to all its neighbours in every round.",
+        Talkers,
+        costs=False,
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """What the rungs of a ladder reach."""
+
+    means: Sequence[float]
+    """The mean credited outcomes."""
+    economies: Sequence[float]
+    """The mean economies, as if each trial had passed."""
+    rises: Sequence[tuple[float, float]]
+    """Pairs of rungs of which the lower is credited significantly more."""
+    accused: int
+    """Trials in which an answer is said to hold what nobody told: all that these teams know, they were told."""
+
+    def faults(self, ladder: Ladder, *, tested: bool) -> Iterable[str]:
+        """What is wrong with the curve. `tested`: whether there are enough tasks to say what a rung costs."""
+        yield from (f"raises the outcome from {high:g} to {low:g}" for high, low in self.rises)
+        if ladder.costs:
+            if tested and self.means[-1] >= self.means[0]:
+                yield "costs nothing"
+            return
+        if max(self.means) - min(self.means) > 1e-9:
+            yield "changes the outcome"
+        if any(low > high + 1e-9 for high, low in pairwise(self.economies)) or self.economies[-1] >= self.economies[0]:
+            yield "does not lower the economy"
+
+
+def climbed(minds: Sequence[Mind], name: str, rungs: Sequence[float] = RUNGS) -> Curve:
+    """Plays the rungs of a ladder on tasks. All rungs of a task draw alike, so that a lower one spoils more."""
+    trials = [[_played(mind, LADDERS[name].habits(mind, rung)) for rung in rungs] for mind in minds]
+    outcomes = [[each.credit().outcome for each in played] for played in zip(*trials, strict=True)]
+    economies = [
+        fmean(economy(flooding_messages(each.task), len(each.rounds.messages)) for each in played)
+        for played in zip(*trials, strict=True)
+    ]
+    accused = sum(bool(each.unexplained()) for played in trials for each in played)
+    return Curve([fmean(each) for each in outcomes], economies, rises_in(outcomes, rungs), accused)
+
+
+def rises_in(outcomes: Sequence[Sequence[float]], rungs: Sequence[float]) -> list[tuple[float, float]]:
+    """The pairs of rungs of which the lower has the higher outcomes. `outcomes`: of each rung, by task.
+
+    By Student's t test of the differences within the tasks, one-sided, at `LEVEL` divided by the number of pairs in all
+    ladders of a family (Bonferroni).
+    """
+    # Here, because every test process imports this module, and SciPy takes as long as all other imports.
+    from scipy.stats import t  # type: ignore[import-untyped]
+
+    pairs, found = list(combinations(range(len(rungs)), 2)), list[tuple[float, float]]()
+    if len(outcomes[0]) < FEWEST_VALUES:
+        return found
+    quantile = float(t.ppf(1 - LEVEL / len(pairs) / len(LADDERS), len(outcomes[0]) - 1))
+    for high, low in pairs:
+        rises = [after - before for before, after in zip(outcomes[high], outcomes[low], strict=True)]
+        if fmean(rises) > quantile * stdev(rises) / sqrt(len(rises)) + 1e-9:
+            found.append((rungs[high], rungs[low]))
+    return found
+
+
+def _played(mind: Mind, habits: Habits) -> Played:
+    """A trial without partial results: who is told one cannot answer as if it knew the facts."""
+    draw = Draw(f"{mind.task.question} {mind.task.briefs[mind.task.seats[0]]}".encode())
+    return play(mind.family, mind.task, ScriptedTeam(mind, plan_of(mind.task), draw, habits, partial_results=0))
+
+
+def _first_seats(task: SuiteTask, rate: float) -> frozenset[str]:
+    order = Draw(f"order of {task.briefs[task.seats[0]]}".encode()).shuffled(task.seats)
+    return frozenset(order[: int(rate * len(order) + 1e-9)])
+
+
+def _first_teller(task: SuiteTask) -> str:
+    """A seat that tells facts of its own, any of them."""
+    tellers = sorted({each.sender for each in plan_of(task).sends})
+    return Draw(f"liar of {task.briefs[task.seats[0]]}".encode()).choice(tellers)
