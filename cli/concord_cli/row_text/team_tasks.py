@@ -64,7 +64,7 @@ def tasks_table(trials: Sequence[TrialRecord]) -> Table | None:
         table.add_row(
             plain_text(task_id),
             f"{fmean(outcome_of(trial) for trial, _ in played):.2f}",
-            _proven(records),
+            proven_text(records) or "-",
             f"{fmean(record.chance for record in records):.2f}",
             *([_mean([record.rounds for record in records if record.rounds is not None])] if in_rounds else []),
             _mean([record.messages for record in records]),
@@ -74,9 +74,10 @@ def tasks_table(trials: Sequence[TrialRecord]) -> Table | None:
     return table
 
 
-def _proven(records: Sequence[TeamTaskRecord]) -> str:
+def proven_text(records: Sequence[TeamTaskRecord]) -> str:
+    """The mean credited outcome; empty before version 3 of the scores."""
     known = [record.credited for record in records if record.credited is not None]
-    return f"{fmean(known):.2f}" if known else "-"
+    return f"{fmean(known):.2f}" if known else ""
 
 
 @dataclass(frozen=True, slots=True)

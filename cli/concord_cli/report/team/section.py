@@ -12,7 +12,17 @@ from concord_cli.display_text import on_one_line
 from concord_cli.number_text import NONE, figure, percent
 from concord_cli.report.calls import CallName
 from concord_cli.report.team.causes import CauseClass, classes_of, played
-from concord_cli.row_text.team_tasks import CONTROLS, MAX_REPEATING, RepeatingSeat, outcome_of, repeating_seats
+from concord_cli.row_text.team_tasks import (
+    CONTROLS,
+    MAX_CAUSES,
+    MAX_REPEATING,
+    RepeatingSeat,
+    UnprovenAnswer,
+    outcome_of,
+    proven_text,
+    repeating_seats,
+    unproven_answers,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +34,7 @@ class TaskLine:
     topology: str
     outcome: str
     outcome_width: str
+    proven: str
     chance: str
     rounds: str
     messages: str
@@ -80,6 +91,7 @@ class TeamSection:
     classes: list[CauseClass]
     classes_left_out: int
     unlisted: int
+    unproven: list[UnprovenAnswer]
     tasks: list[TaskLine]
     repeating: list[RepeatingView]
     controls: list[ControlView]
@@ -100,6 +112,7 @@ def section_of(
         classes=classes,
         classes_left_out=left_out,
         unlisted=sum(max(0, record.failures_omitted) for _, record in pairs),
+        unproven=[_unproven(each) for each in unproven_answers(trials)[:MAX_CAUSES]],
         tasks=_tasks(pairs),
         repeating=[_repeating(each) for each in repeating_seats(trials)[:MAX_REPEATING]],
         controls=[_control(each) for each in controls],
@@ -133,6 +146,7 @@ def _task(task_id: str, pairs: Sequence[tuple[TrialRecord, TeamTaskRecord]], sca
         topology=on_one_line(first.topology.replace("_", " ")),
         outcome=f"{outcome:.2f}",
         outcome_width=percent(outcome),
+        proven=proven_text(records) or NONE,
         chance=f"{fmean(record.chance for record in records):.2f}",
         rounds=figure(fmean(rounds)) if rounds else NONE,
         messages=figure(messages),
@@ -163,6 +177,10 @@ def _control(record: ControlRecord) -> ControlView:
         high_x=_on_gap_scale(right),
         span=percent(max(0.0, right - left) / 2),
     )
+
+
+def _unproven(found: UnprovenAnswer) -> UnprovenAnswer:
+    return UnprovenAnswer(on_one_line(found.seat), on_one_line(found.text))
 
 
 def _repeating(seat: RepeatingSeat) -> RepeatingView:

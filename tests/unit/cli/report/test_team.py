@@ -1,7 +1,7 @@
 """Team tasks on the page: failures by class, the flow of facts, messages against the fewest, and controls."""
 
 from concord.assessment.result_row import ResultRow
-from concord.assessment.team_results import PartFailure, TeamTaskRecord
+from concord.assessment.team_results import PartFailure, TeamTaskRecord, UnprovenPart
 from concord_cli.report import render
 from concord_cli.report.team import Journey, Matrix, TeamSection, draw_journey, matrix_of, section_of
 from concord_cli.report.team.causes import MAX_LINES, classes_of, failures_in
@@ -188,3 +188,12 @@ def test_rounds_have_a_column_only_if_a_task_was_played_in_rounds() -> None:
 
     assert "Rounds" in headings(withholding_team())
     assert "Rounds" not in headings(team_by_calls())
+
+
+def test_right_answers_that_are_not_proven_name_their_seat_and_what_it_was_not_told() -> None:
+    unproven = [UnprovenPart(part="agent/1", seat="agent/1", facts=["reading of agent/2", "reading of agent/3"])]
+    record = team_task(flow_of(), credited=0.5, unproven=unproven)
+    section = section_of([trial_with(record, outcome=1.0)], [], {})
+    assert section is not None
+    assert [(each.seat, "reading of agent/2" in each.text) for each in section.unproven] == [("agent/1", True)]
+    assert section.tasks[0].proven == "0.50"
