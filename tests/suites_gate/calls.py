@@ -10,9 +10,9 @@ from pydantic import JsonValue
 from concord.assessment.request import Exchange
 from concord.suite import Bound, Grade, SuiteTask, fewest_calls
 from concord.wire.roster import RosterEntry
+from concord_evaluator.information.causes import Answered, Turns
 from concord_evaluator.information.failures import Failure, failures_of
 from concord_evaluator.information.flow import Flow, Sent, flow_of
-from concord_evaluator.information.losses import Answered, Turns
 from concord_evaluator.information.receipts import Credit, credit_of
 from concord_evaluator.information.unexplained import Unexplained, unexplained_in
 from concord_gateway.calls.channel import Channel, SeatPlace

@@ -7,7 +7,7 @@ from typing import Final, Literal
 from pydantic import JsonValue
 
 from concord.suite import Draw, Fact, SuiteTask
-from concord_evaluator.information.losses import Cause
+from concord_evaluator.information.causes import Cause
 from tests.suites_gate.minds import Mind
 from tests.suites_gate.plans import Plan, needs_by_seat, plan_of
 from tests.suites_gate.play import Played, play

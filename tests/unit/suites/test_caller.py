@@ -3,7 +3,7 @@
 import pytest
 
 from concord.suite import Draw, SuiteTask, Topology, instance_secret, neighbours_in
-from concord_evaluator.information.losses import Cause
+from concord_evaluator.information.causes import Cause
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
 from concord_suites.habits import Habit

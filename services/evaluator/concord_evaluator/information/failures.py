@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 from pydantic import JsonValue
 
 from concord.suite import Answers, Family, Grade, Group, Part, SuiteTask
+from concord_evaluator.information.causes import Answered, Cause, Loss, Turns
 from concord_evaluator.information.flow import Flow
-from concord_evaluator.information.losses import Answered, Cause, Loss, Losses, Turns
+from concord_evaluator.information.losses import Losses
+from concord_evaluator.information.misleading import misleading
 from concord_evaluator.information.recogniser import as_found
 from concord_evaluator.information.values import normalised, values_in
 
@@ -46,7 +48,7 @@ def _causes(part: Part, grade: Grade, losses: Losses) -> Iterator[Failure]:
     missing = [need for need in part.needs if not losses.flow.knew(seat, need, time or answered.end)]
     if not missing:
         readable = time is not None and seat not in grade.unreadable
-        if readable and grade.parts.get(part.id, 0) < 1 and (misled := losses.misled(seat, part.needs, time or 0)):
+        if readable and grade.parts.get(part.id, 0) < 1 and (misled := misleading(losses, seat, part.needs, time or 0)):
             yield from (Failure(part.id, each.cause, each.seats, each.step_id, ()) for each in misled)
             return
         yield Failure(part.id, _without_loss(seat, time, grade, answered, losses.turns), (seat,), None, ())

@@ -16,9 +16,9 @@ from concord.assessment.team_results import (
     UnprovenPart,
 )
 from concord.suite import SuiteTask
+from concord_evaluator.information.causes import Answered, Cause
 from concord_evaluator.information.failures import Failure
 from concord_evaluator.information.flow import Conveyed, Flow
-from concord_evaluator.information.losses import Answered, Cause
 from concord_evaluator.information.receipts import Unproven
 from concord_evaluator.information.unexplained import Unexplained
 

@@ -5,86 +5,12 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cached_property
 
 from concord.suite import Fact, Kind, SuiteTask, Value, distances
+from concord_evaluator.information.causes import Answered, Cause, Loss, Turns
 from concord_evaluator.information.flow import Conveyed, Flow
 from concord_evaluator.information.recogniser import as_found, is_slip
-
-
-class Cause(StrEnum):
-    """Why a part of an answer is not right."""
-
-    NOT_SENT = "not_sent"
-    """A seat told nobody the facts of its brief. By calls, if nobody called it either, it shares this with the seat
-    that needed the fact."""
-    MISDIRECTED = "misdirected"
-    """A seat told only seats that neither needed the fact nor were on the way to one, or an unknown seat."""
-    NOT_PASSED_ON = "not_passed_on"
-    """A seat was told, and did not tell the next."""
-    CHANGED = "changed"
-    """A seat told something else than it knew."""
-    CONTRADICTED = "contradicted"
-    """A seat stated two values for one fact, the wrong one last."""
-    INVENTED = "invented"
-    """A seat stated a value that stands in no brief and follows from none."""
-    TRUNCATED = "truncated"
-    """A seat's message was cut off, and the fact is not in what was left of it."""
-    TOO_LATE = "too_late"
-    """A seat told it later than it could have, and after the answer or the last round."""
-    ANSWERED_EARLY = "answered_early"
-    """A seat answered before the needed facts could arrive, and did not correct its answer."""
-    NOT_USED = "not_used"
-    """Everything needed arrived, and the answer is wrong."""
-    UNREADABLE = "unreadable"
-    """A seat's reply or answer does not have the form that was asked for."""
-    NO_ANSWER = "no_answer"
-    """Everything needed arrived, and there is no answer."""
-    AGENT_FAILED = "agent_failed"
-    """A seat's agent failed."""
-
-
-@dataclass(frozen=True, slots=True)
-class Turns:
-    """The rounds in which seats did not reply as asked, by seat. By calls: all times, for seats that did not reply."""
-
-    unreadable: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    late: Mapping[str, frozenset[int]] = field(default_factory=dict)
-    failed: Mapping[str, frozenset[int]] = field(default_factory=dict)
-
-    def fault(self, seat: str, times: Iterable[int]) -> Cause | None:
-        """The error of a seat's turns at these times; None if the seat replied as asked in all of them."""
-        wanted = frozenset(times)
-        for missed, cause in (
-            (self.failed, Cause.AGENT_FAILED),
-            (self.late, Cause.TOO_LATE),
-            (self.unreadable, Cause.UNREADABLE),
-        ):
-            if wanted & missed.get(seat, frozenset()):
-                return cause
-        return None
-
-
-@dataclass(frozen=True, slots=True)
-class Answered:
-    """When each seat gave its last answer, and the last turn of the trial.
-
-    `in_rounds`: a message takes a round from a seat to its neighbour. Without rounds, times only order the messages.
-    """
-
-    times: Mapping[str, int]
-    end: int
-    in_rounds: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """Why a fact did not arrive, at which seat (any of them, if several), and the message that shows it."""
-
-    cause: Cause
-    seats: tuple[str, ...]
-    step_id: str | None = None
 
 
 @dataclass(frozen=True)
@@ -139,39 +65,6 @@ class Losses:
                     found[fact][each.message.receiver].add(each.message.sender)
         return found
 
-    def misled(self, seat: str, needs: Sequence[str], time: int) -> list[Loss]:
-        """Who misled a seat that was told all facts that it needed: the first to state a value that the seat was told
-        last, and that is not the fact's.
-
-        A value that stands in a brief, or follows from what its sender knew, misleads nobody.
-        """
-        heard = [each for each in self.flow.messages if _reached(each, seat, time)]
-        found: dict[Loss, None] = {}
-        for need in needs:
-            about = [each for each in heard if need in each.facts or need in each.stated.contradicted]
-            if about and need in about[-1].stated.contradicted and need not in about[-1].facts:
-                states = next(each for each in self.flow.messages if need in each.stated.contradicted)
-                found[self._misleading(states, [need])] = None
-        for value in dict.fromkeys(value for each in heard for value in each.strange):
-            meant = [need for need in needs if self._may_stand_for(value, need)]
-            if meant and not _is_taken_back(heard, value):
-                states = next(each for each in self.flow.messages if value in each.strange)
-                found[self._misleading(states, meant)] = None
-        return list(found)
-
-    def _misleading(self, first: Conveyed, about: Iterable[str]) -> Loss:
-        """How a wrong value came about, by its first message: as a change, as a second value, or out of nothing."""
-        sender = first.message.sender
-        for need in about:
-            if need not in self.flow.known.get(sender, {}):
-                continue
-            told, changed = self.told(sender, need)
-            if any(each.message.time < first.message.time for each in told):
-                return Loss(Cause.CONTRADICTED, (sender,), first.message.step_id)
-            if changed is not None:
-                return Loss(Cause.CHANGED, (sender,), changed)
-        return Loss(Cause.INVENTED, (sender,), first.message.step_id)
-
     def told(self, seat: str, need: str) -> tuple[Sequence[Conveyed], str | None]:
         """The messages in which a seat that knew a fact stated it, and the first in which it stated it wrongly, or an
         unknown value of its kind instead of it."""
@@ -185,9 +78,9 @@ class Losses:
     def _changes(self, each: Conveyed, need: str) -> bool:
         if need in each.stated.contradicted:
             return True
-        return need not in each.facts and any(self._may_stand_for(value, need) for value in each.strange)
+        return need not in each.facts and any(self.may_stand_for(value, need) for value in each.strange)
 
-    def _may_stand_for(self, strange: Value, need: str) -> bool:
+    def may_stand_for(self, strange: Value, need: str) -> bool:
         """Whether a value is of a fact's kind, and no slip of another fact only. Dates are too close to tell."""
         value = as_found(self.facts[need].value)
         if strange.kind is not value.kind or value.kind is Kind.DATE:
@@ -197,21 +90,27 @@ class Losses:
         return not any(is_slip(strange.text, as_found(fact.value).text) for fact in self.task.facts)
 
     @cached_property
+    def first_contradicting(self) -> Mapping[str, Conveyed]:
+        """By fact, the first message that states another value of it."""
+        found: dict[str, Conveyed] = {}
+        for each in self.flow.messages:
+            for fact in each.stated.contradicted:
+                found.setdefault(fact, each)
+        return found
+
+    @cached_property
+    def first_strange(self) -> Mapping[Value, Conveyed]:
+        """By value that the task does not know, the first message that states it."""
+        found: dict[Value, Conveyed] = {}
+        for each in self.flow.messages:
+            for value in each.strange:
+                found.setdefault(value, each)
+        return found
+
+    @cached_property
     def by_step(self) -> Mapping[str, Conveyed]:
         """The messages by step."""
         return {each.message.step_id: each for each in self.flow.messages}
-
-
-def _is_taken_back(heard: Sequence[Conveyed], value: Value) -> bool:
-    """Whether the last seat that told a wrong value told facts after it."""
-    place = max(place for place, each in enumerate(heard) if value in each.strange)
-    teller = heard[place].message.sender
-    return any(each.message.sender == teller and each.facts for each in heard[place + 1 :])
-
-
-def _reached(each: Conveyed, seat: str, time: int) -> bool:
-    """Whether a message came to a seat before its turn at a time."""
-    return each.message.delivered and each.message.receiver == seat and each.message.time < time
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from math import fsum
 
 from concord.suite import Grade, SuiteTask
+from concord_evaluator.information.causes import Answered
 from concord_evaluator.information.flow import Flow
-from concord_evaluator.information.losses import Answered
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """The record of a trial's team task, from the gateway's own steps alone."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, TypedDict
 
 from concord.assessment import AssessmentPlan
 from concord.assessment.instances import family_of, instance_of
@@ -12,7 +12,7 @@ from concord.assessment.team_results import MAX_FAILURES, TeamTaskRecord
 from concord.suite import SuiteTask, Topology, fewest_calls, flooding_calls, flooding_messages
 from concord.trace.report import ReportBatch
 from concord.wire.roster import Roster
-from concord_evaluator.information.exchanges import by_calls, by_rounds
+from concord_evaluator.information.exchanges import Exchanged, by_calls, by_rounds
 from concord_evaluator.information.failures import failures_of
 from concord_evaluator.information.flow import Flow, flow_of
 from concord_evaluator.information.listing import flow_record, listed_failures, listed_unexplained, listed_unproven
@@ -33,12 +33,7 @@ def team_task_record(
         return None
     task, family = instance_of(plan, trial), family_of(spec.name)
     seats = plan.agents(trial.task_id)
-    roster = Roster(seats)
-    exchanged = (
-        by_rounds(batches, roster, outcome.rounds)
-        if outcome.rounds
-        else by_calls(batches, roster, outcome.replies, task.message_limit)
-    )
+    exchanged = _exchanged(task, outcome, batches, Roster(seats))
     answers = {each.agent: each.text for each in outcome.answers if each.text is not None}
     flow = flow_of(task, family, exchanged.messages, answers)
     alone = spec.control is Control.SOLO  # who knows all briefs needs no message
@@ -48,8 +43,6 @@ def team_task_record(
     is_whole = exchanged.is_complete and not exchanged.cut
     unexplained = unexplained_in(task, answers, exchanged.messages) if is_whole and not alone else []
     in_calls = spec.exchange is Exchange.CALLS
-    fewest = fewest_calls(task) if in_calls else task.fewest_messages
-    simple = flooding_calls(task) if in_calls else flooding_messages(task)
     passed = not spec.control and credit.outcome >= plan.config.thresholds.pass_mark
     return TeamTaskRecord(
         family=spec.name,
@@ -63,21 +56,44 @@ def team_task_record(
         chance=task.chance,
         rounds=None if outcome.rounds is None else outcome.rounds.rounds,
         messages=exchanged.count,
-        fewest_messages=fewest.value,
-        fewest_is_exact=fewest.exact,
         redundant=exchanged.redundant(flow),
         credited=credit.outcome,
         information=None if spec.control else information(task, flow, exchanged.answered),
         unproven=listed_unproven(credit.unproven),
         unproven_omitted=max(0, len(credit.unproven) - MAX_FAILURES),
-        simple_messages=simple,
-        economy=economy(simple, exchanged.sent) if passed else None,
         cut_messages=exchanged.cut,
+        **_yardsticks(task, exchanged, in_calls=in_calls, passed=passed),
         coverage=[_coverage(task, flow, time) for time in exchanged.times],
         failures=listed_failures(failures),
         failures_omitted=max(0, len(failures) - MAX_FAILURES),
         unexplained=listed_unexplained(unexplained),
         flow=flow_record(task, flow, exchanged.answered, failures) if spec.control is None else None,
+    )
+
+
+def _exchanged(task: SuiteTask, outcome: TrialOutcome, batches: Sequence[ReportBatch], roster: Roster) -> Exchanged:
+    if outcome.rounds:
+        return by_rounds(batches, roster, outcome.rounds)
+    return by_calls(batches, roster, outcome.replies, task.message_limit)
+
+
+class _Yardsticks(TypedDict):
+    """What the messages of a team are compared with."""
+
+    fewest_messages: int
+    fewest_is_exact: bool
+    simple_messages: int
+    economy: float | None
+
+
+def _yardsticks(task: SuiteTask, exchanged: Exchanged, *, in_calls: bool, passed: bool) -> _Yardsticks:
+    fewest = fewest_calls(task) if in_calls else task.fewest_messages
+    simple = flooding_calls(task) if in_calls else flooding_messages(task)
+    return _Yardsticks(
+        fewest_messages=fewest.value,
+        fewest_is_exact=fewest.exact,
+        simple_messages=simple,
+        economy=economy(simple, exchanged.sent) if passed else None,
     )
 
 

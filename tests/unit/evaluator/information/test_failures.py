@@ -4,9 +4,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 from concord.suite import Family, neighbours_of
+from concord_evaluator.information.causes import Answered, Cause, Turns
 from concord_evaluator.information.failures import failures_of
 from concord_evaluator.information.flow import Sent, flow_of
-from concord_evaluator.information.losses import Answered, Cause, Turns
 from tests.unit.evaluator.information.tasks import (
     AGREE,
     ANN,
