@@ -17,8 +17,9 @@ from hypothesis import HealthCheck, settings
 
 from tests.redis_servers import PrivateServer, candidates, shared_server
 
-# No deadline for an example: the speed of the machine is not part of a property.
-settings.register_profile("concord", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# No deadline for an example: the speed of the machine is not part of a property. Half of Hypothesis's own number of
+# examples: other examples come with every run.
+settings.register_profile("concord", max_examples=50, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("concord")
 
 
