@@ -64,6 +64,7 @@ async def use_all_stores(storage: Storage, plan: AssessmentPlan) -> None:
     """Calls every method of the stores that writes, and reads back what it wrote."""
     await storage.assessments.save_plan(plan)
     await storage.assessments.save("a1", "row", "{}")
+    await storage.assessments.save_once("a1", "row", '{"another": 1}')
     assert await storage.assessments.plan("a1") == plan
     assert await storage.assessments.load_all("a1", ["row", "none"]) == ["{}", None]
     assert await storage.registry.register("a1", plan.roster) > 0
