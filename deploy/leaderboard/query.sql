@@ -6,9 +6,14 @@
 -- another type than its column's.
 --
 -- Scores are put together and ranked only with their like. A kind of score is: the domain, the version of the scoring
--- rules, the basis (what the score rests on; rows of version 1 do not say and count as `structure`), and whether a team
--- or a lone participant was assessed. "Rank" counts within a kind, and only scores on the basis `outcome` have one: a
--- given pattern or a recorded trace is nobody's work on the tasks. Lines without a rank are listed below those that have one.
+-- rules, the basis (what the score rests on; rows of version 1 do not say and count as `structure`), whether a team
+-- or a lone participant was assessed, and the ranking kind (a digest over tasks, seats, exchange, difficulty, topology
+-- and isolation, which rows have since version 3). "Rank" counts within a kind, by score, then information, then economy.
+-- Only scores on the basis `outcome` have one, and of team tasks only those of published manifests: a given pattern or a
+-- recorded trace is nobody's work on the tasks. Lines without a rank are listed below those that have one.
+--
+-- A submission with a row that is not complete is refused as a whole, in that row's domain: it has no line, because
+-- nobody may gain by the loss of a trial.
 --
 -- The rows of one file and kind (shards) are weighted by their usable trials and those of which no evaluation came; a
 -- row of no trials (a shard that had no task) is left out. A trial that nobody judged counts 0 in "Score" and as perfect in "Score High"; where nobody judged
@@ -32,6 +37,18 @@ rows AS (
         res ->> '$.detail.scoring.version' AS version,
         coalesce(res ->> '$.detail.scoring.basis', 'structure') AS basis,
         coalesce(res ->> '$.detail.coordination_status', 'ok') = 'not_applicable' AS lone,
+        coalesce(res ->> '$.detail.scoring.ranking_kind', '') AS kind,
+        coalesce(try_cast(res ->> '$.detail.scoring.complete' AS BOOLEAN), true) AS complete,
+        -- Rows of team tasks state their seats. Of those, only whole manifests are ranked.
+        coalesce(
+            len(res -> '$.detail.scoring.ranking_parts.seats[*]') = 0
+            OR try_cast(res ->> '$.detail.scoring.ranking_parts.published' AS BOOLEAN),
+            true
+        ) AS published,
+        try_cast(res ->> '$.detail.scoring.information.value' AS DOUBLE) AS information,
+        try_cast(res ->> '$.detail.scoring.information.trials' AS DOUBLE) AS informed,
+        try_cast(res ->> '$.detail.scoring.economy.value' AS DOUBLE) AS economy,
+        try_cast(res ->> '$.detail.scoring.economy.trials' AS DOUBLE) AS economical,
         try_cast(res ->> '$.detail.scoring.usable_trials' AS DOUBLE) AS usable,
         try_cast(res ->> '$.detail.scoring.judged_by_code' AS DOUBLE)
         + try_cast(res ->> '$.detail.scoring.judged_by_model' AS DOUBLE)
@@ -64,8 +81,8 @@ counted AS (
             CASE WHEN unjudged > 0 THEN coalesce(overall, 0) ELSE overall END AS overall
         ),
         score IS NOT NULL AS scored
-    FROM rows
-    WHERE weight > 0
+    FROM (SELECT *, bool_and(complete) OVER (PARTITION BY submission, domain) AS all_complete FROM rows)
+    WHERE weight > 0 AND all_complete
 ),
 teams AS (
     SELECT
@@ -74,6 +91,10 @@ teams AS (
         version,
         basis,
         lone,
+        kind,
+        bool_and(published) AS published,
+        sum(information * informed) / sum(informed) FILTER (information IS NOT NULL) AS information,
+        sum(economy * economical) / sum(economical) FILTER (economy IS NOT NULL) AS economy,
         count(*) AS shards,
         sum(usable) AS usable,
         sum(judged) AS judged,
@@ -93,7 +114,7 @@ teams AS (
         any_value(score_low) AS score_low,
         any_value(score_high) AS score_high
     FROM counted
-    GROUP BY submission, domain, version, basis, lone
+    GROUP BY submission, domain, version, basis, lone, kind
 ),
 ranked AS (
     SELECT
@@ -103,8 +124,14 @@ ranked AS (
             CASE WHEN scored THEN best END AS best,
             CASE WHEN scored THEN overall END AS overall
         ),
-        CASE WHEN basis = 'outcome' AND scored
-            THEN rank() OVER (PARTITION BY domain, version, basis, lone, scored ORDER BY round(score, 1) DESC)
+        CASE WHEN basis = 'outcome' AND scored AND published
+            THEN rank() OVER (
+                PARTITION BY domain, version, basis, lone, kind, scored, published
+                ORDER BY
+                    round(score, 1) DESC,
+                    round(information, 2) DESC NULLS LAST,
+                    round(economy, 2) DESC NULLS LAST
+            )
         END AS place
     FROM teams
 )
@@ -136,13 +163,18 @@ SELECT
     round(best, 1) AS "Score High",
     try_cast(usable AS BIGINT) AS "Usable",
     try_cast(judged AS BIGINT) AS "Judged",
-    try_cast(unjudged AS BIGINT) AS "Unjudged"
+    try_cast(unjudged AS BIGINT) AS "Unjudged",
+    round(information, 2) AS "Information",
+    round(economy, 2) AS "Economy",
+    nullif(kind, '') AS "Ranking Kind"
 FROM ranked
 ORDER BY
     place IS NULL,
     lone,
     basis <> 'outcome',
     try_cast(version AS DOUBLE) DESC NULLS LAST,
+    kind,
+    place,
     "Score" DESC NULLS LAST,
     "Pass Rate" DESC NULLS LAST,
     id;

@@ -37,6 +37,9 @@ COLUMNS = [
     "Usable",
     "Judged",
     "Unjudged",
+    "Information",
+    "Economy",
+    "Ranking Kind",
 ]
 
 Line = dict[str, Any]
@@ -93,7 +96,7 @@ def test_the_columns_are_the_platforms_followed_by_those_that_explain_the_score(
         False,
         0,
     )
-    assert (line["Rank"], line["Assessed"], line["Basis"], line["Version"]) == (1, "team", "outcome", "2")
+    assert (line["Rank"], line["Assessed"], line["Basis"], line["Version"]) == (1, "team", "outcome", "3")
     assert (line["Score High"], line["Usable"], line["Judged"], line["Unjudged"]) == (80, 1, 1, 0)
 
 
@@ -213,8 +216,8 @@ def test_rows_of_a_file_are_averaged_by_version_and_basis(tmp_path: Path) -> Non
     mixed = [row(0.9), row(0.7), scored(0.2, basis="structure"), scored(0.1, version="1", basis="structure")]
     lines = leaderboard(tmp_path, v2("uuid-a", *mixed))
     assert [(line["Version"], line["Basis"], line["Score"], line["Rank"]) for line in lines] == [
-        ("2", "outcome", 80, 1),
-        ("2", "structure", 20, None),
+        ("3", "outcome", 80, 1),
+        ("3", "structure", 20, None),
         ("1", "structure", 10, None),
     ]
 
@@ -225,7 +228,7 @@ def test_versions_are_ranked_separately_with_the_latest_first(tmp_path: Path) ->
     assert [(line["id"], line["Version"], line["Rank"]) for line in lines] == [
         ("uuid-0.4", "10", 1),
         ("uuid-0.2", "10", 2),
-        ("uuid-old", "2", 1),
+        ("uuid-old", "3", 1),
     ]
 
 
@@ -252,7 +255,7 @@ def test_original_rows_of_version_1_are_listed_below_ranked_ones(tmp_path: Path)
         document["participants"] = {"agent": f"uuid-old-{number}"}
     lines = leaderboard(tmp_path, *old, v1("uuid-new", row(0.1)))
     assert [(line["id"], line["Score"], line["Rank"], line["Version"], line["Basis"]) for line in lines] == [
-        ("uuid-new", 10, 1, "2", "outcome"),
+        ("uuid-new", 10, 1, "3", "outcome"),
         ("uuid-old-0", 100, None, "1", "structure"),
         ("uuid-old-1", 59.2, None, "1", "structure"),
     ]
@@ -283,13 +286,14 @@ def test_coordination_is_labelled_by_the_platforms_thresholds(tmp_path: Path, va
     assert [line["Coordination"] for line in leaderboard(tmp_path, v1("uuid-a", rated))] == [label]
 
 
-def test_a_row_by_the_evaluator_fills_every_cell(tmp_path: Path) -> None:
+def test_a_row_by_the_evaluator_on_the_users_own_tasks_fills_every_cell_but_those_of_team_tasks(tmp_path: Path) -> None:
     teams = [mesh(4), star(4), mesh(4)]
     planned = plan(teams[0][0], trials=3, tasks=3)
     verdicts = [judged(planned, team, outcome(f"trial-{number}")) for number, team in enumerate(teams, 1)]
     document = evaluators_row(planned, verdicts, [])
     (line,) = leaderboard(tmp_path, v1("uuid-a", document.model_dump(mode="json")))
-    assert None not in line.values()
+    assert [name for name, value in line.items() if value is None] == ["Rank", "Information", "Economy"]
+    assert line["Ranking Kind"] == document.detail.scoring.ranking_kind
     assert (line["Avg Latency (ms)"], line["P95 Latency (ms)"]) == (10, 10)
     assert line["Score"] == pytest.approx(document.score, abs=0.05)
     assert line["Density %"] == pytest.approx(100 * (document.task_rewards.graph_density or 0), abs=0.05)
@@ -331,3 +335,74 @@ def test_isolated_agents_are_counted(tmp_path: Path) -> None:
     isolated["detail"]["graph_metrics"]["isolated_agents"] = ["x", "y"]
     (line,) = leaderboard(tmp_path, v1("uuid-a", isolated))
     assert line["Isolated"] == 2
+
+
+def team_row(overall_score: float, **scoring: object) -> Line:
+    """A row of version 3 on the team tasks of a manifest."""
+    document = scored(overall_score, ranking_kind="kind-a", ranking_parts={"seats": [5], "published": True})
+    document["detail"]["scoring"] |= scoring
+    return document
+
+
+def figure(value: float, trials: int = 1) -> Line:
+    return {"value": value, "low": None, "high": None, "trials": trials}
+
+
+def test_each_ranking_kind_is_ranked_by_itself(tmp_path: Path) -> None:
+    lines = leaderboard(
+        tmp_path,
+        v1("uuid-a", team_row(0.9)),
+        v1("uuid-b", team_row(0.5)),
+        v1("uuid-c", team_row(0.7, ranking_kind="kind-b")),
+        v1("uuid-old", scored(0.1, version="2")),
+    )
+    assert [(line["id"], line["Ranking Kind"], line["Rank"]) for line in lines] == [
+        ("uuid-a", "kind-a", 1),
+        ("uuid-b", "kind-a", 2),
+        ("uuid-c", "kind-b", 1),
+        ("uuid-old", None, 1),
+    ]
+
+
+def test_equal_scores_are_ranked_by_information_and_then_by_economy(tmp_path: Path) -> None:
+    figures = {
+        "uuid-silent": (0.0, None),
+        "uuid-talker": (0.8, 0.2),
+        "uuid-brief": (0.8, 0.9),
+        "uuid-half": (0.4, 1.0),
+        "uuid-twin": (0.8, 0.2),
+    }
+    files = [
+        v1(name, team_row(0.5, information=figure(known), economy=None if saved is None else figure(saved)))
+        for name, (known, saved) in figures.items()
+    ]
+    assert [(line["id"], line["Rank"], line["Information"]) for line in leaderboard(tmp_path, *files)] == [
+        ("uuid-brief", 1, 0.8),
+        ("uuid-talker", 2, 0.8),
+        ("uuid-twin", 2, 0.8),
+        ("uuid-half", 4, 0.4),
+        ("uuid-silent", 5, 0.0),
+    ]
+
+
+def test_figures_beside_the_score_are_averaged_over_shards_by_their_trials(tmp_path: Path) -> None:
+    one, other = team_row(0.5, information=figure(1.0, 3)), team_row(0.5, information=figure(0.0, 1))
+    [line] = leaderboard(tmp_path, v2("uuid-a", one, other))
+    assert (line["Information"], line["Economy"]) == (0.75, None)
+
+
+def test_a_submission_with_an_incomplete_shard_is_refused_as_a_whole(tmp_path: Path) -> None:
+    lost = team_row(0.2, complete=False, ranking_kind="kind-lost")
+    lines = leaderboard(tmp_path, v2("uuid-censor", team_row(1.0), lost), v1("uuid-a", team_row(0.4)))
+    assert [(line["id"], line["Rank"]) for line in lines] == [("uuid-a", 1)]
+
+
+def test_a_shard_that_lost_all_its_trials_is_refused_although_it_has_no_figures(tmp_path: Path) -> None:
+    lost = {**team_row(0.0, complete=False, usable_trials=0, judged_by_code=0, unjudged=3), "score": None}
+    assert leaderboard(tmp_path, v2("uuid-censor", team_row(1.0), lost)) == []
+
+
+def test_team_tasks_that_are_no_published_manifest_have_no_rank(tmp_path: Path) -> None:
+    chosen = team_row(1.0, ranking_kind="kind-b", ranking_parts={"seats": [5], "published": False})
+    lines = leaderboard(tmp_path, v1("uuid-chosen", chosen), v1("uuid-a", team_row(0.4)))
+    assert [(line["id"], line["Rank"]) for line in lines] == [("uuid-a", 1), ("uuid-chosen", None)]

@@ -1,7 +1,8 @@
 """The result row: one shape, always. Lists of records instead of data-dependent keys; null instead of absent."""
 
 from datetime import datetime
-from typing import Annotated, Literal
+from hashlib import sha256
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
@@ -66,6 +67,45 @@ class Figure(Record):
     trials: int
 
 
+Isolation = Literal["container", "none"]
+"""Whether the seats of a team could share what no message brought: `container` if Concord itself started a container of
+one image for each seat, without a shared volume; `none` for all else, because separate addresses prove nothing."""
+
+
+class RankingKind(Record):
+    """What rows have in common that are ranked together. Names and the order of participants are no part of it."""
+
+    version: str
+    """Of the rules of scoring."""
+    basis: Basis
+    tasks: str
+    """The name of the published manifest, else `families`, `own tasks`, `scenarios`, `patterns` or `traces`."""
+    published: bool
+    """Whether `tasks` is a manifest, played as a whole."""
+    tasks_sha256: str | None
+    """Of the tasks and how often each is played; null for patterns and traces, which are what the row assesses."""
+    seats: tuple[int, ...]
+    """The distinct numbers of seats of its team tasks, as those of the next three fields; empty without such tasks."""
+    exchange: tuple[str, ...]
+    difficulty: tuple[int, ...]
+    topology: tuple[str, ...]
+    isolation: Isolation
+    complete: bool
+
+    @property
+    def digest(self) -> str:
+        """A short digest of all fields (hex)."""
+        return sha256(self.model_dump_json().encode()).hexdigest()[:DIGEST_LENGTH]
+
+    def differing(self, other: "RankingKind") -> list[str]:
+        """The names of the fields in which two kinds differ."""
+        return [name for name in type(self).model_fields if getattr(self, name) != getattr(other, name)]
+
+
+DIGEST_LENGTH: Final = 16
+"""Hex digits of a ranking kind: the kinds are few, and nobody gains by a kind of their own."""
+
+
 class Scoring(Record):
     """The making of the score: the version of the rules, the evidence behind it, and the mean of each factor."""
 
@@ -88,6 +128,9 @@ class Scoring(Record):
     """Of team tasks: the share of needed facts that reached those who needed them."""
     economy: Figure | None = None
     """Of passed team tasks: what a simple team sends, per message sent."""
+    ranking_kind: str | None = None
+    """The digest of `ranking_parts`: rows are ranked together only if they have the same. Null before version 3."""
+    ranking_parts: RankingKind | None = None
     sub_scores: list[SubScore]
 
 

@@ -46,6 +46,15 @@ def suite_tasks(config: AssessmentConfig, participants: Iterable[str] = ()) -> l
     return [each for task in chosen for each in _with_controls(task, config, solos)]
 
 
+def manifest_of(tasks: Iterable[TaskSpec]) -> str | None:
+    """The installed manifest that consists of these tasks, whose values a config may have replaced, or None."""
+    ids = sorted((task.id, task.family.name) for task in tasks if task.family is not None)
+    for name, text in sorted(installed_manifests().items()):
+        if ids == sorted((task.id, task.name) for task in Manifest.model_validate_json(text).tasks):
+            return name
+    return None
+
+
 def _named(name: str) -> list[TaskSpec]:
     manifests = installed_manifests()
     if name in manifests:

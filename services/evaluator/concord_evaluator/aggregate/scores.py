@@ -10,6 +10,7 @@ from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.result_row import Basis, Figure, PassPower, Scoring, Statistics
 from concord.assessment.results import TrialRecord
 from concord_evaluator.aggregate.means import mean_sub_scores
+from concord_evaluator.aggregate.ranking import ranking_kind
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.scoring import SCORING_VERSION
 from concord_evaluator.statistics import Confidence, Interval, confidence_in, mean_interval, pass_power, rate_interval
@@ -86,9 +87,10 @@ def scoring_of(plan: AssessmentPlan, records: Sequence[TrialRecord], scores: Sco
     """How the score was made from the usable records."""
     judged = Counter(record.grading.source for record in records if record.grading is not None)
     high = scores.overall_high
+    kind = ranking_kind(plan, basis_of(plan), complete=not scores.n_lost)
     return Scoring(
         version=SCORING_VERSION,
-        basis=basis_of(plan),
+        basis=kind.basis,
         pass_threshold=plan.config.thresholds.pass_mark,
         usable_trials=len(records),
         passed_trials=sum(record.passed is True for record in records),
@@ -96,10 +98,12 @@ def scoring_of(plan: AssessmentPlan, records: Sequence[TrialRecord], scores: Sco
         judged_by_model=judged["model"],
         judged_by_record=judged["recorded"],
         unjudged=scores.n_unjudged,
-        complete=not scores.n_lost,
+        complete=kind.complete,
         score_high=None if high is None else 100 * high,
         information=_figure(records, "information"),
         economy=_figure(records, "economy"),
+        ranking_kind=kind.digest,
+        ranking_parts=kind,
         sub_scores=mean_sub_scores(records),
     )
 
