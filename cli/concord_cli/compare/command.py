@@ -1,6 +1,7 @@
 """`concord compare`, once its arguments are parsed, and the tables that it prints."""
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from pathlib import Path
 
 from rich.console import Group, RenderableType
@@ -47,14 +48,25 @@ def table_of(comparison: Comparison) -> RenderableType:
 
 
 def _kinds(comparison: Comparison) -> Iterator[RenderableType]:
-    """A table of the teams, or one for each kind if there are both."""
-    shared = [team for team in comparison.teams if team.shared_process]
-    others = [team for team in comparison.teams if not team.shared_process]
-    if others:
-        yield _teams(others, comparison.level)
-    if shared:
-        heading = Text("Teams whose seats share one process, ranked apart", style="bold")
-        yield Group("", heading, _teams(shared, comparison.level)) if others else _teams(shared, comparison.level)
+    """A table of the teams of each kind, with a heading if there are several."""
+    kinds = [
+        list(kind) for _, kind in groupby(comparison.teams, key=lambda team: (team.shared_process, team.ranking_kind))
+    ]
+    for number, teams in enumerate(kinds):
+        if len(kinds) > 1 and (heading := _heading(teams[0], kinds)):
+            yield Text(("\n" if number else "") + heading, style="bold")
+        yield _teams(teams, comparison.level)
+
+
+def _heading(team: TeamLine, kinds: Sequence[Sequence[TeamLine]]) -> str:
+    """What sets the team's table apart; nothing for the only kind whose seats do not share a process."""
+    several = len({kind[0].ranking_kind for kind in kinds}) > 1
+    ranking = f"Ranking kind {team.ranking_kind or 'not stated'}" if several else ""
+    if not team.shared_process:
+        return ranking
+    return "Teams whose seats share one process, ranked apart" + (
+        f": {ranking[0].lower()}{ranking[1:]}" if ranking else ""
+    )
 
 
 def _differences(comparison: Comparison) -> Iterator[RenderableType]:
@@ -66,7 +78,16 @@ def _differences(comparison: Comparison) -> Iterator[RenderableType]:
 
 def _teams(teams: Sequence[TeamLine], level: float) -> Table:
     table = plain_table(
-        "team", "rank", "score", f"{level:.0%}", "passed", "tasks", "trials", "confidence", "latency ms"
+        "team",
+        "rank",
+        "score",
+        f"{level:.0%}",
+        *_beside(teams),
+        "passed",
+        "tasks",
+        "trials",
+        "confidence",
+        "latency ms",
     )
     for team in teams:
         table.add_row(
@@ -74,6 +95,7 @@ def _teams(teams: Sequence[TeamLine], level: float) -> Table:
             str(team.rank_best) if team.rank_best == team.rank_worst else f"{team.rank_best}-{team.rank_worst}",
             f"{team.score:.1f}",
             _span(team.score_low, team.score_high),
+            *("-" if (value := getattr(team, name)) is None else f"{value:.2f}" for name in _beside(teams)),
             _passed(team),
             str(team.tasks),
             str(team.trials),
@@ -81,6 +103,11 @@ def _teams(teams: Sequence[TeamLine], level: float) -> Table:
             "-" if team.latency_avg_ms is None else f"{team.latency_avg_ms:.0f}",
         )
     return table
+
+
+def _beside(teams: Sequence[TeamLine]) -> list[str]:
+    """The figures beside the score that any of the teams has."""
+    return [name for name in ("information", "economy") if any(getattr(team, name) is not None for team in teams)]
 
 
 def _passed(team: TeamLine) -> str:

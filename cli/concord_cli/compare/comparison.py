@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from concord.assessment.result_row import Basis
+from concord.assessment.result_row import Basis, RankingKind
 from concord.assessment.results import LatencySummary
 from concord_cli.compare.teams import CODE, Team
 from concord_evaluator.statistics import (
@@ -29,13 +29,18 @@ class _Record(BaseModel):
 class TeamLine(_Record):
     """One team on its own tasks: its scores, and the ranks that it may have among the teams of its kind.
 
-    `shared_process`: its kind, whether several of its seats share one process; `unjudged`: how many of `trials` are
-    unjudged, which count as 0.
+    `ranking_kind`: the digest of its kind, as if it were complete, null before version 3; `shared_process`: also its
+    kind, whether several of its seats share one process; `unjudged`: how many of `trials` are unjudged, which count
+    as 0.
     """
 
     name: str
     file: str
+    ranking_kind: str | None
+    complete: bool
     shared_process: bool
+    information: float | None
+    economy: float | None
     rank_best: int
     rank_worst: int
     score: float
@@ -82,17 +87,21 @@ class Comparison(_Record):
     warnings: list[str]
 
 
+MAX_VALUE: Final = 40
+"""Characters of a value of a ranking kind that a warning shows: names in full, and enough of a digest."""
+
 LATENCY: Final = LatencySummary().warning
 
 
 def compare_teams(teams: Sequence[Team]) -> Comparison:
-    """Compares each team with each of its kind, sorted by the mean score over a team's own tasks, best first.
+    """Compares each team with each of its kind, sorted by the mean score over a team's own tasks, then by information
+    and economy, best first.
 
-    Teams whose seats share one process are a kind of their own, and come last. The intervals of the differences hold
-    together at `LEVEL` (Bonferroni).
+    A kind is a ranking kind, whether complete or not; teams whose seats share one process are kinds of their own, and
+    come last. The intervals of the differences hold together at `LEVEL` (Bonferroni).
     """
-    ordered = sorted(teams, key=lambda team: (team.shared_process, -_score(team), team.name))
-    kinds = [list(kind) for _, kind in groupby(ordered, key=lambda team: team.shared_process)]
+    ordered = sorted(teams, key=lambda team: (_kind(team), *_place(team), team.name))
+    kinds = [list(kind) for _, kind in groupby(ordered, key=_kind)]
     together = [pair for kind in kinds for pair in combinations(kind, 2)]
     level = 1 - (1 - LEVEL) / max(1, len(together))
     pairs = [_pair(first, second, level) for first, second in together]
@@ -113,6 +122,15 @@ def compare_teams(teams: Sequence[Team]) -> Comparison:
 
 def _among(names: Sequence[str], better: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
     return [pair for pair in better if pair[0] in names]
+
+
+def _kind(team: Team) -> tuple[bool, str]:
+    return team.shared_process, "" if team.ranking is None else team.ranking.digest
+
+
+def _place(team: Team) -> tuple[float, float, float]:
+    """Ascending, the better the team; figures that a team does not have come last."""
+    return -round(_score(team), 3), -(-1.0 if team.information is None else team.information), -(team.economy or 0.0)
 
 
 def _score(team: Team) -> float:
@@ -151,7 +169,11 @@ def _line(team: Team, placed: Ranks) -> TeamLine:
     return TeamLine(
         name=team.name,
         file=team.file,
+        ranking_kind=None if team.ranking is None else team.ranking.digest,
+        complete=not team.incomplete,
         shared_process=team.shared_process,
+        information=team.information,
+        economy=team.economy,
         rank_best=placed.best,
         rank_worst=placed.worst,
         score=100 * _score(team),
@@ -170,8 +192,35 @@ def _line(team: Team, placed: Ranks) -> TeamLine:
     )
 
 
+def _ranked_apart(teams: Sequence[Team]) -> Iterator[str]:
+    """By which fields the ranking kinds of the teams differ."""
+    stated = {team.ranking: team.name for team in reversed(teams)}
+    if len(stated) < 2:
+        return
+    known = [each for each in stated if each is not None]
+    fields = [name for name in RankingKind.model_fields if len({getattr(each, name) for each in known}) > 1]
+    if None in stated:
+        fields.append("rows without a ranking kind")
+    described = "; ".join(
+        f"{name} ({_values_of(name, teams)})" if name in RankingKind.model_fields else name for name in fields
+    )
+    yield f"The teams are of different ranking kinds, are ranked apart and not compared. They differ by: {described}."
+
+
+def _values_of(field: str, teams: Sequence[Team]) -> str:
+    """The value that each team has in a field of its ranking kind."""
+    return ", ".join(
+        f"{team.name}: {_text(getattr(team.ranking, field))}" for team in teams if team.ranking is not None
+    )
+
+
+def _text(value: object) -> str:
+    return " and ".join(map(str, value)) or "none" if isinstance(value, tuple) else str(value)[:MAX_VALUE]
+
+
 def _warnings(teams: Sequence[Team]) -> Iterator[str]:
     """Warnings about the figures."""
+    yield from _ranked_apart(teams)
     if len({team.shared_process for team in teams}) > 1:
         yield (
             "Teams whose seats share one process are ranked apart and not compared with others: their messages are "
@@ -191,6 +240,8 @@ def _warnings(teams: Sequence[Team]) -> Iterator[str]:
         if team.unjudged:
             counted = "1 unjudged trial counts" if team.unjudged == 1 else (f"{team.unjudged} unjudged trials count")
             yield f"{team.name}: {counted} as 0."
+        if team.incomplete:
+            yield f"{team.name}: its row is not complete, and leaderboards refuse it."
         if team.lost:
             counted = (
                 "1 trial has no evaluation. It counts"

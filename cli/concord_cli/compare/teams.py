@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from concord.assessment import Mode
-from concord.assessment.result_row import Basis, ResultRow
+from concord.assessment.result_row import Basis, Figure, RankingKind, ResultRow
 from concord.assessment.results import TrialRecord
 from concord_cli.display_text import shortened
 from concord_cli.errors import AssessmentError, UsageError
@@ -39,7 +39,10 @@ class Team:
 
     `unjudged`: how many of these trials are unjudged, which count as 0; `lost`: how many further trials have no
     evaluation, so that the row does not name their tasks; `rules`: the pass marks and weights; `judges`: who judged;
-    `shared_process`: whether one participant takes several seats in any of the trials.
+    `ranking`: the kind that its rows state, None before version 3; its `complete` is always true, and `incomplete` says
+    whether a row is not;
+    `information`, `economy`: the figures of its rows, with the trials that have them; `shared_process`: whether one
+    participant takes several seats in any of the trials.
     """
 
     name: str
@@ -53,6 +56,10 @@ class Team:
     latencies_ms: tuple[tuple[float, int], ...]
     rules: frozenset[str]
     judges: frozenset[str]
+    ranking: RankingKind | None = None
+    incomplete: bool = False
+    information: float | None = None
+    economy: float | None = None
     shared_process: bool = False
 
     @property
@@ -115,8 +122,29 @@ def _team(name: str, path: Path, rows: Sequence[ResultRow], kind: ScoreKind) -> 
         latencies_ms=tuple((average, n) for average, n in latencies if average is not None),
         rules=frozenset(_rules(row) for row in rows if row.detail.trials),
         judges=frozenset(_judges(rows)),
+        ranking=_ranking(path, rows),
+        incomplete=not all(row.detail.scoring.complete for row in rows),
+        information=_mean([row.detail.scoring.information for row in rows]),
+        economy=_mean([row.detail.scoring.economy for row in rows]),
         shared_process=any(_shares_process(trial) for _, trial in counted),
     )
+
+
+def _ranking(path: Path, rows: Sequence[ResultRow]) -> RankingKind | None:
+    """The ranking kind of a file's rows. Raises UsageError for rows of several."""
+    stated = [row.detail.scoring.ranking_parts for row in rows if row.detail.trials]
+    first, *others = dict.fromkeys(each and each.model_copy(update={"complete": True}) for each in stated)
+    for other in others:
+        fields = "version" if first is None or other is None else ", ".join(first.differing(other))
+        raise UsageError(f"{path}: its rows are of different ranking kinds, by: {fields}")
+    return first
+
+
+def _mean(figures: Iterable[Figure | None]) -> float | None:
+    """The mean over all trials that have the figure."""
+    known = [each for each in figures if each is not None]
+    trials = sum(each.trials for each in known)
+    return sum(each.value * each.trials for each in known) / trials if trials else None
 
 
 def _counted(rows: Iterable[ResultRow]) -> Iterator[tuple[str, TrialRecord]]:

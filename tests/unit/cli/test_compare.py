@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from concord.assessment import Mode
-from concord.assessment.result_row import InfrastructureFailure, ResultRow, ResultsDocument
+from concord.assessment.result_row import Figure, InfrastructureFailure, RankingKind, ResultRow, ResultsDocument
 from concord.assessment.results import Grading, Judgment, LatencySummary
 from concord_cli.compare.comparison import Comparison, compare_teams
 from concord_cli.compare.teams import ScoreKind, Team
@@ -118,6 +118,84 @@ def test_teams_whose_seats_share_a_process_are_ranked_apart_and_not_compared_wit
     printed = concord(*(str(tmp_path / f"{name}.json") for name in teams)).stdout
     assert "Teams whose seats share one process, ranked apart" in printed
     assert "ranked apart and not compared with others" in printed.partition("Warnings")[2]
+
+
+QUICK = RankingKind(
+    version="3",
+    basis="outcome",
+    tasks="quick",
+    published=True,
+    tasks_sha256="ab" * 32,
+    seats=(5,),
+    exchange=("rounds",),
+    difficulty=(2,),
+    topology=("complete",),
+    isolation="none",
+    complete=True,
+)
+
+
+def of_kind(row: ResultRow, kind: RankingKind = QUICK, **scoring: object) -> ResultRow:
+    """The row with this ranking kind."""
+    changes = {"ranking_kind": kind.digest, "ranking_parts": kind, "complete": kind.complete, **scoring}
+    changed = row.detail.scoring.model_copy(update=changes)
+    return row.model_copy(update={"detail": row.detail.model_copy(update={"scoring": changed})})
+
+
+def test_ranking_kinds_are_ranked_apart_and_the_fields_that_differ_are_named(tmp_path: Path) -> None:
+    calls = QUICK.model_copy(update={"exchange": ("calls",), "seats": (3, 8)})
+    teams = {
+        "a": of_kind(team()),
+        "b": of_kind(team(-0.2)),
+        "c": of_kind(team(0.2), calls),
+        "d": of_kind(team(-0.1), calls),
+    }
+    found = compared(tmp_path, **teams)
+    assert {each.name: each.rank_best for each in found.teams} == {"a": 1, "b": 2, "c": 1, "d": 2}
+    assert sorted((pair.first, pair.second) for pair in found.pairs) == [("a", "b"), ("c", "d")]
+    [apart] = [each for each in found.warnings if "ranking kinds" in each]
+    assert "seats (" in apart
+    assert "exchange (" in apart
+    assert "c: 3 and 8" in apart
+    assert "difficulty" not in apart
+    printed = concord(*(str(tmp_path / f"{name}.json") for name in teams)).stdout
+    assert f"Ranking kind {QUICK.digest}" in printed
+    assert f"Ranking kind {calls.digest}" in printed
+
+
+def test_an_incomplete_team_is_compared_within_its_kind_and_named(tmp_path: Path) -> None:
+    lost = QUICK.model_copy(update={"complete": False})
+    found = compared(tmp_path, a=of_kind(team()), b=of_kind(team(-0.2), lost))
+    assert len(found.pairs) == 1
+    assert {each.name: each.complete for each in found.teams} == {"a": True, "b": False}
+    assert "b: its row is not complete, and leaderboards refuse it." in found.warnings
+    assert not any("ranking kinds" in each for each in found.warnings)
+
+
+def test_rows_of_a_file_with_different_ranking_kinds_are_refused_with_the_field(tmp_path: Path) -> None:
+    mixed = written(tmp_path, "mixed.json", of_kind(team()), of_kind(team(), QUICK.model_copy(update={"seats": (8,)})))
+    result = concord(written(tmp_path, "a.json", of_kind(team())), mixed)
+    assert result.exit_code == 2
+    assert f"{mixed}: its rows are of different ranking kinds, by: seats" in result.stderr
+
+
+def test_equal_scores_are_listed_by_information_and_then_by_economy(tmp_path: Path) -> None:
+    def figures(information: float, economy: float | None) -> ResultRow:
+        known = Figure(value=information, low=None, high=None, trials=10)
+        saved = None if economy is None else known.model_copy(update={"value": economy})
+        return of_kind(team(), information=known, economy=saved)
+
+    found = compared(
+        tmp_path, a=figures(0.2, 1.0), b=figures(0.8, None), c=figures(0.8, 0.3), d=figures(0.8, 0.9), e=of_kind(team())
+    )
+    assert [each.name for each in found.teams] == ["d", "c", "b", "a", "e"]
+    assert (found.teams[0].information, found.teams[0].economy) == (0.8, 0.9)
+
+
+def test_rows_without_a_ranking_kind_have_no_word_on_kinds(tmp_path: Path) -> None:
+    found = compared(tmp_path, a=team(), b=team(-0.2))
+    assert [each.ranking_kind for each in found.teams] == [None, None]
+    assert not any("kind" in each for each in found.warnings)
 
 
 def test_one_team_of_each_kind_has_no_pair_and_no_difference(tmp_path: Path) -> None:
