@@ -66,10 +66,11 @@ class Instruments:
 
     def count_row(self, row: ResultRow, trials: int) -> None:
         """Counts the outcomes of a finished assessment, which had `trials` trials."""
-        scoring = row.detail.scoring
-        self.trials.labels("judged").inc(scoring.usable_trials - scoring.unjudged)
-        self.trials.labels("unjudged").inc(scoring.unjudged)
-        self.trials.labels("unusable").inc(trials - scoring.usable_trials)
+        usable = min(trials, row.detail.scoring.usable_trials)
+        unjudged = sum(trial.usable and trial.overall_score is None for trial in row.detail.trials)
+        self.trials.labels("judged").inc(max(0, usable - unjudged))
+        self.trials.labels("unjudged").inc(unjudged)
+        self.trials.labels("unusable").inc(trials - usable)
         for trial in row.detail.trials:
             if trial.judge is not None:
                 self.judgments.labels(trial.judge.source).inc()

@@ -1,0 +1,21 @@
+"""Metrics of finished assessments never go backwards, whatever a row says."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from concord_gateway.instruments import TRIALS, Instruments
+from tests.unit.cli.rows import row, trial, unjudged
+
+
+@given(st.integers(0, 4), st.integers(0, 4), st.integers(0, 6))
+def test_each_trial_is_counted_once_though_some_were_lost(judged: int, nobody: int, lost: int) -> None:
+    trials = [*(trial() for _ in range(judged)), *(unjudged() for _ in range(nobody))]
+    base = row(trials=trials)
+    scoring = base.detail.scoring.model_copy(
+        update={"usable_trials": judged + nobody, "unjudged": nobody + lost, "complete": not lost}
+    )
+    finished = base.model_copy(update={"detail": base.detail.model_copy(update={"scoring": scoring})})
+    instruments = Instruments()
+    instruments.count_row(finished, judged + nobody + lost)
+    counts = [instruments.trials.labels(name)._value.get() for name in TRIALS]
+    assert counts == [judged, nobody, lost]
