@@ -39,11 +39,23 @@ def date_text(started_at: datetime | None) -> str | None:
     return f"{date.day} {date:%b} {date.year}, {date:%H:%M} UTC"
 
 
+NOT_ISOLATED: Final = "seats not isolated: what they share beside their messages is not proven"
+
+
 def size_text(detail: Detail) -> str:
-    """The size of the team: `5 agents`, `5 seats in one process`."""
-    records = [trial.team_task for trial in detail.trials if trial.team_task is not None]
-    shared = any(record.shared_process for record in records)
-    return counted(len(detail.agents), "seat" if records else "agent") + (" in one process" if shared else "")
+    """The size of the team: `5 agents`, `5 seats in one process`, `5 seats, not isolated`."""
+    if not any(trial.team_task for trial in detail.trials):
+        return counted(len(detail.agents), "agent")
+    seats = counted(len(detail.agents), "seat")
+    if any(trial.team_task is not None and trial.team_task.shared_process for trial in detail.trials):
+        return f"{seats} in one process"
+    return seats if isolated(detail) else f"{seats}, not isolated"
+
+
+def isolated(detail: Detail) -> bool:
+    """Whether Concord itself kept the seats of the team apart; of rows before version 3, no."""
+    kind = detail.scoring.ranking_parts
+    return kind is not None and kind.isolation == "container"
 
 
 def _joined(names: Sequence[str]) -> str:

@@ -25,6 +25,7 @@ from concord_cli.row_text.interactions import (
     unobserved_text,
 )
 from concord_cli.row_text.score import UNWEIGHTED, Rating, part_notes, pass_count_text, rating_of
+from concord_cli.row_text.subject import NOT_ISOLATED, isolated, size_text
 from concord_cli.row_text.team_tasks import causes, controls_table, redundant_messages, tasks_table, unproven
 from concord_cli.terminal import plain_table, plain_text
 
@@ -142,11 +143,11 @@ def _team_headline(row: ResultRow) -> Text:
     line = Text.assemble((_score(row, rating), "bold"), plain_text(f": {rating.rests_on}"))
     if detail.scoring.unjudged:
         line.append("".join(f"\n{note}" for note in rating.notes), style="dim")
-    shared = any(trial.team_task is not None and trial.team_task.shared_process for trial in detail.trials)
-    seats = counted(len(detail.agents), "seat") + (" in one process" if shared else "")
-    line.append(f"\n{pass_count_text(row)} · {seats} · {row.time_used:.1f} s")
+    line.append(f"\n{pass_count_text(row)} · {size_text(detail)} · {row.time_used:.1f} s")
     if detail.confidence != "adequate":
         line.append(f" · confidence: {detail.confidence}", style="yellow")
+    if not isolated(detail):
+        line.append(f"\n{NOT_ISOLATED}", style="dim")
     return line
 
 

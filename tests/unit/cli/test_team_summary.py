@@ -2,10 +2,13 @@
 
 from io import StringIO
 
+import pytest
 from rich.console import Console
 
-from concord.assessment.result_row import ResultRow
+from concord.assessment.result_row import RankingKind, ResultRow
 from concord.assessment.results import Finding
+from concord_cli.report import render
+from concord_cli.row_text.subject import NOT_ISOLATED, size_text
 from concord_cli.row_text.summary import summary
 from concord_cli.row_text.team_tasks import CAUSES, MAX_CAUSES
 from tests.team_rows import row_of
@@ -19,6 +22,20 @@ from tests.team_task_rows import (
     trial_with,
     withholding_team,
 )
+
+KIND = RankingKind(
+    version="3",
+    basis="outcome",
+    tasks="quick",
+    published=True,
+    tasks_sha256=None,
+    seats=(5,),
+    exchange=("rounds",),
+    difficulty=(2,),
+    topology=("complete",),
+    isolation="none",
+    complete=True,
+).model_dump()
 
 SCREEN = 25
 """Lines, at 80 columns."""
@@ -60,6 +77,19 @@ def test_controls_are_shown_with_the_gap_and_its_interval() -> None:
 
 def test_a_shared_process_is_said_beside_the_seats() -> None:
     assert "5 seats in one process" in shown(withholding_team())
+    assert NOT_ISOLATED in flat(withholding_team())
+
+
+@pytest.mark.parametrize(("isolation", "said"), [(None, True), ("none", True), ("container", False)])
+def test_seats_that_concord_did_not_keep_apart_are_said_to_be_not_isolated(isolation: str | None, said: bool) -> None:
+    apart = team_task(flow_of()).model_copy(update={"shared_process": False})
+    row = row_of(seat_names(5), trial_with(apart, outcome=1.0))
+    parts = None if isolation is None else RankingKind.model_validate({**KIND, "isolation": isolation})
+    scoring = row.detail.scoring.model_copy(update={"ranking_parts": parts})
+    row = row.model_copy(update={"detail": row.detail.model_copy(update={"scoring": scoring})})
+    assert (NOT_ISOLATED in flat(row)) is said
+    assert size_text(row.detail) == ("5 seats, not isolated" if said else "5 seats")
+    assert ("The seats are not isolated" in render(row)) is said
 
 
 def test_an_answer_without_a_source_is_told_with_its_seat() -> None:

@@ -96,12 +96,20 @@ class TeamSection:
     repeating: list[RepeatingView]
     controls: list[ControlView]
     shared_process: bool
+    isolated: bool
 
 
 def section_of(
-    trials: Sequence[TrialRecord], controls: Sequence[ControlRecord], calls: Mapping[str, CallName]
+    trials: Sequence[TrialRecord],
+    controls: Sequence[ControlRecord],
+    calls: Mapping[str, CallName],
+    *,
+    isolated: bool = False,
 ) -> TeamSection | None:
-    """The section on the trials of a page; None if no team did a task that a family generated."""
+    """The section on the trials of a page; None if no team did a task that a family generated.
+
+    `isolated`: whether Concord itself kept the seats apart.
+    """
     pairs = played(trials)
     if not pairs:
         return None
@@ -117,6 +125,7 @@ def section_of(
         repeating=[_repeating(each) for each in repeating_seats(trials)[:MAX_REPEATING]],
         controls=[_control(each) for each in controls],
         shared_process=any(record.shared_process for _, record in pairs),
+        isolated=isolated,
     )
 
 
