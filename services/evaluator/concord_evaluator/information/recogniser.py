@@ -1,7 +1,7 @@
 """Recognises the facts of a task in the text of a message."""
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -12,6 +12,10 @@ from concord.suite import Fact, Kind, SuiteTask, Value
 from concord_evaluator.information.values import Found, normalised, values_in
 
 _SENTENCE_END: Final = re.compile(r"[.;!?](?=\s|$)|\n+")
+_OBJECT: Final = re.compile(r"(?:^[^{}\n]*)?\{[^{}]*\}", re.MULTILINE)
+"""A flat JSON object, with the key before it."""
+_INDENTED: Final = re.compile(r"^([ \t]*)[^\s{}][^{}\n]*(?:\n\1[ \t]+[^\s{}][^{}\n]*)+", re.MULTILINE)
+"""A line, and the deeper lines below it."""
 CONCLUDING: Final = re.compile(
     r"\b(?:so far|as yet|yet|until now|up to (?:now|here)|in all|altogether|together|total|subtotal|sum|result|"
     r"maximum|max|minimum|min|highest|lowest|largest|smallest|greatest|most|least|best|leads?|leading|combin\w+|merg\w+|partial|"
@@ -85,7 +89,7 @@ class Recogniser:
         ]
         facts = {fact_id for each in found for fact_id in self._plain.get(each.value, ())}
         contradicted, beside, concluded = set[str](), set[Found](), set[Value]()
-        for words, sentence in _sentences(plain, kept):
+        for words, sentence in _sentences(self._with_records_in_a_line(plain, kept), kept):
             if CONCLUDING.search(words):
                 concluded |= _results_in(sentence)
             for anchor, value in self._pairs(sentence, strange):
@@ -107,6 +111,32 @@ class Recogniser:
             frozenset(contradicted - facts),
             tuple(sorted({each.value for each in strange})),
         )
+
+    def _with_records_in_a_line(self, text: str, found: Sequence[Found]) -> str:
+        """The text, in which a flat JSON object, or a line and the deeper lines below it, is one line.
+
+        Only such as state the anchor of a fact and its value in different lines. All positions stay as they are.
+        """
+        if not self._anchored:
+            return text
+        for pattern in (_OBJECT, _INDENTED):
+            kept, end = [], 0
+            for record in pattern.finditer(text):
+                if not self._pairs_within_a_line(text, record.start(), record.end(), found):
+                    kept += [text[end : record.start()], record[0].replace("\n", " ")]
+                    end = record.end()
+            text = "".join([*kept, text[end:]])
+        return text
+
+    def _pairs_within_a_line(self, text: str, start: int, end: int, found: Sequence[Found]) -> bool:
+        """Whether a line from one place of the text to another states both an anchor and a value."""
+        within = found[bisect_left(found, start, key=_place) : bisect_left(found, end, key=_place)]
+        lines, line, place = defaultdict[int, set[bool]](set), 0, start
+        for each in within:
+            line, place = line + text.count("\n", place, each.at), each.at
+            if each.value in self._anchored or each.value in self._domain:
+                lines[line].add(each.value in self._anchored)
+        return any(len(kinds) == 2 for kinds in lines.values())
 
     def _strange(self, found: Sequence[Found]) -> frozenset[Found]:
         """The values that the task does not know, unless their text can also be read as one that it does."""
@@ -168,6 +198,10 @@ def _results_in(sentence: Sequence[Found]) -> set[Value]:
     """The values that a sentence may give as a result. A list of many names gives none of them."""
     names = {each.value for each in sentence if each.value.kind is Kind.WORD}
     return {each.value for each in sentence} - (names if len(names) > _MOST_NAMES else set())
+
+
+def _place(found: Found) -> int:
+    return found.at
 
 
 def _nearest(found: Found, others: Sequence[Found]) -> Found:

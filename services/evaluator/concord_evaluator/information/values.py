@@ -19,9 +19,10 @@ _MONTH: Final = rf"{MONTH_PATTERN}\.?"
 _DAY: Final = r"\d{1,2}(?:st|nd|rd|th)?"
 
 _CODE: Final = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{2})([-\u2010-\u2014_ ]?)(\d{5})(?![0-9A-Za-z])")
-_ISO: Final = re.compile(r"(?<!\d)(\d{4})[-/](\d{1,2})[-/](\d{1,2})(?!\d)")
-_DAY_FIRST: Final = re.compile(rf"(?<!\w)({_DAY})(?: of)? ({_MONTH}),? (\d{{4}})(?!\d)", re.IGNORECASE)
-_MONTH_FIRST: Final = re.compile(rf"(?<!\w)({_MONTH}) ({_DAY}),? (\d{{4}})(?!\d)", re.IGNORECASE)
+_ISO: Final = re.compile(r"(?<!\d)(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
+_DAY_FIRST: Final = re.compile(rf"(?<!\w)({_DAY})(?: of|\.)?[ /-]({_MONTH}),?[ /-](\d{{4}})(?!\d)", re.IGNORECASE)
+_MONTH_FIRST: Final = re.compile(rf"(?<!\w)({_MONTH})(?: the)?[ /-]({_DAY}),?[ /-](\d{{4}})(?!\d)", re.IGNORECASE)
+_YEAR_FIRST: Final = re.compile(rf"(?<!\d)(\d{{4}}),?[ /-]({_MONTH})[ /-]({_DAY})(?!\w)", re.IGNORECASE)
 _NUMERIC: Final = re.compile(r"(?<!\d)(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?!\d)")
 _SPACED: Final = re.compile(r"(?<![\w./-])\d+(?: \d+)+(?![\w])")
 _GROUPED: Final = re.compile(r"\d{1,3}(?: \d{3})+")
@@ -53,7 +54,7 @@ def values_in(plain: str) -> list[Found]:
     Such are the date 03/04/2031, and "is 48213": a number, or the code IS-48213.
     """
     found: list[Found] = []
-    for pattern, read in ((_CODE, _codes), (_ISO, _iso), (_DAY_FIRST, _day_first), (_MONTH_FIRST, _month_first)):
+    for pattern, read in _NAMED_FORMS:
         plain = _take(plain, pattern, read, found)
     plain = _take(plain, _NUMERIC, _numeric, found)
     plain = _take(plain, _SPACED, _spaced_numbers, found)
@@ -84,7 +85,7 @@ def _codes(match: re.Match[str]) -> Iterator[Value]:
 
 
 def _iso(match: re.Match[str]) -> Iterator[Value]:
-    yield from _date(match[1], match[2], match[3])
+    yield from _date(match[1], match[3], match[4])
 
 
 def _day_first(match: re.Match[str]) -> Iterator[Value]:
@@ -93,6 +94,10 @@ def _day_first(match: re.Match[str]) -> Iterator[Value]:
 
 def _month_first(match: re.Match[str]) -> Iterator[Value]:
     yield from _date(match[3], month_number(match[1]), _digits(match[2]))
+
+
+def _year_first(match: re.Match[str]) -> Iterator[Value]:
+    yield from _date(match[1], month_number(match[2]), _digits(match[3]))
 
 
 def _numeric(match: re.Match[str]) -> Iterator[Value]:
@@ -122,3 +127,13 @@ def _date(year: str | int, month: str | int, day: str | int) -> Iterator[Value]:
 
 def _digits(text: str) -> str:
     return re.sub(r"\D", "", text)
+
+
+_NAMED_FORMS: Final = (
+    (_CODE, _codes),
+    (_ISO, _iso),
+    (_DAY_FIRST, _day_first),
+    (_MONTH_FIRST, _month_first),
+    (_YEAR_FIRST, _year_first),
+)
+"""What can be read in one way only, in the order in which it is looked for."""

@@ -32,6 +32,11 @@ def test_a_fact_is_stated_by_its_value() -> None:
         "| LM-10382 | red |",
         '{"LM-10382": "RED"}',
         "We have LM-10382 and BD-59120.\nLM-10382: red",
+        '[\n  {\n    "ballot": "LM-10382",\n    "vote": "red"\n  },\n  {\n    "ballot": "BD-59120"\n  }\n]',
+        '{\n  "LM-10382": {\n    "vote": "red"\n  },\n  "BD-59120": {\n    "vote": "green"\n  }\n}',
+        '{\n  "LM-10382": "red",\n  "BD-59120": "green"\n}',
+        "- ballot: LM-10382\n  vote: red\n- ballot: BD-59120\n  vote: green",
+        "LM-10382\n  - red\nBD-59120\n  - green",
     ],
 )
 def test_a_fact_with_an_anchor_is_stated_by_the_value_beside_it(text: str) -> None:
@@ -95,3 +100,16 @@ def test_the_value_beside_an_anchor_does_not_stand_for_itself() -> None:
 )
 def test_a_slip_changes_one_character_or_turns_two_neighbours(other: str, expected: bool) -> None:
     assert is_slip("48213", other) is expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["LM-10382\nred", "- LM-10382\n- red", '[{"ballot": "LM-10382"},\n {"vote": "red"}]', "LM-10382. Red is warm."],
+)
+def test_an_anchor_and_a_value_of_different_records_state_no_fact(text: str) -> None:
+    assert stated(text, BALLOT, OTHER_BALLOT).facts == frozenset()
+
+
+def test_a_changed_value_is_found_in_a_record_of_several_lines() -> None:
+    text = '{\n  "ballot": "LM-10382",\n  "vote": "green"\n}'
+    assert stated(text, BALLOT, OTHER_BALLOT).contradicted == {"ballot"}

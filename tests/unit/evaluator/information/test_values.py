@@ -76,6 +76,13 @@ def test_a_number_after_a_short_word_is_a_number_or_a_code() -> None:
         "14.03.2031",
         "14/03/2031",
         "03/14/2031",
+        "14-Mar-2031",
+        "14. March 2031",
+        "2031.03.14",
+        "2031 March 14",
+        "2031-Mar-14",
+        "March the 14th, 2031",
+        "Friday, 14 March 2031",
     ],
 )
 def test_a_date_is_found_in_its_usual_spellings(text: str) -> None:

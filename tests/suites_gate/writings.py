@@ -1,0 +1,153 @@
+"""Ways to write facts down, each used for all that a team says, and teams that tell everybody everything in one."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from itertools import cycle
+from typing import Final
+
+from pydantic import JsonValue
+
+from concord.suite import Fact, Kind, SuiteTask, Value
+from tests.suites_gate.calls import Played as PlayedByCalls
+from tests.suites_gate.minds import Mind
+from tests.suites_gate.strategies import TellAllTeam
+from tests.suites_gate.teams import Telling
+
+Writing = Callable[[SuiteTask, Sequence[Fact]], str]
+"""The text in which a seat tells another facts; there is at least one."""
+
+_ONES: Final = (
+    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+    "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
+)  # fmt: skip
+_TENS: Final = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
+_DATE_ORDERS: Final = ("%d/%m/%Y", "%A, %B %d, %Y", "%d-%b-%Y", "%Y.%m.%d", "%Y %B %d", "%d. %B %Y", "%B the %dth, %Y")
+_SEPARATORS: Final = (",", ".", " ", "'")
+
+
+def _plain(value: Value) -> str:
+    return value.text
+
+
+def _label(fact: Fact) -> str:
+    """What a fact says its value of: its anchor, else its id, such as "reading of agent/2"."""
+    return fact.anchor.text if fact.anchor else fact.id
+
+
+def _sentences(facts: Sequence[Fact], spelled: Callable[[Value], str] = _plain) -> str:
+    return " ".join(
+        f"{spelled(fact.anchor) if fact.anchor else f'The {fact.id}'} is {spelled(fact.value)}." for fact in facts
+    )
+
+
+def number_in_words(number: int) -> str:
+    """A number below a thousand million in British English: 48213 is forty-eight thousand two hundred and thirteen."""
+    for size, name in ((1_000_000, "million"), (1_000, "thousand")):
+        if number >= size:
+            high, low = divmod(number, size)
+            link = " and " if 0 < low < 100 else " "
+            return f"{number_in_words(high)} {name}{link + number_in_words(low) if low else ''}"
+    if number >= 100:
+        high, low = divmod(number, 100)
+        return f"{_ONES[high]} hundred{f' and {number_in_words(low)}' if low else ''}"
+    if number < 20:
+        return _ONES[number]
+    high, low = divmod(number, 10)
+    return _TENS[high] + (f"-{_ONES[low]}" if low else "")
+
+
+def _in_words(value: Value) -> str:
+    return number_in_words(int(value.text)) if value.kind is Kind.NUMBER else value.text
+
+
+def _dated(value: Value, order: str) -> str:
+    return date.fromisoformat(value.text).strftime(order) if value.kind is Kind.DATE else value.text
+
+
+def _separated(value: Value, separator: str) -> str:
+    return f"{int(value.text):,}".replace(",", separator) if value.kind is Kind.NUMBER else value.text
+
+
+def _by_turns(facts: Sequence[Fact], spelled: Callable[[Value, str], str], forms: Sequence[str]) -> str:
+    """Lines, each with the next of the forms."""
+    turns = zip(facts, cycle(forms), strict=False)
+    return "\n".join(_sentences([fact], lambda value, form=form: spelled(value, form)) for fact, form in turns)  # type: ignore[misc]
+
+
+def _table(facts: Sequence[Fact]) -> str:
+    return "\n".join(["| item | value |", "|---|---|", *(f"| {_label(fact)} | {fact.value.text} |" for fact in facts)])
+
+
+def _objects(facts: Sequence[Fact]) -> str:
+    found: list[JsonValue] = [
+        {"item": _label(fact), "value": int(fact.value.text) if fact.value.kind is Kind.NUMBER else fact.value.text}
+        for fact in facts
+    ]
+    return json.dumps({"type": "inform", "facts": found}, indent=2)
+
+
+def _wrapped(facts: Sequence[Fact]) -> str:
+    return (
+        "Good morning everyone, and thank you all for your patience, it has been quite a day over here! I went through "
+        f"my notes twice. {_sentences(facts)} I may well have forgotten something, so do ask if anything looks odd. "
+        "Otherwise I would say we go ahead as planned. Best wishes to all of you!"
+    )
+
+
+def _quoted(task: SuiteTask, facts: Sequence[Fact]) -> str:
+    """The briefs that hold the facts, word for word: of each fact, one holder's."""
+    held = {fact.holders[0] for fact in facts}
+    return "\n\n".join(f'The brief of {seat}:\n"{task.briefs[seat]}"' for seat in task.seats if seat in held)
+
+
+WRITINGS: Final[Mapping[str, Writing]] = {
+    "prose": lambda _, facts: _sentences(facts),
+    "table": lambda _, facts: _table(facts),
+    "JSON": lambda _, facts: _objects(facts),
+    "list": lambda _, facts: "\n".join(f"- {_label(fact)}: {fact.value.text}" for fact in facts),
+    "numbers in words": lambda _, facts: _sentences(facts, _in_words),
+    "other orders of dates": lambda _, facts: _by_turns(facts, _dated, _DATE_ORDERS),
+    "words around": lambda _, facts: _wrapped(facts),
+    "thousands separators": lambda _, facts: _by_turns(facts, _separated, _SEPARATORS),
+    "upper case": lambda _, facts: _sentences(facts).upper(),
+    "key=value lines": lambda _, facts: "\n".join(
+        f"{_label(fact).replace(' ', '_')}={fact.value.text}" for fact in facts
+    ),
+    "CSV": lambda _, facts: "\n".join(["item,value", *(f"{_label(fact)},{fact.value.text}" for fact in facts)]),
+    "quoted briefs": _quoted,
+}
+"""By name. An anchor stands with its value, and everything else is left to the reader."""
+
+
+@dataclass
+class WritingTeam(TellAllTeam):
+    """Tells everybody everything, in one way to write."""
+
+    writing: Writing = WRITINGS["prose"]
+
+    def _text(self, telling: Telling) -> str:
+        return self.writing(self.mind.task, telling.facts)
+
+
+def told_by_calls(mind: Mind, writing: Writing) -> PlayedByCalls:
+    """Every seat calls every neighbour and tells all that it knows, and is answered likewise, until nobody learns more.
+
+    Then all answerers answer.
+    """
+    task, played = mind.task, PlayedByCalls(mind.family, mind.task)
+    known = {seat: {fact: None for fact in task.facts if seat in fact.holders} for seat in task.seats}
+    for _ in task.seats:
+        for seat, neighbours in task.neighbours.items():
+            for other in neighbours:
+                played.calls += 1
+                for sender, receiver in ((seat, other), (other, seat)):
+                    text = writing(task, list(known[sender])) if known[sender] else "Nothing yet."
+                    played.tell(f"call {played.calls}", sender, receiver, text)
+                    known[receiver] |= known[sender]
+    played.answered = dict.fromkeys(task.answerers, len(played.sent) + 1)
+    played.answers = {
+        seat: answer if isinstance(answer, str) else json.dumps(answer) for seat, answer in mind.solution.items()
+    }
+    return played
