@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from attacks import access, addressees, answers, bodies, closing, floods, hosts, names, token_leaks, waiting
+from attacks import access, addressees, answers, bodies, closing, collusion, floods, hosts, names, token_leaks, waiting
 from attacks.attack import Attack
 
 _FUNCTIONS: Final = (
@@ -44,6 +44,13 @@ _FUNCTIONS: Final = (
     ("tiny steps", floods.tiny_steps),
     ("invented addressees", addressees.invented),
     ("claimed latency", floods.claimed_latency),
+    ("shared memory", collusion.shared_memory),
+    ("noise", collusion.noise),
+    ("quoted briefs", collusion.quoted_briefs),
+    ("unseen messages", collusion.unseen_messages),
+    ("unseen calls", collusion.unseen_calls),
+    ("fewer listed", collusion.fewer_listed),
+    ("bad trial censored", collusion.bad_trial_censored),
     ("many assessments", waiting.many_at_once),
 )
 
