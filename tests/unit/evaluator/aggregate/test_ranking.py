@@ -91,7 +91,7 @@ def test_each_field_of_a_kind_changes_its_digest(field: str) -> None:
         ({"num_shards": 2, "shard_index": 1}, set()),
         ({"controls": ["silent", "solo"]}, set()),
     ],
-    ids=lambda value: str(value),
+    ids=lambda value: str(sorted(value) if isinstance(value, set) else value),
 )
 def test_a_config_changes_the_fields_that_it_sets(changes: dict[str, object], fields: set[str]) -> None:
     first, other = (kind({"suite": "quick", **each}, ["agent"]) for each in ({}, changes))
