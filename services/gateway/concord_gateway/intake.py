@@ -57,7 +57,7 @@ def read_request(message: IncomingMessage) -> AssessmentRequest:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The work that a request asks for: the tasks with trials in this shard, the trials, and their time limits."""
+    """The work of a request: the tasks of all shards (if this one has trials), its trials, and their time limits."""
 
     tasks: list[TaskSpec]
     trials: list[TrialSpec]
@@ -77,11 +77,10 @@ def plan_work(request: AssessmentRequest, scenarios: Scenarios) -> Work:
         limits = time_limits(request.config, len(trials), longest_s)
     except (ValueError, NoScenarioError) as error:
         raise NotAnAssessmentError(str(error)) from error
-    used = {trial.task_id for trial in trials}
     calls = {task.id: _calls(task.interaction_pattern) for task in tasks}
     if (n_calls := sum(calls[trial.task_id] for trial in trials)) > MAX_CALLS:
         raise NotAnAssessmentError(f"{n_calls} calls in the patterns of all trials exceed the limit of {MAX_CALLS}")
-    return Work([task for task in tasks if task.id in used], trials, limits)
+    return Work(tasks if trials else [], trials, limits)
 
 
 def _tasks(request: AssessmentRequest) -> list[TaskSpec]:
