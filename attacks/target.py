@@ -24,9 +24,10 @@ class Inside:
         written = (path for path in self.folder.rglob("*") if path.is_file() and path.parent.name != "redis")
         return b"\n".join(path.read_bytes() for path in written)
 
-    def log(self, service: str) -> str:
-        """The log of a service."""
-        return (self.folder / f"{service}.log").read_text(errors="replace")
+    def logs(self) -> str:
+        """The logs of all programs but Redis."""
+        logs = (path for path in self.folder.glob("*.log") if path.stem != "redis")
+        return "\n".join(path.read_text(errors="replace") for path in logs)
 
 
 @dataclass(frozen=True, slots=True)
