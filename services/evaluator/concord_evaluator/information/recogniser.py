@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -74,6 +74,8 @@ class Recogniser:
         self._limit = task.message_limit
         texts = (*task.briefs.values(), task.question, "\n".join(task.seats))
         self._known = words | {found.value for text in texts for found in values_in(normalised(text))}
+        self._references = list(_references(task))
+        """The facts that a brief states by a code in two sentences, and the codes."""
         self._telling = words | _capitalised("\n".join(texts))
         """The words that count as values: those of facts, and names, which may be results."""
 
@@ -103,6 +105,7 @@ class Recogniser:
                     contradicted |= {
                         fact.id for fact in self._anchored[anchor.value] if as_found(fact.value).kind is kind
                     }
+        facts |= self._by_reference(plain, kept)
         values = frozenset(each.value for each in kept if each not in beside)
         return Stated(
             frozenset(facts),
@@ -111,6 +114,18 @@ class Recogniser:
             frozenset(contradicted - facts),
             tuple(sorted({each.value for each in strange})),
         )
+
+    def _by_reference(self, plain: str, kept: Sequence[Found]) -> set[str]:
+        """The facts that a text states in two sentences, as briefs do: anchor and code, then code and value.
+
+        Whoever quotes such a brief tells its facts.
+        """
+        with_code = _beside_codes(plain, kept) if self._references else {}
+        return {
+            fact.id
+            for fact, codes in self._references
+            if any({as_found(fact.value), _anchor_of(fact)} <= with_code.get(code, set()) for code in codes)
+        }
 
     def _with_records_in_a_line(self, text: str, found: Sequence[Found]) -> str:
         """The text, in which a flat JSON object, or a line and the deeper lines below it, is one line.
@@ -169,6 +184,37 @@ class Recogniser:
             yield from ((anchor, _nearest(anchor, values)) for anchor in anchors)
         else:
             yield from ((_nearest(value, anchors), value) for value in values)
+
+
+def _references(task: SuiteTask) -> Iterator[tuple[Fact, frozenset[Value]]]:
+    """The facts with an anchor that some brief states by a code in two sentences, and the codes."""
+    by_seat = {}
+    for seat, brief in task.briefs.items():
+        plain = normalised(brief)
+        by_seat[seat] = _beside_codes(plain, values_in(plain))
+    for fact in task.facts:
+        if fact.anchor is None:
+            continue
+        both = {as_found(fact.value), _anchor_of(fact)}
+        codes = {code for seat in fact.holders for code, beside in by_seat[seat].items() if both <= beside}
+        if codes := codes - both:
+            yield fact, frozenset(codes)
+
+
+def _beside_codes(plain: str, found: Sequence[Found]) -> Mapping[Value, set[Value]]:
+    """The values that stand in one sentence with each code."""
+    beside = defaultdict[Value, set[Value]](set)
+    for _, sentence in _sentences(plain, found):
+        values = {each.value for each in sentence}
+        for code in (value for value in values if value.kind is Kind.CODE):
+            beside[code] |= values
+    return beside
+
+
+def _anchor_of(fact: Fact) -> Value:
+    if fact.anchor is None:
+        raise ValueError(f"{fact.id} has no anchor")
+    return as_found(fact.anchor)
 
 
 def as_found(value: Value) -> Value:
