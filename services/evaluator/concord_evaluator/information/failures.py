@@ -47,8 +47,8 @@ def _causes(part: Part, grade: Grade, losses: Losses) -> Iterator[Failure]:
     time = answered.times.get(seat)
     missing = [need for need in part.needs if not losses.flow.knew(seat, need, time or answered.end)]
     if not missing:
-        readable = time is not None and seat not in grade.unreadable
-        if readable and grade.parts.get(part.id, 0) < 1 and (misled := misleading(losses, seat, part.needs, time or 0)):
+        end = answered.end if time is None else time
+        if grade.parts.get(part.id, 0) < 1 and (misled := misleading(losses, seat, part.needs, end)):
             yield from (Failure(part.id, each.cause, each.seats, each.step_id, ()) for each in misled)
             return
         yield Failure(part.id, _without_loss(seat, time, grade, answered, losses.turns), (seat,), None, ())
