@@ -118,7 +118,7 @@ class Recogniser:
     def _by_reference(self, plain: str, kept: Sequence[Found]) -> set[str]:
         """The facts that a text states in two sentences, as briefs do: anchor and code, then code and value.
 
-        Whoever quotes such a brief tells its facts.
+        So a seat that quotes its brief tells the facts of the brief.
         """
         with_code = _beside_codes(plain, kept) if self._references else {}
         return {

@@ -1,4 +1,4 @@
-"""The evidence on a trial: collected from its trace and screened once, for whoever judges it later."""
+"""The evidence on a trial, collected from its trace and screened once, before any judge reads it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
