@@ -15,6 +15,9 @@ from concord.suite import Kind, Value
 SMALLEST_NUMBER: Final = 10_000
 """Smaller numbers occur in any text, and prove nothing."""
 
+_LONGEST_NUMBER: Final = 100
+"""Digits of a number: a longer run is none. Python refuses to read thousands of digits, which ended evaluations."""
+
 _MONTH: Final = rf"{MONTH_PATTERN}\.?"
 _DAY: Final = r"\d{1,2}(?:st|nd|rd|th)?"
 
@@ -113,8 +116,8 @@ def _spaced_numbers(run: re.Match[str]) -> Iterator[Value]:
 
 
 def _numbers(match: re.Match[str]) -> Iterator[Value]:
-    number = int(_digits(match[0]))
-    if number >= SMALLEST_NUMBER:
+    digits = _digits(match[0])
+    if len(digits) <= _LONGEST_NUMBER and (number := int(digits)) >= SMALLEST_NUMBER:
         yield Value(Kind.NUMBER, str(number))
 
 

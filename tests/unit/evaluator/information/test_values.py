@@ -46,6 +46,10 @@ def test_parts_of_words_and_small_numbers_are_no_values(text: str) -> None:
     assert found(text) == set()
 
 
+def test_a_run_of_thousands_of_digits_is_no_value_and_no_error() -> None:
+    assert found("9" * 12_000) == set()
+
+
 def test_a_seats_number_and_a_grouped_number_beside_it_are_two() -> None:
     assert found("agent/1 171 161") == {number(171161)}
 
