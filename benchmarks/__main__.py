@@ -8,7 +8,18 @@ from rich.console import Console
 
 from benchmarks.tables import write_section
 
-SECTIONS = ("assessments", "collector", "defences", "environment", "evaluator", "proxy", "rounds", "scaling", "workers")
+SECTIONS = (
+    "assessments",
+    "collector",
+    "defences",
+    "environment",
+    "evaluator",
+    "power",
+    "proxy",
+    "rounds",
+    "scaling",
+    "workers",
+)
 """Each is a module of this package with `measure(soak_s)`, which returns `ResultTable`s and `Chart`s."""
 
 DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
