@@ -55,7 +55,7 @@ def size_text(detail: Detail) -> str:
 def isolated(detail: Detail) -> bool:
     """Whether Concord itself kept the seats of the team apart; of rows before version 3, no."""
     kind = detail.scoring.ranking_parts
-    return kind is not None and kind.isolation == "container"
+    return kind is not None and kind.isolation == "isolated"
 
 
 def _joined(names: Sequence[str]) -> str:

@@ -112,7 +112,8 @@ def _peer_urls(settings: GatewaySettings, card_url: str | None, bound_to: str) -
         own=frozenset(place for place in (*own, (LOOPBACK, listening[1])) if place is not None),
         on_loopback=loopback,
     )
-    return PeerUrls(settings.hosts.networks, exact=settings.hosts, declared=declared)
+    only_declared = settings.started_containers is not None
+    return PeerUrls(settings.hosts.networks, exact=settings.hosts, declared=declared, only_declared=only_declared)
 
 
 @asynccontextmanager

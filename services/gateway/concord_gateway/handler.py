@@ -144,7 +144,8 @@ class AssessmentHandler:
             return begun
         request, work = read or await self._read(message)
         await progress.tell(f"assessing {_participants(request)}")
-        plan, failures = await make_plan(request, work, self._participants, progress, self._settings.secret_of_tasks())
+        secret, started = self._settings.secret_of_tasks(), self._settings.started_containers
+        plan, failures = await make_plan(request, work, self._participants, progress, secret, started)
         if plan.task_commitment is not None:
             await progress.tell(f"the tasks follow from a secret with the SHA-256 {plan.task_commitment}")
         if (exchanges := exchanges_of(plan)) is not None:

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, SecretStr, field_validator
 from pydantic_settings import NoDecode
 
 from concord import retention
+from concord.assessment.seat_containers import StartedContainers
 from concord.service.settings import StatefulServiceSettings
 from concord.storage import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
 from concord.storage.job_policy import RESULT_S
@@ -76,6 +77,10 @@ class GatewaySettings(StatefulServiceSettings):
     """Such a file, which takes the place of the language model."""
     environment_idle_s: Annotated[float, Field(gt=0)] = retention.IDLE_ENVIRONMENT_S
     """How long an environment without an assessment is kept for its A2A context."""
+
+    started_containers: StartedContainers | None = None
+    """The containers that the program which started this gateway started for the seats, as JSON. All participants are
+    then reached at their declared addresses alone, whatever their cards say."""
 
     task_secret: SecretStr | None = None
     """The secret from which families generate tasks (64 hex digits), shared by shards and by paired runs. By default,

@@ -9,6 +9,7 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from concord.assessment.request import MAX_TRIALS, AssessmentConfig, Mode, TaskSpec, pattern_url
+from concord.assessment.results import SeatContainers
 from concord.assessment.seats import seats_of
 from concord.suite import commitment
 from concord.wire.ids import Id, new_trace_id
@@ -53,6 +54,8 @@ class AssessmentPlan(BaseModel):
     """Participants that could not be reached when the assessment began, and without which it goes on."""
     task_secret: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")] | None = Field(None, repr=False)
     """The secret from which families generate tasks (hex). Null without such tasks. All answers follow from it."""
+    seat_containers: SeatContainers | None = None
+    """The containers that Concord started, one for each seat; null where it did not start each of them."""
     observed: bool = False
     """Whether participants reach each other through the gateway alone, so that a call it did not see is not a call."""
 

@@ -15,6 +15,7 @@ from concord.assessment.results import (
     MetricStatus,
     Quality,
     Record,
+    SeatContainers,
     SubScore,
     TraceIntegrity,
     TrialRecord,
@@ -67,9 +68,10 @@ class Figure(Record):
     trials: int
 
 
-Isolation = Literal["container", "none"]
-"""Whether the seats of a team could share what no message brought: `container` if Concord itself started a container of
-one image for each seat, without a shared volume; `none` for all else, because separate addresses prove nothing."""
+Isolation = Literal["isolated", "not isolated"]
+"""Whether the seats of a team could share what no message brought: `isolated` if Concord itself started a container of
+one image for each seat, without a shared volume and without a network but to Concord and to named model endpoints; `not
+isolated` for all else, because separate addresses prove nothing."""
 
 
 class RankingKind(Record):
@@ -207,6 +209,8 @@ class Detail(Record):
     trace_integrity: TraceIntegrity
     infrastructure: list[InfrastructureFailure]
     controls: tuple[ControlRecord, ...] = ()
+    seat_containers: SeatContainers | None = None
+    """The containers that Concord started for the seats; null where it did not, and the seats are not isolated."""
     task_secret_sha256: str | None = None
     """The commitment to the secret that families generated the tasks from; null without such tasks."""
     bundle_sha256: str | None = None

@@ -24,6 +24,19 @@ class Record(BaseModel):
     )
 
 
+class SeatContainers(Record):
+    """What the containers of all seats have in common."""
+
+    image: str
+    """As the scenario names it."""
+    image_id: str
+    """The digest of the image's configuration, which names all its layers: what was started."""
+    image_digest: str | None
+    """The digest under which a registry serves the image; null for an image that was never in one."""
+    model_endpoints: tuple[str, ...]
+    """The only servers but Concord's own that a seat could reach, as the operator named them."""
+
+
 class MetricStatus(StrEnum):
     """Whether a value may be read as it stands."""
 

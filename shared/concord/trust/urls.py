@@ -106,7 +106,7 @@ class PeerUrls:
     """Checks URLs of agents. Private addresses pass if they are in one of the allowed networks.
 
     `exact` lists further allowed hosts. `declared` has the rules for agents that a client declared; without it, these
-    are not checked.
+    are not checked. With `only_declared`, no agent is contacted at any other address.
     """
 
     def __init__(
@@ -116,7 +116,9 @@ class PeerUrls:
         *,
         exact: AllowedHosts = AllowedHosts(),  # noqa: B008 - it is frozen
         declared: DeclaredHosts | None = None,
+        only_declared: bool = False,
     ) -> None:
+        self._only_declared = only_declared
         self._networks = networks
         self._exact = exact
         self._declared = declared
@@ -124,6 +126,8 @@ class PeerUrls:
 
     async def pin(self, url: str) -> PinnedUrl:
         """The URL with an address of its host. Every address of the host must be allowed. Raises UrlRefusedError."""
+        if self._only_declared:
+            raise UrlRefusedError("agents in containers are reached at their own addresses alone")
         host, port = _place(url)
         addresses = await self._addresses(host, port)
         self._check_listed(host, port, addresses)

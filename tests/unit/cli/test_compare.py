@@ -130,7 +130,7 @@ QUICK = RankingKind(
     exchange=("rounds",),
     difficulty=(2,),
     topology=("complete",),
-    isolation="none",
+    isolation="not isolated",
     complete=True,
 )
 

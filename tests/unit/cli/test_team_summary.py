@@ -33,7 +33,7 @@ KIND = RankingKind(
     exchange=("rounds",),
     difficulty=(2,),
     topology=("complete",),
-    isolation="none",
+    isolation="not isolated",
     complete=True,
 ).model_dump()
 
@@ -80,7 +80,7 @@ def test_a_shared_process_is_said_beside_the_seats() -> None:
     assert NOT_ISOLATED in flat(withholding_team())
 
 
-@pytest.mark.parametrize(("isolation", "said"), [(None, True), ("none", True), ("container", False)])
+@pytest.mark.parametrize(("isolation", "said"), [(None, True), ("not isolated", True), ("isolated", False)])
 def test_seats_that_concord_did_not_keep_apart_are_said_to_be_not_isolated(isolation: str | None, said: bool) -> None:
     apart = team_task(flow_of()).model_copy(update={"shared_process": False})
     row = row_of(seat_names(5), trial_with(apart, outcome=1.0))

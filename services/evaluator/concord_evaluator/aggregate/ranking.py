@@ -9,13 +9,10 @@ from typing import Final
 
 from concord.assessment import AssessmentPlan, Mode, TaskSpec
 from concord.assessment.request import FamilyTask
-from concord.assessment.result_row import Basis, Isolation, RankingKind
+from concord.assessment.result_row import Basis, RankingKind
 from concord.assessment.suite_tasks import manifest_of
 from concord.suite import Topology
 from concord_evaluator.scoring import SCORING_VERSION
-
-ISOLATION: Final[Isolation] = "none"
-"""Of every row: Concord starts a container for a participant, never one for each seat."""
 
 _NO_TASKS: Final = {Mode.GROUND_TRUTH: "patterns", Mode.RECORDED: "traces"}
 
@@ -38,7 +35,7 @@ def ranking_kind(plan: AssessmentPlan, basis: Basis, *, complete: bool) -> Ranki
         exchange=tuple(sorted({each.exchange.value for each in found})),
         difficulty=tuple(sorted({each.difficulty for each in found})),
         topology=tuple(sorted({_topology(each) for each in found})),
-        isolation=ISOLATION,
+        isolation="not isolated" if plan.seat_containers is None else "isolated",
         complete=complete,
     )
 

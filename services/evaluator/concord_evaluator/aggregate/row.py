@@ -102,6 +102,7 @@ def _detail(
         trace_integrity=trace_integrity(by_team),
         infrastructure=infrastructure,
         controls=tuple(control_records(plan, trials)),
+        seat_containers=plan.seat_containers,
         task_secret_sha256=plan.task_commitment,
         assessment_results=_assessment_results(plan, verdicts),
         warnings=[

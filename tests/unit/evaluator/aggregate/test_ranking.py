@@ -64,7 +64,7 @@ OTHERS: dict[str, object] = {
     "exchange": ("calls",),
     "difficulty": (4,),
     "topology": ("tree",),
-    "isolation": "container",
+    "isolation": "isolated",
     "complete": False,
 }
 
@@ -126,4 +126,4 @@ def test_what_is_assessed_itself_is_no_part_of_the_kind() -> None:
 def test_a_lost_trial_makes_a_kind_of_its_own_and_no_row_claims_isolation() -> None:
     whole, lost = (kind({"suite": "quick"}, complete=complete) for complete in (True, False))
     assert whole.differing(lost) == ["complete"]
-    assert whole.isolation == "none"
+    assert whole.isolation == "not isolated"
