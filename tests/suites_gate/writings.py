@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from itertools import cycle
+from itertools import cycle, zip_longest
 from typing import Final
 
 from pydantic import JsonValue
@@ -23,8 +23,12 @@ _ONES: Final = (
     "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen",
 )  # fmt: skip
 _TENS: Final = ("", "", "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety")
-_DATE_ORDERS: Final = ("%d/%m/%Y", "%A, %B %d, %Y", "%d-%b-%Y", "%Y.%m.%d", "%Y %B %d", "%d. %B %Y", "%B the %dth, %Y")
-_SEPARATORS: Final = (",", ".", " ", "'")
+_DATE_ORDERS: Final = (
+    "%d/%m/%Y", "%A, %B %d, %Y", "%d-%b-%Y", "%Y.%m.%d", "%Y %B %d", "%d. %B %Y", "%B the %dth, %Y",
+    "the {day} of %B %Y",
+)  # fmt: skip
+_SPELLINGS: Final = ("{:,}", "{:,}kg", "{}", "{:_}", "{:,} g", "{}kg")
+_ORDINALS: Final = {1: "first", 2: "second", 3: "third", 5: "fifth", 8: "eighth", 9: "ninth", 12: "twelfth"}
 
 
 def _plain(value: Value) -> str:
@@ -58,16 +62,35 @@ def number_in_words(number: int) -> str:
     return _TENS[high] + (f"-{_ONES[low]}" if low else "")
 
 
-def _in_words(value: Value) -> str:
-    return number_in_words(int(value.text)) if value.kind is Kind.NUMBER else value.text
+def ordinal_in_words(number: int) -> str:
+    """A number from 1 to 99: 21 is twenty-first."""
+    if number > 20 and number % 10:
+        return f"{_TENS[number // 10]}-{ordinal_in_words(number % 10)}"
+    return _ORDINALS.get(number, f"{number_in_words(number)}th".replace("yth", "ieth"))
+
+
+def _in_words(value: Value, form: str = "{words}") -> str:
+    if value.kind is not Kind.NUMBER:
+        return value.text
+    thousands, rest = divmod(int(value.text), 1000)
+    return form.format(words=number_in_words(int(value.text)), thousands=thousands, rest=rest or "")
 
 
 def _dated(value: Value, order: str) -> str:
-    return date.fromisoformat(value.text).strftime(order) if value.kind is Kind.DATE else value.text
+    if value.kind is not Kind.DATE:
+        return value.text
+    day = date.fromisoformat(value.text)
+    return day.strftime(order).format(day=ordinal_in_words(day.day))
 
 
-def _separated(value: Value, separator: str) -> str:
-    return f"{int(value.text):,}".replace(",", separator) if value.kind is Kind.NUMBER else value.text
+def _separated(value: Value, form: str) -> str:
+    match value.kind:
+        case Kind.NUMBER:
+            return form.format(int(value.text))
+        case Kind.CODE:
+            return value.text.replace("-", " - ")
+        case _:
+            return value.text
 
 
 def _by_turns(facts: Sequence[Fact], spelled: Callable[[Value, str], str], forms: Sequence[str]) -> str:
@@ -78,6 +101,15 @@ def _by_turns(facts: Sequence[Fact], spelled: Callable[[Value, str], str], forms
 
 def _table(facts: Sequence[Fact]) -> str:
     return "\n".join(["| item | value |", "|---|---|", *(f"| {_label(fact)} | {fact.value.text} |" for fact in facts)])
+
+
+def _wide_table(facts: Sequence[Fact]) -> str:
+    """A column for each fact; facts of one label, such as a person's rank and hours, stand below each other."""
+    values: dict[str, list[str]] = {}
+    for fact in facts:
+        values.setdefault(_label(fact), []).append(fact.value.text)
+    rows = [list(values), ["---"] * len(values), *zip_longest(*values.values(), fillvalue="")]
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
 
 
 def _objects(facts: Sequence[Fact]) -> str:
@@ -105,12 +137,13 @@ def _quoted(task: SuiteTask, facts: Sequence[Fact]) -> str:
 WRITINGS: Final[Mapping[str, Writing]] = {
     "prose": lambda _, facts: _sentences(facts),
     "table": lambda _, facts: _table(facts),
+    "wide table": lambda _, facts: _wide_table(facts),
     "JSON": lambda _, facts: _objects(facts),
     "list": lambda _, facts: "\n".join(f"- {_label(fact)}: {fact.value.text}" for fact in facts),
-    "numbers in words": lambda _, facts: _sentences(facts, _in_words),
+    "numbers in words": lambda _, facts: _by_turns(facts, _in_words, ("{words}", "{thousands} thousand {rest}")),
     "other orders of dates": lambda _, facts: _by_turns(facts, _dated, _DATE_ORDERS),
     "words around": lambda _, facts: _wrapped(facts),
-    "thousands separators": lambda _, facts: _by_turns(facts, _separated, _SEPARATORS),
+    "separators and units": lambda _, facts: _by_turns(facts, _separated, _SPELLINGS),
     "upper case": lambda _, facts: _sentences(facts).upper(),
     "key=value lines": lambda _, facts: "\n".join(
         f"{_label(fact).replace(' ', '_')}={fact.value.text}" for fact in facts

@@ -10,6 +10,7 @@ from typing import Final
 
 from concord.suite import Fact, Kind, SuiteTask, Value
 from concord_evaluator.information.values import Found, normalised, values_in
+from concord_evaluator.information.wide_tables import columns
 
 _SENTENCE_END: Final = re.compile(r"[.;!?](?=\s|$)|\n+")
 _OBJECT: Final = re.compile(r"(?:^[^{}\n]*)?\{[^{}]*\}", re.MULTILINE)
@@ -91,20 +92,19 @@ class Recogniser:
         ]
         facts = {fact_id for each in found for fact_id in self._plain.get(each.value, ())}
         contradicted, beside, concluded = set[str](), set[Found](), set[Value]()
+        below_headings = columns(plain, kept, self._anchored, self._domain)
+        pairs = [pair for column in below_headings for pair in self._pairs(column, strange)]
         for words, sentence in _sentences(self._with_records_in_a_line(plain, kept), kept):
             if CONCLUDING.search(words):
                 concluded |= _results_in(sentence)
-            for anchor, value in self._pairs(sentence, strange):
-                if value.value.kind is Kind.WORD and abs(value.at - anchor.at) > _FARTHEST:
-                    continue
-                about = [fact for fact in self._anchored[anchor.value] if as_found(fact.value) == value.value]
-                facts |= {fact.id for fact in about}
-                beside |= {anchor, value} if about else set()
-                if not about:
-                    kind = value.value.kind
-                    contradicted |= {
-                        fact.id for fact in self._anchored[anchor.value] if as_found(fact.value).kind is kind
-                    }
+            pairs += [pair for pair in self._pairs(sentence, strange) if _is_near(*pair)]
+        for anchor, value in pairs:
+            about = [fact for fact in self._anchored[anchor.value] if as_found(fact.value) == value.value]
+            facts |= {fact.id for fact in about}
+            beside |= {anchor, value} if about else set()
+            if not about:
+                kind = value.value.kind
+                contradicted |= {fact.id for fact in self._anchored[anchor.value] if as_found(fact.value).kind is kind}
         facts |= self._by_reference(plain, kept)
         values = frozenset(each.value for each in kept if each not in beside)
         return Stated(
@@ -248,6 +248,10 @@ def _results_in(sentence: Sequence[Found]) -> set[Value]:
 
 def _place(found: Found) -> int:
     return found.at
+
+
+def _is_near(anchor: Found, value: Found) -> bool:
+    return value.value.kind is not Kind.WORD or abs(value.at - anchor.at) <= _FARTHEST
 
 
 def _nearest(found: Found, others: Sequence[Found]) -> Found:

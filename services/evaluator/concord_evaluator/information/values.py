@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Final
 
-from text_to_num import alpha2digit  # type: ignore[import-untyped]
-
 from concord.month_names import MONTH_PATTERN, month_number
 from concord.suite import Kind, Value
+from concord_evaluator.information.numerals import in_digits
 
 SMALLEST_NUMBER: Final = 10_000
 """Smaller numbers occur in any text, and prove nothing."""
@@ -21,7 +20,7 @@ _LONGEST_NUMBER: Final = 100
 _MONTH: Final = rf"{MONTH_PATTERN}\.?"
 _DAY: Final = r"\d{1,2}(?:st|nd|rd|th)?"
 
-_CODE: Final = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{2})([-\u2010-\u2014_ ]?)(\d{5})(?![0-9A-Za-z])")
+_CODE: Final = re.compile(r"(?<![A-Za-z0-9])([A-Za-z]{2})( ?[-\u2010-\u2014_] ?| ?)(\d{5})(?![0-9A-Za-z])")
 _ISO: Final = re.compile(r"(?<!\d)(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
 _DAY_FIRST: Final = re.compile(rf"(?<!\w)({_DAY})(?: of|\.)?[ /-]({_MONTH}),?[ /-](\d{{4}})(?!\d)", re.IGNORECASE)
 _MONTH_FIRST: Final = re.compile(rf"(?<!\w)({_MONTH})(?: the)?[ /-]({_DAY}),?[ /-](\d{{4}})(?!\d)", re.IGNORECASE)
@@ -29,11 +28,15 @@ _YEAR_FIRST: Final = re.compile(rf"(?<!\d)(\d{{4}}),?[ /-]({_MONTH})[ /-]({_DAY}
 _NUMERIC: Final = re.compile(r"(?<!\d)(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?!\d)")
 _SPACED: Final = re.compile(r"(?<![\w./-])\d+(?: \d+)+(?![\w])")
 _GROUPED: Final = re.compile(r"\d{1,3}(?: \d{3})+")
-_NUMBER: Final = re.compile(r"(?<![\w.])(?:(?<!/)\d{1,3}(?:([,.'\u2019_])\d{3}(?:\1\d{3})*)(?!\d)|\d{5,})(?!\w)")
+_UNIT: Final = (
+    r"(?:[mk]?g|tons?|t|lbs?|oz|grams?|[kcm]?m|ft|feet|m?l|h|hrs?|hours?|kr|crowns?|eur|usd|gbp|pts?|points?|pcs)\b"
+)
+"""A unit that may stand right behind a number."""
+_NUMBER: Final = re.compile(
+    rf"(?<![\w.])(?:(?<!/)\d{{1,3}}(?:([,.'\u2019_])\d{{3}}(?:\1\d{{3}})*)(?!\d)|\d{{5,}})(?={_UNIT}|\W|$)",
+    re.IGNORECASE,
+)
 _WORD: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_IN_WORDS: Final = re.compile(r"thousand|million", re.IGNORECASE)
-"""Without such a word, no number in words is a value."""
-_GROUP_COMMA: Final = re.compile(r"(?:(?<=thousand)|(?<=million)), (?=[a-z])", re.IGNORECASE)
 _MARKUP: Final = re.compile(r"[*`\"\u201c\u201d]|(?<!\w)_|_(?!\w)")
 
 
@@ -47,8 +50,7 @@ class Found:
 
 def normalised(text: str) -> str:
     """A text without typographic variants and markup, and with numbers in digits, as `values_in` reads it."""
-    plain = _MARKUP.sub(" ", unicodedata.normalize("NFKC", text))
-    return alpha2digit(_GROUP_COMMA.sub(" ", plain), "en") if _IN_WORDS.search(plain) else plain
+    return in_digits(_MARKUP.sub(" ", unicodedata.normalize("NFKC", text)))
 
 
 def values_in(plain: str) -> list[Found]:
@@ -82,7 +84,7 @@ def _take(
 
 def _codes(match: re.Match[str]) -> Iterator[Value]:
     yield Value(Kind.CODE, f"{match[1].upper()}-{match[3]}")
-    if match[2] == " ":
+    if " " in match[2]:
         yield Value(Kind.NUMBER, match[3])
         yield Value(Kind.WORD, match[1].casefold())
 

@@ -37,6 +37,11 @@ def test_a_fact_is_stated_by_its_value() -> None:
         '{\n  "LM-10382": "red",\n  "BD-59120": "green"\n}',
         "- ballot: LM-10382\n  vote: red\n- ballot: BD-59120\n  vote: green",
         "LM-10382\n  - red\nBD-59120\n  - green",
+        "| | LM-10382 | BD-59120 |\n|---|---|---|\n| vote | red | green |",
+        "| LM-10382 | BD-59120 |\n|---|---|\n| red | green |",
+        "| LM-10382 |\n|---|\n| red |",
+        "BD-59120\tLM-10382\ngreen\tred",
+        "ballot,LM-10382,BD-59120\nvote,red,green",
     ],
 )
 def test_a_fact_with_an_anchor_is_stated_by_the_value_beside_it(text: str) -> None:
@@ -104,10 +109,30 @@ def test_a_slip_changes_one_character_or_turns_two_neighbours(other: str, expect
 
 @pytest.mark.parametrize(
     "text",
-    ["LM-10382\nred", "- LM-10382\n- red", '[{"ballot": "LM-10382"},\n {"vote": "red"}]', "LM-10382. Red is warm."],
+    [
+        "LM-10382\nred",
+        "- LM-10382\n- red",
+        "| BD-59120 | LM-10382 |\n|---|---|\n| red | green |",
+        "| LM-10382 | BD-59120 |\n\n| red | green |",
+        "| LM-10382 | BD-59120 | GX-20931 |\n| red | green |",
+        '[{"ballot": "LM-10382"},\n {"vote": "red"}]',
+        "LM-10382. Red is warm.",
+    ],
 )
 def test_an_anchor_and_a_value_of_different_records_state_no_fact(text: str) -> None:
     assert stated(text, BALLOT, OTHER_BALLOT).facts == frozenset()
+
+
+def test_a_column_may_be_far_below_its_heading_and_beside_columns_about_other_things() -> None:
+    text = f"| place | LM-10382 | BD-59120 |\n| {'-' * 90} | --- | --- |\n| here | red | green |"
+    assert stated(text, BALLOT).facts == {"ballot"}
+    assert stated(text.replace("|", ","), BALLOT).facts == frozenset(), "prose has commas too"
+
+
+def test_a_wrong_value_below_a_heading_contradicts() -> None:
+    found = stated("| LM-10382 | BD-59120 |\n| green | green |", BALLOT, OTHER_BALLOT)
+    assert found.facts == {"other ballot"}
+    assert found.contradicted == {"ballot"}
 
 
 def test_a_changed_value_is_found_in_a_record_of_several_lines() -> None:

@@ -33,6 +33,13 @@ def found(text: str) -> set[Value]:
         "12/48213",
         "agent/3: 48213",
         "48213 crowns",
+        "48213kg",
+        "48,213 kg",
+        "48,213kg.",
+        "48 thousand 213",
+        "48 thousand and 213",
+        "48 thousand two hundred and thirteen",
+        "forty-eight thousand 213",
         '{"value": 48213}',
         "\uff14\uff18\uff12\uff11\uff13",
     ],
@@ -41,7 +48,10 @@ def test_a_number_is_found_in_its_usual_spellings(text: str) -> None:
     assert found(text) == {number(48213)}
 
 
-@pytest.mark.parametrize("text", ["x48213", "1.48213", "4821", "agent/3", "9:30", "48213rd", "1,2,3", "100% sure"])
+@pytest.mark.parametrize(
+    "text",
+    ["x48213", "1.48213", "4821", "agent/3", "9:30", "48213rd", "48213x", "48213m2", "5,000kg", "1,2,3", "100% sure"],
+)
 def test_parts_of_words_and_small_numbers_are_no_values(text: str) -> None:
     assert found(text) == set()
 
@@ -59,6 +69,11 @@ def test_a_seats_number_and_a_grouped_number_beside_it_are_two() -> None:
 )
 def test_a_code_is_found_in_its_usual_spellings(text: str) -> None:
     assert found(text) == {code("KX-44718")}
+
+
+@pytest.mark.parametrize("text", ["KX - 44718", "KX \u2013 44718", "kx -44718"])
+def test_a_code_with_spaces_around_its_hyphen_is_a_code_or_a_number(text: str) -> None:
+    assert found(text) == {code("KX-44718"), number(44718)}
 
 
 def test_a_number_after_a_short_word_is_a_number_or_a_code() -> None:
@@ -87,6 +102,11 @@ def test_a_number_after_a_short_word_is_a_number_or_a_code() -> None:
         "2031-Mar-14",
         "March the 14th, 2031",
         "Friday, 14 March 2031",
+        "fourteenth of March 2031",
+        "the fourteenth day of March, 2031",
+        "March the fourteenth, 2031",
+        "Friday, March fourteenth 2031",
+        "the fourteenth of March two thousand and thirty-one",
     ],
 )
 def test_a_date_is_found_in_its_usual_spellings(text: str) -> None:
@@ -120,4 +140,32 @@ def test_spaces_group_digits_only_if_the_whole_run_is_one_number(text: str, foun
 
 
 def test_numerals_from_which_a_value_could_be_composed_are_no_value() -> None:
-    assert number(48213) not in {each.value for each in values_in(normalised("four eight two one three; 4 8 2 1 3"))}
+    for text in (
+        "four eight two one three",
+        "4 8 2 1 3",
+        "48 and 213 thousand",
+        "48. Thousand. 213",
+        "213 48 thousand",
+    ):
+        assert number(48213) not in {each.value for each in values_in(normalised(text))}, text
+
+
+@pytest.mark.parametrize(
+    ("text", "number_found"),
+    [
+        ("7 million 889 thousand 242", 7_889_242),
+        ("2 million 5", 2_000_005),
+        ("two million 213", 2_000_213),
+        ("1 million 48 thousand", 1_048_000),
+    ],
+)
+def test_powers_of_ten_in_words_may_stand_between_digits(text: str, number_found: int) -> None:
+    assert found(text) == {number(number_found)}
+
+
+def test_days_are_read_in_words_only_beside_their_months() -> None:
+    assert found("First of all, March was cold. The second of 2031 was 14 March 2031.") == {DAY}
+    assert found("the twenty-first of March 2031 and May the thirty-first, 2031") == {
+        Value(Kind.DATE, "2031-03-21"),
+        Value(Kind.DATE, "2031-05-31"),
+    }
