@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from math import sqrt
 from statistics import fmean, stdev
-from typing import Final
+from typing import Final, NamedTuple
 
 from pydantic import JsonValue
 
@@ -13,7 +13,7 @@ from concord.suite import Draw, SuiteTask, flooding_messages
 from concord_evaluator.information.receipts import economy
 from tests.suites_gate.minds import Mind
 from tests.suites_gate.plans import plan_of
-from tests.suites_gate.play import Played, play
+from tests.suites_gate.play import play
 from tests.suites_gate.silent import guesses
 from tests.suites_gate.teams import Distorting, Forgetting, Habits, ScriptedTeam, Telling, Withholding
 
@@ -30,22 +30,22 @@ FEWEST_VALUES: Final = 5
 """Fewer differences have no test."""
 
 
+@dataclass(frozen=True)
 class Silent(Habits):
-    """Of `n` seats, the first `rate * n` in a fixed random order write to nobody."""
+    """Some seats write to nobody."""
 
-    def __init__(self, mind: Mind, rate: float) -> None:
-        self.seats = _first_seats(mind.task, rate)
+    seats: frozenset[str]
 
     def tells(self, telling: Telling) -> Iterable[Telling]:
         """Nothing from the silent seats."""
         return [] if telling.sender in self.seats else [telling]
 
 
+@dataclass(frozen=True)
 class Talkers(Habits):
-    """Of `n` seats, the first `rate * n` in a fixed random order also tell all they know to all neighbours, always."""
+    """Some seats also tell all they know to all neighbours, always."""
 
-    def __init__(self, mind: Mind, rate: float) -> None:
-        self.seats = _first_seats(mind.task, rate)
+    seats: frozenset[str]
 
     def talks(self, seat: str) -> bool:
         """Whether the seat is one of them."""
@@ -118,7 +118,10 @@ LADDERS: Final[Mapping[str, Ladder]] = {
         "Each seat tells nobody each fact of its own brief with this probability.",
         lambda mind, rate: Withholding(mind.task, rate),
     ),
-    "silent seats": Ladder("This part of the seats, rounded down, writes to nobody.", Silent),
+    "silent seats": Ladder(
+        "This part of the seats, rounded down, writes to nobody.",
+        lambda mind, rate: Silent(_first_seats(mind.task, rate)),
+    ),
     "a liar": Ladder("One seat states another value of each fact, in each message, with this probability.", Liar),
     "a solo lead": Ladder(
         "The seat in the middle, which answers or relays, ignores each fact that it is told with this probability.",
@@ -129,7 +132,7 @@ LADDERS: Final[Mapping[str, Ladder]] = {
     ),
     "talkers": Ladder(
         "This part of the seats, rounded down, also tells all it knows to all its neighbours in every round.",
-        Talkers,
+        lambda mind, rate: Talkers(_first_seats(mind.task, rate)),
         costs=False,
     ),
 }
@@ -163,13 +166,10 @@ class Curve:
 
 def climbed(minds: Sequence[Mind], name: str, rungs: Sequence[float] = RUNGS) -> Curve:
     """Plays the rungs of a ladder on tasks. All rungs of a task draw alike, so that a lower one spoils more."""
-    trials = [[_played(mind, LADDERS[name].habits(mind, rung)) for rung in rungs] for mind in minds]
-    outcomes = [[each.credit().outcome for each in played] for played in zip(*trials, strict=True)]
-    economies = [
-        fmean(economy(flooding_messages(each.task), len(each.rounds.messages)) for each in played)
-        for played in zip(*trials, strict=True)
-    ]
-    accused = sum(bool(each.unexplained()) for played in trials for each in played)
+    trials = [_trials(mind, [LADDERS[name].habits(mind, rung) for rung in rungs]) for mind in minds]
+    outcomes = [[each.outcome for each in rung] for rung in zip(*trials, strict=True)]
+    economies = [fmean(each.economy for each in rung) for rung in zip(*trials, strict=True)]
+    accused = sum(each.accused for rungs_of_task in trials for each in rungs_of_task)
     return Curve([fmean(each) for each in outcomes], economies, rises_in(outcomes, rungs), accused)
 
 
@@ -193,13 +193,31 @@ def rises_in(outcomes: Sequence[Sequence[float]], rungs: Sequence[float]) -> lis
     return found
 
 
-def _played(mind: Mind, habits: Habits) -> Played:
+class _Trial(NamedTuple):
+    """What a team reaches on a rung of one task."""
+
+    outcome: float
+    economy: float
+    accused: bool
+
+
+def _trials(mind: Mind, rungs: Sequence[Habits]) -> list[_Trial]:
+    """A trial for each rung. Rungs with equal habits have one trial."""
+    played = {habits: _played(mind, habits) for habits in dict.fromkeys(rungs)}
+    return [played[habits] for habits in rungs]
+
+
+def _played(mind: Mind, habits: Habits) -> _Trial:
     """A trial without partial results: who is told one cannot answer as if it knew the facts."""
     draw = Draw(f"{mind.task.question} {mind.task.briefs[mind.task.seats[0]]}".encode())
-    return play(mind.family, mind.task, ScriptedTeam(mind, plan_of(mind.task), draw, habits, partial_results=0))
+    team = ScriptedTeam(mind, plan_of(mind.task), draw, habits, partial_results=0)
+    played = play(mind.family, mind.task, team)
+    saved = economy(flooding_messages(mind.task), len(played.rounds.messages))
+    return _Trial(played.credit().outcome, saved, bool(played.unexplained()))
 
 
 def _first_seats(task: SuiteTask, rate: float) -> frozenset[str]:
+    """Of `n` seats, the first `rate * n` in a fixed random order."""
     order = Draw(f"order of {task.briefs[task.seats[0]]}".encode()).shuffled(task.seats)
     return frozenset(order[: int(rate * len(order) + 1e-9)])
 

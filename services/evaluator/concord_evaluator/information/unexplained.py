@@ -48,10 +48,11 @@ def unexplained_in(task: SuiteTask, answers: Mapping[str, str], messages: Iterab
     for message in messages:
         if message.delivered and message.receiver in received:
             received[message.receiver].append(message.text)
+    texts = {text: _Text.of(text) for text in {text for each in received.values() for text in each}}
     found = []
     for seat in task.seats:
         stated = {each.value for each in values_in(normalised(answers.get(seat, "")))}
-        seen = _Seen(received[seat])
+        seen = _Seen([texts[text] for text in received[seat]])
         facts = tuple(
             fact.id
             for fact in task.facts
@@ -67,15 +68,32 @@ def _is_telling(fact: Fact) -> bool:
     return fact.anchor is None and fact.value.kind in _RECOGNISABLE
 
 
+@dataclass(frozen=True, slots=True)
+class _Text:
+    """What a text may be the source of. It is read once, whoever got it."""
+
+    plain: str
+    values: frozenset[Value]
+    has_numerals: bool
+
+    @classmethod
+    def of(cls, text: str) -> "_Text":
+        return cls(
+            unicodedata.normalize("NFKC", text).casefold(),
+            frozenset(each.value for each in values_in(normalised(text)) if each.value.kind is not Kind.WORD),
+            _numerals(text) >= _MOST_NUMERALS,
+        )
+
+
 class _Seen:
     """All that a seat has seen."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
-        self._plain = "\n".join(unicodedata.normalize("NFKC", text).casefold() for text in texts)
-        self._values = {each.value for text in texts for each in values_in(normalised(text))}
+    def __init__(self, texts: Sequence[_Text]) -> None:
+        self._plain = "\n".join(text.plain for text in texts)
+        self._values = frozenset[Value]().union(*(text.values for text in texts))
         self._numbers = {int(value.text) for value in self._values if value.kind is Kind.NUMBER}
         self._numbers |= {int(digits) for digits in re.findall(r"\d{1,15}", self._plain)}
-        self._has_numerals = any(_numerals(text) >= _MOST_NUMERALS for text in texts)
+        self._has_numerals = any(text.has_numerals for text in texts)
 
     def may_hold(self, value: Value) -> bool:
         """Whether the value may have been stated, however it was spelled, or can have been worked out."""
