@@ -107,7 +107,8 @@ def plan_trials(config: AssessmentConfig, tasks: list[TaskSpec]) -> list[TrialSp
 
     `num_instances` says how many pairs there are, further runs among them; without it, `num_runs` of every task.
     Trials are numbered, and their seeds drawn from `seed`, before they are shared out, so that shards are parts of one
-    assessment. Trace ids are fresh. Raises ValueError for more than `MAX_TRIALS`.
+    assessment. Of these, only those in `config.trials` are left, in its order. Trace ids are fresh. Raises ValueError
+    for more than `MAX_TRIALS`, and for a trial in `config.trials` that is not planned or named twice.
     """
     n_trials = config.num_instances or config.num_runs * len(tasks)
     if n_trials > MAX_TRIALS:
@@ -119,10 +120,20 @@ def plan_trials(config: AssessmentConfig, tasks: list[TaskSpec]) -> list[TrialSp
         (number, run, task, seed)
         for number, ((run, task), seed) in enumerate(zip(product(runs, tasks), seeds, strict=False), start=1)
     ]
-    return [
+    trials = [
         TrialSpec(trial_id=f"trial-{number}", task_id=task.id, run=run, seed=seed, trace_id=new_trace_id())
         for number, run, task, seed in planned[config.shard_index :: config.num_shards]
     ]
+    return trials if config.trials is None else _chosen(trials, config.trials)
+
+
+def _chosen(trials: list[TrialSpec], chosen: list[tuple[str, int]]) -> list[TrialSpec]:
+    by_name = {(trial.task_id, trial.run): trial for trial in trials}
+    if unplanned := [f"{task} {run}" for task, run in chosen if (task, run) not in by_name]:
+        raise ValueError(f"`trials` names trials that are not planned: {', '.join(unplanned)}")
+    if len(set(chosen)) < len(chosen):
+        raise ValueError("`trials` names a trial twice")
+    return [by_name[each] for each in chosen]
 
 
 @dataclass(frozen=True, slots=True)

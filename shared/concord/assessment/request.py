@@ -50,6 +50,8 @@ Targets = Annotated[
 ]
 """One accepted answer, or several."""
 
+RunNumber = Annotated[int, Field(ge=1, le=MAX_TRIALS)]
+
 SeatCount = Annotated[int, Field(ge=1, le=MAX_PARTICIPANTS)]
 
 Answerers = Annotated[list[ParticipantId], BeforeValidator(_listed), Field(min_length=1, max_length=MAX_PARTICIPANTS)]
@@ -219,6 +221,8 @@ class AssessmentConfig(BaseModel):
     num_runs: Annotated[int, Field(ge=1, le=100)] = 1
     num_instances: Annotated[int, Field(ge=1, le=MAX_TRIALS)] | None = None
     """The number of trials of all shards together; by default, one per task and run."""
+    trials: Annotated[list[tuple[Id, RunNumber]], Field(min_length=1, max_length=MAX_TRIALS)] | None = None
+    """The trials to run of those planned, in this order, each as its task and run; by default, all of them."""
     seed: int = 0
     start: str = "all"
     answer_from: Answerers | None = None

@@ -313,6 +313,8 @@ class TrialRecord(Record):
     task_id: str
     run: int
     seed: int
+    instance_digest: str | None = None
+    """Of what was played: trials with the same are compared one by one. Null in older rows, and of recorded traces."""
     trace_id: str
     state: Literal["completed", "failed", "timeout"]
     error: str | None

@@ -139,6 +139,18 @@ def test_num_instances_sets_the_number_of_trials_over_the_tasks_in_turn(n_tasks:
     ]
 
 
+def test_chosen_trials_are_those_of_the_whole_plan_in_the_order_that_is_asked_for() -> None:
+    tasks = [TaskSpec(id=name, text="x") for name in "ab"]
+    whole = {(trial.task_id, trial.run): trial for trial in plan_trials(AssessmentConfig(num_runs=3), tasks)}
+    chosen = [("b", 3), ("a", 1), ("b", 1)]
+    trials = plan_trials(AssessmentConfig(num_runs=3, trials=chosen), tasks)
+    assert [(trial.task_id, trial.run) for trial in trials] == chosen
+    assert [(each.trial_id, each.seed) for each in trials] == [(whole[one].trial_id, whole[one].seed) for one in chosen]
+    for wrong, reason in (([("a", 4)], "not planned: a 4"), ([("a", 1), ("a", 1)], "twice")):
+        with pytest.raises(ValueError, match=reason):
+            plan_trials(AssessmentConfig(num_runs=3, trials=wrong), tasks)
+
+
 def test_too_many_trials_are_refused_with_their_number() -> None:
     tasks = [TaskSpec(id=str(i), text="x") for i in range(11)]
     with pytest.raises(ValueError, match=f"1100 trials exceed the limit of {MAX_TRIALS}"):

@@ -87,7 +87,7 @@ def scoring_of(plan: AssessmentPlan, records: Sequence[TrialRecord], scores: Sco
     """How the score was made from the usable records."""
     judged = Counter(record.grading.source for record in records if record.grading is not None)
     high = scores.overall_high
-    kind = ranking_kind(plan, basis_of(plan), complete=not scores.n_lost)
+    kind = ranking_kind(plan, basis_of(plan), complete=not scores.n_lost and plan.config.trials is None)
     return Scoring(
         version=SCORING_VERSION,
         basis=kind.basis,

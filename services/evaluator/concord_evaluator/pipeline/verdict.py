@@ -1,6 +1,7 @@
 """The verdict on a trial: its grading, its score, and its record in the row."""
 
 from concord.assessment import AssessmentPlan, Mode, TrialSpec
+from concord.assessment.instances import instance_digest
 from concord.assessment.results import Grading, Judgment, LatencySummary, MetricStatus, TrialRecord
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
 from concord_evaluator.pipeline.score_inputs import answerers
@@ -24,7 +25,7 @@ def verdict_on(
         scored = score_outcome(grading, None if team_task is None else team_task.credited)
     passed = None if scored.overall is None else scored.overall >= plan.config.thresholds.pass_mark
     return JudgedTrial(
-        record=_record(trial, evaluation, judgment, grading, scored, passed),
+        record=_record(trial, instance_digest(plan, trial), evaluation, judgment, grading, scored, passed),
         failure=evaluation.failure,
         structure=_labelled(evaluation),
         latencies=tuple(evaluation.latencies),
@@ -79,6 +80,7 @@ def _labelled(evaluation: TrialEvaluation) -> TeamStructure | None:
 
 def _record(
     trial: TrialSpec,
+    digest: str | None,
     evaluation: TrialEvaluation,
     judgment: Judgment | None,
     grading: Grading | None,
@@ -91,6 +93,7 @@ def _record(
         task_id=trial.task_id,
         run=trial.run,
         seed=trial.seed,
+        instance_digest=digest,
         trace_id=trial.trace_id,
         state=outcome.state,
         error=outcome.error,
