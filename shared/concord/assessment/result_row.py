@@ -21,6 +21,7 @@ from concord.assessment.results import (
     TrialRecord,
 )
 from concord.assessment.thresholds import Fraction
+from concord.assessment.verdict import Verdict
 
 
 class AgentRecord(Record):
@@ -215,6 +216,8 @@ class Detail(Record):
     """The commitment to the secret that families generated the tasks from; null without such tasks."""
     bundle_sha256: str | None = None
     """The SHA-256 of the bundle that the row can be computed from again; null without one."""
+    verdict: Verdict | None = None
+    """What a reader asks first, computed from the rest of the row; null in rows of earlier versions."""
     assessment_results: JsonValue = None
     """Of scenarios, a list with an object for each trial (`data/schemas/assessment_results.schema.json`); else null."""
     warnings: list[str]

@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from concord.assessment.team_results import TeamTaskRecord
 from concord.assessment.thresholds import Fraction
+from concord.assessment.verdict import Cause
 from concord.trace.attributes import EdgeKind
 
 MAX_CALLS = 1000
@@ -196,6 +197,8 @@ class Judgment(Record):
 
     source: Literal["rules", "llm"]
     reason: str | None
+    model_failed: bool = False
+    """Whether the rules judge in place of a configured model that gave no judgment; `reason` says why."""
     overall_score: Fraction | None
     task_success: Fraction | None
     coordination_quality: Quality | None
@@ -341,4 +344,7 @@ class TrialRecord(Record):
     trace_integrity: TraceIntegrity
     team_task: TeamTaskRecord | None = None
     """Null for a task that no family generated."""
+    causes: list[Cause] = []
+    """Of a task of the user's own: what its messages and answers show of why it is not right. Points are of the 100 of
+    this trial."""
     judge: Judgment | None

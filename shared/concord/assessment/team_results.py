@@ -53,6 +53,8 @@ class PartFailure(TeamRecord):
     facts: list[str]
     """The lost facts; at most `MAX_NAMED_FACTS`, the rest counted as omitted."""
     facts_omitted: int = 0
+    lost: Fraction | None = None
+    """The share of the trial's outcome that the part is short of, divided equally among the causes of the part."""
 
 
 class UnprovenPart(TeamRecord):
@@ -63,6 +65,8 @@ class UnprovenPart(TeamRecord):
     facts: list[str]
     """At most `MAX_NAMED_FACTS`, the rest counted as omitted."""
     facts_omitted: int = 0
+    lost: Fraction | None = None
+    """The share of the trial's outcome that is not credited for want of these facts."""
 
 
 class UnexplainedKnowledge(TeamRecord):

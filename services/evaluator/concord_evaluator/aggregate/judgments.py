@@ -29,6 +29,7 @@ def merged_judgment(judgments: Sequence[Judgment]) -> Judgment | None:
     return Judgment(
         source="llm" if all(judgment.source == "llm" for judgment in judgments) else "rules",
         reason="; ".join(reasons) or None,
+        model_failed=any(judgment.model_failed for judgment in judgments),
         overall_score=mean(judgment.overall_score for judgment in judgments),
         task_success=mean(judgment.task_success for judgment in judgments),
         coordination_quality=label if labels[label] else None,

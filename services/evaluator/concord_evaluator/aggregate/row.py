@@ -8,7 +8,6 @@ from pydantic import JsonValue
 from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.jobs import TrialVerdict
 from concord.assessment.result_row import Detail, InfrastructureFailure, ResultRow, TaskRewards
-from concord.assessment.results import TrialRecord
 from concord_assistant.results import AssessmentResults
 from concord_evaluator.aggregate.controls import control_records, is_control
 from concord_evaluator.aggregate.judgments import frequent, judgments_of, merged_judgment, reasoning
@@ -30,6 +29,7 @@ from concord_evaluator.criteria import MAX_RESULTS, shortened_results
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.metrics import metric_ids
 from concord_evaluator.pipeline import JUDGE, evaluator_ids
+from concord_evaluator.verdict import verdict_of
 
 TEAMS: Final = "graph-assessment"
 ASSISTANTS: Final = "assistant-assessment"
@@ -53,7 +53,7 @@ def make_row(
     of_team = plan.model_copy(update={"trials": [each for each in plan.trials if not is_control(plan, each.task_id)]})
     scores = scores_of(of_team, [trial.record for trial in usable])
     detail = _detail(of_team, trials, usable, failures, scores, verdicts)
-    return ResultRow(
+    whole = ResultRow(
         pass_rate=scores.pass_rate,
         time_used=sum(trial.record.time_used for trial in trials),
         domain=ASSISTANTS if plan.tasks and all(task.scenario for task in plan.tasks) else TEAMS,
@@ -65,6 +65,16 @@ def make_row(
         ),
         detail=detail,
     )
+    return _with_verdict(whole, plan.config.num_shards)
+
+
+def _with_verdict(row: ResultRow, n_shards: int) -> ResultRow:
+    """The row with its verdict, which needs all of its trials, and then with trials that fit."""
+    shown = shortened_to_fit(row.detail.trials, n_shards)
+    shortened = sum(record != short for record, short in zip(row.detail.trials, shown, strict=True))
+    warnings = [f"{shortened} trials are shortened, because the row would exceed its size limit"] if shortened else []
+    changes = {"verdict": verdict_of(row), "trials": shown, "warnings": [*row.detail.warnings, *warnings]}
+    return row.model_copy(update={"detail": row.detail.model_copy(update=changes)})
 
 
 def _detail(
@@ -77,8 +87,7 @@ def _detail(
 ) -> Detail:
     roster, records, judgments = declared_agents(plan), [trial.record for trial in usable], judgments_of(usable)
     by_team = [trial for trial in trials if not is_control(plan, trial.record.task_id)]
-    graph, all_records = graph_metrics(usable), [trial.record for trial in trials]
-    shown = shortened_to_fit(all_records, plan.config.num_shards)
+    graph = graph_metrics(usable)
     return Detail(
         assessment_id=plan.assessment_id,
         started_at=plan.started_at,
@@ -95,7 +104,7 @@ def _detail(
         agents=agent_records(by_team, roster),
         metrics=mean_metrics(records),
         findings=merge_findings(records),
-        trials=shown,
+        trials=[trial.record for trial in trials],
         judge=merged_judgment(judgments),
         scoring=scoring_of(plan, records, scores),
         statistics=statistics_of(scores),
@@ -105,11 +114,7 @@ def _detail(
         seat_containers=plan.seat_containers,
         task_secret_sha256=plan.task_commitment,
         assessment_results=_assessment_results(plan, verdicts),
-        warnings=[
-            *_contact_warnings(infrastructure),
-            *_warnings(plan, trials),
-            *_shortened_warnings(all_records, shown),
-        ],
+        warnings=[*_contact_warnings(infrastructure), *_warnings(plan, trials)],
     )
 
 
@@ -130,12 +135,6 @@ def _assessment_results(plan: AssessmentPlan, verdicts: Sequence[TrialVerdict]) 
 def _contact_warnings(infrastructure: Sequence[InfrastructureFailure]) -> list[str]:
     """A warning for each participant that could not be contacted and was left out of the assessment."""
     return [failure.message for failure in infrastructure if failure.stage == "contact"]
-
-
-def _shortened_warnings(records: Sequence[TrialRecord], shown: Sequence[TrialRecord]) -> list[str]:
-    """A warning if any trials are not shown in full."""
-    shortened = sum(record != short for record, short in zip(records, shown, strict=True))
-    return [f"{shortened} trials are shortened, because the row would exceed its size limit"] if shortened else []
 
 
 def _infrastructure_failures(

@@ -23,8 +23,12 @@ from concord_evaluator.information.receipts import Unproven
 from concord_evaluator.information.unexplained import Unexplained
 
 
-def listed_failures(failures: Sequence[Failure]) -> list[PartFailure]:
-    """At most `MAX_FAILURES` failures in their order, among them one of each cause and seat."""
+def listed_failures(failures: Sequence[Failure], lost: Mapping[str, float]) -> list[PartFailure]:
+    """At most `MAX_FAILURES` failures in their order, among them one of each cause and seat.
+
+    `lost`: by part, the share of the outcome that it is short of. Causes of one part share it equally.
+    """
+    causes = Counter(each.part for each in failures)
     return [
         PartFailure(
             part=each.part,
@@ -33,19 +37,24 @@ def listed_failures(failures: Sequence[Failure]) -> list[PartFailure]:
             step_id=each.step_id,
             facts=list(each.facts[:MAX_NAMED_FACTS]),
             facts_omitted=max(0, len(each.facts) - MAX_NAMED_FACTS),
+            lost=lost.get(each.part, 0.0) / causes[each.part],
         )
         for each in _some_of_each_kind(failures)
     ]
 
 
-def listed_unproven(found: Sequence[Unproven]) -> list[UnprovenPart]:
-    """At most `MAX_FAILURES` unproven parts, each with at most `MAX_NAMED_FACTS` of its facts."""
+def listed_unproven(found: Sequence[Unproven], lost: Mapping[str, float]) -> list[UnprovenPart]:
+    """At most `MAX_FAILURES` unproven parts, each with at most `MAX_NAMED_FACTS` of its facts.
+
+    `lost`: by part, the share of the outcome that is not credited.
+    """
     return [
         UnprovenPart(
             part=each.part,
             seat=each.seat,
             facts=list(each.facts[:MAX_NAMED_FACTS]),
             facts_omitted=max(0, len(each.facts) - MAX_NAMED_FACTS),
+            lost=lost.get(each.part, 0.0),
         )
         for each in found[:MAX_FAILURES]
     ]

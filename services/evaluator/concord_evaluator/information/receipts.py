@@ -48,6 +48,11 @@ def credit_of(task: SuiteTask, grade: Grade, flow: Flow, answered: Answered) -> 
     return Credit(parts, tuple(unproven))
 
 
+def lost_by_part(whole: Mapping[str, float], kept: Mapping[str, float]) -> dict[str, float]:
+    """By part, the share of the outcome that is lost where parts worth `whole` (0 to 1) keep only `kept`."""
+    return {part: max(0.0, value - kept.get(part, 0.0)) / len(whole) for part, value in whole.items()}
+
+
 def information(task: SuiteTask, flow: Flow, answered: Answered) -> float | None:
     """The share of needed facts outside the answering seats' own briefs that reached them before they answered.
 

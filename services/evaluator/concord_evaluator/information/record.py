@@ -16,7 +16,7 @@ from concord_evaluator.information.exchanges import Exchanged, by_calls, by_roun
 from concord_evaluator.information.failures import failures_of
 from concord_evaluator.information.flow import Flow, flow_of
 from concord_evaluator.information.listing import flow_record, listed_failures, listed_unexplained, listed_unproven
-from concord_evaluator.information.receipts import Credit, credit_of, economy, information
+from concord_evaluator.information.receipts import Credit, credit_of, economy, information, lost_by_part
 from concord_evaluator.information.unexplained import unexplained_in
 
 MAX_NAMED: Final = 5
@@ -40,6 +40,7 @@ def team_task_record(
     failures = [] if alone else failures_of(task, family, answers, flow, exchanged.answered, exchanged.turns)
     grade = family.grade(answers, task.key)
     credit = Credit(grade.parts) if spec.control else credit_of(task, grade, flow, exchanged.answered)
+    values = {part.id: grade.parts.get(part.id, 0.0) for part in task.parts}
     is_whole = exchanged.is_complete and not exchanged.cut
     unexplained = unexplained_in(task, answers, exchanged.messages) if is_whole and not alone else []
     in_calls = spec.exchange is Exchange.CALLS
@@ -59,12 +60,12 @@ def team_task_record(
         redundant=exchanged.redundant(flow),
         credited=credit.outcome,
         information=None if spec.control else information(task, flow, exchanged.answered),
-        unproven=listed_unproven(credit.unproven),
+        unproven=listed_unproven(credit.unproven, lost_by_part(values, credit.parts)),
         unproven_omitted=max(0, len(credit.unproven) - MAX_FAILURES),
         cut_messages=exchanged.cut,
         **_yardsticks(task, exchanged, in_calls=in_calls, passed=passed),
         coverage=[_coverage(task, flow, time) for time in exchanged.times],
-        failures=listed_failures(failures),
+        failures=listed_failures(failures, lost_by_part(dict.fromkeys(values, 1.0), values)),
         failures_omitted=max(0, len(failures) - MAX_FAILURES),
         unexplained=listed_unexplained(unexplained),
         flow=flow_record(task, flow, exchanged.answered, failures) if spec.control is None else None,

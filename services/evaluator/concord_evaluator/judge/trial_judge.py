@@ -162,4 +162,5 @@ async def _judged(
             reason=str(error),
         )
         addressed, answers = isinstance(error, JudgeAddressedError), screened.evidence.answers
-        return judge_by_rules(evaluation, plan.mode, str(error), addressed=addressed, answers=answers)
+        by_rules = judge_by_rules(evaluation, plan.mode, str(error), addressed=addressed, answers=answers)
+        return by_rules.model_copy(update={"model_failed": not addressed})

@@ -18,19 +18,19 @@ def failure(number: int, cause: Cause = Cause.NOT_SENT, seat: str = BOB, facts: 
 
 
 def test_few_failures_are_all_listed_in_their_order() -> None:
-    assert [each.part for each in listed_failures([failure(2), failure(1)])] == ["part 2", "part 1"]
+    assert [each.part for each in listed_failures([failure(2), failure(1)], {})] == ["part 2", "part 1"]
 
 
 def test_of_many_failures_one_of_each_cause_and_seat_is_listed() -> None:
     many = [failure(number) for number in range(MAX_FAILURES + 50)]
     rare = [failure(999, Cause.CHANGED, CYN), failure(1000, seat=CYN)]
-    listed = listed_failures([*many, *rare])
+    listed = listed_failures([*many, *rare], {})
     assert len(listed) == MAX_FAILURES
     assert [each.part for each in listed[-2:]] == ["part 999", "part 1000"]
 
 
 def test_the_facts_of_a_failure_and_of_unexplained_knowledge_are_bounded_and_counted() -> None:
-    [listed] = listed_failures([failure(1, facts=MAX_NAMED_FACTS + 3)])
+    [listed] = listed_failures([failure(1, facts=MAX_NAMED_FACTS + 3)], {})
     assert (len(listed.facts), listed.facts_omitted) == (MAX_NAMED_FACTS, 3)
     [known] = listed_unexplained([Unexplained(BOB, tuple(map(str, range(MAX_NAMED_FACTS + 1))))])
     assert (len(known.facts), known.facts_omitted) == (MAX_NAMED_FACTS, 1)

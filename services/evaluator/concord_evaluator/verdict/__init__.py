@@ -1,0 +1,5 @@
+"""The verdict on an assessment, computed from the facts of its row. Pure."""
+
+from concord_evaluator.verdict.verdict import verdict_of
+
+__all__ = ["verdict_of"]

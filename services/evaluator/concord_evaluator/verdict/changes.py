@@ -1,0 +1,24 @@
+"""The changes that causes call for: a repair where tests show that it repairs such a fault, else a look at a step."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from concord.assessment.verdict import Cause, CauseKind, Change
+
+REPAIRED: Final[frozenset[CauseKind]] = frozenset()
+"""The kinds whose change is known to repair them."""
+
+
+def changes_for(causes: Iterable[Cause]) -> list[Change]:
+    """A change for each cause that a change repairs, or that has a step to look at."""
+    return [
+        Change(
+            kind=cause.kind,
+            agents=cause.agents,
+            facts=[each.text for each in cause.evidence] if cause.kind in REPAIRED else [],
+            step_id=cause.steps[0] if cause.steps else None,
+            repairs=cause.kind in REPAIRED,
+        )
+        for cause in causes
+        if cause.kind in REPAIRED or cause.steps
+    ]

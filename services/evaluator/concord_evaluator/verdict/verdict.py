@@ -1,0 +1,87 @@
+"""The verdict of a row: computed once, and rendered by the terminal, the page, and the row's own texts."""
+
+from collections.abc import Mapping, Sequence
+
+from pydantic import TypeAdapter, ValidationError
+
+from concord.assessment.result_row import Detail, Figure, ResultRow
+from concord.assessment.results import TrialRecord
+from concord.assessment.verdict import Estimate, Figures, Lift, Verdict
+from concord_assistant.results import AssessmentResults
+from concord_evaluator.verdict.causes import ranked_causes
+from concord_evaluator.verdict.changes import changes_for
+from concord_evaluator.verdict.unknown import unknown_of
+
+_RESULTS: TypeAdapter[list[AssessmentResults]] = TypeAdapter(list[AssessmentResults])
+
+
+def verdict_of(row: ResultRow) -> Verdict:
+    """The verdict that follows from the other fields of a row. Its trials must not be shortened yet."""
+    detail, scoring = row.detail, row.detail.scoring
+    trials = [trial for trial in detail.trials if trial.usable and not _is_control(trial)]
+    results, planned = _results_by_trial(detail), _planned(row, trials)
+    ranked = ranked_causes(trials, results, planned)
+    return Verdict(
+        passed=_passed(row),
+        score=None if row.score is None else _score(row, row.score),
+        mark=100 * scoring.pass_threshold,
+        trials=planned,
+        trials_passed=scoring.passed_trials,
+        causes=ranked.causes,
+        causes_left_out=ranked.left_out,
+        points_left_out=ranked.points_left_out,
+        changes=changes_for(ranked.causes),
+        unknown=unknown_of(row, trials, results, planned),
+        figures=_figures(row),
+    )
+
+
+def _is_control(trial: TrialRecord) -> bool:
+    return trial.team_task is not None and trial.team_task.control is not None
+
+
+def _planned(row: ResultRow, trials: Sequence[TrialRecord]) -> int:
+    """The planned trials of the team: those that count, and those that have no evaluation."""
+    scoring = row.detail.scoring
+    judged = scoring.judged_by_code + scoring.judged_by_model + scoring.judged_by_record
+    return max(len(trials), judged + scoring.unjudged)
+
+
+def _passed(row: ResultRow) -> bool | None:
+    scoring, mark = row.detail.scoring, 100 * row.detail.scoring.pass_threshold
+    if row.score is None or scoring.basis == "structure":
+        return None
+    if row.score >= mark:
+        return True
+    return False if max(row.score, scoring.score_high or 0.0) < mark else None
+
+
+def _score(row: ResultRow, score: float) -> Estimate:
+    return Estimate(value=score, low=row.detail.statistics.score_low, high=row.detail.statistics.score_high)
+
+
+def _figures(row: ResultRow) -> Figures:
+    scoring = row.detail.scoring
+    return Figures(
+        outcome=next((part.value for part in scoring.sub_scores if part.id == "outcome"), None),
+        information=_estimate(scoring.information),
+        economy=_estimate(scoring.economy),
+        lift=[
+            Lift(control=each.control, value=each.gap, low=each.gap_low, high=each.gap_high)
+            for each in row.detail.controls
+        ],
+        latency_ms=row.detail.latency_metrics.avg,
+    )
+
+
+def _estimate(figure: Figure | None) -> Estimate | None:
+    return None if figure is None else Estimate(value=figure.value, low=figure.low, high=figure.high)
+
+
+def _results_by_trial(detail: Detail) -> Mapping[str, AssessmentResults]:
+    """The results of the trials in scenarios; none if they are unreadable."""
+    try:
+        found = _RESULTS.validate_python(detail.assessment_results or [], extra="ignore")
+    except ValidationError:
+        return {}
+    return {each.assessment_id.rpartition("/")[2]: each for each in found}

@@ -1,0 +1,208 @@
+"""The sentences of a verdict: templates over its fields, for the row, the terminal, the page and status updates."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from concord.assessment.verdict import Cause, CauseKind, Change, Estimate, Unknown, UnknownKind, Verdict
+
+MAX_REASONED: Final = 3
+"""Causes in the row's `reasoning`; `weaknesses` has all."""
+
+DEEDS: Final[Mapping[CauseKind, str]] = {
+    CauseKind.NOT_SENT: "told nobody",
+    CauseKind.MISDIRECTED: "told only seats that could not use",
+    CauseKind.NOT_PASSED_ON: "was told and did not pass on",
+    CauseKind.CHANGED: "changed, and told others something else",
+    CauseKind.CONTRADICTED: "took back what it had told, and told something else",
+    CauseKind.INVENTED: "told a value that stands in no brief",
+    CauseKind.TRUNCATED: "wrote a message that was cut off",
+    CauseKind.TOO_LATE: "told too late",
+    CauseKind.ANSWERED_EARLY: "answered before it could know",
+    CauseKind.NOT_USED: "knew everything it needed and answered wrong",
+    CauseKind.UNREADABLE: "replied in a form that cannot be read",
+    CauseKind.NO_ANSWER: "gave no answer",
+    CauseKind.AGENT_FAILED: "failed",
+    CauseKind.UNPROVEN: "answered right, and no message told it",
+    CauseKind.EMPTY_ANSWER: "gave an empty answer",
+    CauseKind.NEVER_ASKED: "was never asked",
+    CauseKind.DISAGREED: "stated different values",
+    CauseKind.WRONG_VALUE: "was the first to say the wrong value",
+    CauseKind.LOST_VALUE: "was told the right value, and lost it",
+    CauseKind.CALLS_FAILED: "failed when it was called",
+    CauseKind.CRITERION: "not met",
+    CauseKind.UNEXPLAINED: "the answer is not right, and no cause could be shown",
+}
+"""What the agents of a cause did."""
+
+_COUNTED: Final[Mapping[CauseKind, str]] = {
+    CauseKind.CALLS_FAILED: "call",
+    CauseKind.CRITERION: "time",
+    CauseKind.UNEXPLAINED: "answer",
+}
+_OF_ANSWERS: Final = frozenset(
+    {
+        CauseKind.EMPTY_ANSWER,
+        CauseKind.NEVER_ASKED,
+        CauseKind.DISAGREED,
+        CauseKind.WRONG_VALUE,
+        CauseKind.LOST_VALUE,
+    }
+)
+"""The kinds of causes whose count is of trials."""
+
+_REPAIRS: Final[Mapping[CauseKind, str]] = {}
+"""What to do about a cause: after the names of its agents."""
+
+
+@dataclass(frozen=True, slots=True)
+class CauseText:
+    """A cause in words: `agent/2`, `told nobody: the reading`, `20.0 points; 4 wrong parts in sort`."""
+
+    subject: str
+    text: str
+    cost: str
+
+    @property
+    def sentence(self) -> str:
+        """All of it on one line."""
+        return f"{self.subject} {self.text} ({self.cost})" if self.subject else f"{self.text} ({self.cost})"
+
+
+def outcome_word(verdict: Verdict) -> str:
+    """One word, or two."""
+    if verdict.score is None or _structure_only(verdict):
+        return "Not played" if _structure_only(verdict) else "Not judged" if verdict.trials else "Nothing assessed"
+    return {True: "Passed", False: "Failed", None: "Undecided"}[verdict.passed]
+
+
+def outcome_text(verdict: Verdict) -> str:
+    """`Failed: 1 of 3 trials reached the mark of 66`."""
+    if verdict.score is None or _structure_only(verdict):
+        return f"{outcome_word(verdict)}: {_counted(verdict.trials, 'trial')}"
+    return (
+        f"{outcome_word(verdict)}: {verdict.trials_passed:,} of {_counted(verdict.trials, 'trial')} reached the mark "
+        f"of {verdict.mark:g}"
+    )
+
+
+def score_text(verdict: Verdict) -> str:
+    """`Score 83.0 of 100 (95 %: 70 to 92)`."""
+    if verdict.score is None:
+        return "No score"
+    return f"Score {verdict.score.value:.1f} of 100{_interval(verdict.score)}"
+
+
+def cause_text(cause: Cause) -> CauseText:
+    """The words of a cause. They hold texts of agents, and are to be made printable."""
+    evidence = ", ".join(_evidence(cause))
+    if cause.kind in (CauseKind.CRITERION, CauseKind.UNEXPLAINED):
+        subject = f"{cause.part}:" if cause.part else ""
+    else:
+        subject = " or ".join(cause.agents) or "Nobody knows who"
+    deed = DEEDS[cause.kind]
+    return CauseText(subject, f"{deed}: {evidence}" if evidence else deed, _cost(cause))
+
+
+def change_text(change: Change) -> str:
+    """What to do about a cause, or where to look."""
+    who = " or ".join(change.agents) or "The team"
+    if change.repairs:
+        about = f" ({', '.join(change.facts)})" if change.facts else ""
+        return f"{who}: {_REPAIRS[change.kind]}{about}"
+    return f"{who}: look at step {change.step_id}"
+
+
+def unknown_text(unknown: Unknown) -> str:
+    """A sentence on what is unknown, and what it may be worth."""
+    names = ", ".join(unknown.agents)
+    if unknown.count > len(unknown.agents) > 0:
+        names += f" and {unknown.count - len(unknown.agents)} more"
+    sentence = _UNKNOWN[unknown.kind].format(n=f"{unknown.count:,}", s="" if unknown.count == 1 else "s", names=names)
+    if unknown.reasons:
+        more = f"; and {unknown.reasons_omitted:,} more" if unknown.reasons_omitted else ""
+        sentence += f": {'; '.join(unknown.reasons)}{more}"
+    return sentence + (f" ({unknown.points:.1f} points)" if unknown.points else "")
+
+
+def reasoning_of(verdict: Verdict) -> str:
+    """The verdict in sentences: outcome, score, the causes that cost most, and what is unknown."""
+    causes = [cause_text(cause).sentence for cause in verdict.causes[:MAX_REASONED]]
+    others = len(verdict.causes) - len(causes) + verdict.causes_left_out
+    sentences = [outcome_text(verdict), score_text(verdict), *causes]
+    if others:
+        sentences.append(f"{_counted(others, 'more cause')}")
+    return " ".join(f"{sentence}." for sentence in [*sentences, *map(unknown_text, verdict.unknown)])
+
+
+def strengths_of(verdict: Verdict) -> list[str]:
+    """What went well, as far as it is known."""
+    return list(_strengths(verdict))
+
+
+def weaknesses_of(verdict: Verdict) -> list[str]:
+    """The causes, and how many others there are."""
+    found = [cause_text(cause).sentence for cause in verdict.causes]
+    if verdict.causes_left_out:
+        found.append(f"{_counted(verdict.causes_left_out, 'more cause')} ({verdict.points_left_out:.1f} points)")
+    return found
+
+
+def _strengths(verdict: Verdict) -> Iterator[str]:
+    if verdict.score is None or _structure_only(verdict):
+        return
+    if verdict.score.value >= 100:
+        yield "Every trial earned all of its points"
+    elif verdict.trials_passed:
+        yield f"{verdict.trials_passed:,} of {_counted(verdict.trials, 'trial')} reached the mark"
+    if verdict.figures.information is not None and verdict.figures.information.value >= 1:
+        yield "Every needed fact reached the seats that needed it"
+
+
+def _evidence(cause: Cause) -> Iterator[str]:
+    for each in cause.evidence:
+        said = each.text if each.agent is None or each.agent in cause.agents else f"{each.agent}: {each.text}"
+        yield said if each.step_id is None else f"{said} (step {each.step_id})"
+    if cause.evidence_omitted:
+        yield f"and {cause.evidence_omitted:,} more"
+
+
+def _cost(cause: Cause) -> str:
+    parts = ["points unknown" if cause.points is None else f"{cause.points:.1f} points"]
+    times = [] if cause.kind in _OF_ANSWERS else [_counted(cause.count, _COUNTED.get(cause.kind, "wrong part"))]
+    if cause.trials_count > 1:
+        times.append(_counted(cause.trials_count, "trial"))
+    if cause.tasks and cause.part not in cause.tasks:
+        times.append(cause.tasks[0] if len(cause.tasks) == 1 else _counted(len(cause.tasks), "task"))
+    parts += [", ".join(times)] if times else []
+    return "; ".join(parts if cause.certainty == "proven" else [*parts, cause.certainty])
+
+
+def _structure_only(verdict: Verdict) -> bool:
+    return any(each.kind is UnknownKind.STRUCTURE_ONLY for each in verdict.unknown)
+
+
+def _interval(estimate: Estimate) -> str:
+    return (
+        "" if estimate.low is None or estimate.high is None else f" (95 %: {estimate.low:.0f} to {estimate.high:.0f})"
+    )
+
+
+def _counted(n: int, thing: str) -> str:
+    return f"{n:,} {thing}" if n == 1 else f"{n:,} {thing}s"
+
+
+_UNKNOWN: Final[Mapping[UnknownKind, str]] = {
+    UnknownKind.NOT_JUDGED: "Nobody judged {n} trial{s}",
+    UnknownKind.MODEL_FAILED: "The configured model gave no judgment of {n} trial{s}",
+    UnknownKind.LOST: "{n} trial{s} could not be evaluated",
+    UnknownKind.UNREACHED: "{n} participant{s} could not be reached",
+    UnknownKind.UNCHECKED: "{n} criterion check{s} failed",
+    UnknownKind.NOT_OBSERVED: "Calls by {names}, if any, could not be observed",
+    UnknownKind.STEPS_LOST: "{n} step{s} of the trace came too late, were dropped or contradict each other",
+    UnknownKind.SPREAD: "How much the score varies cannot be told: {n} trial{s} of one task",
+    UnknownKind.NEAR_MARK: "Whether it would pass again is open: the interval contains the mark",
+    UnknownKind.TEAMWORK: "What the team added is not measured: nobody did the tasks alone",
+    UnknownKind.NOT_ISOLATED: "What the {n} seat{s} shared beside their messages is not proven",
+    UnknownKind.STRUCTURE_ONLY: "The pattern was given and not played, so only its structure is known",
+}
