@@ -107,7 +107,9 @@ class _Colleagues:
     assignment: Assignment | None
 
     async def ask(self, name: str, text: str) -> str:
-        """A colleague's answer; empty if it fails."""
+        """A colleague's answer; empty if it fails, or if nobody has that name."""
+        if name not in self.urls:
+            return ""
         try:
             answer = await self.messenger.send(self.urls[name], text=text, assignment=self.assignment, callee_id=name)
         except (AgentUnreachableError, RemoteError):

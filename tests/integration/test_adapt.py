@@ -11,11 +11,13 @@ import pytest
 from fastapi import FastAPI, Request
 
 from concord.a2a import IncomingMessage, TaskHandle
+from concord.assessment.request import Exchange
 from concord.trust.proxy_urls import observed_peers
 from concord.wire.roster import RosterEntry
 from concord_cli.adapt.connection import Answer, serve
 from concord_cli.adapt.proxies import IncomingProxy, OutgoingProxy
 from concord_cli.adapt.trials import Trials
+from concord_gateway.calls.channel import Channel, Channels, SeatPlace
 from concord_gateway.proxy import Upstream
 from tests.integration.collectors import NO_TLS, collector
 from tests.integration.observed import SECRET, RunningGateway, TrialParticipant, running_gateway, send
@@ -163,3 +165,13 @@ async def test_the_gateway_knows_only_the_addresses_of_other_participants(adapte
     async with asyncio.timeout(60):
         while await status(adapted.peer_url) != 403:
             await asyncio.sleep(0.1)
+
+
+async def test_without_its_peers_an_agent_that_calls_a_configured_address_is_refused(adapted: Adapted) -> None:
+    claims = adapted.participant.claims
+    channels = Channels(adapted.gateway.storage.assessments, adapted.gateway.storage.registry, adapted.gateway.url)
+    place = SeatPlace(entry=RosterEntry(id="a", url="http://127.0.0.1:9/"), context_id="", neighbours=())
+    alone = Channel(exchange=Exchange.CALLS, seats=[place], alone=True, is_open=True)
+    await channels.save(claims.assessment_id, claims.trace_id, alone)
+    answer = await adapted.http.post(adapted.peer_url, json=send("message/send"))
+    assert (answer.status_code, answer.json()) == (404, {"detail": "no such agent in this assessment"})

@@ -155,9 +155,11 @@ def _counted(rows: Iterable[ResultRow]) -> Iterator[tuple[str, TrialRecord]]:
     """
     for row in rows:
         for trial in row.detail.trials:
-            if trial.team_task is not None and trial.team_task.control is not None:
-                continue
-            if trial.usable and (trial.overall_score is not None or row.detail.scoring.unjudged):
+            if (
+                trial.usable
+                and not trial.is_control
+                and (trial.overall_score is not None or row.detail.scoring.unjudged)
+            ):
                 recorded = row.detail.mode is Mode.RECORDED
                 yield row.detail.assessment_id if recorded else trial.task_id, trial
 

@@ -89,7 +89,8 @@ def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = n
     Raises UsageError for a trial that is not in the row.
     """
     scope = scope_of(row, trial_id)
-    flows = flows_of(scope.trials)
+    played = [trial for trial in scope.trials if trial_id is not None or not trial.is_control]
+    flows = flows_of(played)
     trials = trials_of(scope.trials)
     lone = is_lone_assistant(row.detail)
     assistant = assistant_section_of(scenario_results(row.detail, trial_id))
@@ -97,7 +98,7 @@ def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = n
     return Page(
         head=headline_of(scope),
         unfinished=_unfinished(scope),
-        wrong=[] if assistant is not None else wrong_answers(scope.trials),
+        wrong=[] if assistant is not None else wrong_answers(played),
         team=section_of(
             scope.trials,
             row.detail.controls if trial_id is None else (),

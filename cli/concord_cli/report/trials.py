@@ -16,6 +16,12 @@ from concord_cli.report.timeline import Timeline, draw
 from concord_cli.row_text.interactions import coordination_label
 from concord_cli.row_text.score import JUDGED_BY, grading_source_text
 
+_CONTROLS: Final = {
+    "solo": "one agent had all briefs",
+    "silent": "no message was delivered",
+    "alone": "the starting agent had no peers",
+}
+
 LONG_ANSWER: Final = 600
 """A longer answer (characters) is folded."""
 
@@ -62,7 +68,6 @@ class TeamTaskView:
     failures: FailureRows
     journey: Journey | None
     matrix: Matrix | None
-    control: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +75,7 @@ class TrialView:
     """A trial in full. `findings` is empty on a page with a single trial, which has them at its head."""
 
     line: TrialLine
+    control: str | None
     team_task: TeamTaskView | None
     grading: GradingView | None
     error: str | None
@@ -158,6 +164,7 @@ def _view(
     answer = None if trial.answer is None else visible(trial.answer).strip()
     return TrialView(
         line=line,
+        control=_CONTROLS.get(trial.control or (trial.team_task and trial.team_task.control) or ""),
         team_task=_team_task(trial, names),
         grading=None if trial.grading is None else _grading(trial.grading),
         error=None if trial.error is None else on_one_line(trial.error),
@@ -181,7 +188,6 @@ def _team_task(trial: TrialRecord, names: Sequence[CallName]) -> TeamTaskView | 
         failures=failures_in(record, by_step_id([trial], [names])),
         journey=draw_journey(record, trial.calls),
         matrix=matrix_of(record),
-        control=record.control,
     )
 
 

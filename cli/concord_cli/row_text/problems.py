@@ -23,7 +23,10 @@ class Problem:
 
 def wrong_parts(detail: Detail) -> list[Problem]:
     """Why answers are wrong and criteria lost points."""
-    return [*_criteria(detail)] or [*wrong_answers(detail.trials), *_causes(detail)]
+    return [*_criteria(detail)] or [
+        *wrong_answers(trial for trial in detail.trials if not trial.is_control),
+        *_causes(detail),
+    ]
 
 
 def _causes(detail: Detail) -> Iterator[Problem]:

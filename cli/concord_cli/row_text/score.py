@@ -7,9 +7,10 @@ from types import MappingProxyType
 from typing import Final
 
 from concord.assessment import Mode
-from concord.assessment.result_row import Basis, Figure, ResultRow, Scoring
+from concord.assessment.result_row import Basis, ControlRecord, Figure, ResultRow, Scoring
 from concord.assessment.results import Grading, MetricStatus, SubScore, TrialRecord
 from concord_cli.display_text import counted
+from concord_cli.row_text.lift import lift_text
 
 UNWEIGHTED: Final = frozenset({"outcome", "proven", "conduct"})
 """The ids of the parts of a score that rests on an outcome; all others are weighted."""
@@ -68,12 +69,13 @@ class _Inputs:
     reasons: Sequence[str]
     information: Figure | None = None
     economy: Figure | None = None
+    lift: ControlRecord | None = None
 
 
 def rating_of(row: ResultRow) -> Rating:
     """The rating of the whole row."""
     scoring = row.detail.scoring
-    usable = [trial for trial in row.detail.trials if trial.usable]
+    usable = [trial for trial in row.detail.trials if trial.usable and not trial.is_control]
     return _rating(
         _Inputs(
             basis=scoring.basis,
@@ -88,6 +90,7 @@ def rating_of(row: ResultRow) -> Rating:
             reasons=_reasons(trial.grading for trial in usable),
             information=scoring.information,
             economy=scoring.economy,
+            lift=scoring.lift,
         )
     )
 
@@ -173,7 +176,8 @@ def _of_an_outcome(inputs: _Inputs, score: float) -> Rating:
     if inputs.basis == "outcome_only" and not inputs.alone:
         rests_on += "; teamwork not measured"
     trials, unjudged = sum(inputs.judged.values()), inputs.judged.get("nobody", 0)
-    notes = [f"Means of {trials:,} trials."] if trials > 1 else []
+    notes = [lift_text(inputs.lift)] if inputs.lift is not None else []
+    notes += [f"Means of {trials:,} trials."] if trials > 1 else []
     notes += _beside(inputs)
     if not unjudged:
         return Rating(f"{score:.1f}", rests_on, tuple(notes))

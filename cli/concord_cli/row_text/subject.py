@@ -26,8 +26,7 @@ def team_text(detail: Detail) -> str:
 
 def tasks_text(trials: Iterable[TrialRecord]) -> str:
     """The tasks: `review`, or `maximum-5, median-5 and 4 more`, without controls."""
-    played = (trial for trial in trials if trial.team_task is None or trial.team_task.control is None)
-    tasks = dict.fromkeys(trial.task_id for trial in played)
+    tasks = dict.fromkeys(trial.task_id for trial in trials if not trial.is_control)
     return _joined([shortened(task, MAX_NAME) for task in tasks]) or "no task"
 
 

@@ -63,7 +63,7 @@ def summary(row: ResultRow) -> RenderableType:
         ("Unobserved calls", _unseen(detail)),
         ("Agent graph", Group(_graph(detail), plain_text(f"{STRUCTURE_AND_SUCCESS} See {MORE_ON_STRUCTURE}.", "dim"))),
         ("Findings", _findings(detail.findings)),
-        (_calls_title(len(detail.trials)), _calls(detail)),
+        (_calls_title(len(_played(detail))), _calls(detail)),
         ("Latency", _latency(detail.latency_metrics)),
         ("Judgment", _judgment(detail)),
         ("Warnings", _warnings(detail)),
@@ -141,8 +141,8 @@ def _assistant_headline(row: ResultRow, results: Sequence[AssessmentResults]) ->
 def _team_headline(row: ResultRow) -> Text:
     detail, rating = row.detail, rating_of(row)
     line = Text.assemble((_score(row, rating), "bold"), plain_text(f": {rating.rests_on}"))
-    if detail.scoring.unjudged:
-        line.append("".join(f"\n{note}" for note in rating.notes), style="dim")
+    for note in rating.notes:
+        line.append(f"\n{note}", style="dim")
     line.append(f"\n{pass_count_text(row)} · {size_text(detail)} · {row.time_used:.1f} s")
     if detail.confidence != "adequate":
         line.append(f" · confidence: {detail.confidence}", style="yellow")
@@ -247,12 +247,16 @@ def _figure(finding: Finding) -> str:
     return value if finding.threshold in {None, finding.value} else f"{value} (threshold {finding.threshold:.2f})"
 
 
+def _played(detail: Detail) -> list[TrialRecord]:
+    return [trial for trial in detail.trials if not trial.is_control]
+
+
 def _calls_title(trials: int) -> str:
     return "Who called whom" if trials == 1 else f"Who called whom, over {trials} trials"
 
 
 def _calls(detail: Detail) -> RenderableType:
-    calls = [call for trial in detail.trials for call in trial.interactions]
+    calls = [call for trial in _played(detail) for call in trial.interactions]
     if not calls:
         return Text(no_calls_text(detail.trace_integrity), "yellow")
     by_caller = _callees_by_caller(calls)

@@ -40,7 +40,7 @@ CAUSES: Final = {
     "no_answer": "knew everything it needed and gave no answer",
     "agent_failed": "failed",
 }
-CONTROLS: Final = {"solo": "one agent alone", "silent": "no channel"}
+CONTROLS: Final = {"solo": "one agent with all briefs", "silent": "no channel", "alone": "the starting agent alone"}
 WITHOUT_FACTS: Final = frozenset({"not_used", "unreadable", "no_answer", "agent_failed", "contradicted", "invented"})
 
 

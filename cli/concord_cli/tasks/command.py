@@ -15,7 +15,7 @@ from rich.table import Table
 
 from concord.assessment.request import AssessmentConfig, Exchange, FamilyTask
 from concord.assessment.seats import DEFAULT_SEATS
-from concord.assessment.suite_tasks import suite_tasks
+from concord.assessment.suite_tasks import requested_tasks
 from concord.suite import (
     Draw,
     Family,
@@ -130,7 +130,7 @@ def print_estimate(
     """
     estimates: list[tuple[str, int, Estimate]] = []
     config = AssessmentConfig(suite=list(suite), seats=seats, exchange=None if exchange is None else Exchange(exchange))
-    for spec in suite_tasks(config):
+    for spec in requested_tasks(config):
         if spec.family is not None:
             size = seats or spec.family.seats or DEFAULT_SEATS
             task = _of_spec(spec.id, spec.family, size)

@@ -165,7 +165,7 @@ def _outcomes(row: ResultRow) -> Iterator[tuple[str, float]]:
     """The mean outcome of each task, 0 for trials without one."""
     by_task: defaultdict[str, list[float]] = defaultdict(list)
     for trial in row.detail.trials:
-        if trial.usable and (trial.team_task is None or trial.team_task.control is None):
+        if trial.usable and not trial.is_control:
             by_task[on_one_line(trial.task_id)].append(outcome_of(trial))
     return ((task, round(fmean(outcomes), 4)) for task, outcomes in by_task.items())
 

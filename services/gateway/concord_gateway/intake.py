@@ -20,7 +20,7 @@ from concord.assessment import (
 )
 from concord.assessment.plan import DRIVING_S
 from concord.assessment.scorers import PatternScorer, syntax_errors
-from concord.assessment.suite_tasks import suite_tasks
+from concord.assessment.suite_tasks import requested_tasks
 from concord.processes import Calls, LimitExceededError, ProcessDiedError
 from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError
 from concord.wire.platform import SILENCE_S
@@ -89,7 +89,7 @@ def _tasks(request: AssessmentRequest) -> list[TaskSpec]:
     named = (config.task, config.tasks, config.interaction_pattern, config.suite, config.scenario)
     if all(source is None for source in named):
         config = config.model_copy(update={"suite": [STANDARD_MANIFEST]})
-    return suite_tasks(config, request.participants) or config.chosen_tasks()
+    return requested_tasks(config, request.participants)
 
 
 def _calls(pattern: InteractionPattern | None) -> int:

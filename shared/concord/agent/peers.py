@@ -24,11 +24,13 @@ class PeerList(BaseModel):
 class PeerDiscovery:
     """Finds peers: static ones, and those in the assignment's registry.
 
-    The registry overrides static peers with the same id: during an assessment, its URLs lead through the proxy.
+    The registry overrides static peers with the same id: during an assessment, its URLs lead through the proxy. A peer
+    that a registry once named counts only where the registry of the moment names it.
     """
 
     def __init__(self, static: Mapping[str, str] | None = None) -> None:
         self._static = {name: RosterEntry(id=name, url=url) for name, url in (static or {}).items()}
+        self._registered_ids: set[str] = set()
         self._http = httpx.AsyncClient(timeout=_TIMEOUT_S, follow_redirects=False)
 
     async def __aenter__(self) -> Self:
@@ -48,17 +50,21 @@ class PeerDiscovery:
         """
         known = dict(self._static)
         if assignment is not None and assignment.peers_url is not None:
-            known |= {entry.id: entry for entry in await self._registered(assignment, assignment.peers_url)}
+            registered = await self._registered(assignment, assignment.peers_url)
+            if registered is not None:
+                self._registered_ids |= registered.keys()
+                known = {name: entry for name, entry in known.items() if name not in self._registered_ids} | registered
         own_id = None if assignment is None else assignment.agent_id
         return sorted((entry for entry in known.values() if entry.id != own_id), key=lambda entry: entry.id)
 
-    async def _registered(self, assignment: Assignment, url: str) -> list[RosterEntry]:
+    async def _registered(self, assignment: Assignment, url: str) -> dict[str, RosterEntry] | None:
+        """The registry's entries by id; None if it cannot be reached."""
         token = assignment.token
         headers = {} if token is None else {"authorization": f"Bearer {token.get_secret_value()}"}
         try:
             response = await self._http.get(url, headers=headers)
             response.raise_for_status()
-            return PeerList.model_validate_json(response.content).peers
+            return {entry.id: entry for entry in PeerList.model_validate_json(response.content).peers}
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             logger.warning("cannot get peers from the registry: %s: %s", type(error).__name__, error)
-            return []
+            return None

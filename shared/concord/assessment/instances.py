@@ -70,7 +70,7 @@ def _generated(plan: AssessmentPlan, trial: TrialSpec, seats: list[str]) -> Suit
     secret = instance_secret(
         bytes.fromhex(plan.task_secret),
         spec.family.name,
-        f"{spec.family.paired_with or spec.id}:{trial.run}",
+        f"{spec.played_with}:{trial.run}",
         trial.attempt,
     )
     neighbours = _neighbours(_renamed(spec.family.topology, plan.agents(trial.task_id), seats), seats, secret)

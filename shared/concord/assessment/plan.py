@@ -103,7 +103,7 @@ class AssessmentPlan(BaseModel):
 
 
 def plan_trials(config: AssessmentConfig, tasks: list[TaskSpec]) -> list[TrialSpec]:
-    """The trials of this shard: of all pairs of run and task, tasks innermost, every `num_shards`-th.
+    """The trials of this shard: of all pairs of run and task, tasks innermost, every `num_shards`-th, with controls.
 
     `num_instances` says how many pairs there are, further runs among them; without it, `num_runs` of every task.
     Trials are numbered, and their seeds drawn from `seed`, before they are shared out, so that shards are parts of one
@@ -116,13 +116,14 @@ def plan_trials(config: AssessmentConfig, tasks: list[TaskSpec]) -> list[TrialSp
     draw = random.Random(config.seed)  # nosec B311  # noqa: S311 - a reproducible draw, not a secret
     seeds = [draw.getrandbits(32) for _ in range(n_trials)]
     runs = range(1, -(-n_trials // len(tasks)) + 1)
-    planned = [
-        (number, run, task, seed)
-        for number, ((run, task), seed) in enumerate(zip(product(runs, tasks), seeds, strict=False), start=1)
-    ]
+    planned = list(zip(product(runs, tasks), seeds, strict=False))
+    units = {
+        unit: place for place, unit in enumerate(dict.fromkeys((run, task.played_with) for (run, task), _ in planned))
+    }
     trials = [
         TrialSpec(trial_id=f"trial-{number}", task_id=task.id, run=run, seed=seed, trace_id=new_trace_id())
-        for number, run, task, seed in planned[config.shard_index :: config.num_shards]
+        for number, ((run, task), seed) in enumerate(planned, start=1)
+        if units[run, task.played_with] % config.num_shards == config.shard_index
     ]
     return trials if config.trials is None else _chosen(trials, config.trials)
 

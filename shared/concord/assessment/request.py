@@ -109,6 +109,8 @@ class Control(StrEnum):
     """One agent gets all briefs and answers alone."""
     SILENT = "silent"
     """The team has no channel: no message is delivered."""
+    ALONE = "alone"
+    """The starting agent does one of the user's own tasks without its peers: none is listed, and no call is carried."""
 
 
 class Exchange(StrEnum):
@@ -134,7 +136,7 @@ class FamilyTask(_Strict):
     exchange: Exchange = Exchange.AUTO
     max_rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS)] | None = None
     """Default: enough rounds for a message to cross the team and return, and four more."""
-    control: Control | None = None
+    control: Literal[Control.SOLO, Control.SILENT] | None = None
     paired_with: Id | None = None
     """The task whose instances this control uses."""
     solo_by: ParticipantId | None = None
@@ -156,6 +158,25 @@ class TaskSpec(_Strict):
     scorer: Annotated[ScorerChoice, BeforeValidator(named_scorer)] | None = None
     answer_from: Answerers | None = None
     """The participants whose answers are graded; by default, the config's `answer_from`."""
+    control: Literal[Control.ALONE] | None = None
+    """Of the user's own tasks; a family's task has its own."""
+    paired_with: Id | None = None
+    """The task that this control does again."""
+
+    @property
+    def is_control(self) -> bool:
+        """Whether its trials count in no score."""
+        return self.control is not None or (self.family is not None and self.family.control is not None)
+
+    @property
+    def played_with(self) -> str:
+        """The id of the task whose instances it shares: its own, or a control's `paired_with`."""
+        return self.paired_with or (self.family and self.family.paired_with) or self.id
+
+    @property
+    def is_own(self) -> bool:
+        """Whether it is a task of the user's own, with a text for the team."""
+        return self.family is None and self.scenario is None and self.interaction_pattern is None
 
     @model_validator(mode="after")
     def _has_something_to_do(self) -> Self:
@@ -335,6 +356,13 @@ class AssessmentRequest(BaseModel):
         asked = [name for name in self.participants if self.config.start in {"all", name}]
         if len(asked) != 1 and any(task.scenario for task in self.config.chosen_tasks()):
             raise ValueError("a scenario has one assistant: with several participants, name it in `start`")
+        return self
+
+    @model_validator(mode="after")
+    def _who_is_alone_has_peers(self) -> Self:
+        named = self.config.start in self.participants and len(self.participants) > 1
+        if Control.ALONE in self.config.controls and not named:
+            raise ValueError("the control `alone` needs one starting agent, named in `start`, and further participants")
         return self
 
     @model_validator(mode="after")

@@ -109,6 +109,28 @@ DIGEST_LENGTH: Final = 16
 """Hex digits of a ranking kind: the kinds are few, and nobody gains by a kind of their own."""
 
 
+class ControlRecord(Record):
+    """A control beside the team, over the trials that both did on the same instances. Outcomes are means, 0 to 1."""
+
+    control: Literal["solo", "silent", "alone"]
+    trials: int
+    """Pairs of a team's trial and a control's, both with an outcome."""
+    tasks: int | None = None
+    """The different tasks of these pairs; null in older rows."""
+    team: Fraction
+    value: Fraction
+    """For `solo`, of the agent that is best alone on the other tasks (cross-fitting)."""
+    gap: float
+    """Team minus control."""
+    gap_low: float | None
+    gap_high: float | None
+    """An interval at 95 %, clustered by task; null for fewer than two tasks or trials. In a pair without an outcome,
+    the worst is assumed for the lower end, and the best for the upper one."""
+    cut_off: bool | None = None
+    """Of `alone`: whether the starting agent was without its peers. False if one answered it in a control; null if its
+    calls were not observed. Null for other controls."""
+
+
 class Scoring(Record):
     """The making of the score: the version of the rules, the evidence behind it, and the mean of each factor."""
 
@@ -131,6 +153,9 @@ class Scoring(Record):
     """Of team tasks: the share of needed facts that reached those who needed them."""
     economy: Figure | None = None
     """Of passed team tasks: what a simple team sends, per message sent."""
+    lift: ControlRecord | None = None
+    """What the team adds to one agent: `alone` without its peers in the user's own tasks, `solo` with all briefs in
+    team tasks. Null without such a control, and if all tasks are ones in which seats must agree."""
     ranking_kind: str | None = None
     """The digest of `ranking_parts`: rows are ranked together only if they have the same. Null before version 3."""
     ranking_parts: RankingKind | None = None
@@ -166,22 +191,6 @@ class TaskRewards(Record):
     overall_score: Fraction | None
     graph_density: float | None
     coordination_quality: Fraction | None
-
-
-class ControlRecord(Record):
-    """A control beside the team, over the trials that both did on the same instances. Outcomes are means, 0 to 1."""
-
-    control: Literal["solo", "silent"]
-    trials: int
-    """Pairs of a team's trial and a control's."""
-    team: Fraction
-    value: Fraction
-    """For `solo`, of the agent that is best alone on the other tasks (cross-fitting)."""
-    gap: float
-    """Team minus control."""
-    gap_low: float | None
-    gap_high: float | None
-    """An interval at 95 %, clustered by task; null for fewer than two tasks or trials."""
 
 
 class Detail(Record):

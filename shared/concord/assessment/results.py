@@ -347,4 +347,13 @@ class TrialRecord(Record):
     causes: list[Cause] = []
     """Of a task of the user's own: what its messages and answers show of why it is not right. Points are of the 100 of
     this trial."""
+    control: Literal["alone"] | None = None
+    """Of the user's own tasks; `team_task` has that of others."""
+    paired_with: str | None = None
+    """The task that this control does again."""
     judge: Judgment | None
+
+    @property
+    def is_control(self) -> bool:
+        """Whether it counts in no score."""
+        return self.control is not None or (self.team_task is not None and self.team_task.control is not None)

@@ -1,4 +1,4 @@
-"""The tasks that a request asks for by the name of a manifest, a family, or a group of families."""
+"""The tasks of a request, each followed by its controls; suites are named by manifest, family, or group of families."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
@@ -33,17 +33,28 @@ MAX_SOLO: Final = 10
 """Participants of which each is tried alone: the first ones, as they are declared."""
 
 
-def suite_tasks(config: AssessmentConfig, participants: Iterable[str] = ()) -> list[TaskSpec]:
-    """The tasks of `config.suite`, and the tasks with a family in `config.tasks`, each followed by its controls.
+def requested_tasks(config: AssessmentConfig, participants: Iterable[str] = ()) -> list[TaskSpec]:
+    """The tasks of `config`, those of its `suite` among them, each followed by its controls.
 
     `participants`: the names for solo controls. The config's values replace those of a manifest. Raises ValueError for
-    an unknown name.
+    an unknown name, and for a control that none of the tasks can have.
     """
-    chosen = list(config.tasks or ())
+    chosen = config.chosen_tasks()
     for name in config.suite or ():
-        chosen += _named(name)
+        chosen = [*chosen, *_named(name)]
+    _check_controls(config.controls, chosen)
     solos = list(islice(participants, MAX_SOLO))
-    return [each for task in chosen for each in _with_controls(task, config, solos)]
+    tasks = [each for task in chosen for each in _with_controls(task, config, solos)]
+    if len({task.id for task in tasks}) < len(tasks):
+        raise ValueError("a task has the id of another task's control")
+    return tasks
+
+
+def _check_controls(controls: Iterable[Control], tasks: Sequence[TaskSpec]) -> None:
+    for control in controls:
+        if not any(task.is_own if control is Control.ALONE else task.family is not None for task in tasks):
+            kind = "tasks of your own" if control is Control.ALONE else "tasks of families (`suite`)"
+            raise ValueError(f"the control `{control}` is for {kind}, of which there are none")
 
 
 def manifest_of(tasks: Iterable[TaskSpec]) -> str | None:
@@ -78,6 +89,9 @@ def _family_task(task: ManifestTask, exchange: Exchange) -> FamilyTask:
 def _with_controls(task: TaskSpec, config: AssessmentConfig, solos: Sequence[str]) -> Iterator[TaskSpec]:
     if task.family is None:
         yield task
+        if task.is_own and Control.ALONE in config.controls:
+            again = {"id": f"{task.id}.alone", "control": Control.ALONE, "paired_with": task.id}
+            yield TaskSpec(**dict(task) | again)
         return
     said: dict[str, Any] = {
         "topology": config.topology,
@@ -91,7 +105,7 @@ def _with_controls(task: TaskSpec, config: AssessmentConfig, solos: Sequence[str
         paired = family.model_copy(update={"control": control, "paired_with": task.id})
         if control is Control.SILENT:
             yield TaskSpec(id=f"{task.id}.silent", family=paired)
-        elif _has_solo(family.name):
+        elif control is Control.SOLO and _has_solo(family.name):
             for agent in solos:
                 yield TaskSpec(id=f"{task.id}.solo.{agent}", family=paired.model_copy(update={"solo_by": agent}))
 

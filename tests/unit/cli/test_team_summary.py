@@ -71,7 +71,7 @@ def test_a_seat_that_repeats_itself_is_named_with_the_fact() -> None:
 
 def test_controls_are_shown_with_the_gap_and_its_interval() -> None:
     lines = {tuple(line.split()) for line in shown(withholding_team()).splitlines()}
-    assert ("one", "agent", "alone", "0.25", "1.00", "-0.75", "-0.90", "to", "-0.60", "3") in lines
+    assert ("one", "agent", "with", "all", "briefs", "0.25", "1.00", "-0.75", "-0.90", "to", "-0.60", "3") in lines
     assert ("no", "channel", "0.25", "0.00", "+0.25", "-", "3") in lines
 
 

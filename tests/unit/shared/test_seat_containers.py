@@ -7,7 +7,7 @@ import pytest
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, plan_trials
 from concord.assessment.results import SeatContainers
 from concord.assessment.seat_containers import StartedContainers
-from concord.assessment.suite_tasks import suite_tasks
+from concord.assessment.suite_tasks import requested_tasks
 from concord.wire.roster import RosterEntry
 
 CONTAINERS = SeatContainers(image="agent:1", image_id="sha256:1", image_digest=None, model_endpoints=())
@@ -19,7 +19,7 @@ def plan(
     team: Mapping[str, str], config: Mapping[str, object] = {"suite": "maximum"}, mode: Mode = Mode.LIVE
 ) -> AssessmentPlan:
     chosen = AssessmentConfig.model_validate(config)
-    tasks = suite_tasks(chosen, list(team)) or chosen.chosen_tasks()
+    tasks = requested_tasks(chosen, list(team)) or chosen.chosen_tasks()
     return AssessmentPlan(
         assessment_id="assessment",
         mode=mode,

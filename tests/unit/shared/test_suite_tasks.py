@@ -1,13 +1,16 @@
 """Tasks of families in a request, and the seats that participants take."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from concord.assessment.request import AssessmentConfig, Exchange, TaskSpec
+from concord.assessment import plan_trials
+from concord.assessment.request import AssessmentConfig, Control, Exchange, TaskSpec
 from concord.assessment.seats import seats_of, shared_processes
-from concord.assessment.suite_tasks import suite_tasks
+from concord.assessment.suite_tasks import requested_tasks
 from concord.suite import Topology
 from concord.trust.proxy_urls import proxy_url
 from concord.wire.roster import Roster, RosterEntry
@@ -54,11 +57,11 @@ class TestSuite:
     """`suite` names families or groups; what the config says of all tasks goes before."""
 
     def test_a_family_is_one_task_and_a_group_all_of_its_families(self) -> None:
-        assert [task.id for task in suite_tasks(AssessmentConfig(suite=["maximum"]))] == ["maximum"]
-        assert "maximum" in [task.id for task in suite_tasks(AssessmentConfig(suite=["pool"]))]
+        assert [task.id for task in requested_tasks(AssessmentConfig(suite=["maximum"]))] == ["maximum"]
+        assert "maximum" in [task.id for task in requested_tasks(AssessmentConfig(suite=["pool"]))]
 
     def test_the_config_sets_topology_and_difficulty_of_all_tasks(self) -> None:
-        [task] = suite_tasks(AssessmentConfig(suite=["maximum"], topology=Topology.RING, difficulty=4))
+        [task] = requested_tasks(AssessmentConfig(suite=["maximum"], topology=Topology.RING, difficulty=4))
         assert task.family is not None
         assert (task.family.topology, task.family.difficulty) == (Topology.RING, 4)
 
@@ -75,12 +78,12 @@ class TestSuite:
     def test_manifests_fix_rounds_unless_the_config_says_otherwise(
         self, suite: str, said: str | None, exchange: Exchange
     ) -> None:
-        tasks = suite_tasks(AssessmentConfig.model_validate({"suite": suite, "exchange": said}))
+        tasks = requested_tasks(AssessmentConfig.model_validate({"suite": suite, "exchange": said}))
         assert {task.family.exchange for task in tasks if task.family is not None} == {exchange}
 
     def test_controls_follow_their_task_and_share_its_instances(self) -> None:
         config = AssessmentConfig.model_validate({"suite": "maximum", "controls": ["solo", "silent"]})
-        tasks = suite_tasks(config, ["a", "b"])
+        tasks = requested_tasks(config, ["a", "b"])
         assert [task.id for task in tasks] == ["maximum", "maximum.solo.a", "maximum.solo.b", "maximum.silent"]
         families = [task.family for task in tasks if task.family is not None]
         assert [family.paired_with for family in families] == [None, "maximum", "maximum", "maximum"]
@@ -88,11 +91,11 @@ class TestSuite:
 
     def test_seats_that_must_agree_have_no_solo_control(self) -> None:
         config = AssessmentConfig.model_validate({"suite": "consensus", "controls": "solo"})
-        assert [task.id for task in suite_tasks(config, ["a"])] == ["consensus"]
+        assert [task.id for task in requested_tasks(config, ["a"])] == ["consensus"]
 
     def test_an_unknown_name_is_refused_with_what_there_is(self) -> None:
         with pytest.raises(ValueError, match=r"'maximun', which is no manifest .*no group .*and no family"):
-            suite_tasks(AssessmentConfig(suite=["maximun"]))
+            requested_tasks(AssessmentConfig(suite=["maximun"]))
 
     @pytest.mark.parametrize(
         ("more", "reason"),
@@ -105,3 +108,47 @@ class TestSuite:
     def test_a_task_of_a_family_says_nothing_else(self, more: dict[str, Any], reason: str) -> None:
         with pytest.raises(ValidationError, match=reason):
             TaskSpec.model_validate({"id": "t", "family": {"name": "maximum"}, **more})
+
+
+class TestAlone:
+    """The control `alone` follows each of the user's own tasks."""
+
+    CONFIG: ClassVar[dict[str, object]] = {
+        "tasks": [{"id": "t", "text": "x", "target": "y", "scorer": "exact"}],
+        "controls": ["alone"],
+    }
+
+    def test_it_is_the_same_task_with_the_same_grading(self) -> None:
+        task, alone = requested_tasks(AssessmentConfig.model_validate(self.CONFIG))
+        assert (alone.id, alone.is_control, alone.played_with) == ("t.alone", True, task.played_with)
+        changed = {"id": task.id, "control": None, "paired_with": None}
+        assert alone.model_copy(update=changed) == task
+
+    def test_a_single_task_has_it_too(self) -> None:
+        config = AssessmentConfig(task="x", controls=[Control.ALONE])
+        assert [task.id for task in requested_tasks(config)] == ["task", "task.alone"]
+
+    @pytest.mark.parametrize(
+        ("config", "reason"),
+        [
+            ({"suite": "maximum", "controls": ["alone"]}, "is for tasks of your own"),
+            ({"task": "x", "controls": ["silent"]}, "is for tasks of families"),
+            ({"tasks": [{"id": "t", "text": "x"}, {"id": "t.alone", "text": "x"}], "controls": "alone"}, "the id of"),
+        ],
+    )
+    def test_a_control_that_no_task_can_have_is_refused(self, config: dict[str, object], reason: str) -> None:
+        with pytest.raises(ValueError, match=reason):
+            requested_tasks(AssessmentConfig.model_validate(config))
+
+
+@given(st.integers(1, 6), st.integers(1, 3), st.integers(1, 5))
+def test_every_control_is_in_the_shard_of_its_teams_trial(n_tasks: int, num_runs: int, num_shards: int) -> None:
+    tasks = [{"id": str(n), "text": "x"} for n in range(n_tasks)]
+    config = AssessmentConfig.model_validate({"tasks": tasks, "controls": "alone", "num_runs": num_runs})
+    planned = requested_tasks(config)
+    by_id = {task.id: task for task in planned}
+    for index in range(num_shards):
+        shard = config.model_copy(update={"shard_index": index, "num_shards": num_shards})
+        played = [(trial.run, by_id[trial.task_id]) for trial in plan_trials(shard, planned)]
+        of_team = {(run, task.id) for run, task in played if not task.is_control}
+        assert {(run, task.played_with) for run, task in played if task.is_control} == of_team

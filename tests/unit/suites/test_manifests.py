@@ -5,7 +5,7 @@ import json
 import pytest
 
 from concord.assessment.request import AssessmentConfig
-from concord.assessment.suite_tasks import Manifest, suite_tasks
+from concord.assessment.suite_tasks import Manifest, requested_tasks
 from concord.suite import Draw, Group, Topology, installed_manifests, neighbours_in
 from concord_suites import SUITE
 
@@ -13,11 +13,11 @@ EACH_MANIFEST = pytest.mark.parametrize("name", sorted(SUITE.manifests))
 
 
 def test_the_standard_manifest_has_24_tasks_of_all_groups_and_the_quick_one_3() -> None:
-    tasks = suite_tasks(AssessmentConfig(suite=["standard-1"]))
+    tasks = requested_tasks(AssessmentConfig(suite=["standard-1"]))
     names = {task.family.name for task in tasks if task.family is not None}
     assert len(tasks) == len(names) == 24
     assert {SUITE.families[name].group for name in names} == set(Group)
-    assert len(suite_tasks(AssessmentConfig(suite=["quick"]))) == 3
+    assert len(requested_tasks(AssessmentConfig(suite=["quick"]))) == 3
 
 
 @EACH_MANIFEST

@@ -44,7 +44,7 @@ def _played(plan: AssessmentPlan) -> list[TaskSpec]:
     """The tasks of all shards together, once for each time that the assessment plays them."""
     trials = plan.config.num_instances or plan.config.num_runs * len(plan.tasks)
     tasks = [plan.tasks[number % len(plan.tasks)] for number in range(trials)] if plan.tasks else []
-    return [task for task in tasks if task.family is None or task.family.control is None]
+    return [task for task in tasks if not task.is_control]
 
 
 def _tasks_text(plan: AssessmentPlan, played: Sequence[TaskSpec]) -> str:

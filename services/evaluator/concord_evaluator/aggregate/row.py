@@ -7,9 +7,9 @@ from pydantic import JsonValue
 
 from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.jobs import TrialVerdict
-from concord.assessment.result_row import Detail, InfrastructureFailure, ResultRow, TaskRewards
+from concord.assessment.result_row import ControlRecord, Detail, InfrastructureFailure, ResultRow, TaskRewards
 from concord_assistant.results import AssessmentResults
-from concord_evaluator.aggregate.controls import control_records, is_control
+from concord_evaluator.aggregate.controls import control_records, lift_of
 from concord_evaluator.aggregate.judgments import frequent, judgments_of, merged_judgment, reasoning
 from concord_evaluator.aggregate.means import mean_metrics, merge_findings
 from concord_evaluator.aggregate.scores import Scores, confidence_of, scores_of, scoring_of, statistics_of
@@ -48,11 +48,14 @@ def make_row(
     nobody judged counts 0 in the score.
     """
     trials = judged_trials(plan, verdicts)
-    usable = [trial for trial in trials if trial.record.usable and not is_control(plan, trial.record.task_id)]
+    usable = [trial for trial in trials if trial.record.usable and not plan.task(trial.record.task_id).is_control]
     failures = _infrastructure_failures(plan, infrastructure, verdicts, trials)
-    of_team = plan.model_copy(update={"trials": [each for each in plan.trials if not is_control(plan, each.task_id)]})
+    of_team = plan.model_copy(
+        update={"trials": [each for each in plan.trials if not plan.task(each.task_id).is_control]}
+    )
     scores = scores_of(of_team, [trial.record for trial in usable])
-    detail = _detail(of_team, trials, usable, failures, scores, verdicts)
+    controls = tuple(control_records(plan, trials))
+    detail = _detail(of_team, trials, usable, failures, scores, verdicts, controls)
     whole = ResultRow(
         pass_rate=scores.pass_rate,
         time_used=sum(trial.record.time_used for trial in trials),
@@ -84,9 +87,10 @@ def _detail(
     infrastructure: list[InfrastructureFailure],
     scores: Scores,
     verdicts: Sequence[TrialVerdict],
+    controls: tuple[ControlRecord, ...],
 ) -> Detail:
     roster, records, judgments = declared_agents(plan), [trial.record for trial in usable], judgments_of(usable)
-    by_team = [trial for trial in trials if not is_control(plan, trial.record.task_id)]
+    by_team = [trial for trial in trials if not plan.task(trial.record.task_id).is_control]
     graph = graph_metrics(usable)
     return Detail(
         assessment_id=plan.assessment_id,
@@ -106,11 +110,11 @@ def _detail(
         findings=merge_findings(records),
         trials=[trial.record for trial in trials],
         judge=merged_judgment(judgments),
-        scoring=scoring_of(plan, records, scores),
+        scoring=scoring_of(plan, records, scores, lift_of(controls)),
         statistics=statistics_of(scores),
         trace_integrity=trace_integrity(by_team),
         infrastructure=infrastructure,
-        controls=tuple(control_records(plan, trials)),
+        controls=controls,
         seat_containers=plan.seat_containers,
         task_secret_sha256=plan.task_commitment,
         assessment_results=_assessment_results(plan, verdicts),

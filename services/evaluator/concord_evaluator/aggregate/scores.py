@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Literal
 
 from concord.assessment import AssessmentPlan, Mode
-from concord.assessment.result_row import Basis, Figure, PassPower, Scoring, Statistics
+from concord.assessment.result_row import Basis, ControlRecord, Figure, PassPower, Scoring, Statistics
 from concord.assessment.results import TrialRecord
 from concord_evaluator.aggregate.means import mean_sub_scores
 from concord_evaluator.aggregate.ranking import ranking_kind
@@ -20,7 +20,7 @@ _BASIS: dict[Mode, Basis] = {Mode.LIVE: "outcome", Mode.GROUND_TRUTH: "structure
 
 def basis_of(plan: AssessmentPlan) -> Basis:
     """What a score rests on. The user's own tasks have no receipts: their outcome says nothing about teamwork."""
-    own = [task for task in plan.tasks if task.family is None and task.scenario is None]
+    own = any(task.is_own for task in plan.tasks)
     return "outcome_only" if plan.mode is Mode.LIVE and own else _BASIS[plan.mode]
 
 
@@ -83,7 +83,9 @@ def _score(record: TrialRecord) -> TrialScore:
     return TrialScore(record.task_id, value, value, passed_low=passed, passed_high=passed)
 
 
-def scoring_of(plan: AssessmentPlan, records: Sequence[TrialRecord], scores: Scores) -> Scoring:
+def scoring_of(
+    plan: AssessmentPlan, records: Sequence[TrialRecord], scores: Scores, lift: ControlRecord | None
+) -> Scoring:
     """How the score was made from the usable records."""
     judged = Counter(record.grading.source for record in records if record.grading is not None)
     high = scores.overall_high
@@ -102,6 +104,7 @@ def scoring_of(plan: AssessmentPlan, records: Sequence[TrialRecord], scores: Sco
         score_high=None if high is None else 100 * high,
         information=_figure(records, "information"),
         economy=_figure(records, "economy"),
+        lift=lift,
         ranking_kind=kind.digest,
         ranking_parts=kind,
         sub_scores=mean_sub_scores(records),

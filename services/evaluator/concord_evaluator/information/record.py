@@ -52,7 +52,7 @@ def team_task_record(
         exchange="calls" if in_calls else "rounds",
         seats=[seat.id for seat in seats],
         shared_process=shared_processes(seats),
-        control=None if spec.control is None else spec.control.value,
+        control=None if spec.control is None else "solo" if alone else "silent",
         paired_with=spec.paired_with,
         chance=task.chance,
         rounds=None if outcome.rounds is None else outcome.rounds.rounds,

@@ -25,7 +25,7 @@ def verdict_on(
         scored = score_outcome(grading, None if team_task is None else team_task.credited)
     passed = None if scored.overall is None else scored.overall >= plan.config.thresholds.pass_mark
     return JudgedTrial(
-        record=_record(trial, instance_digest(plan, trial), evaluation, judgment, grading, scored, passed),
+        record=_record(plan, trial, evaluation, judgment, grading, scored, passed),
         failure=evaluation.failure,
         structure=_labelled(evaluation),
         latencies=tuple(evaluation.latencies),
@@ -79,21 +79,21 @@ def _labelled(evaluation: TrialEvaluation) -> TeamStructure | None:
 
 
 def _record(
+    plan: AssessmentPlan,
     trial: TrialSpec,
-    digest: str | None,
     evaluation: TrialEvaluation,
     judgment: Judgment | None,
     grading: Grading | None,
     scored: Score,
     passed: bool | None,
 ) -> TrialRecord:
-    outcome, structure = evaluation.outcome, _labelled(evaluation)
+    outcome, structure, task = evaluation.outcome, _labelled(evaluation), plan.task(trial.task_id)
     return TrialRecord(
         trial_id=trial.trial_id,
         task_id=trial.task_id,
         run=trial.run,
         seed=trial.seed,
-        instance_digest=digest,
+        instance_digest=instance_digest(plan, trial),
         trace_id=trial.trace_id,
         state=outcome.state,
         error=outcome.error,
@@ -116,5 +116,7 @@ def _record(
         steps=evaluation.steps,
         trace_integrity=evaluation.trace_integrity,
         team_task=evaluation.team_task,
+        control=None if task.control is None else "alone",
+        paired_with=task.paired_with,
         judge=judgment,
     )

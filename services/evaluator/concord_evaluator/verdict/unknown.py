@@ -80,7 +80,7 @@ def _beside_the_score(detail: Detail, trials: Sequence[TrialRecord]) -> Iterator
     if scoring.basis == "outcome_only" and sum(agent.declared for agent in detail.agents) > 1 and not detail.controls:
         yield Unknown(kind=UnknownKind.TEAMWORK)
     isolation = None if scoring.ranking_parts is None else scoring.ranking_parts.isolation
-    if any(trial.team_task is not None for trial in trials) and isolation != "container":
+    if any(trial.team_task is not None for trial in trials) and isolation != "isolated":
         yield Unknown(kind=UnknownKind.NOT_ISOLATED, count=len({agent.id for agent in detail.agents}) or 1)
 
 

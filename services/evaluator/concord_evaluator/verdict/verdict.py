@@ -18,7 +18,7 @@ _RESULTS: TypeAdapter[list[AssessmentResults]] = TypeAdapter(list[AssessmentResu
 def verdict_of(row: ResultRow) -> Verdict:
     """The verdict that follows from the other fields of a row. Its trials must not be shortened yet."""
     detail, scoring = row.detail, row.detail.scoring
-    trials = [trial for trial in detail.trials if trial.usable and not _is_control(trial)]
+    trials = [trial for trial in detail.trials if trial.usable and not trial.is_control]
     results, planned = _results_by_trial(detail), _planned(row, trials)
     ranked = ranked_causes(trials, results, planned)
     return Verdict(
@@ -34,10 +34,6 @@ def verdict_of(row: ResultRow) -> Verdict:
         unknown=unknown_of(row, trials, results, planned),
         figures=_figures(row),
     )
-
-
-def _is_control(trial: TrialRecord) -> bool:
-    return trial.team_task is not None and trial.team_task.control is not None
 
 
 def _planned(row: ResultRow, trials: Sequence[TrialRecord]) -> int:

@@ -38,6 +38,8 @@ class Channel(BaseModel):
     seats: list[SeatPlace]
     silent: bool = False
     """Whether no call is carried (the control team without a channel)."""
+    alone: bool = False
+    """Whether its one seat is the starting agent without its peers, which it may know from other trials."""
     is_open: bool = False
     """Whether every seat has its brief, so that calls may begin."""
 

@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from concord.a2a import AgentTimeoutError, AgentUnreachableError, Answer, RemoteError, TaskUpdate
+from concord.assessment.request import Control
 from concord.assessment.results import AgentAnswer, TrialOutcome
 from concord.trust.redaction import redact
 from concord.wire.roster import RosterEntry
 from concord_gateway.drivers.driver import TrialContext
+from concord_gateway.drivers.opening import open_alone
 
 MAX_SHOWN: Final = 20_000
 """Limit on the characters of all answers in the row."""
@@ -21,13 +23,15 @@ MAX_ANSWERS: Final = 1_000_000
 
 
 async def drive_live(context: TrialContext) -> TrialOutcome:
-    """Sends the task as `start` says, and waits for every answer.
+    """Sends the task as `start` says, and waits for every answer. In the control `alone`, the agent has no peers.
 
     The trial is completed if any recipient completed it. Every participant was reached before the first trial, so any
-    failure here is the team's.
+    failure here is the team's. Raises StorageUnavailableError.
     """
     started = time.monotonic()
     recipients = context.plan.recipients
+    if context.task.control is Control.ALONE:
+        await open_alone(context, recipients[0])
     answers = await asyncio.gather(*(_ask(context, entry, len(recipients)) for entry in recipients))
     return outcome_of(context.trial.trial_id, answers, time.monotonic() - started)
 

@@ -1,9 +1,10 @@
-"""Opening a trial with seats: the channel that the proxy enforces, and the seat that a solo control leaves alone."""
+"""Opening a trial: the channel that the proxy enforces, of seats or of an agent without its peers."""
 
 from collections.abc import Iterable, Mapping
 from uuid import uuid4
 
 from concord.assessment.request import Control, Exchange, FamilyTask
+from concord.wire.roster import RosterEntry
 from concord_gateway.calls.channel import Channel, SeatPlace
 from concord_gateway.drivers.driver import TrialContext
 
@@ -29,6 +30,17 @@ async def open_channel(context: TrialContext, neighbours: Mapping[str, tuple[str
     await context.channels.save(context.plan.assessment_id, context.trial.trace_id, channel)
     await context.channels.announce(context.trial.trace_id, channel)
     return channel
+
+
+async def open_alone(context: TrialContext, agent: RosterEntry) -> None:
+    """Takes an agent's peers away before a trial's first message: none is listed, and no call is carried.
+
+    Raises StorageUnavailableError.
+    """
+    place = SeatPlace(entry=agent, context_id="", neighbours=())
+    channel = Channel(exchange=Exchange.CALLS, seats=[place], alone=True, is_open=True)
+    await context.channels.save(context.plan.assessment_id, context.trial.trace_id, channel)
+    await context.channels.announce(context.trial.trace_id, channel)
 
 
 def seat_alone(spec: FamilyTask, seats: Iterable[str]) -> str:

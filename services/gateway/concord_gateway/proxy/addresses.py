@@ -28,7 +28,8 @@ NO_CALLEE: Final = "-"
 
 
 class Addresses:
-    """The endpoint. In trials with seats, it returns no address: seats call each other at addresses of the trial."""
+    """The endpoint. In trials with seats, it returns no address: seats call each other at addresses of the trial. To an
+    agent that is without its peers it returns their addresses, at which the proxy refuses its calls."""
 
     def __init__(
         self, token_keys: TokenKeys, callees: Callees, channels: OpenChannels, closed: ClosedTrials, public_url: str
@@ -47,7 +48,7 @@ class Addresses:
             if await self._closed.is_closed(claims.trace_id):
                 return JSONResponse({"detail": "the trial is closed"}, 403)
             seats = await self._channels.of(claims)
-            roster = [] if seats is not None else await self._callees.all(claims)
+            roster = [] if seats is not None and not seats.alone else await self._callees.all(claims)
         except TokenRejectedError as error:
             return JSONResponse({"detail": str(error)}, 401, {"www-authenticate": "Bearer"})
         except StorageUnavailableError:

@@ -168,7 +168,7 @@ def test_messages_are_shown_against_the_fewest_and_a_repeating_seat_is_named() -
 
 def test_a_control_has_bars_and_its_gap_an_interval_where_there_is_one() -> None:
     solo, silent = section(withholding_team()).controls
-    assert [(bar.name, bar.width) for bar in solo.bars] == [("the team", "25%"), ("one agent alone", "100%")]
+    assert [(bar.name, bar.width) for bar in solo.bars] == [("the team", "25%"), ("one agent with all briefs", "100%")]
     assert (solo.gap, solo.gap_x, solo.gap_width, solo.gap_is_good) == ("-0.75", "12.5%", "37.5%", False)
     assert (solo.interval, solo.low_x, solo.high_x) == ("-0.90 to -0.60", "5%", "20%")
     assert (silent.gap, silent.interval) == ("+0.25", None)

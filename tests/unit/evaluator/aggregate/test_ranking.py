@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, plan_trials
 from concord.assessment.result_row import RankingKind
-from concord.assessment.suite_tasks import suite_tasks
+from concord.assessment.suite_tasks import requested_tasks
 from concord.wire.roster import RosterEntry
 from concord_evaluator.aggregate.ranking import ranking_kind
 
@@ -20,7 +20,7 @@ EDGES = [("ann", "bob"), ("bob", "cy"), ("cy", "dee"), ("dee", "eve")]
 
 def plan(config: Mapping[str, object], names: Sequence[str] = NAMES, mode: Mode = Mode.LIVE) -> AssessmentPlan:
     chosen = AssessmentConfig.model_validate(config)
-    tasks = suite_tasks(chosen, names) or chosen.chosen_tasks()
+    tasks = requested_tasks(chosen, names)
     roster = [RosterEntry(id=name, url=f"http://{name}:9009/") for name in names]
     return AssessmentPlan(
         assessment_id="assessment",
