@@ -22,6 +22,7 @@ from concord.assessment.results import (
     TrialRecord,
 )
 from concord.assessment.team_results import TeamTaskRecord
+from concord.assessment.verdict import Cause
 from concord_evaluator.graph import CallTally
 from concord_evaluator.latency import CalleeLatencies
 from concord_evaluator.scoring import TeamStructure
@@ -39,13 +40,15 @@ class AgentTally(Record):
 class TrialEvaluation(Record):
     """The evaluation of a trial from its trace, before judging. A null field: its evaluator was not chosen.
 
-    `grading`: by the task's scorer, null without one. `failure`: the reason why the document has only the inputs of
-    the score. `inputs`: null for a trace from a file.
+    `grading`: by the task's scorer, null without one. `causes`: of wrong answers to an own task; their points are of a
+    trial that lost all 100. `failure`: the reason why the document has only the inputs of the score. `inputs`: null for
+    a trace from a file.
     """
 
     outcome: TrialOutcome
     grading: Grading | None = None
     team_task: TeamTaskRecord | None = None
+    causes: tuple[Cause, ...] = ()
     metrics: list[MetricRecord]
     findings: list[Finding]
     structure: TeamStructure | None

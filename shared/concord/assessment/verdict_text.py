@@ -25,7 +25,7 @@ DEEDS: Final[Mapping[CauseKind, str]] = {
     CauseKind.AGENT_FAILED: "failed",
     CauseKind.UNPROVEN: "answered right, and no message told it",
     CauseKind.EMPTY_ANSWER: "gave an empty answer",
-    CauseKind.NEVER_ASKED: "was never asked",
+    CauseKind.NEVER_ASKED: "got no call",
     CauseKind.DISAGREED: "stated different values",
     CauseKind.WRONG_VALUE: "was the first to say the wrong value",
     CauseKind.LOST_VALUE: "was told the right value, and lost it",
@@ -99,7 +99,8 @@ def cause_text(cause: Cause) -> CauseText:
     if cause.kind in (CauseKind.CRITERION, CauseKind.UNEXPLAINED):
         subject = f"{cause.part}:" if cause.part else ""
     else:
-        subject = " or ".join(cause.agents) or "Nobody knows who"
+        together = cause.kind in (CauseKind.DISAGREED, CauseKind.NEVER_ASKED)
+        subject = (" and " if together else " or ").join(cause.agents) or "Nobody knows who"
     deed = DEEDS[cause.kind]
     return CauseText(subject, f"{deed}: {evidence}" if evidence else deed, _cost(cause))
 

@@ -22,6 +22,7 @@ from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.documents import AgentTally, TrialEvaluation
 from concord_evaluator.formats.live_spans import with_teams
 from concord_evaluator.information.record import team_task_record, unexplained_findings
+from concord_evaluator.own_tasks import causes_of_trial
 from concord_evaluator.pipeline.budget import NONE_REFUSED, Budget, excess_warnings, select_batches
 from concord_evaluator.pipeline.evaluator import Contribution, TrialInput
 from concord_evaluator.pipeline.registry import installed_evaluators
@@ -97,6 +98,7 @@ def _evaluate(
         update={
             "grading": grading,
             "team_task": team_task,
+            "causes": () if budget.time_is_up() else tuple(causes_of_trial(plan, outcome, in_time, grading)),
             "findings": [*unexplained_findings(team_task), *evaluation.findings],
             "coordination_status": _coordination_status(plan, evaluation),
             "warnings": [*excess_warnings(selection.omitted, refused), *unread_spans, *evaluation.warnings],

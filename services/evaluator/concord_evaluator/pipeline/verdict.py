@@ -3,6 +3,7 @@
 from concord.assessment import AssessmentPlan, Mode, TrialSpec
 from concord.assessment.instances import instance_digest
 from concord.assessment.results import Grading, Judgment, LatencySummary, MetricStatus, TrialRecord
+from concord.assessment.verdict import Cause
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
 from concord_evaluator.pipeline.score_inputs import answerers
 from concord_evaluator.scoring import Score, TeamStructure, score_outcome, score_structure
@@ -70,6 +71,16 @@ def _answered(plan: AssessmentPlan, evaluation: TrialEvaluation) -> bool:
     )
 
 
+def _causes(evaluation: TrialEvaluation, scored: Score) -> list[Cause]:
+    """The causes of what an own task lost, with their points of that. Empty where nothing was lost, or nobody knows."""
+    lost = 0.0 if scored.overall is None else 1 - scored.overall
+    return [
+        cause.model_copy(update={"points": None if cause.points is None else cause.points * lost})
+        for cause in evaluation.causes
+        if lost > 0
+    ]
+
+
 def _labelled(evaluation: TrialEvaluation) -> TeamStructure | None:
     """The structure, without its coordination label where that does not apply."""
     structure = evaluation.structure
@@ -116,6 +127,7 @@ def _record(
         steps=evaluation.steps,
         trace_integrity=evaluation.trace_integrity,
         team_task=evaluation.team_task,
+        causes=_causes(evaluation, scored),
         control=None if task.control is None else "alone",
         paired_with=task.paired_with,
         judge=judgment,

@@ -28,7 +28,7 @@ def grade_json(choice: JsonScorer, _: Sequence[str], answer: str) -> Graded:
     fits = "the JSON fits the schema" if choice.schema_ is not None else ""
     if not choice.values:
         return graded(1, fits)
-    wrong_at = list(_wrong(choice, document))
+    wrong_at = [pointer for pointer, _, _ in _wrong(choice, document)]
     n_right = len(choice.values) - len(wrong_at)
     summary = f"{n_right} of {len(choice.values)} values are right"
     if wrong_at:
@@ -36,12 +36,23 @@ def grade_json(choice: JsonScorer, _: Sequence[str], answer: str) -> Graded:
     return graded(n_right / len(choice.values), "; ".join(filter(None, (fits, summary))))
 
 
-def _wrong(choice: JsonScorer, document: JsonValue) -> Iterator[str]:
-    """The pointers at which the value is missing or wrong."""
+def wrong_values(choice: JsonScorer, answer: str) -> list[tuple[JsonValue, object]]:
+    """The wanted values that the JSON in an answer does not have, each with what it has there; None if it is missing.
+
+    Empty without JSON.
+    """
+    try:
+        return [(wanted, found) for _, wanted, found in _wrong(choice, json_in(answer))]
+    except NoJsonError:
+        return []
+
+
+def _wrong(choice: JsonScorer, document: JsonValue) -> Iterator[tuple[str, JsonValue, object]]:
+    """The pointers at which the value is missing or wrong, with the wanted value and what is there; None if missing."""
     for pointer, wanted in choice.values.items():
         found = _at(document, pointer)
         if found is _MISSING or not _alike(found, wanted, exact_fraction(choice.tolerance)):
-            yield pointer
+            yield pointer, wanted, None if found is _MISSING else found
 
 
 def _at(document: JsonValue, pointer: str) -> object:
