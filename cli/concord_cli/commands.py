@@ -16,7 +16,13 @@ from concord_cli.results_file import write_results
 from concord_cli.row_text.brief import Brief
 from concord_cli.row_text.summary import summary
 from concord_cli.scenario.assistant import ORACLE_PLAYED, ORACLE_PLAYS, assistant_scenario, is_played_by_oracle
-from concord_cli.scenario.scenario_file import ScenarioFile, check_config, check_spelling, read_scenario
+from concord_cli.scenario.scenario_file import (
+    ScenarioFile,
+    check_config,
+    check_spelling,
+    read_scenario,
+    with_sample_agent,
+)
 from concord_cli.stack.local import LocalStack, fixed_stack_ports, free_stack_ports, local_stack
 from concord_cli.stack.plan import ONE_PROGRAM, Listening, StackPlan
 from concord_cli.terminal import ProgressLog
@@ -28,14 +34,17 @@ async def run(
     traces: Path | None,
     progress: ProgressLog,
     endpoint: str | None = None,
+    sample: bool = False,
     verbose: bool = False,
 ) -> None:
     """Assesses a scenario's team on a stack that lives as long as that takes. `traces`: where to save the traces.
 
-    `path` may be the folder of an assistant's scenario; `endpoint` is then the assistant's address. `verbose`: show the
-    long tables as well.
+    `path` may be the folder of an assistant's scenario; `endpoint` is then the assistant's address. `sample`: the
+    sample agent plays in place of each participant. `verbose`: show the long tables as well.
     """
     scenario, env = _scenario_and_settings(path, endpoint)
+    if sample:
+        scenario = with_sample_agent(path, scenario)
     prepare_folder(output)
     if by_oracle := is_played_by_oracle(scenario):
         progress.log(ORACLE_PLAYS)

@@ -111,6 +111,13 @@ def run(
     traces: Annotated[
         Path | None, typer.Option(metavar="FOLDER", help="Folder to save each trial's trace in, as Concord JSONL.")
     ] = None,
+    sample: Annotated[
+        bool,
+        typer.Option(
+            "--sample",
+            help="Have the sample agent play in place of each participant, as a reference for `concord compare`.",
+        ),
+    ] = False,
     verbose: Verbose = False,
 ) -> None:
     """Assess a team on this machine: start all services, run one assessment, show the result, stop the services."""
@@ -120,7 +127,7 @@ def run(
         # Imported after the first line of output, since A2A and HTTP take a while to load.
         from concord_cli import commands
 
-        execute(commands.run(scenario, output, traces, progress, endpoint, verbose))
+        execute(commands.run(scenario, output, traces, progress, endpoint, sample=sample, verbose=verbose))
 
 
 @app.command()
@@ -326,12 +333,19 @@ def _say_where(what: str, page: Path, *, open_page: bool) -> None:
 def compare_results(
     results: Annotated[list[Path], typer.Argument(metavar="RESULTS", help="Results files to compare, one per team.")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="JSON file to write the comparison to.")] = None,
+    reference: Annotated[
+        list[Path] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Results of the sample agent (`concord run SCENARIO --sample`): shown in their kind, and not ranked.",
+        ),
+    ] = None,
 ) -> None:
     """Compare teams on the tasks that they share: show differences with intervals, and a ranking."""
     with exit_codes(), needing("concord compare", "evaluator"):
         from concord_cli.compare.command import compare
 
-        compare(results, output)
+        compare(results, output, reference or ())
 
 
 app.command("verify")(verify_results)

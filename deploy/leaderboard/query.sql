@@ -15,16 +15,21 @@
 -- A submission with a row that is not complete is refused as a whole, in that row's domain: it has no line, because
 -- nobody may gain by the loss of a trial.
 --
+-- The sample agent is the reference of each kind: its lines stand among the others by their score, and have no rank.
+-- `reference_bundles` names its rows by the SHA-256 of their bundles (`detail.bundle_sha256`), which the leaderboard's
+-- owner has from playing it. A row that calls itself the sample agent is none.
+--
 -- The rows of one file and kind (shards) are weighted by their usable trials and those of which no evaluation came; a
 -- row of no trials (a shard that had no task) is left out. A trial that nobody judged counts 0 in "Score" and as perfect in "Score High"; where nobody judged
 -- any trial, both are empty.
 WITH settings AS (
-    SELECT 'agent' AS role
+    SELECT 'agent' AS role, []::VARCHAR[] AS reference_bundles
 ),
 submissions AS (
     SELECT
         row_number() OVER () AS submission,
         json_extract_string(to_json(results.participants), '$."' || settings.role || '"') AS id,
+        reference_bundles,
         unnest(json_extract(to_json(results.results), '$[*]')) AS res
     FROM results, settings
 ),
@@ -49,6 +54,16 @@ rows AS (
         try_cast(res ->> '$.detail.scoring.information.trials' AS DOUBLE) AS informed,
         try_cast(res ->> '$.detail.scoring.economy.value' AS DOUBLE) AS economy,
         try_cast(res ->> '$.detail.scoring.economy.trials' AS DOUBLE) AS economical,
+        try_cast(res ->> '$.detail.scoring.lift.gap' AS DOUBLE) AS lift,
+        try_cast(res ->> '$.detail.scoring.lift.trials' AS DOUBLE) AS lifted,
+        res ->> '$.detail.scoring.lift.control' AS lift_over,
+        coalesce(list_contains(reference_bundles, res ->> '$.detail.bundle_sha256'), false) AS reference,
+        try_cast(res ->> '$.detail.scoring.information.low' AS DOUBLE) AS information_low,
+        try_cast(res ->> '$.detail.scoring.information.high' AS DOUBLE) AS information_high,
+        try_cast(res ->> '$.detail.scoring.economy.low' AS DOUBLE) AS economy_low,
+        try_cast(res ->> '$.detail.scoring.economy.high' AS DOUBLE) AS economy_high,
+        try_cast(res ->> '$.detail.scoring.lift.gap_low' AS DOUBLE) AS lift_low,
+        try_cast(res ->> '$.detail.scoring.lift.gap_high' AS DOUBLE) AS lift_high,
         try_cast(res ->> '$.detail.scoring.usable_trials' AS DOUBLE) AS usable,
         try_cast(res ->> '$.detail.scoring.judged_by_code' AS DOUBLE)
         + try_cast(res ->> '$.detail.scoring.judged_by_model' AS DOUBLE)
@@ -93,8 +108,12 @@ teams AS (
         lone,
         kind,
         bool_and(published) AS published,
+        reference,
         sum(information * informed) / sum(informed) FILTER (information IS NOT NULL) AS information,
         sum(economy * economical) / sum(economical) FILTER (economy IS NOT NULL) AS economy,
+        sum(lift * lifted) / sum(lifted) FILTER (lift IS NOT NULL) AS lift,
+        -- The user's own tasks and team tasks have different controls: over both, there is no one lift.
+        CASE WHEN count(DISTINCT lift_over) = 1 THEN any_value(lift_over) END AS lift_over,
         count(*) AS shards,
         sum(usable) AS usable,
         sum(judged) AS judged,
@@ -112,9 +131,15 @@ teams AS (
         sum(latency_avg * weight) / sum(weight) FILTER (latency_avg IS NOT NULL) AS latency_avg,
         max(latency_p95) AS latency_p95,
         any_value(score_low) AS score_low,
-        any_value(score_high) AS score_high
+        any_value(score_high) AS score_high,
+        any_value(information_low) AS information_low,
+        any_value(information_high) AS information_high,
+        any_value(economy_low) AS economy_low,
+        any_value(economy_high) AS economy_high,
+        any_value(lift_low) AS lift_low,
+        any_value(lift_high) AS lift_high
     FROM counted
-    GROUP BY submission, domain, version, basis, lone, kind
+    GROUP BY submission, domain, version, basis, lone, kind, reference
 ),
 ranked AS (
     SELECT
@@ -124,9 +149,10 @@ ranked AS (
             CASE WHEN scored THEN best END AS best,
             CASE WHEN scored THEN overall END AS overall
         ),
-        CASE WHEN basis = 'outcome' AND scored AND published
+        basis = 'outcome' AND scored AND published AS comparable,
+        CASE WHEN comparable AND NOT reference
             THEN rank() OVER (
-                PARTITION BY domain, version, basis, lone, kind, scored, published
+                PARTITION BY domain, version, basis, lone, kind, scored, published, reference
                 ORDER BY
                     round(score, 1) DESC,
                     round(information, 2) DESC NULLS LAST,
@@ -157,7 +183,7 @@ SELECT
         THEN format('{:.1f} to {:.1f}', score_low, score_high)
     END AS "Score 95 %",
     place AS "Rank",
-    CASE WHEN lone THEN 'one participant' ELSE 'team' END AS "Assessed",
+    CASE WHEN reference THEN 'sample agent (reference)' WHEN lone THEN 'one participant' ELSE 'team' END AS "Assessed",
     basis AS "Basis",
     version AS "Version",
     round(best, 1) AS "Score High",
@@ -166,15 +192,27 @@ SELECT
     try_cast(unjudged AS BIGINT) AS "Unjudged",
     round(information, 2) AS "Information",
     round(economy, 2) AS "Economy",
-    nullif(kind, '') AS "Ranking Kind"
+    nullif(kind, '') AS "Ranking Kind",
+    CASE WHEN shards = 1 AND information_low IS NOT NULL
+        THEN format('{:.2f} to {:.2f}', information_low, information_high)
+    END AS "Information 95 %",
+    CASE WHEN shards = 1 AND economy_low IS NOT NULL
+        THEN format('{:.2f} to {:.2f}', economy_low, economy_high)
+    END AS "Economy 95 %",
+    -- In points, over the starting agent alone, or over one agent with all briefs.
+    CASE WHEN lift_over IS NOT NULL THEN round(100 * lift, 1) END AS "Lift",
+    CASE WHEN shards = 1 AND lift_low IS NOT NULL
+        THEN format('{:+.1f} to {:+.1f}', 100 * lift_low, 100 * lift_high)
+    END AS "Lift 95 %",
+    lift_over AS "Lift Over"
 FROM ranked
 ORDER BY
-    place IS NULL,
+    NOT comparable,
     lone,
     basis <> 'outcome',
     try_cast(version AS DOUBLE) DESC NULLS LAST,
     kind,
-    place,
     "Score" DESC NULLS LAST,
+    place,
     "Pass Rate" DESC NULLS LAST,
     id;

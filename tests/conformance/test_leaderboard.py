@@ -40,7 +40,15 @@ COLUMNS = [
     "Information",
     "Economy",
     "Ranking Kind",
+    "Information 95 %",
+    "Economy 95 %",
+    "Lift",
+    "Lift 95 %",
+    "Lift Over",
 ]
+
+OF_TEAM_TASKS = ["Information", "Economy", "Information 95 %", "Economy 95 %"]
+OF_CONTROLS = ["Lift", "Lift 95 %", "Lift Over"]
 
 Line = dict[str, Any]
 
@@ -292,7 +300,7 @@ def test_a_row_by_the_evaluator_on_the_users_own_tasks_fills_every_cell_but_thos
     verdicts = [judged(planned, team, outcome(f"trial-{number}")) for number, team in enumerate(teams, 1)]
     document = evaluators_row(planned, verdicts, [])
     (line,) = leaderboard(tmp_path, v1("uuid-a", document.model_dump(mode="json")))
-    assert [name for name, value in line.items() if value is None] == ["Rank", "Information", "Economy"]
+    assert [name for name, value in line.items() if value is None] == ["Rank", *OF_TEAM_TASKS, *OF_CONTROLS]
     assert line["Ranking Kind"] == document.detail.scoring.ranking_kind
     assert (line["Avg Latency (ms)"], line["P95 Latency (ms)"]) == (10, 10)
     assert line["Score"] == pytest.approx(document.score, abs=0.05)
@@ -406,3 +414,55 @@ def test_team_tasks_that_are_no_published_manifest_have_no_rank(tmp_path: Path) 
     chosen = team_row(1.0, ranking_kind="kind-b", ranking_parts={"seats": [5], "published": False})
     lines = leaderboard(tmp_path, v1("uuid-chosen", chosen), v1("uuid-a", team_row(0.4)))
     assert [(line["id"], line["Rank"]) for line in lines] == [("uuid-a", 1), ("uuid-chosen", None)]
+
+
+def lift(gap: float, low: float | None, high: float | None, control: str = "solo") -> Line:
+    return {"control": control, "gap": gap, "gap_low": low, "gap_high": high, "trials": 4}
+
+
+def test_figures_beside_the_score_have_the_intervals_of_their_one_row(tmp_path: Path) -> None:
+    known = figure(0.8) | {"low": 0.7, "high": 0.9}
+    one = team_row(0.5, information=known, economy=known, lift=lift(0.12, -0.03, 0.27))
+    shards = [one, team_row(0.5, information=known, economy=known, lift=lift(0.5, 0.4, 0.6))]
+    whole, parts = leaderboard(tmp_path, v1("uuid-one", one), v2("uuid-shards", *shards))
+    assert [whole[name] for name in ("Information 95 %", "Economy 95 %")] == ["0.70 to 0.90"] * 2
+    assert [whole[name] for name in OF_CONTROLS] == [12.0, "-3.0 to +27.0", "solo"]
+    assert [parts[name] for name in OF_CONTROLS] == [31.0, None, "solo"]
+
+
+def test_lifts_over_different_controls_have_no_mean(tmp_path: Path) -> None:
+    rows = [team_row(0.5, lift=lift(0.2, None, None, control)) for control in ("solo", "alone")]
+    [line] = leaderboard(tmp_path, v2("uuid-a", *rows))
+    assert (line["Lift"], line["Lift Over"]) == (None, None)
+
+
+def bundled(overall_score: float, sha256: str, **scoring: object) -> Line:
+    document = team_row(overall_score, **scoring)
+    document["detail"]["bundle_sha256"] = sha256
+    return document
+
+
+def test_the_sample_agent_stands_in_each_kind_by_its_score_and_has_no_rank(tmp_path: Path) -> None:
+    query = QUERY.replace("[]::VARCHAR[]", "['aa', 'bb']")
+    files = [
+        v1("uuid-a", team_row(0.9)),
+        v1("uuid-sample", bundled(0.7, "aa")),
+        v1("uuid-b", team_row(0.5)),
+        v1("uuid-sample", bundled(0.7, "bb", ranking_kind="kind-b")),
+        v1("uuid-c", team_row(0.4, ranking_kind="kind-b")),
+    ]
+    lines = leaderboard(tmp_path, *files, query=query)
+    assert [(line["id"], line["Assessed"], line["Rank"]) for line in lines] == [
+        ("uuid-a", "team", 1),
+        ("uuid-sample", "sample agent (reference)", None),
+        ("uuid-b", "team", 2),
+        ("uuid-sample", "sample agent (reference)", None),
+        ("uuid-c", "team", 1),
+    ]
+
+
+def test_a_row_is_no_reference_because_it_says_so(tmp_path: Path) -> None:
+    query = QUERY.replace("[]::VARCHAR[]", "['aa']")
+    claimed = {**bundled(0.1, "cc"), "reference": True}
+    lines = leaderboard(tmp_path, v1("sample agent", claimed), v1("uuid-a", team_row(0.9)), query=query)
+    assert [(line["id"], line["Rank"]) for line in lines] == [("uuid-a", 1), ("sample agent", 2)]

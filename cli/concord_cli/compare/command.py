@@ -3,11 +3,13 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import Final
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from concord.assessment.verdict import Estimate
 from concord_cli.compare.comparison import Comparison, PairLine, TeamLine, compare_teams
 from concord_cli.compare.teams import read_teams
 from concord_cli.errors import UsageError
@@ -17,21 +19,25 @@ from concord_cli.terminal import output_console, plain_lines, plain_table
 WIDE = 200
 """Width of the output without a terminal."""
 
+REFERENCE: Final = "reference"
+"""In the place of a rank of the sample agent."""
+
 FEWEST, MOST = 2, 20
 """Limits of the results files. Each is compared with each, and more pairs make wider intervals."""
 
 
-def compare(results: Sequence[Path], output: Path | None) -> None:
-    """Prints the comparison of the teams in these files, and writes it as JSON.
+def compare(results: Sequence[Path], output: Path | None, references: Sequence[Path] = ()) -> None:
+    """Prints the comparison of the teams in these files, and writes it as JSON. `references`: of the sample agent.
 
     Raises UsageError for an invalid results file, or too few or too many of them; AssessmentError if there is nothing
     to compare or the output cannot be written.
     """
-    if not FEWEST <= len(results) <= MOST:
-        raise UsageError(f"expected {FEWEST} to {MOST} results files, got {len(results)}")
+    fewest = 1 if references else FEWEST
+    if not fewest <= len(results) <= MOST:
+        raise UsageError(f"expected {fewest} to {MOST} results files, got {len(results)}")
     if output is not None:
         prepare_folder(output)
-    comparison = compare_teams(read_teams(results))
+    comparison = compare_teams(read_teams(results, references))
     if output is not None:
         write_text(output, comparison.model_dump_json(indent=2) + "\n")
     output_console(WIDE).print(table_of(comparison))
@@ -92,10 +98,10 @@ def _teams(teams: Sequence[TeamLine], level: float) -> Table:
     for team in teams:
         table.add_row(
             plain_lines(team.name),
-            str(team.rank_best) if team.rank_best == team.rank_worst else f"{team.rank_best}-{team.rank_worst}",
+            _rank(team),
             f"{team.score:.1f}",
             _span(team.score_low, team.score_high),
-            *("-" if (value := getattr(team, name)) is None else f"{value:.2f}" for name in _beside(teams)),
+            *(_figure(getattr(team, name), name) for name in _beside(teams)),
             _passed(team),
             str(team.tasks),
             str(team.trials),
@@ -107,7 +113,27 @@ def _teams(teams: Sequence[TeamLine], level: float) -> Table:
 
 def _beside(teams: Sequence[TeamLine]) -> list[str]:
     """The figures beside the score that any of the teams has."""
-    return [name for name in ("information", "economy") if any(getattr(team, name) is not None for team in teams)]
+    names = ("information", "economy", "lift")
+    return [name for name in names if any(getattr(team, name) is not None for team in teams)]
+
+
+def _figure(figure: Estimate | None, name: str) -> str:
+    """A figure with its interval: `0.95 [0.90, 1.00]`; the lift in points."""
+    if figure is None:
+        return "-"
+    scale, form = (100, "+.0f") if name == "lift" else (1, ".2f")
+    interval = (
+        ""
+        if figure.low is None or figure.high is None
+        else (f" [{scale * figure.low:{form}}, {scale * figure.high:{form}}]")
+    )
+    return f"{scale * figure.value:{form}}{interval}"
+
+
+def _rank(team: TeamLine) -> str:
+    if team.rank_best is None:
+        return REFERENCE
+    return f"{team.rank_best}" if team.rank_best == team.rank_worst else f"{team.rank_best}-{team.rank_worst}"
 
 
 def _passed(team: TeamLine) -> str:

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from concord.assessment.result_row import Basis, RankingKind
 from concord.assessment.results import LatencySummary
+from concord.assessment.verdict import Estimate
 from concord_cli.compare.teams import CODE, Team
 from concord_evaluator.statistics import (
     LEVEL,
@@ -31,7 +32,8 @@ class TeamLine(_Record):
 
     `ranking_kind`: the digest of its kind, as if it were complete, null before version 3; `shared_process`: also its
     kind, whether several of its seats share one process; `unjudged`: how many of `trials` are unjudged, which count
-    as 0.
+    as 0. `information`, `economy`, `lift`: the figures beside the score, the last from -1 to 1. `reference`: whether it
+    is the sample agent, which has no rank.
     """
 
     name: str
@@ -39,10 +41,12 @@ class TeamLine(_Record):
     ranking_kind: str | None
     complete: bool
     shared_process: bool
-    information: float | None
-    economy: float | None
-    rank_best: int
-    rank_worst: int
+    information: Estimate | None
+    economy: Estimate | None
+    lift: Estimate | None
+    reference: bool
+    rank_best: int | None
+    rank_worst: int | None
     score: float
     score_low: float | None
     score_high: float | None
@@ -97,11 +101,12 @@ def compare_teams(teams: Sequence[Team]) -> Comparison:
     """Compares each team with each of its kind, sorted by the mean score over a team's own tasks, then by information
     and economy, best first.
 
-    A kind is a ranking kind, whether complete or not; teams whose seats share one process are kinds of their own, and
+    The sample agent stands among the teams of its kind and is compared with none. A kind is a ranking kind, whether
+    complete or not; teams whose seats share one process are kinds of their own, and
     come last. The intervals of the differences hold together at `LEVEL` (Bonferroni).
     """
     ordered = sorted(teams, key=lambda team: (_kind(team), *_place(team), team.name))
-    kinds = [list(kind) for _, kind in groupby(ordered, key=_kind)]
+    kinds = [[team for team in kind if not team.reference] for _, kind in groupby(ordered, key=_kind)]
     together = [pair for kind in kinds for pair in combinations(kind, 2)]
     level = 1 - (1 - LEVEL) / max(1, len(together))
     pairs = [_pair(first, second, level) for first, second in together]
@@ -113,7 +118,7 @@ def compare_teams(teams: Sequence[Team]) -> Comparison:
         basis=ordered[0].kind.basis,
         level=LEVEL,
         pair_level=level,
-        teams=[_line(team, placed[team.name]) for team in ordered],
+        teams=[_line(team, placed.get(team.name)) for team in ordered],
         pairs=pairs,
         groups=[group for kind in names for group in tie_groups(kind, _among(kind, better))],
         warnings=list(_warnings(ordered)),
@@ -130,7 +135,8 @@ def _kind(team: Team) -> tuple[bool, str]:
 
 def _place(team: Team) -> tuple[float, float, float]:
     """Ascending, the better the team; figures that a team does not have come last."""
-    return -round(_score(team), 3), -(-1.0 if team.information is None else team.information), -(team.economy or 0.0)
+    information, economy = (-1.0 if each is None else each.value for each in (team.information, team.economy))
+    return -round(_score(team), 3), -information, -economy
 
 
 def _score(team: Team) -> float:
@@ -162,7 +168,7 @@ def _better(pair: PairLine) -> tuple[str, str] | None:
     return (pair.second, pair.first) if pair.verdict == "second is better" else None
 
 
-def _line(team: Team, placed: Ranks) -> TeamLine:
+def _line(team: Team, placed: Ranks | None) -> TeamLine:
     clusters = [task for task, seeds in team.scores.items() for runs in seeds.values() for _ in runs]
     interval = mean_interval(_values(team), clusters)
     rate = rate_interval(sum(team.passed), len(team.passed)) if len(team.passed) > 1 else None
@@ -174,8 +180,10 @@ def _line(team: Team, placed: Ranks) -> TeamLine:
         shared_process=team.shared_process,
         information=team.information,
         economy=team.economy,
-        rank_best=placed.best,
-        rank_worst=placed.worst,
+        lift=team.lift,
+        reference=team.reference,
+        rank_best=None if placed is None else placed.best,
+        rank_worst=None if placed is None else placed.worst,
         score=100 * _score(team),
         score_low=None if interval is None else 100 * max(0.0, interval.low),
         score_high=None if interval is None else 100 * min(1.0, interval.high),

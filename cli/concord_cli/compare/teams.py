@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from concord.assessment import Mode
-from concord.assessment.result_row import Basis, Figure, RankingKind, ResultRow
+from concord.assessment.result_row import Basis, ControlRecord, Figure, RankingKind, ResultRow
 from concord.assessment.results import TrialRecord
+from concord.assessment.verdict import Estimate
 from concord_cli.display_text import shortened
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.results_file import read_rows
@@ -41,8 +42,9 @@ class Team:
     evaluation, so that the row does not name their tasks; `rules`: the pass marks and weights; `judges`: who judged;
     `ranking`: the kind that its rows state, None before version 3; its `complete` is always true, and `incomplete` says
     whether a row is not;
-    `information`, `economy`: the figures of its rows, with the trials that have them; `shared_process`: whether one
-    participant takes several seats in any of the trials.
+    `information`, `economy`, `lift`: the figures of its rows over the trials that have them, with an interval if there
+    is one row; `shared_process`: whether one participant takes several seats in any of the trials; `reference`: whether
+    it is the sample agent, which is shown and not ranked.
     """
 
     name: str
@@ -58,9 +60,11 @@ class Team:
     judges: frozenset[str]
     ranking: RankingKind | None = None
     incomplete: bool = False
-    information: float | None = None
-    economy: float | None = None
+    information: Estimate | None = None
+    economy: Estimate | None = None
+    lift: Estimate | None = None
     shared_process: bool = False
+    reference: bool = False
 
     @property
     def latency_avg_ms(self) -> float | None:
@@ -69,18 +73,22 @@ class Team:
         return sum(average * n for average, n in self.latencies_ms) / calls if calls else None
 
 
-def read_teams(paths: Sequence[Path]) -> list[Team]:
-    """A team for each results file, named after the file.
+def read_teams(results: Sequence[Path], references: Sequence[Path] = ()) -> list[Team]:
+    """A team for each results file, named after the file. `references`: the files of the sample agent.
 
     Raises UsageError, also if the scores are of different kinds; AssessmentError for a team without a score.
     """
+    paths = [*results, *references]
     if len({path.resolve() for path in paths}) < len(paths):
         raise UsageError("a results file is given twice: give each file once")
     stems = [shortened(path.stem, MAX_NAME) for path in paths]
     names = stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
     rows = {path: read_rows(path) for path in paths}
     kind = _common_kind(rows)
-    return [_team(name, path, rows[path], kind) for name, path in zip(names, paths, strict=True)]
+    return [
+        _team(name, path, rows[path], kind, reference=number >= len(results))
+        for number, (name, path) in enumerate(zip(names, paths, strict=True))
+    ]
 
 
 def _common_kind(rows: Mapping[Path, Sequence[ResultRow]]) -> ScoreKind:
@@ -99,7 +107,7 @@ def _kind(row: ResultRow) -> ScoreKind:
     return ScoreKind(row.detail.scoring.version, row.detail.scoring.basis)
 
 
-def _team(name: str, path: Path, rows: Sequence[ResultRow], kind: ScoreKind) -> Team:
+def _team(name: str, path: Path, rows: Sequence[ResultRow], kind: ScoreKind, *, reference: bool) -> Team:
     scores: defaultdict[str, defaultdict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
     counted = list(_counted(rows))
     if all(trial.overall_score is None for _, trial in counted):
@@ -124,9 +132,11 @@ def _team(name: str, path: Path, rows: Sequence[ResultRow], kind: ScoreKind) -> 
         judges=frozenset(_judges(rows)),
         ranking=_ranking(path, rows),
         incomplete=not all(row.detail.scoring.complete for row in rows),
-        information=_mean([row.detail.scoring.information for row in rows]),
-        economy=_mean([row.detail.scoring.economy for row in rows]),
+        information=_mean(map(_figure, (row.detail.scoring.information for row in rows))),
+        economy=_mean(map(_figure, (row.detail.scoring.economy for row in rows))),
+        lift=_mean(map(_lift, (row.detail.scoring.lift for row in rows))),
         shared_process=any(_shares_process(trial) for _, trial in counted),
+        reference=reference,
     )
 
 
@@ -140,11 +150,25 @@ def _ranking(path: Path, rows: Sequence[ResultRow]) -> RankingKind | None:
     return first
 
 
-def _mean(figures: Iterable[Figure | None]) -> float | None:
-    """The mean over all trials that have the figure."""
+_Weighted = tuple[Estimate, int]
+"""A figure of a row, and the trials that have it."""
+
+
+def _figure(figure: Figure | None) -> _Weighted | None:
+    return None if figure is None else (Estimate(value=figure.value, low=figure.low, high=figure.high), figure.trials)
+
+
+def _lift(lift: ControlRecord | None) -> _Weighted | None:
+    return None if lift is None else (Estimate(value=lift.gap, low=lift.gap_low, high=lift.gap_high), lift.trials)
+
+
+def _mean(figures: Iterable[_Weighted | None]) -> Estimate | None:
+    """The mean over all trials that have the figure. An interval holds for the row that it came with."""
     known = [each for each in figures if each is not None]
-    trials = sum(each.trials for each in known)
-    return sum(each.value * each.trials for each in known) / trials if trials else None
+    trials = sum(n for _, n in known)
+    if len(known) == 1:
+        return known[0][0]
+    return Estimate(value=sum(each.value * n for each, n in known) / trials) if trials else None
 
 
 def _counted(rows: Iterable[ResultRow]) -> Iterator[tuple[str, TrialRecord]]:

@@ -99,7 +99,7 @@ def _head(row: ResultRow, name: str) -> Iterator[RenderableType]:
     yield Clipped(plain_text(" · ".join(subject), "bold"))
     yield Clipped(_outcome(row))
     yield Clipped(Text.assemble((_score(row, rating), "bold"), plain_text(f": {rating.rests_on}")), 2)
-    yield from (Clipped(plain_text(note, "dim")) for note in rating.notes[:MAX_NOTES])
+    yield from (Clipped(plain_text(note, "dim"), 2) for note in rating.notes[:MAX_NOTES])
     label = coordination_label(detail.coordination_quality, detail.coordination_status) or "unknown"
     facts = [size_text(detail), tasks_text(detail.trials), f"coordination: {label}", f"confidence: {detail.confidence}"]
     yield Clipped(plain_text(" · ".join(facts)), 2)

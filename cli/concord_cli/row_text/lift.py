@@ -6,7 +6,7 @@ from concord_evaluator.statistics import LEVEL, Comparison, Interval
 
 _AGAINST = {
     "alone": "the starting agent alone",
-    "solo": "one agent that has all briefs",
+    "solo": "one agent with all briefs",
     "silent": "a team without a channel",
 }
 
@@ -26,7 +26,7 @@ def lift_text(lift: ControlRecord) -> str:
         case _:
             number = "1 pair of trials" if lift.trials == 1 else f"{lift.trials:,} pairs of trials"
             known = f"{100 * lift.gap:+.0f} {interval or 'without an interval: too few tasks'}"
-            text = f"The team adds nothing to {against} that {number} can show ({known})."
+            text = f"Over {against}, the team adds nothing that {number} can show ({known})."
     return f"{text}{_doubt(lift)}"
 
 

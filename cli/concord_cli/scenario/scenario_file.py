@@ -8,7 +8,7 @@ second form, too: it starts each agent's `image`.
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Final, Self
 
 from pydantic import (
     AliasChoices,
@@ -45,6 +45,9 @@ def _as_text(env: object) -> object:
 class _Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", validate_by_name=True, validate_by_alias=True)
 
+
+SAMPLE_AGENT: Final = "python -m concord_suites.agent"
+"""The command line of the sample agent, which plays any team task."""
 
 Variables = Annotated[dict[str, str], BeforeValidator(_as_text)]
 
@@ -154,6 +157,23 @@ def check_config(path: Path, scenario: ScenarioFile) -> None:
     if unknown := request.config.unknown_keys:
         messages = (f"config.{key}: {unknown_key(key, [AssessmentConfig])}" for key in unknown)
         raise UsageError(f"{path}: {'; '.join(messages)}")
+
+
+def with_sample_agent(path: Path, scenario: ScenarioFile) -> ScenarioFile:
+    """The scenario with the sample agent in place of each participant. Raises UsageError for tasks of other kinds."""
+    config = AssessmentConfig.model_validate(scenario.config)
+    if not scenario.participants or any(task.family is None for task in config.chosen_tasks()):
+        raise UsageError(f"{path}: the sample agent plays team tasks only, those of a `suite` or of a `family`")
+    replaced: dict[str, object] = {
+        "endpoint": None,
+        "image": None,
+        "env": {},
+        "function": None,
+        "cmd": SAMPLE_AGENT,
+        "adapt": False,
+    }
+    players = [each.model_copy(update=replaced) for each in scenario.participants]
+    return scenario.model_copy(update={"participants": players})
 
 
 def check_spelling(path: Path, scenario: ScenarioFile) -> None:

@@ -12,8 +12,16 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner, Result
 
 from concord.assessment import Mode
-from concord.assessment.result_row import Figure, InfrastructureFailure, RankingKind, ResultRow, ResultsDocument
+from concord.assessment.result_row import (
+    ControlRecord,
+    Figure,
+    InfrastructureFailure,
+    RankingKind,
+    ResultRow,
+    ResultsDocument,
+)
 from concord.assessment.results import Grading, Judgment, LatencySummary
+from concord.assessment.verdict import Estimate
 from concord_cli.compare.comparison import Comparison, compare_teams
 from concord_cli.compare.teams import ScoreKind, Team
 from concord_cli.main import app
@@ -189,7 +197,50 @@ def test_equal_scores_are_listed_by_information_and_then_by_economy(tmp_path: Pa
         tmp_path, a=figures(0.2, 1.0), b=figures(0.8, None), c=figures(0.8, 0.3), d=figures(0.8, 0.9), e=of_kind(team())
     )
     assert [each.name for each in found.teams] == ["d", "c", "b", "a", "e"]
-    assert (found.teams[0].information, found.teams[0].economy) == (0.8, 0.9)
+    first = found.teams[0]
+    assert (first.information, first.economy) == (Estimate(value=0.8), Estimate(value=0.9))
+
+
+def test_figures_beside_the_score_have_the_interval_of_their_one_row(tmp_path: Path) -> None:
+    known = Figure(value=0.8, low=0.7, high=0.9, trials=10)
+    lift = ControlRecord(control="solo", trials=10, tasks=10, team=0.9, value=0.5, gap=0.4, gap_low=0.3, gap_high=0.5)
+    one = of_kind(team(), information=known, economy=known, lift=lift)
+    found = compared(tmp_path, one=one, shards=[one, one])
+    assert found.teams[0].lift == Estimate(value=0.4, low=0.3, high=0.5)
+    assert found.teams[1].information == Estimate(value=0.8)
+    printed = concord(str(tmp_path / "one.json"), str(tmp_path / "shards.json")).stdout
+    assert re.search(
+        r"^one .* 0\.80 \[0\.70, 0\.90\] +0\.80 \[0\.70, 0\.90\] +\+40 \[\+30, \+50\] ", printed, re.MULTILINE
+    )
+
+
+def test_the_sample_agent_stands_in_its_kind_without_a_rank(tmp_path: Path) -> None:
+    files = {
+        name: written(tmp_path, f"{name}.json", row)
+        for name, row in {"a": of_kind(team(0.1)), "b": of_kind(team(-0.1)), "sample": of_kind(team())}.items()
+    }
+    result = concord(files["a"], files["b"], "--reference", files["sample"], "-o", str(tmp_path / "out.json"))
+    assert result.exit_code == 0
+    found = Comparison.model_validate_json((tmp_path / "out.json").read_bytes())
+    assert [(each.name, each.reference, each.rank_best, each.rank_worst) for each in found.teams] == [
+        ("a", False, 1, 1),
+        ("sample", True, None, None),
+        ("b", False, 2, 2),
+    ]
+    assert [(pair.first, pair.second) for pair in found.pairs] == [("a", "b")]
+    assert found.groups == [["a"], ["b"]]
+    assert re.search(r"^sample +reference +", result.stdout, re.MULTILINE)
+
+
+def test_a_team_can_stand_beside_the_sample_agent_alone(tmp_path: Path) -> None:
+    files = [written(tmp_path, name, of_kind(team())) for name in ("a.json", "sample.json")]
+    result = concord(files[0], "--reference", files[1])
+    assert (result.exit_code, "Differences" in result.stdout) == (0, False)
+
+
+def test_a_name_makes_no_reference(tmp_path: Path) -> None:
+    found = compared(tmp_path, **{"sample agent": of_kind(team(0.1)), "b": of_kind(team())})
+    assert [(each.reference, each.rank_best) for each in found.teams] == [(False, 1), (False, 2)]
 
 
 def test_rows_without_a_ranking_kind_have_no_word_on_kinds(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def lift(gap: float, low: float | None, high: float | None, tasks: int = 8, **ch
         (lift(0.01, 0.005, 0.02), "The team adds 1 point [0, 2] to the starting agent alone."),
         (
             lift(0.12, -0.03, 0.27),
-            "The team adds nothing to the starting agent alone that 8 pairs of trials can show (+12 [-3, 27]).",
+            "Over the starting agent alone, the team adds nothing that 8 pairs of trials can show (+12 [-3, 27]).",
         ),
         (
             lift(-0.12, -0.21, -0.03),
@@ -36,16 +36,16 @@ def lift(gap: float, low: float | None, high: float | None, tasks: int = 8, **ch
         ),
         (
             lift(1.0, 1.0, 1.0, tasks=5),  # equal gaps: the interval has no width, and chance is 1 in 16
-            "The team adds nothing to the starting agent alone that 5 pairs of trials can show (+100 [100, 100]).",
+            "Over the starting agent alone, the team adds nothing that 5 pairs of trials can show (+100 [100, 100]).",
         ),
         (
             lift(1.0, None, None, tasks=1),
-            "The team adds nothing to the starting agent alone that 1 pair of trials can show "
+            "Over the starting agent alone, the team adds nothing that 1 pair of trials can show "
             "(+100 without an interval: too few tasks).",
         ),
         (
             lift(0.12, 0.03, 0.21, control="solo", cut_off=None),
-            "The team adds 12 points [3, 21] to one agent that has all briefs.",
+            "The team adds 12 points [3, 21] to one agent with all briefs.",
         ),
     ],
 )

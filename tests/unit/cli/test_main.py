@@ -40,7 +40,7 @@ def team(folder: Path, function: str = "reviewer", wiring: str = "mesh", config:
 
 
 def make_run_raise(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def run(*_: object) -> None:
+    async def run(*_: object, **__: object) -> None:
         raise error
 
     monkeypatch.setattr(commands, "run", run)
@@ -115,7 +115,7 @@ def test_a_failed_assessment_exits_with_1_and_its_reason(monkeypatch: pytest.Mon
 def test_a_signal_has_its_own_exit_code(
     number: signal.Signals, code: int, message: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def run(*_: object) -> None:
+    async def run(*_: object, **__: object) -> None:
         os.kill(os.getpid(), number)
         await asyncio.sleep(60)
 

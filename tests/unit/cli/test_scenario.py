@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from concord_cli.errors import UsageError
-from concord_cli.scenario.scenario_file import ScenarioFile, read_scenario
+from concord_cli.scenario.scenario_file import SAMPLE_AGENT, ScenarioFile, read_scenario, with_sample_agent
 
 PLATFORM_FORM = """
 [green_agent]
@@ -91,3 +91,26 @@ def test_a_bad_scenario_is_refused_on_one_line_with_file_and_reason(text: str, r
 def test_a_missing_file_is_refused_by_name(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"nowhere\.toml: No such file"):
         read_scenario(tmp_path / "nowhere.toml")
+
+
+def test_the_sample_agent_takes_the_place_of_each_participant(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.toml"
+    path.write_text(
+        '[[participants]]\nname = "a"\nimage = "mine"\nagentbeats_id = "uuid"\n'
+        '[[participants]]\nname = "b"\nendpoint = "http://127.0.0.1:9/"\n'
+        '[config]\nsuite = "quick"\nseed = 7\n'
+    )
+    given = read_scenario(path)
+    played = with_sample_agent(path, given)
+    assert [(each.role, each.cmd, each.image, each.endpoint) for each in played.participants] == [
+        ("a", SAMPLE_AGENT, None, None),
+        ("b", SAMPLE_AGENT, None, None),
+    ]
+    assert (played.config, played.agentbeats_ids) == (given.config, given.agentbeats_ids)
+
+
+def test_the_sample_agent_plays_no_task_of_the_users_own(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.toml"
+    path.write_text('[[participants]]\nname = "a"\nimage = "mine"\n[config]\ntask = "Say something."\n')
+    with pytest.raises(UsageError, match="plays team tasks only"):
+        with_sample_agent(path, read_scenario(path))

@@ -39,7 +39,7 @@ def assessed(scenario: Path) -> ResultRow:
     return row_of(seat_names(5), *trials)
 
 
-async def run(path: Path, output: Path, *_: object) -> None:
+async def run(path: Path, output: Path, *_: object, **__: object) -> None:
     write_results_of(path, output)
 
 
