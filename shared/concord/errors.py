@@ -3,3 +3,7 @@
 
 class StorageUnavailableError(Exception):
     """Storage cannot be reached or refuses writes. Nothing was stored; the caller may retry."""
+
+
+class StorageFullError(StorageUnavailableError):
+    """Storage has no memory left."""

@@ -57,14 +57,15 @@ async def test_a_killed_gateways_successor_keeps_ended_trials_and_repeats_the_in
     assert agent.received == {"one": 1, "two": 2, "three": 1}
     assert row["score"] == 100
     assert row["detail"]["scoring"]["usable_trials"] == 3
-    assert row["detail"]["infrastructure"] == []
+    [lost] = row["detail"]["infrastructure"]
+    assert (lost["trial_id"], lost["attempt"], lost["loss"], lost["caused_by"]) == ("trial-2", 1, "gateway", "concord")
     assert len(set(agent.traces)) == 4
     async with connect(redis_url) as storage:
         assert all([await storage.traces.is_closed(trace_id) for trace_id in agent.traces])
     assert (tmp_path / "output" / "results.json").exists()
 
 
-async def test_a_trial_during_which_two_gateways_were_lost_is_an_infrastructure_failure(
+async def test_a_trial_in_which_two_gateways_were_lost_is_forfeited(
     redis_url: str, tmp_path: Path, agent: CountingAgent
 ) -> None:
     async with gateways(redis_url, tmp_path) as (gateway,):
@@ -77,9 +78,11 @@ async def test_a_trial_during_which_two_gateways_were_lost_is_an_infrastructure_
                 await gateway.start()
             row = row_of(await wait_for_end(http, gateway.url, task_id))
     assert agent.received == {"one": 1, "two": 2, "three": 1}
-    assert row["detail"]["scoring"]["usable_trials"] == 2
-    assert [(each["stage"], each["message"]) for each in row["detail"]["infrastructure"]] == [
-        ("trial", "the gateway was lost 2 times while it ran")
+    scoring = row["detail"]["scoring"]
+    assert (scoring["usable_trials"], scoring["forfeited"], scoring["complete"]) == (3, 1, True)
+    assert [(each["attempt"], each["caused_by"]) for each in row["detail"]["infrastructure"]] == [
+        (1, "concord"),
+        (2, "participants"),
     ]
 
 

@@ -173,7 +173,7 @@ async def test_a_job_beyond_a_limit_is_a_dead_letter_after_one_try(redis_url: st
             tries += 1
             await JobCalls(calls).run("hog", bytearray, 2 * LIMIT)
 
-        async def bury(job: Job, error: str) -> None:
+        async def bury(job: Job, error: str, _: Exception | None) -> None:
             letters.append((job.job_id, error))
             stop.set()
 

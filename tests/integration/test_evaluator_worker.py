@@ -5,12 +5,13 @@ import json
 import os
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
 import pytest
 
+from concord.assessment import AssessmentPlan
 from concord.assessment.jobs import (
     ROW_DOCUMENT,
     ROW_FAILURE_DOCUMENT,
@@ -20,6 +21,8 @@ from concord.assessment.jobs import (
     Queue,
     TrialVerdict,
 )
+from concord.assessment.losses import Loss
+from concord.assessment.replays import with_replays
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.errors import StorageUnavailableError
 from concord.llm import NO_KEY, LLMSettings
@@ -62,8 +65,19 @@ AGGREGATE = AggregateAssessment(assessment_id=PLAN.assessment_id)
 @pytest.fixture
 async def storage(redis_url: str) -> AsyncIterator[Storage]:
     """A storage with a plan and the trace of its one trial: a mesh of three agents, one call per batch."""
+    async with stored(redis_url, PLAN) as opened:
+        yield opened
+
+
+def ungraded(redis_url: str) -> AbstractAsyncContextManager[Storage]:
+    """The same, where only a judge can grade the trial's task."""
+    return stored(redis_url, plan(TEAM[0], graded=False))
+
+
+@asynccontextmanager
+async def stored(redis_url: str, planned: AssessmentPlan) -> AsyncIterator[Storage]:
     async with connect(redis_url) as opened:
-        await opened.assessments.save_plan(PLAN)
+        await opened.assessments.save_plan(planned)
         trials = TrialDocuments(opened.assessments)
         await trials.add(PLAN.assessment_id, "trial-1", "outcome", ENDED.model_dump_json())
         for batch in batches_of(TEAM, latency=5):
@@ -90,8 +104,8 @@ def jobs(storage: Storage, calls: Calls) -> EvaluatorJobs:
     return jobs_of(storage, calls)
 
 
-def jobs_of(storage: Storage, calls: Calls) -> EvaluatorJobs:
-    judge = TrialJudge(LLMSettings(api_key=None), samples=1, deadline_s=60)
+def jobs_of(storage: Storage, calls: Calls, judge: TrialJudge | None = None) -> EvaluatorJobs:
+    judge = judge or TrialJudge(LLMSettings(api_key=None), samples=1, deadline_s=60)
     return EvaluatorJobs(
         storage.traces, storage.assessments, storage.jobs, calls, judge, LIMITS, CriteriaEvaluator(None, deadline_s=60)
     )
@@ -280,15 +294,17 @@ class TestDeadLetters:
     async def test_a_judgment_that_failed_without_an_evaluation_leaves_a_failed_verdict(
         self, storage: Storage, jobs: EvaluatorJobs
     ) -> None:
-        await jobs.on_dead_letter(JUDGE.job(), "x" * 10_000)
+        await jobs.on_dead_letter(JUDGE.job(), "x" * 10_000, None)
         verdict = await verdict_in(storage)
         assert verdict.record is None
-        assert verdict.failure == InfrastructureFailure(trial_id="trial-1", stage="judgment", message="x" * 500)
+        assert verdict.failure == InfrastructureFailure(
+            trial_id="trial-1", stage="judgment", message="x" * 500, loss=Loss.WORKER, caused_by="concord"
+        )
 
     async def test_a_failed_evaluation_leaves_a_score_without_metrics(
         self, storage: Storage, jobs: EvaluatorJobs
     ) -> None:
-        await jobs.on_dead_letter(EVALUATE.job(), "it took too long")
+        await jobs.on_dead_letter(EVALUATE.job(), "it took too long", None)
         await jobs.judge_trial(JUDGE.job().arguments)
         await jobs.aggregate_assessment(AGGREGATE.job().arguments)
         row = ResultRow.model_validate_json(await document(storage, ROW_DOCUMENT))
@@ -302,16 +318,73 @@ class TestDeadLetters:
         jobs = jobs_of(storage, CostlyScreening())
         with pytest.raises(LimitExceededError) as raised:
             await jobs.evaluate_trial(EVALUATE.job().arguments)
-        await jobs.on_dead_letter(EVALUATE.job(), str(raised.value))
+        await jobs.on_dead_letter(EVALUATE.job(), str(raised.value), raised.value)
         verdict = await verdict_in(storage)
         assert verdict.record is not None
         assert verdict.failure is not None
         assert "exceeded its limit of 0.5 s of CPU time" in verdict.failure.message
         assert (verdict.record.overall_score, verdict.record.judge) == (1.0, None)
 
+    async def test_a_trial_without_a_scorer_whose_texts_take_too_much_cpu_time_has_the_outcome_0(
+        self, redis_url: str
+    ) -> None:
+        async with ungraded(redis_url) as storage:
+            jobs = jobs_of(storage, CostlyScreening())
+            with pytest.raises(LimitExceededError) as raised:
+                await jobs.evaluate_trial(EVALUATE.job().arguments)
+            await jobs.on_dead_letter(EVALUATE.job(), str(raised.value), raised.value)
+            verdict = await verdict_in(storage)
+        assert verdict.failure is not None
+        assert (verdict.failure.loss, verdict.failure.caused_by) == (Loss.LIMIT, "participants")
+        assert verdict.record is not None
+        assert (verdict.record.overall_score, verdict.record.passed) == (0.0, False)
+
+    @pytest.mark.parametrize(
+        ("again", "cause", "score"), [(False, "concord", None), (True, "participants", 0.0)], ids=["once", "again"]
+    )
+    async def test_a_judge_that_is_lost_again_in_the_same_way_is_the_participants_loss(
+        self, redis_url: str, again: bool, cause: str, score: float | None
+    ) -> None:
+        async with ungraded(redis_url) as storage:
+            jobs, judging = jobs_of(storage, CallsInThread()), JUDGE.model_copy(update={"again": again})
+            await jobs.evaluate_trial(EVALUATE.job().arguments)
+            await jobs.on_dead_letter(judging.job(), "gave up after 5 tries (the worker died each time)", None)
+            verdict = await verdict_in(storage)
+        assert verdict.failure is not None
+        assert (verdict.failure.loss, verdict.failure.caused_by) == (Loss.WORKER, cause)
+        assert verdict.record is not None
+        assert verdict.record.overall_score == score
+
+    async def test_a_trial_that_the_model_left_unjudged_is_judged_again_if_that_is_asked_for(
+        self, redis_url: str
+    ) -> None:
+        model = FakeModel(honest_judge(), statuses=[401])
+        async with ungraded(redis_url) as storage, fake_model(model) as settings:
+            judge = TrialJudge(settings, samples=1, deadline_s=60)
+            jobs = jobs_of(storage, CallsInThread(), judge)
+            await jobs.evaluate_trial(EVALUATE.job().arguments)
+            await jobs.judge_trial(JUDGE.job().arguments)
+            lost = await verdict_in(storage)
+            await jobs.judge_trial(JUDGE.job().arguments)
+            assert (lost.lost_by_judge, await verdict_in(storage)) == (True, lost)
+            await jobs.judge_trial(JUDGE.model_copy(update={"again": True}).job().arguments)
+            found = await verdict_in(storage)
+        assert (found.lost_by_judge, found.record is not None) == (False, True)
+        assert found.record is not None
+        assert found.record.overall_score is not None
+
+    async def test_a_job_on_an_attempt_that_was_replaced_changes_nothing(
+        self, storage: Storage, jobs: EvaluatorJobs
+    ) -> None:
+        await storage.assessments.save_plan(with_replays(PLAN, ["trial-1"]))
+        await jobs.evaluate_trial(EVALUATE.job().arguments)
+        trials = TrialDocuments(storage.assessments)
+        keys = ["trial-1", "trial-1.2"]
+        assert await trials.parts(PLAN.assessment_id, keys, "evaluation") == [None, None]
+
     async def test_a_failed_judgment_leaves_the_scorers_grade(self, storage: Storage, jobs: EvaluatorJobs) -> None:
         await jobs.evaluate_trial(EVALUATE.job().arguments)
-        await jobs.on_dead_letter(JUDGE.job(), "it took too long")
+        await jobs.on_dead_letter(JUDGE.job(), "it took too long", None)
         verdict = await verdict_in(storage)
         assert verdict.record is not None
         assert (verdict.record.overall_score, verdict.record.judge) == (1.0, None)
@@ -321,7 +394,7 @@ class TestDeadLetters:
     async def test_a_failed_aggregation_leaves_a_failure_in_place_of_the_row(
         self, storage: Storage, jobs: EvaluatorJobs
     ) -> None:
-        await jobs.on_dead_letter(AGGREGATE.job(), "no luck")
+        await jobs.on_dead_letter(AGGREGATE.job(), "no luck", None)
         failure = InfrastructureFailure.model_validate_json(await document(storage, ROW_FAILURE_DOCUMENT))
         assert (failure.trial_id, failure.stage, failure.message) == (None, "aggregation", "no luck")
 
@@ -330,7 +403,7 @@ class TestDeadLetters:
     ) -> None:
         await jobs.evaluate_trial(EVALUATE.job().arguments)
         await jobs.judge_trial(JUDGE.job().arguments)
-        await jobs.on_dead_letter(EVALUATE.job(), "timed out after it was done")
+        await jobs.on_dead_letter(EVALUATE.job(), "timed out after it was done", None)
         verdict = await verdict_in(storage)
         assert verdict.record is not None
 
@@ -338,7 +411,7 @@ class TestDeadLetters:
         self, storage: Storage, jobs: EvaluatorJobs, redis_url: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         await storage.jobs.bury(EVALUATE.job(), "it was a bad day")
-        await jobs.on_dead_letter(EVALUATE.job(), "it was a bad day")
+        await jobs.on_dead_letter(EVALUATE.job(), "it was a bad day", None)
         monkeypatch.setenv("REDIS_URL", redis_url)
         assert await replay(EvaluatorSettings(), Queue.LLM) == 0
         assert await replay(EvaluatorSettings(), None) == 1

@@ -51,7 +51,7 @@ async def test_a_worker_counts_every_attempt_by_its_outcome(
 ) -> None:
     instruments, stop = WorkerInstruments(Queue.FAST), asyncio.Event()
 
-    async def bury(_: Job, __: str) -> None:
+    async def bury(_: Job, __: str, ___: Exception | None) -> None:
         stop.set()
 
     def count(name: str, outcome: str, seconds: float) -> None:

@@ -128,7 +128,7 @@ class JobLog:
     async def run(self, arguments: Mapping[str, JsonValue]) -> None:
         self.ran.append(arguments)
 
-    async def bury(self, job: Job, error: str) -> None:
+    async def bury(self, job: Job, error: str, _: Exception | None) -> None:
         self.buried.append((job.job_id, error))
 
 

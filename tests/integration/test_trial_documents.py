@@ -35,8 +35,8 @@ async def test_a_part_replaces_only_the_one_that_its_author_has_seen(trials: Tri
     assert await trials.part("a", "trial-1", "verdict") == '"retried"'
 
 
-@pytest.mark.parametrize("stored", ['{"version":2,"content":{}}', "{}", "not even JSON"])
+@pytest.mark.parametrize("stored", ['{"version":1,"content":{}}', "{}", "not even JSON"])
 async def test_a_document_of_another_version_is_refused(trials: TrialDocuments, stored: str) -> None:
     await trials.assessments.save("a", "trial:trial-1:outcome", stored)
-    with pytest.raises(ForeignDocumentError, match=r"the document of trial-1 has .*, and this program reads version 1"):
+    with pytest.raises(ForeignDocumentError, match=r"the document of trial-1 has .*, and this program reads version 2"):
         await trials.part("a", "trial-1", "outcome")

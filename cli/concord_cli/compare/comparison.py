@@ -258,8 +258,8 @@ def _warnings(teams: Sequence[Team]) -> Iterator[str]:
             )
             yield f"{team.name}: {counted} as 0 in the team's row, and not in this comparison."
         if team.infrastructure_failures == 1:
-            yield f"{team.name}: 1 failure of the infrastructure, which affects no score."
+            yield f"{team.name}: 1 failure of the infrastructure."
         elif team.infrastructure_failures:
-            yield f"{team.name}: {team.infrastructure_failures} failures of the infrastructure, which affect no score."
+            yield f"{team.name}: {team.infrastructure_failures} failures of the infrastructure."
     if any(team.latency_avg_ms is not None for team in teams):
         yield LATENCY

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.jobs import TrialVerdict
 from concord.assessment.result_row import InfrastructureFailure
-from concord.assessment.results import Finding
+from concord.assessment.results import Finding, Grading
 from concord_assistant.results import AssessmentResults
 from concord_evaluator.criteria import MAX_STORED, grading_of, shortened_results
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
@@ -46,8 +46,12 @@ def with_results(verdict: JudgedTrial, results: AssessmentResults) -> JudgedTria
 
 
 def given_up(evaluation: TrialEvaluation, failure: InfrastructureFailure) -> TrialEvaluation:
-    """The evaluation of a trial that could not be judged."""
-    return evaluation.model_copy(update={"failure": failure, "warnings": [*evaluation.warnings, failure.message]})
+    """The evaluation of a trial that could not be judged. If its participants are the cause, the outcome is 0."""
+    told = evaluation.model_copy(update={"failure": failure, "warnings": [*evaluation.warnings, failure.message]})
+    if evaluation.grading is not None or failure.caused_by != "participants":
+        return told
+    reason = f"the participants' own texts kept it from being judged: {failure.message}"
+    return told.model_copy(update={"grading": Grading(value=0, source="code", scorer=None, reason=reason)})
 
 
 def with_late(trial: TrialVerdict, late: int) -> TrialVerdict:

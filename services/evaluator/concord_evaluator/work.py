@@ -66,9 +66,9 @@ class _Jobs:
         """Runs a job. Raises what it raises."""
         await (await self._loaded()).functions(queue)[function](arguments)
 
-    async def on_dead_letter(self, job: Job, error: str) -> None:
+    async def on_dead_letter(self, job: Job, error: str, raised: Exception | None) -> None:
         """See `OnDeadLetter`."""
-        await (await self._loaded()).on_dead_letter(job, error)
+        await (await self._loaded()).on_dead_letter(job, error, raised)
 
     async def _loaded(self) -> "EvaluatorJobs":
         if self._loading is None:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import math
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -13,10 +14,11 @@ import structlog
 from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assessment.jobs import AggregateAssessment, EvaluateTrial, TrialVerdict
+from concord.assessment.losses import Loss
 from concord.assessment.request import Exchange
-from concord.assessment.result_row import InfrastructureFailure, ResultRow
+from concord.assessment.result_row import ResultRow
 from concord.assessment.results import AgentAnswer, TrialOutcome
-from concord.errors import StorageUnavailableError
+from concord.errors import StorageFullError, StorageUnavailableError
 from concord.storage.connection import Storage
 from concord.trace.attributes import TASK_STATE
 from concord.trace.step import InteractionStep
@@ -27,7 +29,7 @@ from concord.trust.tokens import Claims
 from concord.wire.assignment import Assignment
 from concord.wire.ids import new_step_id
 from concord.wire.roster import GREEN_AGENT
-from concord_gateway.assessment_record import MAX_ATTEMPTS, AssessmentRecord
+from concord_gateway.assessment_record import AssessmentRecord
 from concord_gateway.assistants import Assistants
 from concord_gateway.calls.channel import Channels
 from concord_gateway.closing import Reporters, wait_until_settled
@@ -41,8 +43,9 @@ from concord_gateway.drivers import (
     drive_rounds,
     outcome_of,
 )
-from concord_gateway.evaluation import EvaluationFailedError, aggregate, evaluate_trial
+from concord_gateway.evaluation import EvaluationFailedError, aggregate, evaluate_trial, wait_for_storage
 from concord_gateway.instruments import Instruments
+from concord_gateway.lost_evaluations import LostEvaluations
 from concord_gateway.open_calls import TrialCalls
 from concord_gateway.participants import Participants
 from concord_gateway.progress import Progress
@@ -73,6 +76,11 @@ class RunningAssessment:
     _reporters: Reporters = field(default_factory=Reporters)
     _scenarios: dict[str, str | None] = field(default_factory=dict)
     """The scenarios that trials are in, by trial id."""
+    _lost: LostEvaluations = field(default_factory=LostEvaluations)
+    _evaluating: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    """By trial id, the wait for the evaluation of its latest attempt."""
+    _spent: dict[str, float] = field(default_factory=dict)
+    """By trial id, the seconds that its latest attempt took."""
     _expires_at: float = 0.0
     _deadline: float = 0.0
 
@@ -96,46 +104,84 @@ class RunningAssessment:
         self._reporters.announced = frozenset(entry.id for entry in self.plan.roster if entry.reports)
         if self.plan.roster:
             await self.storage.registry.register(self.plan.assessment_id, self.participants.peers(self.plan.roster))
+        if (interrupted := self.record.interrupted) is not None:
+            await self.participants.close(interrupted.trace_id)
+            self._lose(interrupted, Loss.GATEWAY, "the gateway was lost while it ran")
         async with asyncio.TaskGroup() as evaluations:
             tasks = {task.id: task for task in self.plan.tasks}
             self._scenarios = {trial.trial_id: tasks[trial.task_id].scenario for trial in self.plan.trials}
-            for trial_id in list(self.record.closed):
-                await self._hand_over(trial_id, evaluations)
-            over = self.record.over
-            for number, trial in enumerate(self.plan.trials, start=1):
-                if trial.trial_id not in over:
-                    with structlog.contextvars.bound_contextvars(trial_id=trial.trial_id):
-                        await self._trial(number, trial, tasks[trial.task_id], evaluations)
+            for trial in [each for each in self.plan.trials if each.trial_id in self.record.closed]:
+                await self._hand_over(trial, evaluations)
+            await self._play(tasks, evaluations)
+            while await self._plays_again():
+                await self._play(tasks, evaluations)
+        await self._lost.make_again(self.storage, self.evaluations, self.settings.evaluation_timeout_s)
         await self.progress.tell("putting the row together")
         request = AggregateAssessment(assessment_id=self.plan.assessment_id, infrastructure=self.record.failures)
         with span("aggregation"):
             return await aggregate(self.storage, request, self.settings.evaluation_timeout_s)
 
+    async def _play(self, tasks: Mapping[str, TaskSpec], evaluations: asyncio.TaskGroup) -> None:
+        """Plays every trial that is not over."""
+        over = self.record.over
+        for number, trial in enumerate(self.plan.trials, start=1):
+            if trial.trial_id not in over:
+                began = time.monotonic()
+                with structlog.contextvars.bound_contextvars(trial_id=trial.trial_id):
+                    await self._trial(number, trial, tasks[trial.task_id], evaluations)
+                self._spent[trial.trial_id] = time.monotonic() - began
+
+    async def _plays_again(self) -> bool:
+        """Decides who lost trials, once storage answers, and whether any trial is now to be played again.
+
+        The time of the attempt that was lost is not charged to the team.
+        """
+        if not self.record.undecided:
+            return False
+        began = time.monotonic()
+        try:
+            await wait_for_storage(self.storage, self.settings.evaluation_timeout_s)
+            again = await self.record.decide(await self.storage.share_of(self.plan))
+        except StorageUnavailableError as error:
+            logger.warning("cannot decide who lost trials: %s", error)
+            return False
+        more_s = time.monotonic() - began + sum(self._spent.get(trial.trial_id, 0.0) for trial in again)
+        self._deadline += more_s
+        self._expires_at += more_s
+        for trial in again:
+            self._lost.forget(trial.trial_id)
+            if (waiting := self._evaluating.get(trial.trial_id)) is not None:
+                waiting.cancel()
+        if again:
+            names = ", ".join(trial.trial_id for trial in again)
+            await self.progress.tell(f"playing again what was lost, with its controls: {names}")
+        return bool(again)
+
     async def _trial(self, number: int, trial: TrialSpec, task: TaskSpec, evaluations: asyncio.TaskGroup) -> None:
         place = f"trial {number} of {len(self.plan.trials)}"
         await self.progress.tell(f"{place}: {trial.task_id}, run {trial.run}")
         remaining_s = self._deadline - time.monotonic()
+        unreachable = Loss.NOT_BEGUN
         try:
-            begun = await self.record.begin_trial(trial, remaining_s)
-            if begun is not trial:  # the tokens of the attempt that was lost end here
-                await self.participants.close(trial.trace_id)
-            if begun is None:
-                self._fail(trial, "trial", f"the gateway was lost {MAX_ATTEMPTS} times while it ran")
-                return
+            await self.record.begin_trial(trial, remaining_s)
+            unreachable = Loss.STORAGE
             if remaining_s <= 0:
                 outcome = self._not_started(trial)
             else:
-                outcome = await self._drive_and_close(begun, task, min(self.record.limits.trial_s, remaining_s))
-            await self.record.close_trial(outcome)
-        except (StorageUnavailableError, TrialNotRunError) as error:
-            self._fail(trial, "trial", str(error))
+                outcome = await self._drive_and_close(trial, task, min(self.record.limits.trial_s, remaining_s))
+            await self.record.close_trial(trial, outcome)
+        except StorageUnavailableError as error:
+            self._lose(trial, Loss.STORAGE_FULL if isinstance(error, StorageFullError) else unreachable, str(error))
+            return
+        except TrialNotRunError as error:
+            self._lose(trial, Loss.ENVIRONMENT, str(error))
             return
         await self.progress.tell(f"{place}: {outcome.state} in {outcome.time_used:.1f} s, evaluating")
-        await self._hand_over(trial.trial_id, evaluations)
+        await self._hand_over(trial, evaluations)
 
-    async def _hand_over(self, trial_id: str, evaluations: asyncio.TaskGroup) -> None:
+    async def _hand_over(self, trial: TrialSpec, evaluations: asyncio.TaskGroup) -> None:
         await self._wait_for_evaluators()
-        evaluation = evaluations.create_task(self._evaluate(trial_id))
+        evaluation = self._evaluating[trial.trial_id] = evaluations.create_task(self._evaluate(trial))
         evaluation.add_done_callback(lambda _: self.evaluations.release())
 
     async def _wait_for_evaluators(self) -> None:
@@ -178,6 +224,8 @@ class RunningAssessment:
                     await self.participants.close(trial.trace_id)
                 raise
             await self.participants.close(trial.trace_id)
+            if trial_calls.lost is not None:
+                raise trial_calls.lost
             batches = await self.storage.traces.length(trial.trace_id)
             self.instruments.trace_batches.observe(batches)
             return outcome.model_copy(update={"closed_after": batches})
@@ -227,8 +275,9 @@ class RunningAssessment:
             return _DRIVERS[self.plan.mode]
         return drive_calls if task.family.exchange is Exchange.CALLS else drive_rounds
 
-    async def _evaluate(self, trial_id: str) -> None:
-        request = EvaluateTrial(assessment_id=self.plan.assessment_id, trial_id=trial_id)
+    async def _evaluate(self, trial: TrialSpec) -> None:
+        trial_id = trial.trial_id
+        request = EvaluateTrial(assessment_id=self.plan.assessment_id, trial_id=trial_id, attempt=trial.attempt)
         structlog.contextvars.bind_contextvars(trial_id=trial_id)
         if (scenario := self._scenarios.get(trial_id)) is not None:
             from concord_gateway.assistants.announcements import announce_evaluation
@@ -238,19 +287,19 @@ class RunningAssessment:
             with self.instruments.evaluation_seconds.time(), span("evaluation", {TRIAL_ID: trial_id}):
                 verdict = await evaluate_trial(self.storage, request, self.settings.evaluation_timeout_s)
         except EvaluationFailedError as error:
+            self._lost.note(request, None)
             self.record.failures.append(error.failure)
             return
+        self._lost.note(request, verdict)
         if verdict.assessment_results is not None:
             from concord_gateway.assistants.announcements import announce_results
 
             await announce_results(self.progress, verdict.assessment_results, trial_id)
         await self.progress.tell(f"{trial_id}: {_headline(verdict)}")
 
-    def _fail(self, trial: TrialSpec, stage: str, message: str) -> None:
-        logger.warning("%s: %s: %s", trial.trial_id, stage, message)
-        self.record.failures.append(
-            InfrastructureFailure.model_validate({"trial_id": trial.trial_id, "stage": stage, "message": message})
-        )
+    def _lose(self, trial: TrialSpec, loss: Loss, message: str) -> None:
+        logger.warning("%s was lost: %s: %s", trial.trial_id, loss, message)
+        self.record.lose(trial, loss, message)
 
 
 def _headline(verdict: TrialVerdict) -> str:

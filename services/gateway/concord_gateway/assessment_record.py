@@ -6,13 +6,11 @@ from typing import Final, Self
 from pydantic import BaseModel
 
 from concord.assessment import AssessmentPlan, TimeLimits, TrialSpec
+from concord.assessment.losses import Loss, cause_of
+from concord.assessment.replays import with_replays
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import TrialOutcome
 from concord.storage import AssessmentStore, TrialDocuments
-from concord.wire.ids import new_trace_id
-
-MAX_ATTEMPTS: Final = 2
-"""Attempts at a trial whose gateway is lost."""
 
 _STATE: Final = "run"
 
@@ -30,7 +28,7 @@ class AssessmentRecord:
     """A run as stored.
 
     `failures` are the infrastructure's, `remaining_s` is the time left when the latest trial began (seconds), `closed`
-    holds the finished trials by trial id.
+    holds the finished trials by trial id, each in its latest attempt.
     """
 
     assessments: AssessmentStore
@@ -67,15 +65,15 @@ class AssessmentRecord:
         if plan is None or document is None:
             return None
         state = _State.model_validate_json(document)
-        trial_ids = [trial.trial_id for trial in plan.trials]
-        stored = await TrialDocuments(assessments).parts(assessment_id, trial_ids, "outcome")
+        attempts = [trial.key for trial in plan.trials]
+        stored = await TrialDocuments(assessments).parts(assessment_id, attempts, "outcome")
         outcomes = [TrialOutcome.model_validate_json(each) for each in stored if each is not None]
         closed = {each.trial_id: each for each in outcomes}
         return cls(
             assessments,
             plan,
             state.limits,
-            [each for each in state.failures if each.trial_id not in closed],  # closed trials are evaluated again
+            [each for each in state.failures if each.stage != "evaluation"],  # closed trials are evaluated again
             state.remaining_s,
             closed,
             state.trial_id,
@@ -84,33 +82,82 @@ class AssessmentRecord:
 
     @property
     def over(self) -> frozenset[str]:
-        """The ids of the trials that are over, closed or failed."""
-        failed = {failure.trial_id for failure in self.failures if failure.trial_id is not None}
-        return frozenset(self.closed.keys() | failed)
+        """The ids of the trials that are over, closed or lost, in their latest attempts."""
+        return frozenset(self.closed) | {trial.trial_id for trial in self.plan.trials if self._loss(trial) is not None}
 
-    async def begin_trial(self, trial: TrialSpec, remaining_s: float) -> TrialSpec | None:
-        """Records that a trial begins, and returns it, or None after `MAX_ATTEMPTS`. Raises StorageUnavailableError.
+    @property
+    def interrupted(self) -> TrialSpec | None:
+        """The trial that ran when a gateway was lost."""
+        running = [
+            trial for trial in self.plan.trials if (trial.trial_id, trial.attempt) == (self._trial_id, self._attempt)
+        ]
+        return running[0] if running and self._trial_id not in self.over else None
 
-        A trial that was begun before gets a new trace: participants' reports and tokens belong to the old one.
-        """
-        again = self._trial_id == trial.trial_id
-        self._trial_id, self._attempt = trial.trial_id, self._attempt + 1 if again else 1
-        if self._attempt > MAX_ATTEMPTS:
-            return None
-        if again:
-            trial = trial.model_copy(update={"trace_id": new_trace_id(), "attempt": self._attempt})
-            trials = [trial if each.trial_id == trial.trial_id else each for each in self.plan.trials]
-            self.plan = self.plan.model_copy(update={"trials": trials})
-            await self.assessments.save_plan(self.plan)
-        self.remaining_s = remaining_s
+    @property
+    def undecided(self) -> bool:
+        """Whether it is not known yet who lost some trial."""
+        return any(self._is_undecided(each) for each in self.failures)
+
+    async def begin_trial(self, trial: TrialSpec, remaining_s: float) -> None:
+        """Records that a trial begins. Raises StorageUnavailableError."""
+        self._trial_id, self._attempt, self.remaining_s = trial.trial_id, trial.attempt, remaining_s
         await self._save()
-        return trial
 
-    async def close_trial(self, outcome: TrialOutcome) -> None:
+    def lose(self, trial: TrialSpec, loss: Loss, message: str) -> None:
+        """Records that a trial was lost. Who lost it is decided later, when storage can be read."""
+        again = any(each.trial_id == trial.trial_id and each.loss is loss for each in self.failures)
+        self.failures.append(
+            InfrastructureFailure(
+                trial_id=trial.trial_id,
+                stage="trial",
+                message=message,
+                attempt=trial.attempt,
+                loss=loss,
+                caused_by="participants" if cause_of(loss, again=again) == "participants" else None,
+            )
+        )
+
+    async def decide(self, share: float | None) -> list[TrialSpec]:
+        """Decides who lost the trials, and returns those that are played again, from now on in the plan.
+
+        `share`: see `cause_of`. Raises StorageUnavailableError.
+        """
+        self.failures = [
+            each.model_copy(update={"caused_by": cause_of(each.loss, share=share)})
+            if self._is_undecided(each) and each.loss is not None
+            else each
+            for each in self.failures
+        ]
+        await self._save()
+        ours = [
+            trial.trial_id
+            for trial in self.plan.trials
+            if (failure := self._loss(trial)) is not None and failure.caused_by == "concord"
+        ]
+        earlier, self.plan = self.plan, with_replays(self.plan, ours)
+        again = [new for old, new in zip(earlier.trials, self.plan.trials, strict=True) if new != old]
+        if again:
+            await self.assessments.save_plan(self.plan)
+        for trial in again:
+            self.closed.pop(trial.trial_id, None)
+        return again
+
+    def _loss(self, trial: TrialSpec) -> InfrastructureFailure | None:
+        """Why the latest attempt at a trial was lost, None if it was not."""
+        latest = (trial.trial_id, trial.attempt)
+        return next(
+            (each for each in self.failures if each.stage == "trial" and (each.trial_id, each.attempt) == latest), None
+        )
+
+    @staticmethod
+    def _is_undecided(failure: InfrastructureFailure) -> bool:
+        return failure.stage == "trial" and failure.loss is not None and failure.caused_by is None
+
+    async def close_trial(self, trial: TrialSpec, outcome: TrialOutcome) -> None:
         """Begins a trial's document with its outcome. Raises StorageUnavailableError."""
         trials = TrialDocuments(self.assessments)
-        await trials.add(self.plan.assessment_id, outcome.trial_id, "outcome", outcome.model_dump_json())
-        self.closed[outcome.trial_id] = outcome
+        await trials.add(self.plan.assessment_id, trial.key, "outcome", outcome.model_dump_json())
+        self.closed[trial.trial_id] = outcome
 
     async def _save(self) -> None:
         state = _State(

@@ -80,7 +80,7 @@ async def _write_trial(
     def add(name: TrialMember, content: str) -> None:
         writer.add(trial_member(trial.trial_id, name), redact(content))
 
-    document = await TrialDocuments(storage.assessments).part(plan.assessment_id, trial.trial_id, "verdict")
+    document = await TrialDocuments(storage.assessments).part(plan.assessment_id, trial.key, "verdict")
     verdict = TrialVerdict() if document is None else TrialVerdict.model_validate_json(document)
     if (closed := record.closed.get(trial.trial_id)) is not None:
         add("outcome.json", closed.model_dump_json())
@@ -88,7 +88,7 @@ async def _write_trial(
         add("inputs.json", verdict.inputs.model_dump_json())
     if verdict.record is None and verdict.failure is not None:
         add("failure.json", verdict.failure.model_dump_json())
-    conducted = await storage.assessments.load(plan.assessment_id, conducted_document(trial.trial_id))
+    conducted = await storage.assessments.load(plan.assessment_id, conducted_document(trial.key))
     if conducted is not None:
         add("conducted.json", await asyncio.to_thread(lambda: zlib.decompress(base64.b64decode(conducted)).decode()))
     read = verdict.inputs.evaluation if verdict.inputs is not None else None

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from typing import Final, TypeVar
+from typing import Final, Literal, TypeVar
 
 from concord.assessment.jobs import (
     ROW_DOCUMENT,
@@ -15,6 +15,7 @@ from concord.assessment.jobs import (
     Queue,
     TrialVerdict,
 )
+from concord.assessment.losses import Loss, cause_of
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.errors import StorageUnavailableError
 from concord.storage import TrialDocuments
@@ -64,17 +65,32 @@ async def wait_for_workers(storage: Storage) -> None:
             return
 
 
+async def wait_for_storage(storage: Storage, timeout_s: float) -> None:
+    """Waits until storage answers. Raises StorageUnavailableError after `timeout_s`."""
+    deadline = time.monotonic() + timeout_s
+    while True:
+        try:
+            await storage.ping()
+        except StorageUnavailableError:
+            if time.monotonic() >= deadline:
+                raise
+            await asyncio.sleep(_POLL_S * 5)
+        else:
+            return
+
+
 async def evaluate_trial(storage: Storage, request: EvaluateTrial, timeout_s: float) -> TrialVerdict:
     """Requests the evaluation of a closed trial and waits for its verdict. Raises EvaluationFailedError on timeout."""
     trials = TrialDocuments(storage.assessments)
 
     async def verdict() -> TrialVerdict | None:
-        found = await trials.part(request.assessment_id, request.trial_id, "verdict")
-        return None if found is None else TrialVerdict.model_validate_json(found)
+        found = await trials.part(request.assessment_id, request.key, "verdict")
+        made = None if found is None else TrialVerdict.model_validate_json(found)
+        return None if made is None or (request.again and made.is_lost) else made
 
     result = await _result_of(storage, request, verdict, timeout_s)
     if result is None:
-        raise EvaluationFailedError(_late("evaluation", request.trial_id, timeout_s))
+        raise EvaluationFailedError(_late("evaluation", request.trial_id, timeout_s, request.attempt))
     return result
 
 
@@ -118,7 +134,14 @@ async def _result_of(
     return None
 
 
-def _late(stage: str, trial_id: str | None, timeout_s: float) -> InfrastructureFailure:
-    return InfrastructureFailure.model_validate(
-        {"trial_id": trial_id, "stage": stage, "message": f"no result from the evaluator within {timeout_s:g} s"}
+def _late(
+    stage: Literal["evaluation", "aggregation"], trial_id: str | None, timeout_s: float, attempt: int = 1
+) -> InfrastructureFailure:
+    return InfrastructureFailure(
+        trial_id=trial_id,
+        stage=stage,
+        message=f"no result from the evaluator within {timeout_s:g} s",
+        attempt=attempt,
+        loss=Loss.WORKER,
+        caused_by=cause_of(Loss.WORKER),
     )

@@ -8,6 +8,7 @@ from typing import Final
 from cachetools import LRUCache
 from opentelemetry.context import Context
 
+from concord.errors import StorageUnavailableError
 from concord.wire.ids import new_step_id
 
 _MAX_GUESTS: Final = 256
@@ -30,6 +31,8 @@ class TrialCalls:
         self.answered: list[OpenCall] = []
         self.parent: Context | None = None
         """The trial's span, the parent of its calls' spans; None in processes that only carry its calls."""
+        self.lost: StorageUnavailableError | None = None
+        """Why a call was not carried or not recorded, for which the participants are not to blame."""
         self._taken: set[str] = set()
         self._open: dict[str, OpenCall] = {}
         self._left: set[str] = set()

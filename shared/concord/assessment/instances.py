@@ -71,7 +71,7 @@ def _generated(plan: AssessmentPlan, trial: TrialSpec, seats: list[str]) -> Suit
         bytes.fromhex(plan.task_secret),
         spec.family.name,
         f"{spec.played_with}:{trial.run}",
-        trial.attempt,
+        trial.instance,
     )
     neighbours = _neighbours(_renamed(spec.family.topology, plan.agents(trial.task_id), seats), seats, secret)
     return family_of(spec.family.name).generate(secret, neighbours, spec.family.difficulty)

@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from concord.assessment.inputs import TrialInputs
+from concord.assessment.plan import attempt_key
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import TrialRecord
 from concord.wire.ids import Id
@@ -23,9 +24,12 @@ ROW_FAILURE_DOCUMENT: Final = "row-failure"
 """An `InfrastructureFailure`, in place of a row that could not be made."""
 
 
-def conducted_document(trial_id: str) -> str:
-    """The name of the record of a trial in a scenario, left by the gateway, from which its criteria are evaluated."""
-    return f"conducted:{trial_id}"
+def conducted_document(key: str) -> str:
+    """The name of the record of a trial in a scenario, left by the gateway, from which its criteria are evaluated.
+
+    `key`: of the attempt at the trial.
+    """
+    return f"conducted:{key}"
 
 
 class Queue(StrEnum):
@@ -66,13 +70,23 @@ class JobRequest(BaseModel, ABC):
 
 
 class TrialRequest(JobRequest):
-    """A job on one trial. What it needs to know is in the trial's document."""
+    """A job on one attempt at a trial. What it needs to know is in the trial's document.
+
+    `again`: whether an earlier job on it was lost.
+    """
 
     trial_id: Id
+    attempt: int = 1
+    again: bool = False
+
+    @property
+    def key(self) -> str:
+        """Under which storage keeps what belongs to the attempt."""
+        return attempt_key(self.trial_id, self.attempt)
 
     @property
     def job_id(self) -> str:
-        return f"{self.function}:{self.assessment_id}:{self.trial_id}"
+        return f"{self.function}:{self.assessment_id}:{self.key}"
 
 
 class EvaluateTrial(TrialRequest):
@@ -119,3 +133,20 @@ class TrialVerdict(BaseModel):
     """Of a trial in a scenario: its criteria, turns and actions."""
     inputs: TrialInputs | None = None
     """The inputs of the verdict beside the trial's plan, outcome and reports."""
+    again: bool = False
+    """Whether it was made again, after worker or judge had been lost."""
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the trial is to be evaluated again: worker or judge were lost, and only once."""
+        by_worker = self.failure is not None and self.failure.caused_by == "concord"
+        return not self.again and (by_worker or self.lost_by_judge)
+
+    @property
+    def lost_by_judge(self) -> bool:
+        """Whether a model was asked about the trial and gave no judgment, so that nobody judged the outcome."""
+        asked = self.inputs is not None and self.inputs.judge is not None and self.inputs.judge.model is not None
+        record = self.record
+        if not asked or record is None or record.judge is None or record.judge.source != "rules":
+            return False
+        return record.grading is not None and record.grading.value is None

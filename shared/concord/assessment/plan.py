@@ -23,6 +23,11 @@ DRIVING_S: Final = DRIVING_SHARE * RUN_S
 """The default time limit of all trials together."""
 
 
+def attempt_key(trial_id: str, attempt: int) -> str:
+    """The key of an attempt at a trial in storage."""
+    return trial_id if attempt == 1 else f"{trial_id}.{attempt}"
+
+
 class TrialSpec(BaseModel):
     """One run of one task, with a trace of its own."""
 
@@ -34,7 +39,14 @@ class TrialSpec(BaseModel):
     seed: int
     trace_id: Id
     attempt: int = 1
-    """Above 1 where the trial runs again because its gateway was lost: a family then generates another task."""
+    """2 where the trial is played again, because Concord lost it."""
+    instance: int = 1
+    """Which of the tasks that a family generates for the trial: the same for a team and its controls."""
+
+    @property
+    def key(self) -> str:
+        """Under which storage keeps what belongs to this attempt at the trial."""
+        return attempt_key(self.trial_id, self.attempt)
 
 
 class AssessmentPlan(BaseModel):

@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from concord.assessment.losses import Cause, Loss
 from concord.assessment.request import Mode
 from concord.assessment.results import (
     Finding,
@@ -39,11 +40,16 @@ class AgentRecord(Record):
 
 
 class InfrastructureFailure(Record):
-    """A failure that is not the agents': counted and named, never scored."""
+    """A failure of the infrastructure, and whose it is: see `concord.assessment.losses`."""
 
     trial_id: str | None
     stage: Literal["contact", "trial", "evaluation", "judgment", "aggregation"]
     message: str
+    attempt: int = 1
+    """2 if the trial was being played again."""
+    loss: Loss | None = None
+    caused_by: Cause | None = None
+    """Of a lost trial, evaluation or judgment. What the participants lost counts 0 also in `score_high`."""
 
 
 class GraphMetricsSummary(Record):
@@ -145,8 +151,12 @@ class Scoring(Record):
     judged_by_record: int = 0
     unjudged: int = 0
     """Trials without a judgment of their outcome. Each counts 0 in `score` and 1 in `score_high`."""
+    forfeited: int = 0
+    """Trials that the participants themselves lost. They are usable, with the outcome 0."""
+    replayed: int = 0
+    """Trials that were played a second time, because Concord lost the first."""
     complete: bool = True
-    """Whether every planned trial was run and evaluated."""
+    """Whether every planned trial was run and evaluated, or forfeited."""
     score_high: Annotated[float, Field(ge=0, le=100)] | None = None
     """The score, had every unjudged trial been perfect."""
     information: Figure | None = None

@@ -3,6 +3,13 @@
 No thread can be ended, and an event loop waits for each function. A process can be killed.
 """
 
-from concord.processes.pool import Calls, CallsInThread, LimitExceededError, ProcessDiedError, ProcessPool
+from concord.processes.pool import (
+    Calls,
+    CallsInThread,
+    LimitExceededError,
+    ProcessDiedError,
+    ProcessPool,
+    TooSlowError,
+)
 
-__all__ = ["Calls", "CallsInThread", "LimitExceededError", "ProcessDiedError", "ProcessPool"]
+__all__ = ["Calls", "CallsInThread", "LimitExceededError", "ProcessDiedError", "ProcessPool", "TooSlowError"]

@@ -34,6 +34,10 @@ class LimitExceededError(Exception):
     """A call exceeded its CPU time, its memory or its time. The message says which."""
 
 
+class TooSlowError(LimitExceededError):
+    """A call exceeded its time, which may be the fault of a busy machine."""
+
+
 class ProcessDiedError(Exception):
     """The process of a call was killed from outside, or the pool has ended."""
 
@@ -106,7 +110,7 @@ class ProcessPool:
             except BaseException as fault:
                 code = await asyncio.shield(self._replaced(process))
                 if isinstance(fault, TimeoutError):
-                    raise LimitExceededError(f"the work exceeded its time limit of {limit_s:g} s") from None
+                    raise TooSlowError(f"the work exceeded its time limit of {limit_s:g} s") from None
                 if code == -signal.SIGPROF:
                     raise LimitExceededError(f"the work exceeded its limit of {cpu_s:g} s of CPU time") from None
                 if isinstance(fault, EOFError | OSError):

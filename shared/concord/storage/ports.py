@@ -181,6 +181,9 @@ class AssessmentStore(Protocol):
         `tokens_s` is the remaining validity of its participants' tokens: its traces stay closed until then.
         """
 
+    async def stored_bytes(self, plan: AssessmentPlan) -> int:
+        """The memory that everything stored of an assessment takes (bytes). Raises StorageUnavailableError."""
+
     async def load(self, assessment_id: str, name: str) -> str | None:
         """The JSON document of that name, or None."""
 
@@ -236,8 +239,8 @@ class JobQueue(Protocol):
 JobFunction = Callable[[Mapping[str, JsonValue]], Awaitable[None]]
 """A worker's function: it gets a job's arguments. `RetryLater` requests a retry; any other exception is final."""
 
-OnDeadLetter = Callable[[Job, str], Awaitable[None]]
-"""Called with each job that failed permanently and its error."""
+OnDeadLetter = Callable[[Job, str, Exception | None], Awaitable[None]]
+"""Called with each job that failed permanently, its error in words, and what it raised; None if its worker died."""
 
 
 class RetryLater(Exception):  # noqa: N818 - an instruction to the queue, not an error of its own

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from concord.storage.ports import AssessmentStore
 
-VERSION: Final = 1
+VERSION: Final = 2
 """Changes whenever the content of a part does. A program reads only documents of its own version."""
 
 TrialPart = Literal["outcome", "evaluation", "evidence", "verdict"]
@@ -24,41 +24,41 @@ class ForeignDocumentError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class TrialDocuments:
-    """The documents of trials. All operations raise StorageUnavailableError."""
+    """The documents of trials, by the keys of their attempts. All operations raise StorageUnavailableError."""
 
     assessments: AssessmentStore
 
-    async def part(self, assessment_id: str, trial_id: str, part: TrialPart) -> str | None:
+    async def part(self, assessment_id: str, key: str, part: TrialPart) -> str | None:
         """A part as JSON, or None. Raises ForeignDocumentError."""
-        [found] = await self.parts(assessment_id, [trial_id], part)
+        [found] = await self.parts(assessment_id, [key], part)
         return found
 
-    async def parts(self, assessment_id: str, trial_ids: Sequence[str], part: TrialPart) -> list[str | None]:
+    async def parts(self, assessment_id: str, keys: Sequence[str], part: TrialPart) -> list[str | None]:
         """That part of each trial as JSON, or None. Raises ForeignDocumentError."""
-        loaded = await self.assessments.load_all(assessment_id, [_name(trial_id, part) for trial_id in trial_ids])
-        pairs = zip(trial_ids, loaded, strict=True)
-        return [None if text is None else _content(trial_id, text) for trial_id, text in pairs]
+        loaded = await self.assessments.load_all(assessment_id, [_name(key, part) for key in keys])
+        pairs = zip(keys, loaded, strict=True)
+        return [None if text is None else _content(key, text) for key, text in pairs]
 
     async def add(
-        self, assessment_id: str, trial_id: str, part: TrialPart, content: str, *, instead_of: str | None = None
+        self, assessment_id: str, key: str, part: TrialPart, content: str, *, instead_of: str | None = None
     ) -> None:
         """Adds a part, as JSON. Changes nothing if there is one already, unless it is `instead_of`."""
         earlier = None if instead_of is None else _document(instead_of)
-        await self.assessments.save_once(assessment_id, _name(trial_id, part), _document(content), instead_of=earlier)
+        await self.assessments.save_once(assessment_id, _name(key, part), _document(content), instead_of=earlier)
 
 
-def _name(trial_id: str, part: TrialPart) -> str:
-    return f"trial:{trial_id}:{part}"
+def _name(key: str, part: TrialPart) -> str:
+    return f"trial:{key}:{part}"
 
 
 def _document(content: str) -> str:
     return f"{_HEAD % VERSION}{content}}}"
 
 
-def _content(trial_id: str, text: str) -> str:
+def _content(key: str, text: str) -> str:
     head = _HEAD % VERSION
     if not text.startswith(head):
         found = _VERSION.match(text)
         theirs = "no version" if found is None else f"version {found[1]}"
-        raise ForeignDocumentError(f"the document of {trial_id} has {theirs}, and this program reads version {VERSION}")
+        raise ForeignDocumentError(f"the document of {key} has {theirs}, and this program reads version {VERSION}")
     return text[len(head) : -1]

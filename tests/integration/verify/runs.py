@@ -131,7 +131,7 @@ async def _with_a_model(redis_url: str, folder: Path) -> dict[str, Run]:
         alike: dict[str, Any] = {"tasks": [task], "evaluators": ["judge"]}  # without latencies, equal questions
         await running.row({"agent": agent}, **alike)
         answers["cached judge"] = await _run(running, {"agent": agent}, folder / "cached", **alike)
-        model.statuses = [401]
+        model.statuses = [401, 401]  # it is asked once more when all trials are over
         other = {"id": "other", "text": "Say what you think of the other plan."}
         answers["failed judge"] = await _run(running, {"agent": agent}, folder / "failed", tasks=[other])
         model.statuses = []

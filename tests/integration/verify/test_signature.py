@@ -13,6 +13,7 @@ from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption,
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from concord.assessment.result_row import InfrastructureFailure
 from tests.integration.verify.runs import Members, Run, invoked, merged
 
 PROVENANCE = {"image_digests": {"green-agent": "ghcr.io/owner/concord-green@sha256:" + "ab" * 32}}
@@ -107,7 +108,7 @@ def test_any_changed_byte_is_found(name: str, data: st.DataObject, original: Sig
 
 
 def test_a_forger_of_row_and_bundle_needs_the_key(signed: Signed) -> None:
-    excuse = {"trial_id": None, "stage": "trial", "message": "Our network was slow."}
+    excuse = InfrastructureFailure(trial_id=None, stage="trial", message="Our network was slow.").model_dump()
 
     def excused(members: Members) -> None:
         inputs = json.loads(members["row-inputs.json"])

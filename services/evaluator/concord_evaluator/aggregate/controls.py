@@ -44,7 +44,7 @@ def control_records(plan: AssessmentPlan, trials: Sequence[JudgedTrial]) -> list
     """The controls of an assessment, over its planned pairs of trials; none of a control without a known gap."""
     records = {trial.record.trial_id: trial.record for trial in trials if trial.record.usable}
     of_team = {
-        (trial.task_id, trial.run): records.get(trial.trial_id)
+        (trial.task_id, trial.run, trial.instance): records.get(trial.trial_id)
         for trial in plan.trials
         if not plan.task(trial.task_id).is_control
     }
@@ -52,9 +52,10 @@ def control_records(plan: AssessmentPlan, trials: Sequence[JudgedTrial]) -> list
     for trial in plan.trials:
         task = plan.task(trial.task_id)
         control = task.control or (task.family and task.family.control)
-        if control and (task.played_with, trial.run) in of_team:
+        instance = task.played_with, trial.run, trial.instance
+        if control and instance in of_team:
             agent = (task.family and task.family.solo_by) or ""
-            team = of_team[task.played_with, trial.run]
+            team = of_team[instance]
             pairs[control].append(_Pair(task.played_with, agent, team, records.get(trial.trial_id)))
     found = (_record(plan, control, _best_elsewhere(pairs[control])) for control in Control)
     return [record for record in found if record is not None]

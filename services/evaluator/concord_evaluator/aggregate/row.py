@@ -7,7 +7,16 @@ from pydantic import JsonValue
 
 from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.jobs import TrialVerdict
-from concord.assessment.result_row import ControlRecord, Detail, InfrastructureFailure, ResultRow, TaskRewards
+from concord.assessment.losses import Loss, cause_of
+from concord.assessment.plan import attempt_key
+from concord.assessment.result_row import (
+    ControlRecord,
+    Detail,
+    InfrastructureFailure,
+    ResultRow,
+    Scoring,
+    TaskRewards,
+)
 from concord_assistant.results import AssessmentResults
 from concord_evaluator.aggregate.controls import control_records, lift_of
 from concord_evaluator.aggregate.judgments import frequent, judgments_of, merged_judgment, reasoning
@@ -24,7 +33,7 @@ from concord_evaluator.aggregate.team import (
     past_the_gateway,
     trace_integrity,
 )
-from concord_evaluator.aggregate.trials import judged_trials
+from concord_evaluator.aggregate.trials import forfeited_trials, in_order, judged_trials
 from concord_evaluator.criteria import MAX_RESULTS, shortened_results
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.metrics import metric_ids
@@ -45,17 +54,20 @@ def make_row(
     """Aggregates the verdicts on the plan's trials and the infrastructure failures.
 
     Means are over the usable trials that have a value. A flag holds if it holds in more than half of them. A trial that
-    nobody judged counts 0 in the score.
+    nobody judged counts 0 in the score, and so does one that its participants lost.
     """
-    trials = judged_trials(plan, verdicts)
-    usable = [trial for trial in trials if trial.record.usable and not plan.task(trial.record.task_id).is_control]
-    failures = _infrastructure_failures(plan, infrastructure, verdicts, trials)
+    judged = judged_trials(plan, verdicts)
+    failures = _infrastructure_failures(plan, infrastructure, verdicts, judged)
     of_team = plan.model_copy(
         update={"trials": [each for each in plan.trials if not plan.task(each.task_id).is_control]}
     )
+    forfeited = forfeited_trials(of_team, judged, failures)
+    trials = in_order(plan, (*judged, *forfeited))
+    usable = [trial for trial in trials if trial.record.usable and not plan.task(trial.record.task_id).is_control]
     scores = scores_of(of_team, [trial.record for trial in usable])
     controls = tuple(control_records(plan, trials))
-    detail = _detail(of_team, trials, usable, failures, scores, verdicts, controls)
+    scoring = scoring_of(of_team, [trial.record for trial in usable], scores, lift_of(controls), len(forfeited))
+    detail = _detail(of_team, trials, usable, failures, scores, scoring, verdicts, controls)
     whole = ResultRow(
         pass_rate=scores.pass_rate,
         time_used=sum(trial.record.time_used for trial in trials),
@@ -86,6 +98,7 @@ def _detail(
     usable: Sequence[JudgedTrial],
     infrastructure: list[InfrastructureFailure],
     scores: Scores,
+    scoring: Scoring,
     verdicts: Sequence[TrialVerdict],
     controls: tuple[ControlRecord, ...],
 ) -> Detail:
@@ -110,7 +123,7 @@ def _detail(
         findings=merge_findings(records),
         trials=[trial.record for trial in trials],
         judge=merged_judgment(judgments),
-        scoring=scoring_of(plan, records, scores, lift_of(controls)),
+        scoring=scoring,
         statistics=statistics_of(scores),
         trace_integrity=trace_integrity(by_team),
         infrastructure=infrastructure,
@@ -154,11 +167,18 @@ def _infrastructure_failures(
     evaluated = {trial.record.trial_id for trial in trials}
     failures = [failure for failure in reported if failure.trial_id not in evaluated or failure.stage == "trial"]
     failures += [verdict.failure for verdict in verdicts if verdict.failure is not None]
-    explained = evaluated | {failure.trial_id for failure in failures}
+    explained = {attempt_key(each.trial_id, each.attempt) for each in failures if each.trial_id}
     failures += [
-        InfrastructureFailure(trial_id=trial.trial_id, stage="evaluation", message="the trial has no evaluation")
+        InfrastructureFailure(
+            trial_id=trial.trial_id,
+            stage="evaluation",
+            message="the trial has no evaluation",
+            attempt=trial.attempt,
+            loss=Loss.WORKER,
+            caused_by=cause_of(Loss.WORKER),
+        )
         for trial in plan.trials
-        if trial.trial_id not in explained
+        if trial.trial_id not in evaluated and trial.key not in explained
     ]
     return list(dict.fromkeys(failures))
 

@@ -84,9 +84,13 @@ def _score(record: TrialRecord) -> TrialScore:
 
 
 def scoring_of(
-    plan: AssessmentPlan, records: Sequence[TrialRecord], scores: Scores, lift: ControlRecord | None
+    plan: AssessmentPlan,
+    records: Sequence[TrialRecord],
+    scores: Scores,
+    lift: ControlRecord | None,
+    n_forfeited: int,
 ) -> Scoring:
-    """How the score was made from the usable records."""
+    """How the score was made from the usable records, `n_forfeited` of them of trials that the participants lost."""
     judged = Counter(record.grading.source for record in records if record.grading is not None)
     high = scores.overall_high
     kind = ranking_kind(plan, basis_of(plan), complete=not scores.n_lost and plan.config.trials is None)
@@ -100,6 +104,8 @@ def scoring_of(
         judged_by_model=judged["model"],
         judged_by_record=judged["recorded"],
         unjudged=scores.n_unjudged,
+        forfeited=n_forfeited,
+        replayed=sum(trial.attempt > 1 for trial in plan.trials),
         complete=kind.complete,
         score_high=None if high is None else 100 * high,
         information=_figure(records, "information"),

@@ -21,10 +21,12 @@ from concord.assessment.jobs import (
     TrialVerdict,
     conducted_document,
 )
+from concord.assessment.losses import Loss, cause_of
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Judgment
+from concord.errors import StorageUnavailableError
 from concord.judging import RecordedTranscript
-from concord.processes import Calls, LimitExceededError
+from concord.processes import Calls, LimitExceededError, TooSlowError
 from concord.storage import TrialDocuments
 from concord.storage.ports import AssessmentStore, JobFunction, JobQueue, RetryLater, TraceStore
 from concord.trace.report import Channel, ReportBatch, SerialisedBatch
@@ -62,10 +64,9 @@ from concord_evaluator.worker.stored_trial import StoredTrial
 MAX_MESSAGE: Final = 500
 """Characters of an error message that a failure quotes."""
 
-_STAGES: Final[Mapping[str, Literal["evaluation", "judgment", "aggregation"]]] = {
+_STAGES: Final[Mapping[str, Literal["evaluation", "judgment"]]] = {
     EvaluateTrial.function: "evaluation",
     JudgeTrial.function: "judgment",
-    AggregateAssessment.function: "aggregation",
 }
 
 logger: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
@@ -112,6 +113,8 @@ class EvaluatorJobs:
         if await trial.is_judged():
             return
         plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
+        if plan.trial(request.trial_id).attempt != request.attempt:  # it is played again, and nobody waits for this job
+            return
         structlog.contextvars.bind_contextvars(trace_id=plan.trial(request.trial_id).trace_id)
         if not await trial.is_evaluated():
             batches = await self._evaluate(plan, request, trial)
@@ -146,7 +149,7 @@ class EvaluatorJobs:
 
     async def _judge_or_queue(self, plan: AssessmentPlan, trial: StoredTrial) -> None:
         if not await self._judge_by_code(plan, trial):
-            judging = JudgeTrial(assessment_id=trial.assessment_id, trial_id=trial.trial_id)
+            judging = JudgeTrial.model_validate(trial.request.model_dump())
             await self._queue.enqueue(judging.job())
 
     async def _judge_by_code(self, plan: AssessmentPlan, trial: StoredTrial) -> bool:
@@ -181,6 +184,8 @@ class EvaluatorJobs:
         if await trial.is_judged():
             return
         plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
+        if plan.trial(request.trial_id).attempt != request.attempt:
+            return
         structlog.contextvars.bind_contextvars(trace_id=plan.trial(request.trial_id).trace_id)
         evaluation, results, judgment = await trial.evaluation(), None, None
         inputs = TrialInputs(evaluation=evaluation.inputs)
@@ -221,8 +226,8 @@ class EvaluatorJobs:
         if await self._assessments.load(request.assessment_id, ROW_DOCUMENT) is not None:
             return
         plan = await self._plans.whole(request.assessment_id)
-        trial_ids = [trial.trial_id for trial in plan.trials]
-        loaded = await TrialDocuments(self._assessments).parts(request.assessment_id, trial_ids, "verdict")
+        attempts = [trial.key for trial in plan.trials]
+        loaded = await TrialDocuments(self._assessments).parts(request.assessment_id, attempts, "verdict")
         late = [sum((await self._traces.late(trial.trace_id)).values()) for trial in plan.trials]
         verdicts = [(document, n) for document, n in zip(loaded, late, strict=True) if document is not None]
         row = await self._calls.run(request.assessment_id, row_of, plan, verdicts, request.infrastructure)
@@ -236,28 +241,26 @@ class EvaluatorJobs:
         await self._assessments.save(request.assessment_id, ROW_DOCUMENT, row)
         logger.info("aggregated an assessment", job=request.job_id, trials=len(plan.trials), verdicts=len(verdicts))
 
-    async def on_dead_letter(self, job: Job, error: str) -> None:
+    async def on_dead_letter(self, job: Job, error: str, raised: Exception | None) -> None:
         """Stores a fallback result for a job that failed for good.
 
         A trial that could not be evaluated is judged and scored without metrics. A trial that could not be judged is
         scored by its scorer, if it has one. If that fails too, a failure is stored in place of the result.
         """
-        arguments = job.arguments
-        assessment_id, trial_id = arguments.get("assessment_id"), arguments.get("trial_id")
-        if not isinstance(assessment_id, str):
-            return
-        if not isinstance(trial_id, str):
-            failure = _failure(job, None, error)
+        if job.function == AggregateAssessment.function:
+            failure = InfrastructureFailure(trial_id=None, stage="aggregation", message=error[:MAX_MESSAGE])
+            assessment_id = AggregateAssessment.model_validate(job.arguments).assessment_id
             await self._assessments.save(assessment_id, ROW_FAILURE_DOCUMENT, failure.model_dump_json())
             return
-        trial = StoredTrial(TrialDocuments(self._assessments), assessment_id, trial_id)
+        kind = JudgeTrial if job.function == JudgeTrial.function else EvaluateTrial
+        trial = StoredTrial.of(self._assessments, kind.model_validate(job.arguments))
         if not await trial.is_judged():
-            failure = _failure(job, trial_id, error)
             try:
-                await self._score_anyway(job.function, trial, failure)
-            except (LookupError, ValueError, LimitExceededError, RetryLater):
+                await self._score_anyway(job.function, trial, _failure(trial, job.function, error, raised))
+            except (LookupError, ValueError, LimitExceededError, RetryLater) as fault:
                 logger.exception("cannot score a trial without its evaluation", job=job.job_id)
-                await trial.add_verdict(TrialVerdict(failure=failure))
+                known = fault if isinstance(fault, LimitExceededError) else raised
+                await trial.add_verdict(TrialVerdict(failure=_failure(trial, job.function, error, known)))
 
     async def _score_anyway(self, function: str, trial: StoredTrial, failure: InfrastructureFailure) -> None:
         """Scores a trial without the result of its failed job.
@@ -302,7 +305,7 @@ class EvaluatorJobs:
         await self._traces.append(batch.received(Channel.OBSERVED, authenticated=True), batch.receipt())
 
     async def _conducted(self, trial: StoredTrial) -> str:
-        document = await self._assessments.load(trial.assessment_id, conducted_document(trial.trial_id))
+        document = await self._assessments.load(trial.assessment_id, conducted_document(trial.request.key))
         if document is None:
             raise LookupError(f"{trial.trial_id} has no record of its turns")
         return document
@@ -313,5 +316,21 @@ def _root(assessment_id: str, trace_id: str) -> Assignment:
     return Assignment(assessment_id=assessment_id, trace_id=trace_id, step_id=new_step_id(), agent_id=GREEN_AGENT)
 
 
-def _failure(job: Job, trial_id: str | None, error: str) -> InfrastructureFailure:
-    return InfrastructureFailure(trial_id=trial_id, stage=_STAGES[job.function], message=error[:MAX_MESSAGE])
+def _failure(trial: StoredTrial, function: str, error: str, raised: Exception | None) -> InfrastructureFailure:
+    """The failure of a job on a trial. `raised`: by its last attempt, None if its worker died."""
+    loss = _loss_of(raised)
+    return InfrastructureFailure(
+        trial_id=trial.trial_id,
+        stage=_STAGES[function],
+        message=error[:MAX_MESSAGE],
+        attempt=trial.request.attempt,
+        loss=loss,
+        caused_by=cause_of(loss, again=trial.request.again),
+    )
+
+
+def _loss_of(raised: Exception | None) -> Loss:
+    if isinstance(raised, LimitExceededError) and not isinstance(raised, TooSlowError):
+        return Loss.LIMIT
+    passing = TooSlowError | RetryLater | StorageUnavailableError | TimeoutError
+    return Loss.WORKER if raised is None or isinstance(raised, passing) else Loss.ERROR

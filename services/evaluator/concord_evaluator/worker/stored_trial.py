@@ -12,24 +12,34 @@ from concord_evaluator.judge import SCREENED, ScreenedEvidence
 
 @dataclass(frozen=True, slots=True)
 class StoredTrial:
-    """Reads parts, and adds each once. A part that has a failure may be replaced by the retry of a dead letter.
+    """Reads parts, and adds each once. A part that has a failure may be replaced by the retry of a dead letter, and by
+    a job that runs `again`.
 
     Every operation raises StorageUnavailableError, and ForeignDocumentError for the document of another version.
     """
 
     documents: TrialDocuments
-    assessment_id: str
-    trial_id: str
+    request: TrialRequest
 
     @classmethod
     def of(cls, assessments: AssessmentStore, request: TrialRequest) -> "StoredTrial":
         """The document of the trial that a job is about."""
-        return cls(TrialDocuments(assessments), request.assessment_id, request.trial_id)
+        return cls(TrialDocuments(assessments), request)
+
+    @property
+    def assessment_id(self) -> str:
+        """The assessment of the trial."""
+        return self.request.assessment_id
+
+    @property
+    def trial_id(self) -> str:
+        """The trial."""
+        return self.request.trial_id
 
     @property
     def owner(self) -> str:
         """On whose behalf the pool computes for the trial."""
-        return f"{self.assessment_id}/{self.trial_id}"
+        return f"{self.assessment_id}/{self.request.key}"
 
     async def outcome(self) -> TrialOutcome:
         """The outcome. Raises LookupError for a trial that was not closed."""
@@ -62,9 +72,13 @@ class StoredTrial:
         return await self._part("evidence") is not None
 
     async def is_judged(self) -> bool:
-        """Whether a final verdict is stored. One with a failure may be replaced."""
+        """Whether a final verdict is stored. One with a failure may be replaced, and one that the judge lost."""
         found = await self._part("verdict")
-        return found is not None and TrialVerdict.model_validate_json(found).failure is None
+        return found is not None and self._is_final(found)
+
+    def _is_final(self, found: str) -> bool:
+        verdict = TrialVerdict.model_validate_json(found)
+        return verdict.failure is None and not (self.request.again and verdict.is_lost)
 
     async def add_evaluation(self, evaluation: str) -> None:
         """Adds the evaluation, as JSON."""
@@ -79,11 +93,12 @@ class StoredTrial:
     async def add_verdict(self, verdict: TrialVerdict) -> None:
         """Adds the verdict."""
         earlier = await self._part("verdict")
-        failed = earlier is not None and TrialVerdict.model_validate_json(earlier).failure is not None
-        await self._add("verdict", verdict.model_dump_json(), instead_of=earlier if failed else None)
+        instead_of = None if earlier is None or self._is_final(earlier) else earlier
+        made = verdict.model_copy(update={"again": self.request.again})
+        await self._add("verdict", made.model_dump_json(), instead_of=instead_of)
 
     async def _part(self, part: TrialPart) -> str | None:
-        return await self.documents.part(self.assessment_id, self.trial_id, part)
+        return await self.documents.part(self.assessment_id, self.request.key, part)
 
     async def _add(self, part: TrialPart, content: str, *, instead_of: str | None) -> None:
-        await self.documents.add(self.assessment_id, self.trial_id, part, content, instead_of=instead_of)
+        await self.documents.add(self.assessment_id, self.request.key, part, content, instead_of=instead_of)

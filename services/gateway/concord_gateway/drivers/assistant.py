@@ -33,9 +33,8 @@ async def drive_assistant(context: TrialContext) -> TrialOutcome:
         record = await _conduct(context, started)
     except (EnvironmentLostError, NoScenarioError, ScenarioRefusedError, UESServerError) as error:
         raise TrialNotRunError(str(error)) from error
-    trial_id = context.trial.trial_id
-    document = await asyncio.to_thread(record.document)
-    await context.assistants.records.save(context.plan.assessment_id, conducted_document(trial_id), document)
+    name, document = conducted_document(context.trial.key), await asyncio.to_thread(record.document)
+    await context.assistants.records.save(context.plan.assessment_id, name, document)
     return _outcome(context, record, time.monotonic() - started)
 
 

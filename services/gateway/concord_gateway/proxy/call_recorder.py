@@ -220,6 +220,11 @@ class CallRecorder:
                 forgotten.error = "its end was not asked for"
                 self._record(forgotten)
 
+    def lose(self, trace_id: str, error: StorageUnavailableError) -> None:
+        """Records that a call was lost because storage was away. Its trial is then lost too."""
+        trial_calls = self._open_calls.of(trace_id)
+        trial_calls.lost = trial_calls.lost or error
+
     def follow(self, trace_id: str, callee_id: str, task_id: str, document: object) -> None:
         """Updates the calls whose callers left with news of their task, and records those that ended."""
         key = (trace_id, callee_id, task_id)
@@ -282,6 +287,7 @@ class CallRecorder:
             await recorder.write()
         except StorageUnavailableError as error:
             self._instruments.unstored.inc()
+            self.lose(call.trace_id, error)
             logger.error("cannot store an observed call of %s: %s", call.open_call.caller, error)
         finally:
             self._open_calls.of(call.trace_id).end(call.open_call.step_id, answered=bool(call.answer.state))

@@ -59,28 +59,33 @@ class ProxyEndpoint:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handles one request."""
-        request = Request(scope, receive)
+        request, claims = Request(scope, receive), None
         try:
-            authorised = await self._authorise(request)
-            claims = authorised.claims
+            claims = await self._verified(request)
+            authorised = await self._authorise(request, claims)
             structlog.contextvars.bind_contextvars(assessment_id=claims.assessment_id, trace_id=claims.trace_id)
             with self._counted(f"{claims.trace_id}/{claims.agent_id}"):
                 await self._answer(request, authorised, send)
         except Refusal as refusal:
             await _send_json(send, refusal.status, {"detail": str(refusal)}, refusal.headers)
-        except StorageUnavailableError:
+        except StorageUnavailableError as error:
+            if claims is not None:
+                self._carrier.calls.lose(claims.trace_id, error)
             await _send_json(send, 503, {"detail": "storage is away"}, {"retry-after": "1"})
         except (BrokenOffError, ClientDisconnect):
             # Returning mid-answer closes the connection, as the callee closed its own.
             return
 
-    async def _authorise(self, request: Request) -> AuthorisedRequest:
-        """Identifies the caller and the callee of a request. Raises Refusal if the caller is not allowed to call it."""
-        token = request.path_params["token"]
+    async def _verified(self, request: Request) -> Claims:
+        """The claims of a request's token. Raises Refusal if it is not valid."""
         try:
-            claims = await self._token_keys.verify(token)
+            return await self._token_keys.verify(request.path_params["token"])
         except TokenRejectedError as error:
             raise Refusal(401, str(error), {"www-authenticate": "Bearer"}) from None
+
+    async def _authorise(self, request: Request, claims: Claims) -> AuthorisedRequest:
+        """Identifies the callee of a request. Raises Refusal if the caller is not allowed to call it."""
+        token = request.path_params["token"]
         await self._expect_open(claims)
         name, rest = request.path_params["callee"], request.path_params.get("rest", "")
         if (channel := await self._channels.of(claims)) is None:

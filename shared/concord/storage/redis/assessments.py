@@ -83,6 +83,12 @@ class RedisAssessmentStore:
                     pipe.expire(keys.closing(trial.trace_id), max(keep_s, tokens_s))
                 await pipe.execute()
 
+    async def stored_bytes(self, plan: AssessmentPlan) -> int:
+        """See `AssessmentStore.stored_bytes`."""
+        with storage_faults():
+            sizes = [await self._redis.memory_usage(name, samples=0) for name in keys.of_assessment(plan)]
+        return sum(size or 0 for size in sizes)
+
     async def load(self, assessment_id: str, name: str) -> str | None:
         """See `AssessmentStore.load`."""
         with storage_faults():

@@ -10,6 +10,7 @@ from typing import Any, Final, cast
 from arq.connections import ArqRedis
 from redis.asyncio import BlockingConnectionPool, Redis
 
+from concord.assessment import AssessmentPlan
 from concord.storage.ports import (
     AgentRegistry,
     AnswerCache,
@@ -85,6 +86,14 @@ class Storage:
         nodes = await self._info("memory")
         limits = [limit for each in nodes if (limit := int(each.get("maxmemory", 0)))]
         return MemoryUse(used=max(int(each["used_memory"]) for each in nodes), limit=min(limits, default=None))
+
+    async def share_of(self, plan: AssessmentPlan) -> float | None:
+        """The part of the memory limit that an assessment takes (0 to 1), in a cluster as if one node had all of it.
+
+        None without a limit. Raises StorageUnavailableError.
+        """
+        limit = (await self.memory()).limit
+        return None if limit is None else await self.assessments.stored_bytes(plan) / limit
 
     async def errors(self) -> dict[str, int]:
         """The number of commands that failed since storage started, by kind of error, on all nodes.

@@ -202,7 +202,7 @@ class _Runner:
     async def _attempt(self, job: Job, function: JobFunction, attempt: int) -> bool:
         """Runs a job. Returns whether it completed, or is a dead letter. Raises Retry if it is to run again."""
         if attempt > self._policy.max_tries:
-            await self._give_up(job, f"gave up after {self._policy.max_tries} tries (the worker died each time)")
+            await self._give_up(job, f"gave up after {self._policy.max_tries} tries (the worker died each time)", None)
             return False
         try:
             async with asyncio.timeout(self._policy.timeout_s):
@@ -212,20 +212,20 @@ class _Runner:
             await self._retry(job, attempt, error)
         except Exception as error:
             logger.exception("job %s failed", job.job_id)
-            await self._give_up(job, f"{type(error).__name__}: {error}")
+            await self._give_up(job, f"{type(error).__name__}: {error}", error)
         return False
 
     async def _retry(self, job: Job, attempt: int, error: Exception) -> None:
         reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         if attempt >= self._policy.max_tries:
-            await self._give_up(job, f"{reason} (try {attempt} of {self._policy.max_tries})")
+            await self._give_up(job, f"{reason} (try {attempt} of {self._policy.max_tries})", error)
             return
         delay = self._policy.pause_s(attempt)
         logger.warning("job %s failed: %s; attempt %d in %.1f s", job.job_id, reason, attempt + 1, delay)
         raise Retry(defer=delay)
 
-    async def _give_up(self, job: Job, error: str) -> None:
+    async def _give_up(self, job: Job, error: str, raised: Exception | None) -> None:
         logger.error("job %s failed permanently and is a dead letter: %s", job.job_id, error)
         fail(error)
         await self._jobs.bury(job, error)
-        await self._on_dead_letter(job, error)
+        await self._on_dead_letter(job, error, raised)

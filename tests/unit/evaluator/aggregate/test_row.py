@@ -6,6 +6,8 @@ import pytest
 
 from concord.assessment import AssessmentPlan
 from concord.assessment.jobs import TrialVerdict
+from concord.assessment.losses import Loss
+from concord.assessment.replays import with_replays
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.assessment.results import MetricStatus
 from concord_evaluator.aggregate import make_row
@@ -243,6 +245,35 @@ class TestInfrastructure:
         assert (partial.score, partial.detail.scoring.score_high, partial.pass_rate) == (50.0, 100.0, 50.0)
         assert (partial.detail.scoring.usable_trials, partial.detail.scoring.complete) == (1, False)
         assert partial.detail.infrastructure == [down]
+
+    @pytest.mark.parametrize("judged_first", [True, False])
+    def test_a_trial_that_its_participants_lost_is_known_to_be_0(self, judged_first: bool) -> None:
+        planned = plan(agents(4), trials=2)
+        lost, found = ("trial-2", "trial-1") if judged_first else ("trial-1", "trial-2")
+        theirs = InfrastructureFailure(
+            trial_id=lost, stage="trial", message="storage is full", loss=Loss.STORAGE_FULL, caused_by="participants"
+        )
+        row = make_row(planned, [judged(planned, mesh(4), outcome(found))], [theirs])
+        scoring = row.detail.scoring
+        assert (row.score, scoring.score_high, row.pass_rate, scoring.unjudged) == (50.0, 50.0, 50.0, 0)
+        assert (scoring.forfeited, scoring.complete, scoring.usable_trials) == (1, True, 2)
+        assert [trial.trial_id for trial in row.detail.trials] == ["trial-1", "trial-2"]
+
+    def test_a_team_that_lost_all_trials_scores_0(self) -> None:
+        planned = plan(agents(4))
+        theirs = InfrastructureFailure(
+            trial_id="trial-1", stage="trial", message="storage is full", caused_by="participants"
+        )
+        row = make_row(planned, [], [theirs])
+        assert (row.score, row.detail.scoring.score_high, row.pass_rate) == (0.0, 0.0, 0.0)
+
+    def test_a_first_attempt_that_was_lost_is_listed_and_does_not_explain_the_lost_second(self) -> None:
+        planned = with_replays(plan(agents(3)), ["trial-1"])
+        first = InfrastructureFailure(trial_id="trial-1", stage="trial", message="storage is away", caused_by="concord")
+        ended = make_row(planned, [judged(planned, mesh(3))], [first]).detail
+        assert (ended.infrastructure, ended.scoring.replayed, ended.scoring.complete) == ([first], 1, True)
+        missing = make_row(planned, [], [first]).detail.infrastructure
+        assert [(each.attempt, each.stage) for each in missing] == [(1, "trial"), (2, "evaluation")]
 
     def test_a_trial_in_which_the_team_failed_is_scored(self) -> None:
         planned = plan(agents(4), trials=2)
