@@ -45,6 +45,7 @@ async def run(
     scenario, env = _scenario_and_settings(path, endpoint)
     if sample:
         scenario = with_sample_agent(path, scenario)
+    scenario = scenario.with_seats()
     prepare_folder(output)
     if by_oracle := is_played_by_oracle(scenario):
         progress.log(ORACLE_PLAYS)
@@ -78,6 +79,10 @@ async def up(
     `first_agent` is the port of the team's first agent. With `separate`, each service is a program of its own.
     """
     scenario = ScenarioFile() if path is None else _local_scenario(path)
+    if scenario.team.isolation is not None:
+        raise UsageError(
+            f"{path}: isolation is for `concord run`: other clients of a gateway could carry messages between its seats"
+        )
     ports = fixed_stack_ports(scenario, services, first_agent)
     async with local_stack(scenario, ports, progress, output_folder, separate=separate) as stack:
         progress.clear_status()

@@ -1,7 +1,8 @@
-"""Cleans up after a command that was killed: `parent_guard.py run GRACE_S COMMAND...`, or `... remove FOLDER`.
+"""Cleans up after what was killed: `parent_guard.py run GRACE_S COMMAND...`, `remove FOLDER`, `after COMMAND...`.
 
 Standard input is a pipe that the command, and all that need the folder, hold open: it closes when they have ended,
-however they ended. `run` then ends COMMAND, which gets GRACE_S seconds to do so itself; `remove` removes FOLDER.
+however they ended. `run` then ends COMMAND, which gets GRACE_S seconds to do so itself; `remove` removes FOLDER;
+`after` runs COMMAND.
 
 Supervisors run this file by path with `-I -S`, which starts in ten milliseconds. It must import nothing beyond the
 standard library.
@@ -13,6 +14,7 @@ import signal
 import subprocess  # nosec B404
 import sys
 import threading
+from collections.abc import Iterable
 from typing import Final
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -35,10 +37,14 @@ def run(grace_s: float, command: list[str]) -> int:
 
 def remove(folder: str) -> None:
     """Removes a folder once standard input closes."""
-    for number in _SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
-    _wait_for_close()
+    _wait_for_close(ignoring=_SIGNALS)
     shutil.rmtree(folder, ignore_errors=True)
+
+
+def after(command: list[str]) -> int:
+    """Runs a command once standard input closes, and returns its exit code."""
+    _wait_for_close(ignoring=_SIGNALS)
+    return subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode  # nosec B603  # noqa: S603 - as above
 
 
 def _end_with_parent(child: subprocess.Popen[bytes], grace_s: float, parent_ended: threading.Event) -> None:
@@ -51,7 +57,9 @@ def _end_with_parent(child: subprocess.Popen[bytes], grace_s: float, parent_ende
         child.kill()
 
 
-def _wait_for_close() -> None:
+def _wait_for_close(ignoring: Iterable[signal.Signals] = ()) -> None:
+    for number in ignoring:
+        signal.signal(number, signal.SIG_IGN)
     while os.read(0, 1):
         pass
 
@@ -59,4 +67,6 @@ def _wait_for_close() -> None:
 if __name__ == "__main__":
     if sys.argv[1] == "run":
         sys.exit(run(float(sys.argv[2]), sys.argv[3:]))
+    if sys.argv[1] == "after":
+        sys.exit(after(sys.argv[2:]))
     remove(sys.argv[2])

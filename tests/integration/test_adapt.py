@@ -14,7 +14,7 @@ from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment.request import Exchange
 from concord.trust.proxy_urls import observed_peers
 from concord.wire.roster import RosterEntry
-from concord_cli.adapt.connection import Answer, serve
+from concord_cli.adapt.connection import Answer, answering
 from concord_cli.adapt.proxies import IncomingProxy, OutgoingProxy
 from concord_cli.adapt.trials import Trials
 from concord_gateway.calls.channel import Channel, Channels, SeatPlace
@@ -72,7 +72,7 @@ async def adapted(redis_url: str, tmp_path: Path) -> AsyncIterator[Adapted]:
 @asynccontextmanager
 async def proxy_at_a_port(answer: Answer) -> AsyncIterator[int]:
     """Serves requests with `answer`; yields the port."""
-    server = await serve("127.0.0.1", 0, answer)
+    server = await asyncio.start_server(answering(answer), "127.0.0.1", 0)
     async with server:
         yield server.sockets[0].getsockname()[1]
 

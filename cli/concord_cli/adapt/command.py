@@ -14,7 +14,7 @@ import httpx
 from concord.loopback import LOOPBACK, free_ports
 from concord.shutdown import CHILD_S
 from concord.trust.declared_hosts import is_loopback
-from concord_cli.adapt.connection import serve
+from concord_cli.adapt.connection import answering
 from concord_cli.adapt.proxies import IncomingProxy, OutgoingProxy
 from concord_cli.adapt.trials import LOOKUP_S, Trials
 from concord_cli.errors import UsageError
@@ -51,10 +51,10 @@ async def adapt(arguments: AdaptArguments) -> int:
         outgoing = OutgoingProxy(arguments.role, trials, upstream)
         incoming = IncomingProxy(inner_url, own_url, trials, upstream)
         try:
-            entry = await serve(arguments.host, arguments.port, incoming.answer)
+            entry = await asyncio.start_server(answering(incoming.answer), arguments.host, arguments.port)
         except OSError as error:
             raise UsageError(f"cannot listen on {arguments.host}:{arguments.port}: {error.strerror}") from error
-        forward = await serve(LOOPBACK, 0, outgoing.answer)
+        forward = await asyncio.start_server(answering(outgoing.answer), LOOPBACK, 0)
         async with entry, forward:
             return await _run(command, _environment(outgoing.url(forward.sockets[0].getsockname()[1])))
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
@@ -73,7 +73,7 @@ class HttpConnection:
 
     async def reply(self, status: int, text: str, headers: Mapping[str, str] | None = None) -> None:
         """Answers with a text."""
-        body = f"concord adapt: {text}\n".encode()
+        body = f"concord: {text}\n".encode()
         fields = {"content-type": "text/plain; charset=utf-8", "content-length": str(len(body))} | dict(headers or {})
         await self._head(status, [(name.encode(), value.encode()) for name, value in fields.items()])
         await self._send(h11.Data(data=body))
@@ -117,8 +117,8 @@ _OURS: Final = frozenset({b"host", b"content-length", b"expect"})
 Answer = Callable[[HttpConnection, HttpRequest], Awaitable[None]]
 
 
-async def serve(host: str, port: int, answer: Answer) -> asyncio.Server:
-    """A server that answers each request with `answer`. If a client disconnects, the work on its request ends."""
+def answering(answer: Answer) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[None, None, None]]:
+    """What a server does with a connection: `answer` its request. If the client disconnects, the work on it ends."""
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         connection = HttpConnection(reader, writer)
@@ -135,7 +135,7 @@ async def serve(host: str, port: int, answer: Answer) -> asyncio.Server:
             with suppress(OSError):
                 await writer.wait_closed()
 
-    return await asyncio.start_server(connected, host, port)
+    return connected
 
 
 async def _until_gone(work: Awaitable[None], reader: asyncio.StreamReader, *, tunnel: bool) -> None:

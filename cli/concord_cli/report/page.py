@@ -20,7 +20,6 @@ from concord_cli.report.trust import TrustView, trust_of
 from concord_cli.row_text.assistant_results import is_lone_assistant, scenario_results
 from concord_cli.row_text.interactions import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS, fully_observed, no_calls_text
 from concord_cli.row_text.problems import Problem, wrong_answers
-from concord_cli.row_text.subject import isolated
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = n
             scope.trials,
             row.detail.controls if trial_id is None else (),
             trials.listing.calls,
-            isolated=isolated(row.detail),
+            row.detail.seat_containers,
         ),
         findings=findings_of(scope.findings, trials.listing, len(scope.trials)),
         graph=graph,

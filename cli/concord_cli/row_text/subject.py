@@ -42,19 +42,18 @@ NOT_ISOLATED: Final = "seats not isolated: what they share beside their messages
 
 
 def size_text(detail: Detail) -> str:
-    """The size of the team: `5 agents`, `5 seats in one process`, `5 seats, not isolated`."""
+    """The size of the team: `5 agents`, `5 seats in one process`, `5 seats, isolated`, `5 seats, not isolated`."""
     if not any(trial.team_task for trial in detail.trials):
         return counted(len(detail.agents), "agent")
     seats = counted(len(detail.agents), "seat")
     if any(trial.team_task is not None and trial.team_task.shared_process for trial in detail.trials):
         return f"{seats} in one process"
-    return seats if isolated(detail) else f"{seats}, not isolated"
+    return f"{seats}, isolated" if isolated(detail) else f"{seats}, not isolated"
 
 
 def isolated(detail: Detail) -> bool:
-    """Whether Concord itself kept the seats of the team apart; of rows before version 3, no."""
-    kind = detail.scoring.ranking_parts
-    return kind is not None and kind.isolation == "isolated"
+    """Whether Concord itself kept the seats of the team apart."""
+    return detail.seat_containers is not None
 
 
 def _joined(names: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ second form, too: it starts each agent's `image`.
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import (
     AliasChoices,
@@ -18,14 +18,18 @@ from pydantic import (
     Field,
     HttpUrl,
     JsonValue,
+    PlainValidator,
     ValidationError,
     model_validator,
 )
 from pydantic_core import ErrorDetails
 
 from concord.assessment import MAX_PARTICIPANTS, AssessmentConfig, AssessmentRequest
+from concord.assessment.seat_containers import MIN_SEATS
+from concord.assessment.seats import DEFAULT_SEATS
 from concord.wire.roster import RESERVED_IDS, ParticipantId
 from concord_cli.errors import UsageError
+from concord_cli.isolation.model_endpoints import ModelEndpoint
 from concord_cli.scenario.known_keys import known_keys, models_at, nearest_key, unknown_key
 
 Word = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
@@ -42,12 +46,19 @@ def _as_text(env: object) -> object:
     }
 
 
+def _endpoint(url: object) -> ModelEndpoint:
+    return ModelEndpoint.parse(str(url))
+
+
 class _Table(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", validate_by_name=True, validate_by_alias=True)
 
 
 SAMPLE_AGENT: Final = "python -m concord_suites.agent"
 """The command line of the sample agent, which plays any team task."""
+
+SAMPLE_IMAGE: Final = "concord-sample"
+"""Its image, of `deploy/sample.Dockerfile`, for seats in containers."""
 
 Variables = Annotated[dict[str, str], BeforeValidator(_as_text)]
 
@@ -78,6 +89,11 @@ class Participant(_Agent):
     adapt: bool = False
     """Whether to start `cmd` behind a proxy that lets the gateway observe its calls. `{ROLE}` in it is an address."""
 
+    @property
+    def is_container(self) -> bool:
+        """Whether the local stack starts its image."""
+        return self.endpoint is None and self.function is None and self.cmd is None
+
     @model_validator(mode="after")
     def _runs_or_is_started(self) -> Self:
         if self.adapt and self.cmd is None:
@@ -90,10 +106,25 @@ class Participant(_Agent):
         return self
 
 
+MAX_ENDPOINTS = 16
+
+Endpoint = Annotated[ModelEndpoint, PlainValidator(_endpoint)]
+
+
 class Team(_Table):
-    """How the agents of the local stack are wired to each other."""
+    """How the agents of the local stack are wired to each other, and kept apart otherwise."""
 
     wiring: Word = "mesh"
+    isolation: Literal["container"] | None = None
+    """Whether each seat gets a container of its own, from the one `image` of all participants."""
+    model_endpoints: Annotated[list[Endpoint], Field(max_length=MAX_ENDPOINTS)] = []
+    """The servers that seats in containers may reach besides Concord: `https://api.example.com`."""
+
+    @model_validator(mode="after")
+    def _endpoints_are_of_containers(self) -> Self:
+        if self.model_endpoints and self.isolation is None:
+            raise ValueError('`model_endpoints` is for seats in containers: add `isolation = "container"`')
+        return self
 
 
 class ScenarioFile(_Table):
@@ -112,6 +143,46 @@ class ScenarioFile(_Table):
         if reserved := sorted(RESERVED_IDS & set(roles)):
             raise ValueError(f"reserved role: {', '.join(reserved)}")
         return self
+
+    @model_validator(mode="after")
+    def _isolated_seats_have_one_image(self) -> Self:
+        if self.team.isolation is None:
+            return self
+        if not self.participants:
+            raise ValueError("isolation needs participants with an `image`")
+        for each in self.participants:
+            if each.image is None or not each.is_container:
+                raise ValueError(
+                    f"isolation starts only images: give {each.role} an `image`, and nothing else to start"
+                )
+        if len(images := {each.image for each in self.participants}) > 1:
+            raise ValueError(f"isolation needs one image for all seats, not {len(images)}")
+        return self
+
+    def with_seats(self) -> Self:
+        """The scenario with a participant for each seat, where a lone one is to be isolated; else the same one.
+
+        Raises UsageError if some container would take more than one seat, or if there is but one.
+        """
+        if self.team.isolation is None:
+            return self
+        config = {key: value for key, value in self.config.items() if key != "seats"}
+        seats = self.config.get("seats")
+        if isinstance(seats, dict) or (len(self.participants) > 1 and seats not in (None, 1)):
+            raise UsageError("config.seats: isolated participants take one seat each: list one for each seat")
+        if len(self.participants) > 1:
+            return self.model_copy(update={"config": config})
+        [lone] = self.participants
+        count = seats if isinstance(seats, int) else DEFAULT_SEATS
+        if count < MIN_SEATS:
+            raise UsageError("isolation needs at least two seats")
+        each = [lone.model_copy(update={"role": f"{lone.role}_{number}"}) for number in range(1, count + 1)]
+        return self.model_copy(update={"participants": each, "config": config})
+
+    @property
+    def images(self) -> dict[str, str]:
+        """The images that the local stack starts, by participant."""
+        return {each.role: each.image for each in self.participants if each.is_container and each.image}
 
     @property
     def local(self) -> list[Participant]:
@@ -164,12 +235,13 @@ def with_sample_agent(path: Path, scenario: ScenarioFile) -> ScenarioFile:
     config = AssessmentConfig.model_validate(scenario.config)
     if not scenario.participants or any(task.family is None for task in config.chosen_tasks()):
         raise UsageError(f"{path}: the sample agent plays team tasks only, those of a `suite` or of a `family`")
+    isolated = scenario.team.isolation is not None
     replaced: dict[str, object] = {
         "endpoint": None,
-        "image": None,
+        "image": SAMPLE_IMAGE if isolated else None,
         "env": {},
         "function": None,
-        "cmd": SAMPLE_AGENT,
+        "cmd": None if isolated else SAMPLE_AGENT,
         "adapt": False,
     }
     players = [each.model_copy(update=replaced) for each in scenario.participants]

@@ -2,17 +2,19 @@
 
 import os
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from uuid import uuid4
 
+from concord.assessment.results import SeatContainers
 from concord.loopback import LOOPBACK, free_ports
 from concord.storage.urls import node_urls
 from concord.trust.declared_hosts import is_every_interface
 from concord_cli.errors import AssessmentError, UsageError
+from concord_cli.isolation.seats import RELAY_IMAGE, Isolation
 from concord_cli.scenario.scenario_file import ScenarioFile
-from concord_cli.stack.containers import fetch_images, remove_containers
+from concord_cli.stack.containers import check_engine, containers_removed, fetch_images, identity_of
 from concord_cli.stack.plan import Listening, Ports, StackPlan, plan_stack
 from concord_cli.stack.probes import can_connect, is_free
 from concord_cli.stack.redis import DEFAULT_PORT, RedisChoice, choose_redis
@@ -56,13 +58,25 @@ async def local_stack(
         redis = choose_redis(os.environ, folder.path / "redis", ports.redis)
         progress.log(redis.description)
         run_id = uuid4().hex
-        allowed_hosts = os.environ.get("CONCORD_ALLOWED_HOSTS")
-        output = output or folder.path / "output"
-        plan = plan_stack(scenario, ports, redis.url, output, allowed_hosts, os.environ, run_id, separate=separate)
-        async with _containers(plan, run_id), Supervisor(folder, progress.log) as supervisor:
+        isolation = await _prepared(scenario, folder, progress)
+        plan = plan_stack(
+            scenario,
+            ports,
+            redis.url,
+            output or folder.path / "output",
+            os.environ.get("CONCORD_ALLOWED_HOSTS"),
+            os.environ,
+            run_id,
+            separate=separate,
+            isolation=isolation,
+        )
+        async with _containers(scenario, plan, run_id, progress), Supervisor(folder, progress.log) as supervisor:
             progress.status(f"Starting {sum(map(len, plan.groups))} programs")
             try:
                 await start_redis(redis, supervisor)
+                if plan.relays:
+                    supervisor.start(plan.relays)
+                    await supervisor.ready()
                 for group in plan.groups:
                     supervisor.start(replace(program, env={**program.env, **(env or {})}) for program in group)
                 await supervisor.ready()
@@ -71,15 +85,41 @@ async def local_stack(
                 progress.status("Stopping")
 
 
+async def _prepared(scenario: ScenarioFile, folder: StackFolder, progress: ProgressLog) -> Isolation | None:
+    """Pulls the images of a scenario. The isolation of its seats, None if they are not isolated. Raises UsageError."""
+    images = scenario.images
+    isolated = scenario.team.isolation is not None
+    if isolated:
+        await check_engine()
+        images = {**images, "a seat's relay": RELAY_IMAGE}
+    await fetch_images(images, progress.status)
+    if not isolated:
+        return None
+    image = scenario.local[0].image or ""
+    identity = await identity_of(image)
+    containers = SeatContainers(
+        image=image,
+        image_id=identity.image_id,
+        image_digest=identity.registry_digest,
+        model_endpoints=tuple(each.url for each in scenario.team.model_endpoints),
+    )
+    return Isolation(containers, folder.path / "seats")
+
+
 @asynccontextmanager
-async def _containers(plan: StackPlan, run_id: str) -> AsyncIterator[None]:
-    """Pulls the images of a plan before the block, and removes its remaining containers after the block."""
-    await fetch_images(plan.images)
-    try:
+async def _containers(
+    scenario: ScenarioFile, plan: StackPlan, run_id: str, progress: ProgressLog
+) -> AsyncIterator[None]:
+    """Opens the doors of isolated seats for the block. Removes the containers that remain after the block."""
+    async with AsyncExitStack() as stack:
+        if plan.isolated is not None:
+            # Only isolated seats need an HTTP client and server in this process.
+            from concord_cli.isolation.doors import open_doors
+
+            await stack.enter_async_context(open_doors(plan.isolated, progress.log))
+        if scenario.images:
+            await stack.enter_async_context(containers_removed(run_id))
         yield
-    finally:
-        if plan.images:
-            await remove_containers(run_id)
 
 
 async def start_redis(redis: RedisChoice, supervisor: Supervisor) -> None:

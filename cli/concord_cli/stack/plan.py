@@ -11,12 +11,15 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from concord.assessment.jobs import Queue
+from concord.assessment.seat_containers import StartedContainers
 from concord.loopback import LOOPBACK
 from concord.shutdown import CHILD_S
 from concord.trust.declared_hosts import is_every_interface, is_loopback
+from concord_cli.isolation.relay import ENTRANCE
+from concord_cli.isolation.seats import IsolatedSeat, IsolatedSeats, Isolation, relay_command, seat_options
 from concord_cli.scenario.scenario_file import Participant, ScenarioFile
-from concord_cli.stack.containers import container_command, variables_of
-from concord_cli.stack.probes import HttpProbe
+from concord_cli.stack.containers import HOST_NETWORK, docker_run, variables_of
+from concord_cli.stack.probes import HttpProbe, UnixSocketProbe
 from concord_cli.stack.supervisor import Program
 
 ONE_PROGRAM: Final = "concord"
@@ -52,8 +55,9 @@ class StackPlan:
     """All programs but Redis, in the order in which they start, and their URLs."""
 
     groups: tuple[tuple[Program, ...], ...]
-    images: Mapping[str, str]
-    """The images of the programs that are containers, by role."""
+    relays: tuple[Program, ...]
+    """Those of isolated seats, which are to be ready before the first group starts."""
+    isolated: IsolatedSeats | None
     gateway_url: str
     collector_url: str
     agent_urls: Mapping[str, str]
@@ -70,12 +74,13 @@ def plan_stack(
     run_id: str = "",
     *,
     separate: bool = False,
+    isolation: Isolation | None = None,
 ) -> StackPlan:
     """Plans the services and the scenario's team; the gateway writes its results under `output`.
 
     `allowed_hosts` is the `CONCORD_ALLOWED_HOSTS` of this process, `environment` all its variables. `run_id` marks the
-    stack's containers. With `separate`, each service is a program of its own. Raises UsageError for a variable that an
-    agent needs and that is not set.
+    stack's containers. With `separate`, each service is a program of its own. With `isolation`, all agents are seats in
+    containers of their own. Raises UsageError for a variable that an agent needs and that is not set.
     """
     services = ports.services
     gateway_url = services.card_url or _url(services.gateway, services.host)
@@ -88,17 +93,27 @@ def plan_stack(
     }
     started = {role: _url(port) for role, port in ports.agents.items()}
     addresses = {**started, **scenario.endpoints}
+    isolated = None
+    if isolation is not None:
+        isolated = isolation.seats(ports.agents, {"gateway": gateway_url, "collector": collector_url}, run_id)
+        env["CONCORD_STARTED_CONTAINERS"] = StartedContainers(
+            urls=frozenset(started.values()), containers=isolated.containers
+        ).model_dump_json()
+    seats = {seat.role: seat for seat in isolated.seats} if isolated is not None else {}
     team = []
     for each in scenario.local:
         port, variables = ports.agents[each.role], variables_of(each.role, each.env, environment)
-        container = container_command(each.image or "", variables, run_id)
+        seat = seats.get(each.role)
+        image = isolated.containers.image_id if isolated is not None else each.image or ""
+        container = (*docker_run(run_id, HOST_NETWORK if seat is None else seat_options(seat), variables), image)
         command = _command(each, port, scenario.team.wiring, addresses, container)
         team.append(Program(each.role, command, variables, HttpProbe(_url(port).rstrip("/") + _CARD)))
     return StackPlan(
         groups=_separate(services, gateway_url, env, team)
         if separate
         else ((*team, _program(services, gateway_url, env)),),
-        images={each.role: each.image for each in scenario.local if _is_container(each) and each.image},
+        relays=tuple(_relay(seat, isolated, run_id) for seat in isolated.seats) if isolated is not None else (),
+        isolated=isolated,
         gateway_url=gateway_url,
         collector_url=collector_url,
         agent_urls={
@@ -152,8 +167,9 @@ def _command(
     return (*command, *address)
 
 
-def _is_container(participant: Participant) -> bool:
-    return participant.function is None and participant.cmd is None
+def _relay(seat: IsolatedSeat, isolated: IsolatedSeats, run_id: str) -> Program:
+    command = relay_command(seat, isolated.exits, run_id)
+    return Program(f"{seat.role}-relay", command, probe=UnixSocketProbe(seat.folder / ENTRANCE))
 
 
 def _with_address(argument: str, peer: tuple[str, str]) -> str:

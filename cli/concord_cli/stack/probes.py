@@ -3,6 +3,7 @@
 import asyncio
 import socket
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlsplit
 
@@ -54,6 +55,22 @@ class RedisProbe:
         except (OSError, TimeoutError):
             return False
         return answers == [b"+OK\r\n", b"+PONG\r\n"]
+
+
+@dataclass(frozen=True, slots=True)
+class UnixSocketProbe:
+    """Passes if a server accepts connections at this Unix socket."""
+
+    path: Path
+
+    async def passes(self) -> bool:
+        try:
+            async with asyncio.timeout(_TIMEOUT_S):
+                _, writer = await asyncio.open_unix_connection(self.path)
+                writer.close()
+        except (OSError, TimeoutError):
+            return False
+        return True
 
 
 async def can_connect(url: str, default_port: int) -> bool:

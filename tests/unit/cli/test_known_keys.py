@@ -41,7 +41,9 @@ def test_an_unknown_key_is_refused_with_the_nearest_known_one(text: str, message
 
 
 def test_a_key_unlike_any_other_is_refused_with_the_few_known_ones(tmp_path: Path) -> None:
-    assert "team.zzz: unknown key; known: wiring" in refusal(f"{TEAM}[team]\nzzz = 1", tmp_path)
+    assert "team.zzz: unknown key; known: isolation, model_endpoints, wiring" in refusal(
+        f"{TEAM}[team]\nzzz = 1", tmp_path
+    )
 
 
 def test_another_green_agent_may_have_keys_of_its_own_but_no_misspelt_ones(tmp_path: Path) -> None:

@@ -2,11 +2,10 @@
 
 from io import StringIO
 
-import pytest
 from rich.console import Console
 
-from concord.assessment.result_row import RankingKind, ResultRow
-from concord.assessment.results import Finding
+from concord.assessment.result_row import ResultRow
+from concord.assessment.results import Finding, SeatContainers
 from concord_cli.report import render
 from concord_cli.row_text.subject import NOT_ISOLATED, size_text
 from concord_cli.row_text.summary import summary
@@ -22,20 +21,6 @@ from tests.team_task_rows import (
     trial_with,
     withholding_team,
 )
-
-KIND = RankingKind(
-    version="3",
-    basis="outcome",
-    tasks="quick",
-    published=True,
-    tasks_sha256=None,
-    seats=(5,),
-    exchange=("rounds",),
-    difficulty=(2,),
-    topology=("complete",),
-    isolation="not isolated",
-    complete=True,
-).model_dump()
 
 SCREEN = 25
 """Lines, at 80 columns."""
@@ -80,16 +65,22 @@ def test_a_shared_process_is_said_beside_the_seats() -> None:
     assert NOT_ISOLATED in flat(withholding_team())
 
 
-@pytest.mark.parametrize(("isolation", "said"), [(None, True), ("not isolated", True), ("isolated", False)])
-def test_seats_that_concord_did_not_keep_apart_are_said_to_be_not_isolated(isolation: str | None, said: bool) -> None:
+def test_seats_are_said_to_be_isolated_only_where_the_row_names_their_containers() -> None:
     apart = team_task(flow_of()).model_copy(update={"shared_process": False})
     row = row_of(seat_names(5), trial_with(apart, outcome=1.0))
-    parts = None if isolation is None else RankingKind.model_validate({**KIND, "isolation": isolation})
-    scoring = row.detail.scoring.model_copy(update={"ranking_parts": parts})
-    row = row.model_copy(update={"detail": row.detail.model_copy(update={"scoring": scoring})})
-    assert (NOT_ISOLATED in flat(row)) is said
-    assert size_text(row.detail) == ("5 seats, not isolated" if said else "5 seats")
-    assert ("The seats are not isolated" in render(row)) is said
+    assert NOT_ISOLATED in flat(row)
+    assert size_text(row.detail) == "5 seats, not isolated"
+    assert "The seats are not isolated" in render(row)
+    containers = SeatContainers(
+        image="agent:<1>", image_id="sha256:1", image_digest="sha256:2", model_endpoints=("https://api.example.com",)
+    )
+    row = row.model_copy(update={"detail": row.detail.model_copy(update={"seat_containers": containers})})
+    assert NOT_ISOLATED not in flat(row)
+    assert size_text(row.detail) == "5 seats, isolated"
+    page = render(row)
+    assert "The seats are not isolated" not in page
+    assert "agent:&lt;1&gt; (sha256:2)" in page
+    assert "only https://api.example.com" in page
 
 
 def test_an_answer_without_a_source_is_told_with_its_seat() -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from statistics import fmean
 
 from concord.assessment.result_row import ControlRecord
-from concord.assessment.results import TrialRecord
+from concord.assessment.results import SeatContainers, TrialRecord
 from concord.assessment.team_results import TeamTaskRecord
 from concord_cli.display_text import on_one_line
 from concord_cli.number_text import NONE, figure, percent
@@ -96,19 +96,18 @@ class TeamSection:
     repeating: list[RepeatingView]
     controls: list[ControlView]
     shared_process: bool
-    isolated: bool
+    containers: SeatContainers | None
 
 
 def section_of(
     trials: Sequence[TrialRecord],
     controls: Sequence[ControlRecord],
     calls: Mapping[str, CallName],
-    *,
-    isolated: bool = False,
+    containers: SeatContainers | None = None,
 ) -> TeamSection | None:
     """The section on the trials of a page; None if no team did a task that a family generated.
 
-    `isolated`: whether Concord itself kept the seats apart.
+    `containers`: those that Concord started for the seats.
     """
     pairs = played(trials)
     if not pairs:
@@ -125,7 +124,7 @@ def section_of(
         repeating=[_repeating(each) for each in repeating_seats(trials)[:MAX_REPEATING]],
         controls=[_control(each) for each in controls],
         shared_process=any(record.shared_process for _, record in pairs),
-        isolated=isolated,
+        containers=containers,
     )
 
 
