@@ -57,8 +57,8 @@ def _evaluation(plan: AssessmentPlan, trace: Trace) -> TrialEvaluation:
         answer=trace.answer or None,
         time_used=trace.duration_s,
     )
-    failed = trace.task_success is not None and trace.task_success < 1
-    return evaluate_trial(plan, outcome, trace.batches, task_failed=failed)
+    done = None if trace.task_success is None else float(trace.task_success == 1)
+    return evaluate_trial(plan, outcome, trace.batches, recorded=done)
 
 
 def _row(plan: AssessmentPlan, trace: Trace, evaluation: TrialEvaluation, judgment: Judgment | None) -> ResultRow:

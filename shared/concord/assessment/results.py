@@ -73,7 +73,7 @@ MAX_STEP_IDS: Final = 20
 
 
 class Finding(Record):
-    """An observation about the team's coordination: its subject, the figure and the steps that show it, and advice."""
+    """An observation about the team's coordination: its subject, a sentence, the figure and the steps that show it."""
 
     id: str
     agents: list[str]
@@ -83,6 +83,7 @@ class Finding(Record):
     threshold: float | None
     step_ids: list[str]
     advice: str
+    """The observation in words. It blames nobody: a hub may be by design."""
     measured: str | None = None
     """What `value` is in words, where it is no metric's."""
     trials: int = 1
@@ -242,7 +243,7 @@ class TraceIntegrity(Record):
     dropped: int = 0
     completeness: Fraction | None = None
     observability: Observability | None = None
-    """Null where there was nothing to observe: a given pattern, a trace from a file, a lone participant."""
+    """Null where there was nothing to observe: a given pattern, a trace from a file, a lone participant, rounds."""
     participants: list[ParticipantObservability] = []
 
 

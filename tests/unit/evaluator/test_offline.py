@@ -92,8 +92,8 @@ def test_the_evidence_setting_applies_to_files() -> None:
     assert row_of_team(mesh(3), evidence="observed").detail.trials[0].interactions == []
 
 
-@pytest.mark.parametrize(("success", "messages"), [(None, 12), (1.0, 12), (0.5, None), (0.0, None)])
-def test_messages_per_completed_task_is_undefined_for_a_failed_task(
+@pytest.mark.parametrize(("success", "messages"), [(None, None), (1.0, 12), (0.5, None), (0.0, None)])
+def test_messages_per_completed_task_is_undefined_unless_the_task_is_known_to_be_completed(
     success: float | None, messages: float | None
 ) -> None:
     [metric] = [
@@ -102,7 +102,8 @@ def test_messages_per_completed_task_is_undefined_for_a_failed_task(
         if metric.id == "messages_per_completed_task"
     ]
     assert metric.value == messages
-    assert (metric.status, metric.reason) == (("ok", None) if messages else ("undefined", "the task was not completed"))
+    why_not = "nobody knows whether the task was completed" if success is None else "the task was not completed"
+    assert (metric.status, metric.reason) == (("ok", None) if messages else ("undefined", why_not))
 
 
 def test_a_declared_agent_precedes_the_one_found_at_its_address() -> None:

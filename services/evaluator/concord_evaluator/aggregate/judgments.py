@@ -1,4 +1,4 @@
-"""The judgments of an assessment: merges those of its trials into one, and writes the row's reasoning."""
+"""The judgments of an assessment: merges those of its trials into one."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ from concord_evaluator.aggregate.trials import mean
 from concord_evaluator.documents import JudgedTrial
 
 MAX_POINTS: Final = 10
-"""Strengths and weaknesses that the row names, the most frequent ones. The trials have all of them."""
+"""Strengths and weaknesses that a merged judgment names, the most frequent ones. The trials have all of them."""
 
 _WORST_FIRST: Final[tuple[Quality, ...]] = ("bottleneck", "low", "medium", "high")
 
@@ -48,19 +48,6 @@ def _common(names: Iterable[str | None]) -> str | None:
     """The one name that is not None; None if there are several."""
     known = {name for name in names if name is not None}
     return known.pop() if len(known) == 1 else None
-
-
-def reasoning(trials: Sequence[JudgedTrial], judgments: Sequence[Judgment], n_trials: int) -> str:
-    """The row's figures in a few sentences. `trials`: the usable ones of `n_trials`."""
-    if not trials:
-        return f"None of {n_trials} trials could be used."
-    if n_trials == 1 and judgments:
-        return judgments[0].reasoning
-    sentences = [f"{len(trials)} of {n_trials} trials could be used."]
-    if (value := mean(trial.record.coordination_value for trial in trials)) is not None:
-        sentences.append(f"Coordination is {value:.2f} on average.")
-    passed = sum(trial.record.passed is True for trial in trials)
-    return " ".join([*sentences, f"{passed} passed."])
 
 
 def frequent(points: Iterable[Sequence[str]]) -> list[str]:

@@ -19,7 +19,7 @@ from concord.assessment.result_row import (
 )
 from concord_assistant.results import AssessmentResults
 from concord_evaluator.aggregate.controls import control_records, lift_of
-from concord_evaluator.aggregate.judgments import frequent, judgments_of, merged_judgment, reasoning
+from concord_evaluator.aggregate.judgments import judgments_of, merged_judgment
 from concord_evaluator.aggregate.means import mean_metrics, merge_findings
 from concord_evaluator.aggregate.scores import Scores, confidence_of, scores_of, scoring_of, statistics_of
 from concord_evaluator.aggregate.size import shortened_to_fit
@@ -38,7 +38,7 @@ from concord_evaluator.criteria import MAX_RESULTS, shortened_results
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.metrics import metric_ids
 from concord_evaluator.pipeline import JUDGE, evaluator_ids
-from concord_evaluator.verdict import verdict_of
+from concord_evaluator.verdict import texts_of, verdict_of
 
 TEAMS: Final = "graph-assessment"
 ASSISTANTS: Final = "assistant-assessment"
@@ -88,7 +88,9 @@ def _with_verdict(row: ResultRow, n_shards: int) -> ResultRow:
     shown = shortened_to_fit(row.detail.trials, n_shards)
     shortened = sum(record != short for record, short in zip(row.detail.trials, shown, strict=True))
     warnings = [f"{shortened} trials are shortened, because the row would exceed its size limit"] if shortened else []
-    changes = {"verdict": verdict_of(row), "trials": shown, "warnings": [*row.detail.warnings, *warnings]}
+    verdict = verdict_of(row)
+    texts = texts_of(verdict, row.detail.judge)
+    changes = {"verdict": verdict, **texts, "trials": shown, "warnings": [*row.detail.warnings, *warnings]}
     return row.model_copy(update={"detail": row.detail.model_copy(update=changes)})
 
 
@@ -110,12 +112,12 @@ def _detail(
         started_at=plan.started_at,
         mode=plan.mode,
         overall_score=scores.overall,
-        reasoning=reasoning(usable, judgments, len(plan.trials)),
+        reasoning="",
         coordination_quality=graph.coordination_quality,
         coordination_status=coordination_status(records, graph.coordination_quality),
         confidence=confidence_of(scores, usable, plan.mode),
-        strengths=frequent(judgment.strengths for judgment in judgments),
-        weaknesses=frequent(judgment.weaknesses for judgment in judgments),
+        strengths=[],
+        weaknesses=[],
         graph_metrics=graph,
         latency_metrics=latency_over(usable, roster),
         agents=agent_records(by_team, roster),

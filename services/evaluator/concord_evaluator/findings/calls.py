@@ -30,7 +30,7 @@ def contradicted_reports(trial: MeasuredTrial) -> Iterator[Finding]:
             threshold=0.0,
             step_ids=first_step_ids(step_id for _, claim in claims for step_id in graph.contradictions.step_ids[claim]),
             advice=f"{reporter} reported calls through the gateway that the gateway did not observe: "
-            f"{shown}{more}. These calls do not count. Check the code that reports them.",
+            f"{shown}{more}. These calls do not count.",
         )
 
 
@@ -49,8 +49,7 @@ def silent_agents(trial: MeasuredTrial) -> Iterator[Finding]:
             value=0.0,
             threshold=0.0,
             step_ids=first_step_ids(step_id for call in asked for step_id in call.step_ids),
-            advice=f"{agent} is declared, but made no call, gave no answer and sent no report: check "
-            "that it is running, that the other agents know its address, and that it reports its steps.",
+            advice=f"{agent} made no call, gave no answer and sent no report.",
         )
 
 
@@ -73,8 +72,7 @@ def loops(trial: MeasuredTrial) -> Iterator[Finding]:
             value=-times,
             threshold=threshold,
             step_ids=[graph.calls[each].step_id for each in chain],
-            advice=f"{agent} is called repeatedly in one chain while it waits for its own answer: end the chain, for "
-            "example by a limit of its depth or by an agent that decides.",
+            advice=f"{agent} is called repeatedly in one chain while it waits for its own answer.",
         )
 
 
@@ -97,5 +95,5 @@ def error_cascades(trial: MeasuredTrial) -> Iterator[Finding]:
             threshold=threshold,
             step_ids=[call.step_id for call in calls[:MAX_STEP_IDS]],
             advice=f"A failure at {calls[-1].callee} made {-length} nested calls fail, up to the call to "
-            f"{calls[0].callee}: let the agents in between handle it, by another way or a partial answer.",
+            f"{calls[0].callee}.",
         )

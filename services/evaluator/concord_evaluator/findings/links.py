@@ -30,8 +30,7 @@ def slow_links(trial: MeasuredTrial) -> Iterator[Finding]:
             value=-times,
             threshold=threshold,
             step_ids=first_step_ids(_timed(links[caller, callee])),
-            advice=f"{caller} waits {-times:.0f} times as long for {callee} as usual in this team: check what "
-            f"{callee} is busy with, or call it earlier and continue meanwhile.",
+            advice=f"{caller} waits {-times:.0f} times as long for {callee} as usual in this team.",
         )
 
 
@@ -69,5 +68,5 @@ def redundant_questions(trial: MeasuredTrial) -> Iterator[Finding]:
             value=-times,
             threshold=threshold,
             step_ids=first_step_ids(step_id for call in same for step_id in call.step_ids),
-            advice=f"{caller} asked {callee} the same question {-times} times: keep the answer, or ask a new question.",
+            advice=f"{caller} asked {callee} the same question {-times} times.",
         )

@@ -27,9 +27,7 @@ def bottlenecks(trial: MeasuredTrial) -> Iterator[Finding]:
                 value=betweenness,
                 threshold=threshold,
                 step_ids=steps_of(trial.graph, {agent}),
-                advice=f"{agent} is on most paths between the other agents: let them call each other directly "
-                "if they need no intermediary. If a hub is the design, check that it is not overloaded "
-                "and not the only path.",
+                advice=f"{agent} is on most paths between the other agents.",
             )
 
 
@@ -49,8 +47,7 @@ def over_centralised_agents(trial: MeasuredTrial) -> Iterator[Finding]:
                 value=share,
                 threshold=threshold,
                 step_ids=steps_of(trial.graph, {agent}),
-                advice=f"{agent} takes part in most messages: move some of its conversations to other agents. If a "
-                "hub is the design, this is its cost and not a fault.",
+                advice=f"{agent} takes part in most messages.",
             )
 
 
@@ -65,8 +62,7 @@ def isolated_agents(trial: MeasuredTrial) -> Iterator[Finding]:
                 value=0.0,
                 threshold=0.0,
                 step_ids=[],
-                advice=f"{agent} is part of the team, but exchanged no message with another agent: give it a share "
-                "of the work, or remove it from the team.",
+                advice=f"{agent} exchanged no message with another agent.",
             )
 
 
@@ -82,6 +78,5 @@ def low_density(trial: MeasuredTrial) -> Iterator[Finding]:
             value=density,
             threshold=threshold,
             step_ids=steps_of(trial.graph, trial.graph.agents),
-            advice="Few of the agents that could call each other do: check that every agent can reach the agents whose "
-            "results it needs. A large team does not need calls between all agents.",
+            advice="Few of the agents that could call each other do.",
         )

@@ -45,8 +45,8 @@ class AgentGraph:
     `links`: the calls behind each edge of `requests`. `all_links`: the same, and the assessor's calls to agents; the
     assessor is not a node.
     `calls`: all call attempts in causal order. `silent_agents`: declared agents that sent nothing. `texts`: a sample of
-    the requests, by digest. `completed`: whether the task was completed. `unseen`: the participants whose calls could
-    not have been seen. `contradictions`: claims of calls that observations refute.
+    the requests, by digest. `completed`: whether the task was completed; None if nobody knows. `unseen`: the
+    participants whose calls could not have been seen. `contradictions`: claims of calls that observations refute.
 
     Figures that several metrics share are computed once, on first use.
     """
@@ -58,7 +58,7 @@ class AgentGraph:
     silent_agents: tuple[str, ...]
     tokens: int | None
     texts: Mapping[str, str]
-    completed: bool
+    completed: bool | None
     unseen: frozenset[str]
     contradictions: Contradictions
     messages: "nx.DiGraph[str]"
@@ -146,7 +146,9 @@ class AgentGraph:
         return made_in(self.calls)
 
 
-def build_graph(projection: Projection, *, completed: bool = True, unseen: frozenset[str] = frozenset()) -> AgentGraph:
+def build_graph(
+    projection: Projection, *, completed: bool | None = None, unseen: frozenset[str] = frozenset()
+) -> AgentGraph:
     """Builds the graph. Nodes and edges are sorted, so that equal traces give bitwise equal figures.
 
     A logical call is one request, regardless of its attempts, and one reply unless it failed.

@@ -78,8 +78,8 @@ def _findings(suspects: Sequence[Suspect], aliases: Aliases) -> Iterator[Finding
         value=float(len(suspects)),
         threshold=0.0,
         step_ids=list(step_ids)[:MAX_STEP_IDS],
-        advice="Some names, messages or answers address the judge instead of a colleague. Remove such text from the "
-        "agents' prompts. The score does not change; a language model judges the remaining text.",
+        advice="Some names, messages or answers address the judge instead of a colleague. The score does not change; a "
+        "language model judges the remaining text.",
     )
 
 

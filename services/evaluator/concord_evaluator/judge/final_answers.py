@@ -6,6 +6,7 @@ from typing import Final
 from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.results import AgentAnswer, GradedAnswer, TrialOutcome
 from concord_evaluator.judge.evidence import SeenAnswer
+from concord_evaluator.pipeline.score_inputs import answerers
 
 MAX_ANSWERS: Final = 8
 """The maximum number of different answers in one prompt."""
@@ -16,11 +17,11 @@ _FAULTS: Final = {"failed": "The agent failed.", "timeout": "The agent did not a
 
 def answers_of(plan: AssessmentPlan, outcome: TrialOutcome) -> tuple[SeenAnswer, ...]:
     """The answers that count for a trial. Raises KeyError for a trial that is not in the plan."""
-    return answers_that_count(outcome, plan.mode, plan.answerers(plan.trial(outcome.trial_id).task_id))
+    return answers_that_count(outcome, plan.mode, answerers(plan, outcome.trial_id))
 
 
-def answers_that_count(outcome: TrialOutcome, mode: Mode, answerers: Sequence[str] = ()) -> tuple[SeenAnswer, ...]:
-    """Each different answer once, with all participants who gave it. Without `answerers`, all participants count.
+def answers_that_count(outcome: TrialOutcome, mode: Mode, counted: Sequence[str] = ()) -> tuple[SeenAnswer, ...]:
+    """Each different answer once, with all participants who gave it. Without `counted`, all participants count.
 
     A missing, empty, failed or late answer has a fault; if the task failed, all answers have. If only one text is
     known, it is the answer. Empty where nothing was asked.
@@ -32,7 +33,7 @@ def answers_that_count(outcome: TrialOutcome, mode: Mode, answerers: Sequence[st
         return _only_answer(outcome.answer or "", failed, mode)
     given = {answer.agent: answer for answer in outcome.answers}
     agents: dict[tuple[str, str], list[str]] = {}
-    for agent in answerers or given:
+    for agent in counted or given:
         agents.setdefault(("", failed) if failed else _text_and_fault(given.get(agent)), []).append(agent)
     return tuple(SeenAnswer(tuple(who), text, fault) for (text, fault), who in agents.items())
 

@@ -8,6 +8,7 @@ from concord_evaluator.graph.chains import is_between_agents
 from concord_evaluator.metrics.metric import Measured, metric, undefined
 
 _NOT_COMPLETED: Final = "the task was not completed"
+_UNKNOWN: Final = "nobody knows whether the task was completed"
 
 
 @metric("error_rate", definition_id="failed_calls/calls")
@@ -57,7 +58,7 @@ def loop_ratio(graph: AgentGraph) -> Iterator[Measured]:
 def messages_per_completed_task(graph: AgentGraph) -> Iterator[Measured]:
     """The requests and replies between agents that the completed task took (coordination overhead, after Kim et al.
     2025, arXiv 2512.08296); over several trials, the mean of the completed ones."""
-    yield Measured(graph.n_messages, 1) if graph.completed else undefined(0, _NOT_COMPLETED)
+    yield Measured(graph.n_messages, 1) if graph.completed else undefined(0, _why_not(graph))
 
 
 @metric("tokens_per_completed_task", definition_id="tokens/completed_tasks")
@@ -65,11 +66,15 @@ def tokens_per_completed_task(graph: AgentGraph) -> Iterator[Measured]:
     """The tokens that the completed task took, as far as steps report them. The tokens of a step include those of the
     steps below it."""
     if not graph.completed:
-        yield undefined(0, _NOT_COMPLETED)
+        yield undefined(0, _why_not(graph))
     elif graph.tokens is None:
         yield undefined(0, "no step tells its tokens")
     else:
         yield Measured(graph.tokens, 1)
+
+
+def _why_not(graph: AgentGraph) -> str:
+    return _UNKNOWN if graph.completed is None else _NOT_COMPLETED
 
 
 METRICS: Final = (

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from concord.assessment.results import MAX_CALLS, CallRecord, MetricRecord, MetricStatus
-from concord_evaluator.findings import METRICS_NEEDED, find
+from concord_evaluator.findings import METRICS_NEEDED, find, shown_findings, structural
 from concord_evaluator.graph import AgentGraph, build_graph
 from concord_evaluator.latency import latencies_of, summarise
 from concord_evaluator.metrics import measure, metric_ids
@@ -24,12 +24,11 @@ def evaluate_graph(trial: TrialInput, _: Mapping[str, Contribution]) -> Contribu
     shown = trial.config.chosen_metrics(metric_ids())
     needed: dict[str, dict[str, float]] = {metric_id: {} for metric_id in METRICS_NEEDED}
     measured = measure(graph, needed | shown, time_is_up=trial.time_is_up)
-    # A task of a family prescribes the topology, and its messages are compared with the fewest that suffice.
-    findings = find(graph, measured, trial.config.thresholds, shape=not trial.of_family)
+    findings = find(graph, measured, trial.config.thresholds)
     return Contribution(
         metrics=tuple(record if seen else _unknown(record) for record in measured if record.id in shown),
-        findings=tuple(findings),
-        structure=structure_of(graph, findings, seen=seen),
+        findings=tuple(shown_findings(findings, trial.shape)),
+        structure=structure_of(graph, structural(findings, trial.shape), seen=seen),
         call_tally=graph.tally,
         calls=tuple(call_records(graph)),
     )

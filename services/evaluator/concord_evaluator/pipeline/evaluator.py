@@ -8,6 +8,7 @@ from concord.assessment import AssessmentConfig
 from concord.assessment.results import CallRecord, Finding, LatencySummary, MetricRecord, ParticipantObservability
 from concord.trace.report import Report
 from concord.wire.roster import Roster
+from concord_evaluator.findings import Shape
 from concord_evaluator.graph import CallTally
 from concord_evaluator.latency import CalleeLatencies
 from concord_evaluator.metrics import Parameter
@@ -22,8 +23,8 @@ Tier = Literal[1, 2, 3]
 class TrialInput:
     """What every evaluator sees of a trial.
 
-    `task`: the text that the team was given, empty without one. `completed`: whether the team completed the task.
-    `of_family`: whether a family generated the task, which then prescribes who may call whom.
+    `task`: the text that the team was given, empty without one. `completed`: whether the team completed the task; None
+    if nobody knows. `shape`: whose choice it was who exchanges messages with whom.
     `participants`: how much of each participant's calls could have been seen; empty where there was nothing to observe.
     `reports`: returns all reports, read anew at each call. That is costly for a long trace, so it is meant for
     evaluators that need more than the projection. `time_is_up`: whether to skip all optional work from now on.
@@ -33,8 +34,8 @@ class TrialInput:
     roster: Roster
     config: AssessmentConfig
     task: str = ""
-    completed: bool = True
-    of_family: bool = False
+    completed: bool | None = None
+    shape: Shape = Shape.CHOSEN
     participants: tuple[ParticipantObservability, ...] = ()
     reports: Callable[[], Iterable[Report]] = tuple
     time_is_up: Callable[[], bool] = lambda: False

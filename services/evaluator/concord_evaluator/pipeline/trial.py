@@ -20,6 +20,7 @@ from concord.trace.decoding import reports_of
 from concord.trace.report import Report, ReportBatch
 from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.documents import AgentTally, TrialEvaluation
+from concord_evaluator.findings import Shape
 from concord_evaluator.formats.live_spans import with_teams
 from concord_evaluator.information.record import team_task_record, unexplained_findings
 from concord_evaluator.own_tasks import causes_of_trial
@@ -41,22 +42,20 @@ def evaluate_trial(
     outcome: TrialOutcome,
     batches: Sequence[ReportBatch],
     *,
-    task_failed: bool = False,
+    recorded: float | None = None,
     late: Iterable[str] = (),
     refused: Mapping[str, int] = NONE_REFUSED,
     budget: Budget | None = None,
 ) -> TrialEvaluation:
     """Evaluates a trial from all batches of its trace, oldest first. Raises KeyError for a trial not in the plan.
 
-    `task_failed`: whether a recorded trace says that its task was not completed. `late`: reporters of steps that came
-    after the trial closed and are in no batch. `refused`: by account, the steps that the trace store had no room for.
+    `recorded`: the outcome that a recorded trace states. `late`: reporters of steps that came after the trial closed
+    and are in no batch. `refused`: by account, the steps that the trace store had no room for.
     Steps that exceed the `budget` are omitted with a warning; the score does not depend on them.
     """
     reporters = {batch.reporter for batch in batches} | set(late)
     with _no_garbage_collection():
-        return _evaluate(
-            plan, outcome, batches, reporters - {GREEN_AGENT}, refused, budget or Budget(), task_failed=task_failed
-        )
+        return _evaluate(plan, outcome, batches, reporters - {GREEN_AGENT}, refused, budget or Budget(), recorded)
 
 
 @contextmanager
@@ -78,16 +77,15 @@ def _evaluate(
     reporters: set[str],
     refused: Mapping[str, int],
     budget: Budget,
-    *,
-    task_failed: bool,
+    recorded: float | None,
 ) -> TrialEvaluation:
     in_time = batches if outcome.closed_after is None else batches[: outcome.closed_after]
     selection = select_batches(in_time, budget.steps)
     grading = graded(plan, outcome)
-    failed = task_failed or (grading is not None and grading.value == 0)
+    known = recorded if grading is None else grading.value
     roster = Roster(plan.agents(plan.trial(outcome.trial_id).task_id))
     read, unread_spans = with_teams(selection.batches, roster)
-    trial = _input(plan, outcome, read, roster, reporters, budget, task_failed=failed)
+    trial = _input(plan, outcome, read, roster, reporters, budget, _completed(outcome, known))
     evaluators = installed_evaluators()
     done = run_evaluators(evaluators, trial, plan.config.chosen_evaluators(evaluators))
     unread = sum(selection.omitted.values()) + sum(refused.values())
@@ -113,8 +111,7 @@ def _input(
     roster: Roster,
     reporters: set[str],
     budget: Budget,
-    *,
-    task_failed: bool,
+    completed: bool | None,
 ) -> TrialInput:
     """What evaluators get of a trial."""
     projection = project(
@@ -130,16 +127,33 @@ def _input(
         roster,
         plan.config,
         task=task_text(plan, outcome.trial_id),
-        completed=outcome.state == "completed" and not task_failed,
-        of_family=plan.task(plan.trial(outcome.trial_id).task_id).family is not None,
-        participants=_observabilities(plan, projection, roster, reporters),
+        completed=completed,
+        shape=_shape_of(plan, outcome),
+        participants=() if outcome.rounds else _observabilities(plan, projection, roster, reporters),
         reports=lambda: _reports(batches),
         time_is_up=budget.time_is_up,
     )
 
 
+def _completed(outcome: TrialOutcome, value: float | None) -> bool | None:
+    """Whether the task was completed: an outcome of 0 was not. None if nobody knows yet."""
+    if outcome.state != "completed":
+        return False
+    return None if value is None else value > 0
+
+
+def _shape_of(plan: AssessmentPlan, outcome: TrialOutcome) -> Shape:
+    """Whose choice it is who exchanges messages with whom."""
+    if outcome.rounds is not None:
+        return Shape.DELIVERED
+    if plan.mode is Mode.LIVE and outcome.state != "completed":
+        return Shape.CUT_SHORT
+    return Shape.CHOSEN if plan.task(plan.trial(outcome.trial_id).task_id).family is None else Shape.PRESCRIBED
+
+
 def _coordination_status(plan: AssessmentPlan, evaluation: TrialEvaluation) -> MetricStatus:
-    members = len(plan.roster) if plan.mode is Mode.LIVE else len(evaluation.agents)
+    declared = plan.agents(plan.trial(evaluation.outcome.trial_id).task_id)
+    members = len(declared) if plan.mode is Mode.LIVE else len(evaluation.agents)
     if members < 2:
         return MetricStatus.NOT_APPLICABLE
     structure = evaluation.structure

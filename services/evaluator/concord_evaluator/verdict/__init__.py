@@ -1,5 +1,6 @@
 """The verdict on an assessment, computed from the facts of its row. Pure."""
 
+from concord_evaluator.verdict.texts import texts_of
 from concord_evaluator.verdict.verdict import verdict_of
 
-__all__ = ["verdict_of"]
+__all__ = ["texts_of", "verdict_of"]

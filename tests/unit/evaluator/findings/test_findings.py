@@ -4,7 +4,7 @@ import pytest
 
 from concord.assessment import Thresholds
 from concord.assessment.results import Finding
-from concord_evaluator.findings import METRICS_NEEDED, find
+from concord_evaluator.findings import METRICS_NEEDED, Shape, find, shown_findings, structural
 from concord_evaluator.metrics import measure
 from tests.unit.evaluator.graphs import Team, agents, chain, disjoint_pairs, graph_of, mesh, ring, star, with_isolated
 
@@ -43,10 +43,24 @@ def test_the_bad_team_of_six_is_a_bottleneck_with_an_isolated_agent() -> None:
     ]
 
 
-def test_where_the_task_prescribes_the_topology_only_what_agents_did_is_found() -> None:
-    graph = graph_of(with_isolated(star(5)))
-    findings = find(graph, measure(graph, NEEDED), Thresholds(), shape=False)
-    assert ids(findings) == [("isolated", ["isolated00"]), ("silent", ["isolated00"])]
+@pytest.mark.parametrize(
+    ("shape", "shown"),
+    [
+        (Shape.PRESCRIBED, ["silent"]),
+        (Shape.DELIVERED, []),
+        (Shape.CUT_SHORT, []),
+        (Shape.CHOSEN, ["bottleneck", "over_centralised", "isolated", "low_density", "silent"]),
+    ],
+)
+def test_no_structure_is_found_that_the_team_did_not_choose_and_no_silence_of_agents_nobody_could_ask(
+    shape: Shape, shown: list[str]
+) -> None:
+    assert [finding.id for finding in shown_findings(found(with_isolated(star(5))), shape)] == shown
+
+
+def test_a_prescribed_hub_does_not_lower_the_rating_of_a_structure_and_an_isolated_agent_does() -> None:
+    rated = structural(found(with_isolated(star(5))), Shape.PRESCRIBED)
+    assert ids(rated) == [("isolated", ["isolated00"]), ("silent", ["isolated00"])]
 
 
 def test_betweenness_of_exactly_the_threshold_is_no_bottleneck() -> None:
@@ -88,5 +102,8 @@ def test_a_finding_lists_its_steps_sorted_and_limited() -> None:
     assert len(found(star(40))[0].step_ids) == 20
 
 
-def test_advice_says_that_a_hub_may_be_the_design() -> None:
-    assert all("hub is the design" in finding.advice for finding in found(star(5)))
+def test_a_finding_describes_and_advises_nothing() -> None:
+    assert [finding.advice for finding in found(star(5))] == [
+        "a00 is on most paths between the other agents.",
+        "a00 takes part in most messages.",
+    ]

@@ -142,14 +142,18 @@ class TestOverhead:
         assert value_of(build_graph(projection, completed=True), "messages_per_completed_task") == 7
         (record,) = measure(build_graph(projection, completed=False), {"messages_per_completed_task": {}})
         assert (record.value, record.reason) == (None, "the task was not completed")
+        (record,) = measure(build_graph(projection), {"messages_per_completed_task": {}})
+        assert (record.value, record.reason) == (None, "nobody knows whether the task was completed")
 
     def test_tokens_of_nested_calls_are_counted_once(self) -> None:
         whole = call("1", "B").model_copy(update={"total_tokens": 100})
         part = call("2", "C", parent="1").model_copy(update={"total_tokens": 40})
         apart = call("3", "A").model_copy(update={"total_tokens": 5})
-        graph = build_graph(projected(reported_by("A", whole), reported_by("B", part), reported_by("C", apart)))
+        told = projected(reported_by("A", whole), reported_by("B", part), reported_by("C", apart))
+        graph = build_graph(told, completed=True)
         assert value_of(graph, "tokens_per_completed_task") == 105
-        (record,) = measure(graph_of(mesh(3)), {"tokens_per_completed_task": {}})
+        mute = build_graph(projected(reported_by("A", call("1", "B"))), completed=True)
+        (record,) = measure(mute, {"tokens_per_completed_task": {}})
         assert (record.value, record.reason) == (None, "no step tells its tokens")
 
 

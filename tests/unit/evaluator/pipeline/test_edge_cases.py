@@ -70,7 +70,7 @@ def test_agents_whose_calls_could_not_be_seen_are_not_called_silent() -> None:
 
 def test_an_empty_team_is_evaluated() -> None:
     found = evaluation(agents="")
-    assert {name for name, value in values(found).items() if value is not None} == {"messages_per_completed_task"}
+    assert {name for name, value in values(found).items() if value is not None} == set()
     assert found.findings == []
 
 
