@@ -41,7 +41,14 @@ rows AS (
         res ->> '$.domain' AS domain,
         res ->> '$.detail.scoring.version' AS version,
         coalesce(res ->> '$.detail.scoring.basis', 'structure') AS basis,
-        coalesce(res ->> '$.detail.coordination_status', 'ok') = 'not_applicable' AS lone,
+        -- A lone participant takes all seats of a team task: their names are its own with a number.
+        coalesce(res ->> '$.detail.coordination_status', 'ok') = 'not_applicable'
+        OR (
+            coalesce(len(res -> '$.detail.scoring.ranking_parts.seats[*]'), 0) > 0
+            AND len(list_distinct(regexp_extract_all(
+                CAST(res -> '$.detail.agents[*].id' AS VARCHAR), '"([^]",/][^"/]*)', 1
+            ))) = 1
+        ) AS lone,
         coalesce(res ->> '$.detail.scoring.ranking_kind', '') AS kind,
         coalesce(try_cast(res ->> '$.detail.scoring.complete' AS BOOLEAN), true) AS complete,
         -- Rows of team tasks state their seats. Of those, only whole manifests are ranked.
@@ -125,7 +132,13 @@ teams AS (
         sum(overall * weight) / sum(weight) FILTER (overall IS NOT NULL) AS overall,
         sum(density * weight) / sum(weight) FILTER (density IS NOT NULL) AS density,
         sum(coordination * weight) / sum(weight) FILTER (coordination IS NOT NULL) AS coordination,
-        arg_max(res ->> '$.detail.coordination_quality', weight) AS quality,
+        CASE
+            WHEN count(*) = 1 THEN any_value(res ->> '$.detail.coordination_quality')
+            WHEN bool_or(try_cast(res ->> '$.detail.graph_metrics.has_bottleneck' AS BOOLEAN)) THEN 'bottleneck'
+            WHEN sum(coordination * weight) / sum(weight) FILTER (coordination IS NOT NULL) >= 0.66 THEN 'high'
+            WHEN sum(coordination * weight) / sum(weight) FILTER (coordination IS NOT NULL) >= 0.33 THEN 'medium'
+            WHEN sum(coordination) IS NOT NULL THEN 'low'
+        END AS quality,
         bool_or(try_cast(res ->> '$.detail.graph_metrics.has_bottleneck' AS BOOLEAN)) AS bottleneck,
         max(len(coalesce(res -> '$.detail.graph_metrics.isolated_agents[*]', []))) AS isolated,
         sum(latency_avg * weight) / sum(weight) FILTER (latency_avg IS NOT NULL) AS latency_avg,

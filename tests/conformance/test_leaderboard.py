@@ -66,6 +66,15 @@ def scored(overall_score: float = 0.8, *, status: str = "ok", **scoring: object)
     return document
 
 
+def in_seats(overall_score: float, *seats: str) -> Line:
+    """A row of team tasks with these seats, in the ranking kind of a row without one."""
+    document = row(overall_score)
+    parts = {"seats": [len(seats)], "published": True}
+    document["detail"]["scoring"] |= {"ranking_parts": parts}
+    document["detail"]["agents"] = [{"id": seat} for seat in seats]
+    return document
+
+
 def unjudged(usable: int = 1) -> Line:
     """A row of unjudged trials."""
     document = scored(usable_trials=usable, passed_trials=0, judged_by_code=0, unjudged=usable, score_high=None)
@@ -242,13 +251,15 @@ def test_versions_are_ranked_separately_with_the_latest_first(tmp_path: Path) ->
 
 def test_lone_participants_are_ranked_separately_from_teams(tmp_path: Path) -> None:
     lone = [v1(f"uuid-lone-{score}", scored(score, status="not_applicable")) for score in (0.95, 0.97)]
+    lone += [v1("uuid-seats-0.96", in_seats(0.96, "agent/1", "agent/2"))]
     unseen = v1("uuid-unseen", scored(0.2, status="undefined"))
     lines = leaderboard(tmp_path, *lone, v1("uuid-team", row(0.5)), unseen)
     assert [(line["id"], line["Assessed"], line["Rank"]) for line in lines] == [
         ("uuid-team", "team", 1),
         ("uuid-unseen", "team", 2),
         ("uuid-lone-0.97", "one participant", 1),
-        ("uuid-lone-0.95", "one participant", 2),
+        ("uuid-seats-0.96", "one participant", 2),
+        ("uuid-lone-0.95", "one participant", 3),
     ]
 
 

@@ -247,7 +247,7 @@ async def test_without_a_usable_model_answer_the_rules_judge_and_give_the_reason
     assert reason in judgment.reason
     assert (judgment.task_success, judgment.answers) == (None, []), "no fault of the agents"
     assert "do not judge the answer" in judgment.reasoning
-    assert judgment.strengths
+    assert judgment.model_failed
     assert [(each["log_level"], each["reason"]) for each in logged] == [("warning", judgment.reason)]
 
 
