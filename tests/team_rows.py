@@ -29,6 +29,7 @@ from concord.assessment.results import (
     TrialRecord,
 )
 from concord.wire.roster import GREEN_AGENT
+from concord_evaluator.verdict import verdict_of
 from tests.rows import make_row, parts_of
 
 FIVE = ["coordinator", "researcher_1", "researcher_2", "synthesizer", "reviewer"]
@@ -350,9 +351,10 @@ def row_of(names: Sequence[str], *trials: TrialRecord, **changes: object) -> Res
         }
     )
     score = None if judged["nobody"] == len(trials) else row.score
-    return row.model_copy(
+    whole = row.model_copy(
         update={"detail": detail, "score": score, "time_used": sum(trial.time_used for trial in trials)}
     )
+    return whole.model_copy(update={"detail": detail.model_copy(update={"verdict": verdict_of(whole)})})
 
 
 def _at_best(trial: TrialRecord) -> float:

@@ -168,7 +168,7 @@ def test_light_and_dark_have_different_backgrounds(opened: Opened) -> None:
     assert len(grounds) == 2
 
 
-def test_the_link_of_a_finding_unfolds_its_call(opened: Opened) -> None:
+def test_the_link_to_a_call_unfolds_it(opened: Opened) -> None:
     tab = opened(troubled_six())
     tab.run("document.querySelector('details.calls').open = false")
     shown = "document.querySelector('#call-1-3').checkVisibility({contentVisibilityAuto: true})"
@@ -179,11 +179,11 @@ def test_the_link_of_a_finding_unfolds_its_call(opened: Opened) -> None:
     assert tab.run("document.querySelector(':target').id") == "call-1-3"
 
 
-def test_a_button_highlights_all_calls_of_a_finding_and_undoes_it(opened: Opened) -> None:
+def test_a_button_highlights_all_calls_of_a_cause_and_undoes_it(opened: Opened) -> None:
     tab = opened(troubled_six())
-    calls = tab.run("document.querySelectorAll('#findings .steps')[0].querySelectorAll('a').length")
+    calls = tab.run("document.querySelector('#verdict .steps:has(button)').querySelectorAll('a').length")
     press, lit = (
-        "document.querySelector('#findings .steps button').click()",
+        "document.querySelector('#verdict .steps button').click()",
         "document.querySelectorAll('a.bar.lit').length",
     )
     tab.run(press)

@@ -33,6 +33,14 @@ class Listing:
 
 
 @dataclass(frozen=True, slots=True)
+class StepLink:
+    """A link to a call; `anchor`: the HTML id of its bar, or of its row if it has no bar."""
+
+    name: CallName
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
 class CallRow:
     """A table row of a call, safe to display."""
 
@@ -52,14 +60,14 @@ def caller_text(call: CallRecord) -> str:
     return ASSESSOR if call.caller == GREEN_AGENT else on_one_line(call.caller)
 
 
-def name_calls(trials: Sequence[TrialRecord], *, single: bool) -> list[list[CallName]]:
-    """The names of each trial's calls, in the order of the calls. They are numbers, since step ids are untrusted text.
+def name_calls(trials: Mapping[int, TrialRecord], *, single: bool) -> list[list[CallName]]:
+    """The names of the calls of trials by number, in their order. They are numbers, since step ids are untrusted text.
 
     `single`: there is only one trial, so that a call's number suffices.
     """
     return [
-        [_name(trial, call, single=single) for call in range(1, len(record.calls) + 1)]
-        for trial, record in enumerate(trials, 1)
+        [_name(number, call, single=single) for call in range(1, len(record.calls) + 1)]
+        for number, record in trials.items()
     ]
 
 
@@ -75,6 +83,13 @@ def by_step_id(trials: Iterable[TrialRecord], names: Iterable[Sequence[CallName]
         for call, name in zip(trial.calls, names_of_trial, strict=True):
             found.setdefault(call.step_id, name)
     return found
+
+
+def links_to(step_ids: Iterable[str], listing: Listing) -> list[StepLink]:
+    """Links to those of the steps that are listed, in the order of the list."""
+    wanted = set(step_ids)
+    found = [name for step_id, name in listing.calls.items() if step_id in wanted]
+    return [StepLink(name, name.bar if name.bar in listing.bars else name.row) for name in found]
 
 
 def rows_of(calls: Sequence[CallRecord], names: Sequence[CallName]) -> list[CallRow]:

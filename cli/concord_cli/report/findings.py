@@ -1,4 +1,4 @@
-"""Findings for display, with links to the calls that show them."""
+"""The findings on a team's shape, for display, with links to the calls that show them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,15 +6,7 @@ from dataclasses import dataclass
 from concord.assessment.results import Finding
 from concord_cli.display_text import counted, named, on_one_line
 from concord_cli.number_text import figure
-from concord_cli.report.calls import CallName, Listing
-
-
-@dataclass(frozen=True, slots=True)
-class StepLink:
-    """A link to a call that shows a finding; `anchor`: the HTML id of its bar, or of its row if it has no bar."""
-
-    name: CallName
-    anchor: str
+from concord_cli.report.calls import Listing, StepLink, links_to
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +19,7 @@ class FindingView:
     threshold: str | None
     measured: str | None
     trials: str | None
-    advice: str
+    words: str
     steps: list[StepLink]
     unlisted: int
 
@@ -38,8 +30,7 @@ def findings_of(findings: Sequence[Finding], listing: Listing, n_trials: int) ->
 
 
 def _finding(finding: Finding, listing: Listing, n_trials: int) -> FindingView:
-    wanted = set(finding.step_ids)
-    known = [name for step_id, name in listing.calls.items() if step_id in wanted]
+    links = links_to(finding.step_ids, listing)
     return FindingView(
         title=named(finding.id),
         agents=[on_one_line(agent) for agent in finding.agents],
@@ -47,9 +38,9 @@ def _finding(finding: Finding, listing: Listing, n_trials: int) -> FindingView:
         threshold=None if finding.threshold is None else figure(finding.threshold),
         measured=_measured(finding),
         trials=f"in {finding.trials} of {counted(n_trials, 'trial')}" if n_trials > 1 else None,
-        advice=on_one_line(finding.advice),
-        steps=[StepLink(name, name.bar if name.bar in listing.bars else name.row) for name in known],
-        unlisted=len(wanted) - len(known),
+        words=on_one_line(finding.advice),
+        steps=links,
+        unlisted=len(set(finding.step_ids)) - len(links),
     )
 
 

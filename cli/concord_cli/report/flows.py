@@ -92,6 +92,11 @@ class FlowTable:
         return [part for part in (self.rows[:SHOWN_FLOWS], self.rows[SHOWN_FLOWS:]) if part]
 
     @property
+    def has_errors(self) -> bool:
+        """Whether any call failed."""
+        return any(row.errors for row in self.rows)
+
+    @property
     def has_retries(self) -> bool:
         """Whether any call was retried."""
         return any(row.retries for row in self.rows)

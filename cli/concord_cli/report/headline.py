@@ -1,21 +1,17 @@
-"""The head of the page: the score, what it rests on, its confidence, and the label of coordination."""
+"""The head of the page: the verdict, the score and what it rests on, and the label of coordination."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from concord.assessment.results import SubScore, TrialRecord
+from concord.assessment.verdict_text import outcome_text, outcome_word
 from concord_cli.display_text import counted, named, on_one_line
 from concord_cli.number_text import duration, figure, percent
 from concord_cli.report.scope import Scope
 from concord_cli.row_text.interactions import coordination_label
-from concord_cli.row_text.score import UNWEIGHTED, part_notes, pass_count_text
+from concord_cli.row_text.score import UNWEIGHTED, part_notes
 from concord_cli.row_text.subject import date_text, tasks_text, team_text
 
-_CONFIDENCE = {
-    "insufficient": "insufficient: too few tasks for an interval",
-    "low": "low: few tasks, or a wide interval",
-    "adequate": "adequate",
-}
 _MODES = {"ground_truth": "given pattern", "live": "live team", "recorded": "trace from a file"}
 
 
@@ -33,7 +29,8 @@ class ScorePart:
 class Headline:
     """Everything above the first section. Without a score, `score` is None and `rests_on` says why.
 
-    `team`, `tasks`, `date`: the subject.
+    `team`, `tasks`, `date`: the subject. `verdict`: in a word or two, for example `Passed`; `interval`: of the score at
+    95 %; `passed`: how many trials reached the mark.
     """
 
     team: str
@@ -42,15 +39,15 @@ class Headline:
     assessment: str
     trial: str | None
     mode: str
+    verdict: str
     score: str | None
+    interval: str | None
     max_score: str
     rests_on: str
     score_notes: list[str]
     quality: str | None
     coordination: str
-    passed: str
-    pass_mark: str
-    confidence: str
+    passed: str | None
     facts: list[str]
     parts: list[ScorePart]
     scoring_version: str
@@ -66,15 +63,15 @@ def headline_of(scope: Scope) -> Headline:
         assessment=on_one_line(detail.assessment_id),
         trial=None if scope.trial_id is None else on_one_line(scope.trial_id),
         mode=_MODES.get(detail.mode.value, named(detail.mode.value).lower()),
+        verdict=_verdict(scope),
         score=scope.rating.number,
+        interval=_interval(scope),
         max_score=figure(scope.row.max_score),
         rests_on=on_one_line(scope.rating.rests_on),
         score_notes=list(scope.rating.notes),
         quality=scope.quality,
         coordination=_coordination(scope),
         passed=_passed(scope),
-        pass_mark=figure(scope.row.max_score * detail.scoring.pass_threshold),
-        confidence=_CONFIDENCE[detail.confidence],
         facts=[counted(len(scope.agents), "agent"), counted(len(scope.trials), "trial"), _time_used(scope)],
         parts=[_part(part, scope.trials) for part in scope.sub_scores],
         scoring_version=on_one_line(detail.scoring.version),
@@ -92,10 +89,27 @@ def verdict_on(trial: TrialRecord) -> str:
     return "passed" if trial.passed else "failed"
 
 
-def _passed(scope: Scope) -> str:
-    if scope.trial_id is not None:
-        return f"this trial: {verdict_on(scope.trials[0])}"
-    return pass_count_text(scope.row)
+def _verdict(scope: Scope) -> str:
+    verdict = scope.row.detail.verdict
+    if scope.trial_id is not None or verdict is None:
+        return verdict_on(scope.trials[0]).capitalize() if len(scope.trials) == 1 else "No verdict"
+    return outcome_word(verdict)
+
+
+def _interval(scope: Scope) -> str | None:
+    """The interval of a row's score: `70 to 92`."""
+    known = scope.row.detail.statistics
+    if scope.trial_id is not None or known.score_low is None or known.score_high is None:
+        return None
+    return f"{known.score_low:.0f} to {known.score_high:.0f}"
+
+
+def _passed(scope: Scope) -> str | None:
+    """How many trials reached the mark; None for a single one, of which the verdict says it."""
+    verdict = scope.row.detail.verdict
+    if scope.trial_id is not None or verdict is None or verdict.score is None or verdict.trials == 1:
+        return None
+    return outcome_text(verdict).partition(": ")[2]
 
 
 def _coordination(scope: Scope) -> str:

@@ -3,7 +3,7 @@
 import json
 from dataclasses import dataclass
 
-from concord.assessment.result_row import Basis, ResultRow
+from concord.assessment.result_row import ResultRow
 from concord.assessment.results import Judgment
 from concord_cli.display_text import on_one_line, visible
 from concord_cli.report.assistant import AssistantSection
@@ -17,18 +17,17 @@ from concord_cli.report.scope import Scope, scope_of
 from concord_cli.report.team import TeamSection, section_of
 from concord_cli.report.trials import TrialsView, trials_of
 from concord_cli.report.trust import TrustView, trust_of
+from concord_cli.report.verdict import VerdictView, view_of
 from concord_cli.row_text.assistant_results import is_lone_assistant, scenario_results
-from concord_cli.row_text.interactions import MORE_ON_STRUCTURE, STRUCTURE_AND_SUCCESS, fully_observed, no_calls_text
-from concord_cli.row_text.problems import Problem, wrong_answers
+from concord_cli.row_text.interactions import fully_observed, no_calls_text
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeView:
-    """The judge's reasoning, or that of the rules in its place."""
+    """The words of a language model on the work, and its own figures."""
 
     reasoning: str
-    source: str
-    verdict: str
+    figures: str
     strengths: list[str]
     weaknesses: list[str]
 
@@ -48,21 +47,19 @@ class AgentLine:
 class Page:
     """One report.
 
-    `unfinished`: trials that did not complete, and why; `wrong`: why answers are wrong, except those to team tasks.
-    `matrix`: the calls of a large team. `assistant`: on the trials in scenarios; `lone_assistant`: whether only one
-    agent took part, so that the page has no graph and no metrics of a team. `unread_results`: results of scenarios in
-    an unknown form, as JSON. `no_calls_text`: the text in place of calls, if there are none; `fully_observed`: whether
-    all calls were observable.
+    `verdict` is None for a row of an earlier version. `matrix`: the calls of a large team. `assistant`: on the trials
+    in scenarios; `lone_assistant`: whether only one agent took part, so that the page has no graph and no metrics of a
+    team. `of_structure`: whether the score rates the structure of a given pattern. `unread_results`: results of
+    scenarios in an unknown form, as JSON. `no_calls_text`: the text in place of calls, if there are none;
+    `fully_observed`: whether all calls were observable.
     """
 
     head: Headline
-    unfinished: list[str]
-    wrong: list[Problem]
+    verdict: VerdictView | None
     team: TeamSection | None
     findings: list[FindingView]
     graph: Drawing
     matrix: CallMatrix | None
-    structure: str
     no_calls_text: str
     fully_observed: bool
     declared: set[str]
@@ -76,10 +73,8 @@ class Page:
     trust: TrustView
     assistant: AssistantSection | None
     lone_assistant: bool
+    of_structure: bool
     unread_results: str | None
-
-
-_SOURCES = {"rules": "Written by rules, without a language model", "llm": "Written by a language model"}
 
 
 def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = no_definitions) -> Page:
@@ -96,18 +91,11 @@ def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = n
     graph = draw([agent.id for agent in scope.agents], flows)
     return Page(
         head=headline_of(scope),
-        unfinished=_unfinished(scope),
-        wrong=[] if assistant is not None else wrong_answers(played),
-        team=section_of(
-            scope.trials,
-            row.detail.controls if trial_id is None else (),
-            trials.listing.calls,
-            row.detail.seat_containers,
-        ),
+        verdict=None if row.detail.verdict is None else view_of(row.detail.verdict, trials.listing, trial_id),
+        team=section_of(scope.trials, row.detail.controls if trial_id is None else (), row.detail.seat_containers),
         findings=findings_of(scope.findings, trials.listing, len(scope.trials)),
         graph=graph,
         matrix=call_matrix(graph.chosen.agents, graph.chosen.flows),
-        structure=f"{STRUCTURE_AND_SUCCESS} See {MORE_ON_STRUCTURE}.",
         no_calls_text=no_calls_text(scope.integrity),
         fully_observed=fully_observed(scope.integrity),
         declared={agent.id for agent in scope.agents if agent.declared},
@@ -116,21 +104,14 @@ def page_of(row: ResultRow, trial_id: str | None = None, define: Definitions = n
         metrics=metrics_of(scope.metrics, define),
         roster=_roster(scope),
         latency=latency_of(scope.latency),
-        judge=None if lone and scope.judge is None else _judge(scope),
+        judge=_judge(scope.judge),
         trials=trials,
         trust=trust_of(scope),
         assistant=assistant,
         lone_assistant=lone,
+        of_structure=row.detail.scoring.basis == "structure",
         unread_results=_pretty(row) if assistant is None else None,
     )
-
-
-def _unfinished(scope: Scope) -> list[str]:
-    return [
-        on_one_line(f"{trial.trial_id}: {trial.state}" + (f": {trial.error}" if trial.error else ""))
-        for trial in scope.trials
-        if trial.state != "completed"
-    ]
 
 
 def _roster(scope: Scope) -> list[AgentLine]:
@@ -146,38 +127,21 @@ def _roster(scope: Scope) -> list[AgentLine]:
     ]
 
 
-def _judge(scope: Scope) -> JudgeView | None:
-    reasoning = visible(scope.reasoning).strip()
-    if scope.judge is None and not (reasoning or scope.strengths or scope.weaknesses):
+def _judge(judge: Judgment | None) -> JudgeView | None:
+    """What a model wrote. What the rules say in its place stands in the verdict."""
+    if judge is None or judge.source != "llm":
         return None
-    advice = {finding.advice for finding in scope.findings}
-    return JudgeView(
-        reasoning=reasoning,
-        source="" if scope.judge is None else _source(scope.judge),
-        verdict="" if scope.judge is None else _verdict(scope.judge, scope.row.detail.scoring.basis),
-        strengths=[on_one_line(line) for line in scope.strengths],
-        weaknesses=[on_one_line(line) for line in scope.weaknesses if line not in advice],
-    )
-
-
-def _source(judge: Judgment) -> str:
-    return _SOURCES[judge.source] + (f": {on_one_line(judge.reason)}" if judge.reason else "")
-
-
-def _verdict(judge: Judgment, basis: Basis) -> str:
-    """The judge's own figures, which are not part of the score.
-
-    The rules' overall figure measures structure, and each trial shows its own outcome. So neither appears beside a
-    score that rests on the outcome.
-    """
     figures = []
     if judge.coordination_quality is not None:
         figures.append(f"coordination {judge.coordination_quality}")
-    if judge.overall_score is not None and (basis == "structure" or judge.source == "llm"):
+    if judge.overall_score is not None:
         figures.append(f"overall {judge.overall_score:.2f}")
-    if judge.task_success is not None and basis == "structure":
-        figures.append(f"task success {judge.task_success:.2f}")
-    return ", ".join(figures)
+    return JudgeView(
+        reasoning=visible(judge.reasoning).strip(),
+        figures=", ".join(figures),
+        strengths=[on_one_line(line) for line in judge.strengths],
+        weaknesses=[on_one_line(line) for line in judge.weaknesses],
+    )
 
 
 def _pretty(row: ResultRow) -> str | None:

@@ -35,9 +35,6 @@ class Scope:
     latency: LatencySummary
     integrity: TraceIntegrity
     judge: Judgment | None
-    reasoning: str
-    strengths: list[str]
-    weaknesses: list[str]
     trials: list[TrialRecord]
     agents: list[AgentRecord]
 
@@ -69,16 +66,12 @@ def _whole(row: ResultRow) -> Scope:
         latency=detail.latency_metrics,
         integrity=detail.trace_integrity,
         judge=detail.judge,
-        reasoning=detail.reasoning,
-        strengths=detail.strengths,
-        weaknesses=detail.weaknesses,
         trials=detail.trials,
         agents=detail.agents,
     )
 
 
 def _one_trial(row: ResultRow, trial: TrialRecord) -> Scope:
-    judge = trial.judge
     return Scope(
         row=row,
         trial_id=trial.trial_id,
@@ -91,10 +84,7 @@ def _one_trial(row: ResultRow, trial: TrialRecord) -> Scope:
         metrics=trial.metrics,
         latency=trial.latency,
         integrity=trial.trace_integrity,
-        judge=judge,
-        reasoning="" if judge is None else judge.reasoning,
-        strengths=[] if judge is None else judge.strengths,
-        weaknesses=[] if judge is None else judge.weaknesses,
+        judge=trial.judge,
         trials=[trial],
         agents=row.detail.agents,
     )

@@ -1,6 +1,6 @@
 """The trials: a line for each, and in full (grading, timeline, calls, answer) those for which there is room."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
@@ -9,11 +9,9 @@ from concord.assessment.results import Grading, StepCounts, TrialRecord
 from concord_cli.display_text import counted, on_one_line, visible
 from concord_cli.number_text import NONE, duration
 from concord_cli.report.calls import MAX_CALLS, CallName, CallRow, Listing, by_step_id, name_calls, rows_of
-from concord_cli.report.findings import FindingView, findings_of
 from concord_cli.report.headline import verdict_on
 from concord_cli.report.team import FailureRows, Journey, Matrix, draw_journey, failures_in, matrix_of
 from concord_cli.report.timeline import Timeline, draw
-from concord_cli.row_text.interactions import coordination_label
 from concord_cli.row_text.score import JUDGED_BY, grading_source_text
 
 _CONTROLS: Final = {
@@ -38,8 +36,8 @@ class TrialLine:
     verdict: str
     outcome: str
     score: str
-    coordination: str
     time_used: str
+    in_full: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +70,7 @@ class TeamTaskView:
 
 @dataclass(frozen=True, slots=True)
 class TrialView:
-    """A trial in full. `findings` is empty on a page with a single trial, which has them at its head."""
+    """A trial in full."""
 
     line: TrialLine
     control: str | None
@@ -84,7 +82,6 @@ class TrialView:
     timeline: Timeline | None
     calls: list[CallRow]
     calls_omitted: int
-    findings: list[FindingView]
     trace_id: str
     seed: int
     steps: str
@@ -92,38 +89,47 @@ class TrialView:
 
 @dataclass(frozen=True, slots=True)
 class TrialsView:
-    """All trials as lines, the first of them in full, and the calls to which other sections link."""
+    """All trials as lines, those for which there is room in full, and the calls to which other sections link.
+
+    `opened`: the number of the trial to read first, the first failed one. `repeated`: whether the trials differ in
+    their run.
+    """
 
     lines: list[TrialLine]
     in_full: list[TrialView]
     listing: Listing
+    opened: int
+    repeated: bool
 
 
 def trials_of(trials: Sequence[TrialRecord]) -> TrialsView:
-    """The trials of a page. Trials beyond the first `MAX_CALLS` calls of the page are lines only."""
-    in_full = _first(trials)
+    """The trials of a page. Trials beyond the first `MAX_CALLS` calls of the page are lines only, except the first
+    failed one."""
+    numbered = dict(enumerate(trials, 1))
+    opened = next((number for number, trial in numbered.items() if trial.passed is False and not trial.is_control), 1)
+    in_full = _in_full(numbered, opened)
     single = len(trials) == 1
     names = name_calls(in_full, single=single)
-    timelines = [draw(trial.calls, of_trial) for trial, of_trial in zip(in_full, names, strict=True)]
+    timelines = [draw(trial.calls, of_trial) for trial, of_trial in zip(in_full.values(), names, strict=True)]
     bars = frozenset(bar.name.bar for timeline in timelines if timeline is not None for bar in timeline.bars)
-    lines = [_line(number, trial) for number, trial in enumerate(trials, 1)]
+    lines = [_line(number, trial, in_full=number in in_full) for number, trial in numbered.items()]
     views = [
-        _view(trial, lines[i], names[i], timelines[i], [] if single else _own_findings(trial, names[i], bars))
-        for i, trial in enumerate(in_full)
+        _view(trial, lines[number - 1], of_trial, timeline)
+        for (number, trial), of_trial, timeline in zip(in_full.items(), names, timelines, strict=True)
     ]
-    return TrialsView(lines, views, Listing(by_step_id(in_full, names), bars))
+    listing = Listing(by_step_id(in_full.values(), names), bars)
+    return TrialsView(lines, views, listing, opened, repeated=len({line.run for line in lines}) > 1)
 
 
-def _first(trials: Sequence[TrialRecord]) -> Sequence[TrialRecord]:
-    calls_up_to = accumulate(len(trial.calls) for trial in trials)
-    return trials[: sum(calls <= MAX_CALLS for calls in calls_up_to)]
+def _in_full(trials: Mapping[int, TrialRecord], opened: int) -> dict[int, TrialRecord]:
+    """The trials for which a page has room, in their order: the opened one, and the first ones."""
+    order = sorted(trials, key=lambda number: (number != opened, number))
+    calls_up_to = accumulate(len(trials[number].calls) for number in order)
+    shown = order[: max(1, sum(calls <= MAX_CALLS for calls in calls_up_to))]
+    return {number: trials[number] for number in sorted(shown)}
 
 
-def _own_findings(trial: TrialRecord, names: Sequence[CallName], bars: frozenset[str]) -> list[FindingView]:
-    return findings_of(trial.findings, Listing(by_step_id([trial], [names]), bars), 1)
-
-
-def _line(number: int, trial: TrialRecord) -> TrialLine:
+def _line(number: int, trial: TrialRecord, *, in_full: bool) -> TrialLine:
     return TrialLine(
         number=number,
         trial_id=on_one_line(trial.trial_id),
@@ -133,8 +139,8 @@ def _line(number: int, trial: TrialRecord) -> TrialLine:
         verdict=verdict_on(trial),
         outcome=NONE if trial.grading is None else _outcome(trial.grading),
         score=NONE if trial.overall_score is None else f"{trial.overall_score:.2f}",
-        coordination=coordination_label(trial.coordination_quality, trial.coordination_status) or NONE,
         time_used=duration(1000 * min(trial.time_used, 1e300)),
+        in_full=in_full,
     )
 
 
@@ -159,7 +165,6 @@ def _view(
     line: TrialLine,
     names: Sequence[CallName],
     timeline: Timeline | None,
-    findings: list[FindingView],
 ) -> TrialView:
     answer = None if trial.answer is None else visible(trial.answer).strip()
     return TrialView(
@@ -173,7 +178,6 @@ def _view(
         timeline=timeline,
         calls=rows_of(trial.calls, names),
         calls_omitted=trial.calls_omitted,
-        findings=findings,
         trace_id=on_one_line(trial.trace_id),
         seed=trial.seed,
         steps=_steps(trial.steps),

@@ -92,7 +92,8 @@ def _shares(integrity: TraceIntegrity) -> list[Share]:
     shares, x = [], 0.0
     for kind, meaning in _PROVENANCE.items():
         share = counts[kind] / total
-        shares.append(Share(kind, counts[kind], meaning, percent(x), percent(share)))
+        if counts[kind]:
+            shares.append(Share(kind, counts[kind], meaning, percent(x), percent(share)))
         x += share
     return shares
 

@@ -1,4 +1,4 @@
-"""The section on an assistant's points: criteria that lost points, failed checks, dimensions, faults of the people."""
+"""The section on an assistant's points: failed checks, dimensions, faults of the people."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -12,13 +12,12 @@ from concord_cli.row_text.assistant_points import (
     CriterionPoints,
     criteria_of,
     dimension_points,
-    losing,
     of_points,
     total_points,
 )
 
 MAX_CARDS: Final = 40
-"""Criteria that lost points, or whose check failed, with a card; further ones are in the table of all."""
+"""Criteria whose check failed, with a card; further ones are in the table of all."""
 
 MAX_REASONS: Final = 3
 """Explanations of one criterion, over several trials."""
@@ -69,11 +68,8 @@ class AssistantSection:
     """The sections on an assistant. `*_left_out`: entries that the page does not show."""
 
     total: str
-    lost: list[CriterionView]
-    lost_left_out: int
     failed: list[CriterionView]
     failed_left_out: int
-    checked: bool
     dimensions: list[DimensionView]
     criteria: list[CriterionView]
     criteria_left_out: int
@@ -88,16 +84,13 @@ def section_of(results: Sequence[AssessmentResults]) -> AssistantSection | None:
     if not results:
         return None
     criteria = criteria_of(results)
-    lost, failed = losing(criteria), [each for each in criteria if each.failed]
+    failed = [each for each in criteria if each.failed]
     several = len({each.scenario_id for each in results}) > 1
     faults = list(_faults(results))
     return AssistantSection(
         total=of_points(total_points(results)),
-        lost=[_criterion(each, several, each.reasons) for each in lost[:MAX_CARDS]],
-        lost_left_out=max(0, len(lost) - MAX_CARDS),
         failed=[_failed(each, several) for each in failed[:MAX_CARDS]],
         failed_left_out=max(0, len(failed) - MAX_CARDS),
-        checked=any(each.checked for each in criteria),
         dimensions=[_dimension(*each) for each in dimension_points(results).items()],
         criteria=[_criterion(each, several, ()) for each in criteria[:MAX_CRITERIA]],
         criteria_left_out=max(0, len(criteria) - MAX_CRITERIA),

@@ -1,7 +1,7 @@
-"""The section on team tasks: classes of failures, messages against the fewest by task, and controls as bars."""
+"""The section on team tasks: messages against the fewest by task, and controls as bars."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
@@ -10,18 +10,14 @@ from concord.assessment.results import SeatContainers, TrialRecord
 from concord.assessment.team_results import TeamTaskRecord
 from concord_cli.display_text import on_one_line
 from concord_cli.number_text import NONE, figure, percent
-from concord_cli.report.calls import CallName
-from concord_cli.report.team.causes import CauseClass, classes_of, played
+from concord_cli.report.team.causes import played
 from concord_cli.row_text.team_tasks import (
     CONTROLS,
-    MAX_CAUSES,
     MAX_REPEATING,
     RepeatingSeat,
-    UnprovenAnswer,
     outcome_of,
     proven_text,
     repeating_seats,
-    unproven_answers,
 )
 
 
@@ -84,14 +80,8 @@ class RepeatingView:
 
 @dataclass(frozen=True, slots=True)
 class TeamSection:
-    """The section. `classes_left_out`, `unlisted`: lines of causes, and failures, that it does not have."""
+    """The section. `shared_process`: whether one participant took several seats."""
 
-    trials: int
-    wrong: int
-    classes: list[CauseClass]
-    classes_left_out: int
-    unlisted: int
-    unproven: list[UnprovenAnswer]
     tasks: list[TaskLine]
     repeating: list[RepeatingView]
     controls: list[ControlView]
@@ -100,10 +90,7 @@ class TeamSection:
 
 
 def section_of(
-    trials: Sequence[TrialRecord],
-    controls: Sequence[ControlRecord],
-    calls: Mapping[str, CallName],
-    containers: SeatContainers | None = None,
+    trials: Sequence[TrialRecord], controls: Sequence[ControlRecord], containers: SeatContainers | None = None
 ) -> TeamSection | None:
     """The section on the trials of a page; None if no team did a task that a family generated.
 
@@ -112,14 +99,7 @@ def section_of(
     pairs = played(trials)
     if not pairs:
         return None
-    classes, left_out = classes_of(trials, calls)
     return TeamSection(
-        trials=len(pairs),
-        wrong=sum(outcome_of(trial) < 1 for trial, _ in pairs),
-        classes=classes,
-        classes_left_out=left_out,
-        unlisted=sum(max(0, record.failures_omitted) for _, record in pairs),
-        unproven=[_unproven(each) for each in unproven_answers(trials)[:MAX_CAUSES]],
         tasks=_tasks(pairs),
         repeating=[_repeating(each) for each in repeating_seats(trials)[:MAX_REPEATING]],
         controls=[_control(each) for each in controls],
@@ -185,10 +165,6 @@ def _control(record: ControlRecord) -> ControlView:
         high_x=_on_gap_scale(right),
         span=percent(max(0.0, right - left) / 2),
     )
-
-
-def _unproven(found: UnprovenAnswer) -> UnprovenAnswer:
-    return UnprovenAnswer(on_one_line(found.seat), on_one_line(found.text))
 
 
 def _repeating(seat: RepeatingSeat) -> RepeatingView:

@@ -27,5 +27,5 @@ def causes_in_calls(trial: TrialRecord) -> list[Found]:
             evidence=tuple(Evidence(text=text, step_id=step_id) for text, step_id in errors[agent].items()),
         )
         for agent, count in failed.items()
-        if count
+        if count > 0
     ]

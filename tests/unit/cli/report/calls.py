@@ -33,7 +33,7 @@ def call(
 
 
 def names_of(*calls: CallRecord) -> list[CallName]:
-    return name_calls([trial(calls=list(calls))], single=True)[0]
+    return name_calls({1: trial(calls=list(calls))}, single=True)[0]
 
 
 def timeline(*calls: CallRecord) -> Timeline:

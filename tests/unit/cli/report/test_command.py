@@ -45,7 +45,7 @@ def test_the_trial_option_limits_the_page_to_one_trial(tmp_path: Path) -> None:
     page = tmp_path / "page.html"
 
     assert concord(results(tmp_path / "results.json", star_of_five()), "-o", page, "--trial", "trial-3")[0] == 0
-    assert "this trial: failed" in page.read_text(encoding="utf-8")
+    assert '<p class="outcome outcome-failed">Failed</p>' in page.read_text(encoding="utf-8")
 
 
 def test_the_assessment_option_chooses_one_of_several_rows(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_the_limits_in_the_document_are_those_of_the_code() -> None:
         "criteria in full": f"{section.MAX_CARDS}",
         "turns of assistants on a page": f"{day.MAX_TURNS}",
         "actions and events of others on a page": f"{day.MAX_ENTRIES:,}",
-        "causes of wrong answers": f"{causes.MAX_LINES}",
+        "causes of one trial": f"{causes.MAX_LINES}",
         "messages in a flow of facts": f"{journey.MAX_LINES}",
         "lanes in a flow of facts": f"{journey.MAX_LANES}",
         "facts in the table of who knew what": f"{matrix.MAX_FACTS}",

@@ -30,12 +30,12 @@ from concord.assessment.results import (
     TraceIntegrity,
     TrialRecord,
 )
-from concord.assessment.team_results import FactMessage, FlowRecord
+from concord.assessment.team_results import FactMessage, FlowRecord, PartFailure
+from concord.assessment.verdict import CauseKind, Certainty, UnknownKind
 from concord.wire.roster import GREEN_AGENT
 from concord_assistant.messages import CompletionReason
 from concord_assistant.results import DIMENSIONS
 from concord_cli.report import render
-from concord_cli.report.team.causes import MEANINGS
 from concord_cli.row_text.assistant_results import scenario_results
 from concord_cli.row_text.brief import MAX_LINES, Brief
 from concord_cli.row_text.summary import summary
@@ -112,7 +112,7 @@ FIXED_TEXTS |= {
 }
 FIXED_TEXTS |= {"ground_truth", "insufficient", "low", "adequate", "trial", "evaluation", *MetricStatus}
 FIXED_TEXTS |= {"outcome", "conduct", *get_args(Basis), *get_args(Observability), "code", "model", "nobody"}
-FIXED_TEXTS |= {*MEANINGS, "solo", "silent", "rounds", "calls"}
+FIXED_TEXTS |= {*map(str, CauseKind), *map(str, UnknownKind), *get_args(Certainty), "solo", "silent", "rounds", "calls"}
 """Texts with a fixed set of values, which no agent writes."""
 
 
@@ -287,6 +287,7 @@ _integrities = st.builds(
 
 
 _places = st.integers(-1, 6)
+_part_causes = st.sampled_from(get_args(PartFailure.model_fields["cause"].annotation))
 _flows = st.builds(
     FlowRecord,
     seats=st.just(seat_names(5)),
@@ -313,7 +314,15 @@ _flows = st.builds(
 _team_tasks = st.builds(
     team_task,
     st.none() | st.just(flow_of()) | _flows,
-    st.lists(st.builds(failure, _ids, cause=st.sampled_from([*MEANINGS]), step_id=st.none() | _ids), max_size=3),
+    st.lists(
+        st.builds(
+            failure,
+            _ids,
+            cause=_part_causes,
+            step_id=st.none() | _ids,
+        ),
+        max_size=3,
+    ),
     rounds=st.none() | _counts,
     messages=_counts,
     fewest_messages=_counts,

@@ -1,10 +1,10 @@
-"""Team tasks on the page: failures by class, the flow of facts, messages against the fewest, and controls."""
+"""Team tasks on the page: failures of a trial, the flow of facts, messages against the fewest, and controls."""
 
 from concord.assessment.result_row import ResultRow
-from concord.assessment.team_results import PartFailure, TeamTaskRecord, UnprovenPart
+from concord.assessment.team_results import PartFailure, TeamTaskRecord
 from concord_cli.report import render
 from concord_cli.report.team import Journey, Matrix, TeamSection, draw_journey, matrix_of, section_of
-from concord_cli.report.team.causes import MAX_LINES, classes_of, failures_in
+from concord_cli.report.team.causes import MAX_LINES, failures_in
 from concord_cli.report.team.journey import MAX_LINES as MAX_ROUTES
 from concord_cli.report.team.matrix import MAX_FACTS, MAX_SEATS
 from tests.team_rows import mesh_of_five
@@ -42,31 +42,15 @@ def matrix(record: TeamTaskRecord) -> Matrix:
 
 
 def section(row: ResultRow) -> TeamSection:
-    made = section_of(row.detail.trials, row.detail.controls, {})
+    made = section_of(row.detail.trials, row.detail.controls)
     assert made is not None
     return made
 
 
-def test_the_section_on_team_tasks_comes_first_and_only_where_there_are_some() -> None:
+def test_the_section_on_team_tasks_follows_the_verdict_and_the_trials_where_there_are_some() -> None:
     ids = parse_page(render(withholding_team())).values("id")
-    assert ids.index("causes") < ids.index("economy") < ids.index("controls") < ids.index("findings")
+    assert ids.index("verdict") < ids.index("trials") < ids.index("economy") < ids.index("controls")
     assert "team" not in parse_page(render(mesh_of_five())).values("id")
-
-
-def test_a_failure_is_shown_with_its_class_seat_fact_and_task() -> None:
-    [found] = section(withholding_team()).classes
-    [line] = found.lines
-    assert (found.title, line.seats, line.facts, line.parts) == ("Not sent", "agent/2", "reading of agent/2", 1)
-    assert "Every part of every answer is right." in parse_page(render(clean_team())).text
-
-
-def test_classes_are_in_the_order_of_their_wrong_parts_each_counted_once() -> None:
-    parts = [failure(part=f"part {number}") for number in range(3)]
-    twice = [failure("agent/3", cause="changed", part="a"), failure("agent/4", cause="changed", part="a")]
-    classes, left_out = classes_of([trial_with(team_task(flow_of(), [*twice, *parts]))], {})
-    assert [each.title for each in classes] == ["Not sent", "Changed"]
-    assert [line.parts for each in classes for line in each.lines] == [3, 1, 1]
-    assert left_out == 0
 
 
 def test_the_message_that_shows_a_failure_is_a_link_to_its_call() -> None:
@@ -78,6 +62,13 @@ def test_the_message_that_shows_a_failure_is_a_link_to_its_call() -> None:
     assert parsed.values("href").count(f"#call-1-{call}") >= 2
     [lost] = [each for each in journey_of(shown).lines if each.kind == "lost"]
     assert lost.title.startswith("agent/3 → agent/1, round 1")
+
+
+def test_a_trial_of_a_control_counts_in_no_task() -> None:
+    silent = trial_with(team_task(None, [failure()], control="silent"), task_id="maximum.silent", trial_id="trial-2")
+    made = section_of([*withholding_team().detail.trials, silent], CONTROLS)
+    assert made is not None
+    assert len(made.tasks) == 1
 
 
 def test_what_a_table_of_failures_does_not_list_is_counted() -> None:
@@ -174,26 +165,9 @@ def test_a_control_has_bars_and_its_gap_an_interval_where_there_is_one() -> None
     assert (silent.gap, silent.interval) == ("+0.25", None)
 
 
-def test_a_trial_of_a_control_counts_in_no_class_and_no_task() -> None:
-    silent = trial_with(team_task(None, [failure()], control="silent"), task_id="maximum.silent", trial_id="trial-2")
-    row = withholding_team()
-    made = section_of([*row.detail.trials, silent], CONTROLS, {})
-    assert made is not None
-    assert (made.trials, [line.parts for each in made.classes for line in each.lines], len(made.tasks)) == (1, [1], 1)
-
-
 def test_rounds_have_a_column_only_if_a_task_was_played_in_rounds() -> None:
     def headings(row: ResultRow) -> list[str]:
         return [each.text for each in parse_page(render(row)).all("th")]
 
     assert "Rounds" in headings(withholding_team())
     assert "Rounds" not in headings(team_by_calls())
-
-
-def test_right_answers_that_are_not_proven_name_their_seat_and_what_it_was_not_told() -> None:
-    unproven = [UnprovenPart(part="agent/1", seat="agent/1", facts=["reading of agent/2", "reading of agent/3"])]
-    record = team_task(flow_of(), credited=0.5, unproven=unproven)
-    section = section_of([trial_with(record, outcome=1.0)], [], {})
-    assert section is not None
-    assert [(each.seat, "reading of agent/2" in each.text) for each in section.unproven] == [("agent/1", True)]
-    assert section.tasks[0].proven == "0.50"
