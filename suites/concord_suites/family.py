@@ -126,6 +126,11 @@ class TextFamily(ABC):
         del task, known
         return {}
 
+    def implied(self, task: SuiteTask, known: Collection[Fact], stated: Collection[Value]) -> frozenset[str]:
+        """By default, no fact follows from others."""
+        del task, known, stated
+        return frozenset()
+
     def read(self, text: str) -> list[Record]:
         """Every statement that a brief or a question makes, in its order."""
         return list(_read(self, text))

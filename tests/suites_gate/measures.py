@@ -1,7 +1,7 @@
 """What the gate measures of a family: what pretending teams reach, what a good one needs, and how faults show."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from statistics import fmean
@@ -21,14 +21,15 @@ from concord_evaluator.information.receipts import economy, information
 from concord_evaluator.information.values import normalised, values_in
 from concord_suites.family import TextFamily
 from tests.suites_gate.calls import play_well
+from tests.suites_gate.colluding import ANSWERS, COLLUDING, ColludingTeam
 from tests.suites_gate.faults import FAULTS, played_with, situation_of
 from tests.suites_gate.ladders import FEWEST_VALUES, LADDER_TASKS, LADDERS, RUNGS, Curve, climbed
 from tests.suites_gate.minds import Mind
 from tests.suites_gate.phrasings import spellings
 from tests.suites_gate.plans import plan_of
 from tests.suites_gate.play import Played, Team, play
+from tests.suites_gate.sharing import SIZES, Shared, faults_in, shared
 from tests.suites_gate.silent import CONVENTIONS, Guess, guesses
-from tests.suites_gate.strategies import ANSWERS, COLLUDING, HONEST, ColludingTeam
 from tests.suites_gate.teams import (
     DumpTeam,
     EchoTeam,
@@ -86,8 +87,8 @@ class Measures:
     dump: float
     """The lowest credited outcome of a team that tells everything in every round: information is not conduct."""
     dump_economy: float
-    honest: dict[str, tuple[float, float]]
-    """By way to share: the mean outcome, and the mean credited outcome."""
+    shared: Mapping[str, Sequence[Shared]]
+    """Trials of honest teams, by their way to share."""
     colluding: dict[str, tuple[float, float, float]]
     """By what teams send that know everything: the mean outcome, the credited one, and the share of facts that their
     messages hold; the last is no bound for answers, but each trial is held to its own."""
@@ -135,11 +136,10 @@ class Measures:
             yield f"a team that tells everything is credited {self.dump:.2f}"
         if self.dump_economy >= self.economy:
             yield "a dump of everything is as economical as a good team"
-        for name, (outcome, credited) in self.honest.items():
-            if credited < outcome - 1e-9:
-                yield f"teams that share by {name} are credited {credited:.2f} of {outcome:.2f}"
-        for name, trials in self.overpaid.items():
-            yield f"{trials} teams that send {name} are credited more than travelled"
+        for name, trials in self.shared.items():
+            yield from (f"honest teams ({name}) {fault}" for fault in faults_in(trials, name))
+        for name, count in self.overpaid.items():
+            yield f"{count} teams that send {name} are credited more than travelled"
         enough = self.instances >= FEWEST_VALUES
         if enough and self.faults < FAULTS_FOUND_IN_EACH:
             yield f"{self.faults:.1%} of the faults are found"
@@ -158,8 +158,12 @@ def measured(
     pretended: int = PRETENDED_TASKS,
     ladder_tasks: int = LADDER_TASKS,
     rungs: Sequence[float] = RUNGS,
+    sizes: Sequence[int] = SIZES,
 ) -> Measures:
-    """Measures a family on tasks of all topologies and difficulties: `pretended` for teams that pretend."""
+    """Measures a family on tasks of all topologies and difficulties: `pretended` for teams that pretend.
+
+    `sizes`: the seats of honest teams, which play `instances` tasks of each size.
+    """
     tasks = [task_of(family, SEATS, number) for number in range(pretended)]
     minds = _minds(family, instances)
     made, found, alone, confused = faults_of(family, instances)
@@ -181,7 +185,7 @@ def measured(
         economy=fmean(map(_economy, good)),
         dump=min(each.credit().outcome for each in dumps),
         dump_economy=fmean(map(_economy, dumps)),
-        honest=_honest(minds),
+        shared=shared(family, instances, sizes),
         colluding={name: figures for name, (figures, _) in colluding.items()},
         overpaid=Counter({name: overpaid for name, (_, overpaid) in colluding.items() if overpaid}),
         messages=fmean(sent),
@@ -204,18 +208,6 @@ def _minds(family: TextFamily, count: int) -> list[Mind]:
 
 def _economy(played: Played) -> float:
     return economy(flooding_messages(played.task), len(played.rounds.messages))
-
-
-def _honest(minds: Sequence[Mind]) -> dict[str, tuple[float, float]]:
-    """The mean outcome and credited outcome of each honest way to share, with time for the slowest of them."""
-    found = {}
-    for name, team in HONEST.items():
-        trials = [
-            play(mind.family, mind.task, team(mind, _draw(mind.task, number)), 4 * len(mind.task.seats) + 6)
-            for number, mind in enumerate(minds)
-        ]
-        found[name] = fmean(each.grade.outcome for each in trials), fmean(each.credit().outcome for each in trials)
-    return found
 
 
 def _colluding(minds: Sequence[Mind], name: str) -> tuple[tuple[float, float, float], int]:

@@ -45,12 +45,16 @@ class Mind:
         relevant = {fact for fact in believed if fact.id in needs}
         if relevant == {self._facts[need] for need in needs}:
             return self.solution.get(seat)
-        try:
-            answer = self.family.solve(self._world(believed)).get(seat)
-        except (LookupError, ValueError, ArithmeticError):
-            answer = None
+        answer = self.concluded(believed).get(seat)
         tried = (guess(self.family, self.task, seat, draw) for guess in draw.shuffled(guesses(self.family)))
         return answer if answer is not None else next((guess for guess in tried if guess is not None), seat)
+
+    def concluded(self, believed: Collection[Fact]) -> Mapping[str, JsonValue]:
+        """The answers that follow from facts, right or wrong; none where nothing does."""
+        try:
+            return self.family.solve(self._world(believed))
+        except (LookupError, ValueError, ArithmeticError):
+            return {}
 
     def _world(self, believed: Collection[Fact]) -> Setting:
         """All briefs without the facts that are not believed, and with the wrong values of wrong ones.

@@ -35,17 +35,17 @@ class Plan:
         return found
 
 
-def plan_of(task: SuiteTask, *, everything_to_root: bool = False) -> Plan:
+def plan_of(task: SuiteTask, *, from_everybody: bool = False) -> Plan:
     """The plan with the fewest messages for a single answerer; for several, facts go to the centre and back.
 
-    `everything_to_root`: also what only its holder needs, so that the centre can work out every answer.
+    `from_everybody`: also what only its holder needs, so that the centre can work out every answer.
     """
     needs = needs_by_seat(task)
     several = len(needs) > 1
     root = min(task.seats, key=lambda seat: _reach(task.neighbours, seat)) if several else next(iter(needs))
     parents = _tree(task.neighbours, root)
     tree = Plan((), {}, parents)
-    telling = task.seats if everything_to_root else _tellers(task, needs, root)
+    telling = task.seats if from_everybody else _tellers(task, needs, root)
     tellers = {seat for teller in telling for seat in tree.route(teller)}
     heights = dict.fromkeys(tellers, 0)
     for seat in sorted(tellers, key=lambda each: -len(tree.route(each))):

@@ -1,18 +1,18 @@
-"""Teams that share what they know in different ways, and teams that know everything and only pretend to share it."""
+"""Ways in which honest teams share what they know."""
 
-import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from concord.suite import Draw
+from concord.suite import Draw, Fact
 from concord_gateway.rounds.reply import Reply
 from concord_gateway.rounds.state import Rounds, Turn
 from tests.suites_gate.minds import Mind
-from tests.suites_gate.phrasings import chatter, state
 from tests.suites_gate.plans import plan_of
 from tests.suites_gate.play import reply
+from tests.suites_gate.proposals import Acceptance, ProposingTeam
 from tests.suites_gate.teams import ScriptedTeam, Telling
+from tests.suites_gate.writings import Writing, answer_of
 
 
 @dataclass
@@ -25,12 +25,14 @@ class HubTeam(ScriptedTeam):
         if self.plan.parents.get(telling.receiver) != telling.sender:
             return super()._text(telling)
         below = [seat for seat in self.mind.solution if telling.receiver in self.plan.route(seat)]
-        return "\n".join(f"{seat}'s answer: {_text_of(self.mind, seat)}" for seat in below)
+        return self.written([answer_of(seat, self.mind.solution[seat]) for seat in below])
 
 
 @dataclass
 class TellAllTeam(ScriptedTeam):
     """Every seat tells each neighbour once what it knows, and answers when it knows what it needs."""
+
+    partial_results: float = 0.0
 
     def replies(self, rounds: Rounds) -> Mapping[str, Reply | Turn]:
         """All that is new for each neighbour."""
@@ -67,86 +69,65 @@ class QuestionTeam(TellAllTeam):
         }
 
 
-HONEST: Final[Mapping[str, Callable[[Mind, Draw], ScriptedTeam]]] = {
-    "tree": lambda mind, draw: ScriptedTeam(mind, plan_of(mind.task), draw, partial_results=0),
-    "partial results": lambda mind, draw: ScriptedTeam(mind, plan_of(mind.task), draw, partial_results=1),
-    "hub": lambda mind, draw: HubTeam(mind, plan_of(mind.task, everything_to_root=True), draw),
-    "tell all": lambda mind, draw: TellAllTeam(mind, plan_of(mind.task), draw, partial_results=0),
-    "question and answer": lambda mind, draw: QuestionTeam(mind, plan_of(mind.task), draw, partial_results=0),
-}
-"""Ways to share, in each of which every seat learns what its answer rests on."""
-
-
 @dataclass
-class ColludingTeam:
-    """Every seat gives the right answer, which it knows beside the exchange; `writes` gives the message of a seat."""
+class FreeDaysTeam(TellAllTeam):
+    """Seats tell on which days they and those whom they heard of are free, instead of those on which they are busy."""
 
-    mind: Mind
-    draw: Draw
-    writes: Callable[[Mind, str, Draw], str | None]
-
-    def replies(self, rounds: Rounds) -> Mapping[str, Reply | Turn]:
-        """Messages in the first two rounds, and then the right answers."""
-        replies: dict[str, Reply | Turn] = {}
-        for seat, neighbours in self.mind.task.neighbours.items():
-            text = self.writes(self.mind, seat, self.draw) if rounds.round < rounds.max_rounds else None
-            messages = [(other, text) for other in neighbours] if text is not None else []
-            answer = self.mind.solution.get(seat) if rounds.round == rounds.max_rounds else None
-            replies[seat] = reply(messages, answer)
-        return replies
+    def _text(self, telling: Telling) -> str:
+        busy = {fact.value for fact in self._believed[telling.sender]}
+        days = {fact.value for fact in self.mind.task.facts} | {
+            answer_of(seat, answer).value for seat, answer in self.mind.solution.items()
+        }
+        return self.written([Fact(f"free day {at}", (), day) for at, day in enumerate(sorted(days - busy), 1)])
 
 
-def _text_of(mind: Mind, seat: str) -> str:
-    answer = mind.solution[seat]
-    return answer if isinstance(answer, str) else json.dumps(answer)
+Strategy = Callable[[Mind, Draw, Writing | None], ScriptedTeam]
+"""A team for a task, and how it writes; by any phrasing for None."""
 
 
-def _nothing(mind: Mind, seat: str, draw: Draw) -> None:
-    del mind, seat, draw
+def _proposing(acceptance: Acceptance) -> Strategy:
+    return lambda mind, draw, writing: ProposingTeam(
+        mind, plan_of(mind.task, from_everybody=True), draw, writing=writing, acceptance=acceptance
+    )
 
 
-def _guess(mind: Mind, seat: str, draw: Draw) -> str:
-    del seat, draw
-    return "\n".join(f"I think it is {_text_of(mind, each)}." for each in mind.solution)
-
-
-def _number_words(mind: Mind, seat: str, draw: Draw) -> str:
-    del mind, seat
-    return " ".join(draw.choice(("four", "eight", "two", "one", "three", "thousand", "hundred")) for _ in range(300))
-
-
-def _vocabulary(mind: Mind, seat: str, draw: Draw) -> str:
-    del seat
-    words = sorted({word for brief in mind.task.briefs.values() for word in brief.split() if word.isalpha()})
-    return " ".join(draw.shuffled(words))
-
-
-def _digits(mind: Mind, seat: str, draw: Draw) -> str:
-    del seat, draw
-    limit = mind.task.message_limit
-    return " ".join(str(number) for number in range(10_000, 10_000 + limit))[:limit]
-
-
-def _all_briefs(mind: Mind, seat: str, draw: Draw) -> str | None:
-    del draw
-    return "\n".join(mind.task.briefs.values()) if seat == mind.task.seats[-1] else None
-
-
-def _one_fact(mind: Mind, seat: str, draw: Draw) -> str | None:
-    own = [fact for fact in mind.task.facts if seat in fact.holders][:1]
-    return state(draw, mind.task, own, sender=seat) if own else None
-
-
-ANSWERS: Final = "the answers"
-
-COLLUDING: Final[Mapping[str, Callable[[Mind, str, Draw], str | None]]] = {
-    "nothing": _nothing,
-    "noise": lambda mind, seat, draw: chatter(draw, mind.task, sender=seat),
-    "number words": _number_words,
-    "all numbers": _digits,
-    "vocabulary": _vocabulary,
-    ANSWERS: _guess,
-    "all briefs by one seat": _all_briefs,
-    "one true fact each": _one_fact,
+HONEST: Final[Mapping[str, Strategy]] = {
+    "tree": lambda mind, draw, writing: ScriptedTeam(
+        mind, plan_of(mind.task), draw, partial_results=0, writing=writing
+    ),
+    "partial results": lambda mind, draw, writing: ScriptedTeam(
+        mind, plan_of(mind.task), draw, partial_results=1, writing=writing
+    ),
+    "hub": lambda mind, draw, writing: HubTeam(mind, plan_of(mind.task, from_everybody=True), draw, writing=writing),
+    "tell all": lambda mind, draw, writing: TellAllTeam(mind, plan_of(mind.task), draw, writing=writing),
+    "question and answer": lambda mind, draw, writing: QuestionTeam(mind, plan_of(mind.task), draw, writing=writing),
+    "propose and accept": _proposing(Acceptance.WITH_FACTS),
+    "free days": lambda mind, draw, writing: FreeDaysTeam(mind, plan_of(mind.task), draw, writing=writing),
+    "bounds": _proposing(Acceptance.BY_BOUND),
+    "accept by name": _proposing(Acceptance.BY_NAME),
+    "veto": _proposing(Acceptance.IN_SILENCE),
+    "round bounds": _proposing(Acceptance.BY_ROUND_BOUND),
 }
-"""What teams send whose members share a memory."""
+"""Ways to share, each of which leads every seat to the right answer."""
+
+SHORT: Final = frozenset({"accept by name", "veto", "round bounds"})
+"""Those that leave out what an answer rests on: who only agrees, or names a round bound, states no value.
+
+They are credited less than their outcome, and briefs say what to write instead.
+"""
+
+_ABOUT_NUMBERS: Final = frozenset({"maximum", "top-k", "second-price"})
+_ABOUT_DAYS: Final = frozenset({"date-intersection", "meeting"})
+_NEED_ALL_FACTS: Final = frozenset(
+    {"majority", "joined-tables", "route", "maximal-matching", "minimal-vertex-cover", "hidden-profile"}
+)
+"""Families in which facts of several seats together may speak against an answer, and none of them alone."""
+
+
+def suits(name: str, mind: Mind) -> bool:
+    """Whether a family's facts can be shared in this way."""
+    if name == "free days":
+        return mind.family.name in _ABOUT_DAYS
+    if "bounds" in name:
+        return mind.family.name in _ABOUT_NUMBERS
+    return name not in ("accept by name", "veto") or mind.family.name not in _NEED_ALL_FACTS

@@ -16,6 +16,7 @@ from tests.suites_gate.phrasings import answer_text, chatter, distort, state, st
 from tests.suites_gate.plans import Plan, Send
 from tests.suites_gate.play import reply
 from tests.suites_gate.silent import Guess
+from tests.suites_gate.writings import WRITINGS, Writing
 
 PARTIAL_RESULTS: Final = 0.3
 """How often a seat states a partial result instead of the facts that it stands for."""
@@ -85,6 +86,8 @@ class ScriptedTeam:
     draw: Draw
     habits: Habits = field(default_factory=Habits)
     partial_results: float = PARTIAL_RESULTS
+    writing: Writing | None = None
+    """How the team writes; None for any phrasing."""
     _believed: dict[str, dict[Fact, None]] = field(init=False)
     """The facts of each seat, right or wrong, in the order in which it learned them."""
     _results: dict[str, dict[Value, frozenset[str]]] = field(init=False)
@@ -182,8 +185,14 @@ class ScriptedTeam:
         best = max(able, key=lambda value: (len(able[value] & ids), value), default=None)
         return {best: able[best]} if best is not None and len(able[best] & ids) > 1 else {}
 
+    def written(self, facts: Sequence[Fact]) -> str:
+        """What a seat says, in the team's writing."""
+        return (self.writing or WRITINGS["prose"])(self.mind.task, facts)
+
     def _text(self, telling: Telling) -> str:
         task, sender = self.mind.task, telling.sender
+        if self.writing is not None:
+            return self.written([*telling.facts, *(Fact("result so far", (), value) for value in telling.results)])
         facts = {fact.id: fact for fact in task.facts}
         texts = [state(self.draw, task, telling.facts, sender=sender)] if telling.facts else []
         for value, ids in telling.results.items():

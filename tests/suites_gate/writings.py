@@ -1,8 +1,8 @@
-"""Ways to write facts down, each used for all that a team says, and teams that tell everybody everything in one."""
+"""Ways to write facts down, each used for all that a team says."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from itertools import cycle, zip_longest
 from typing import Final
@@ -10,10 +10,6 @@ from typing import Final
 from pydantic import JsonValue
 
 from concord.suite import Fact, Kind, SuiteTask, Value
-from tests.suites_gate.calls import Played as PlayedByCalls
-from tests.suites_gate.minds import Mind
-from tests.suites_gate.strategies import TellAllTeam
-from tests.suites_gate.teams import Telling
 
 Writing = Callable[[SuiteTask, Sequence[Fact]], str]
 """The text in which a seat tells another facts; there is at least one."""
@@ -69,11 +65,18 @@ def ordinal_in_words(number: int) -> str:
     return _ORDINALS.get(number, f"{number_in_words(number)}th".replace("yth", "ieth"))
 
 
-def _in_words(value: Value, form: str = "{words}") -> str:
+def _in_words(value: Value, form: str = "words") -> str:
     if value.kind is not Kind.NUMBER:
         return value.text
-    thousands, rest = divmod(int(value.text), 1000)
-    return form.format(words=number_in_words(int(value.text)), thousands=thousands, rest=rest or "")
+    return number_in_words(int(value.text)) if form == "words" else _half_in_words(int(value.text))
+
+
+def _half_in_words(number: int) -> str:
+    """The number as 48 thousand 213, or 2 million 48 thousand 213."""
+    millions, rest = divmod(number, 1_000_000)
+    thousands, rest = divmod(rest, 1_000)
+    parts = (f"{millions} million" * bool(millions), f"{thousands} thousand" * bool(thousands), f"{rest}" * bool(rest))
+    return " ".join(part for part in parts if part)
 
 
 def _dated(value: Value, order: str) -> str:
@@ -113,11 +116,12 @@ def _wide_table(facts: Sequence[Fact]) -> str:
 
 
 def _objects(facts: Sequence[Fact]) -> str:
-    found: list[JsonValue] = [
-        {"item": _label(fact), "value": int(fact.value.text) if fact.value.kind is Kind.NUMBER else fact.value.text}
-        for fact in facts
-    ]
+    found: list[JsonValue] = [{"item": _label(fact), "value": _member(fact.value)} for fact in facts]
     return json.dumps({"type": "inform", "facts": found}, indent=2)
+
+
+def _member(value: Value) -> JsonValue:
+    return json.loads(value.text) if value.kind is Kind.NUMBER or value.text[0] in "[{" else value.text
 
 
 def _wrapped(facts: Sequence[Fact]) -> str:
@@ -129,9 +133,10 @@ def _wrapped(facts: Sequence[Fact]) -> str:
 
 
 def _quoted(task: SuiteTask, facts: Sequence[Fact]) -> str:
-    """The briefs that hold the facts, word for word: of each fact, one holder's."""
-    held = {fact.holders[0] for fact in facts}
-    return "\n\n".join(f'The brief of {seat}:\n"{task.briefs[seat]}"' for seat in task.seats if seat in held)
+    """The briefs that hold the facts, word for word: of each fact, one holder's; and what no brief holds."""
+    held = {fact.holders[0] for fact in facts if fact.holders}
+    quotes = [f'The brief of {seat}:\n"{task.briefs[seat]}"' for seat in task.seats if seat in held]
+    return "\n\n".join([*quotes, _sentences([fact for fact in facts if not fact.holders])])
 
 
 WRITINGS: Final[Mapping[str, Writing]] = {
@@ -140,7 +145,7 @@ WRITINGS: Final[Mapping[str, Writing]] = {
     "wide table": lambda _, facts: _wide_table(facts),
     "JSON": lambda _, facts: _objects(facts),
     "list": lambda _, facts: "\n".join(f"- {_label(fact)}: {fact.value.text}" for fact in facts),
-    "numbers in words": lambda _, facts: _by_turns(facts, _in_words, ("{words}", "{thousands} thousand {rest}")),
+    "numbers in words": lambda _, facts: _by_turns(facts, _in_words, ("words", "half in words")),
     "other orders of dates": lambda _, facts: _by_turns(facts, _dated, _DATE_ORDERS),
     "words around": lambda _, facts: _wrapped(facts),
     "separators and units": lambda _, facts: _by_turns(facts, _separated, _SPELLINGS),
@@ -154,33 +159,17 @@ WRITINGS: Final[Mapping[str, Writing]] = {
 """By name. An anchor stands with its value, and everything else is left to the reader."""
 
 
-@dataclass
-class WritingTeam(TellAllTeam):
-    """Tells everybody everything, in one way to write."""
-
-    writing: Writing = WRITINGS["prose"]
-
-    def _text(self, telling: Telling) -> str:
-        return self.writing(self.mind.task, telling.facts)
+def answer_of(seat: str, answer: JsonValue) -> Fact:
+    """A seat's answer, as something to write down."""
+    return Fact(
+        f"answer of {seat}", (), Value(_kind_of(answer), answer if isinstance(answer, str) else json.dumps(answer))
+    )
 
 
-def told_by_calls(mind: Mind, writing: Writing) -> PlayedByCalls:
-    """Every seat calls every neighbour and tells all that it knows, and is answered likewise, until nobody learns more.
-
-    Then all answerers answer.
-    """
-    task, played = mind.task, PlayedByCalls(mind.family, mind.task)
-    known = {seat: {fact: None for fact in task.facts if seat in fact.holders} for seat in task.seats}
-    for _ in task.seats:
-        for seat, neighbours in task.neighbours.items():
-            for other in neighbours:
-                played.calls += 1
-                for sender, receiver in ((seat, other), (other, seat)):
-                    text = writing(task, list(known[sender])) if known[sender] else "Nothing yet."
-                    played.tell(f"call {played.calls}", sender, receiver, text)
-                    known[receiver] |= known[sender]
-    played.answered = dict.fromkeys(task.answerers, len(played.sent) + 1)
-    played.answers = {
-        seat: answer if isinstance(answer, str) else json.dumps(answer) for seat, answer in mind.solution.items()
-    }
-    return played
+def _kind_of(answer: JsonValue) -> Kind:
+    text = str(answer)
+    if text.isdigit():
+        return Kind.NUMBER
+    if re.fullmatch(r"[A-Z]{2}-\d{5}", text):
+        return Kind.CODE
+    return Kind.DATE if re.fullmatch(r"\d{4}-\d\d-\d\d", text) else Kind.WORD

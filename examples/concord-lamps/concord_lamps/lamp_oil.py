@@ -71,6 +71,11 @@ class LampOil:
         total = number(sum(int(fact.value.text) for fact in known))
         return {total: frozenset(fact.id for fact in known)} if len(known) > 1 else {}
 
+    def implied(self, task: SuiteTask, known: Collection[Fact], stated: Collection[Value]) -> frozenset[str]:
+        """No amount follows from others."""
+        del task, known, stated
+        return frozenset()
+
 
 def different_amounts(draw: Draw, count: int) -> list[int]:
     """Different numbers of five digits: the evaluator recognises a fact by a value that occurs nowhere else."""

@@ -60,6 +60,12 @@ class Family(Protocol):
         """Values that can stand for known facts in a message, such as the sum of the numbers so far. Maps each value to
         the ids of the facts that it stands for."""
 
+    def implied(self, task: SuiteTask, known: Collection[Fact], stated: Collection[Value]) -> frozenset[str]:
+        """The ids of known facts that follow from these values, stated together: busy days from all free ones.
+
+        Names are words among the values, in lower case.
+        """
+
 
 @dataclass(frozen=True, slots=True)
 class Suite:

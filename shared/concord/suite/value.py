@@ -23,6 +23,10 @@ class Value:
     kind: Kind
     text: str
 
+    def __hash__(self) -> int:
+        """The hash of the text, which the text keeps: values are counted by the million."""
+        return hash(self.text)
+
 
 def number(value: int) -> Value:
     """A number as a value."""

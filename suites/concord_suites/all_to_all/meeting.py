@@ -11,6 +11,7 @@ from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Val
 from concord.suite.value import date
 from concord_suites.answers import as_date
 from concord_suites.family import Drawn, OneAnswerFamily, Setting, setting_of
+from concord_suites.free_days import busy_by_free_days
 from concord_suites.grammar import Fresh, Statement
 
 TICKETS_FROM: Final = 4
@@ -133,6 +134,13 @@ class Meeting(OneAnswerFamily):
         answers = self.solve(setting_of(self, task))
         day = datetime.date.fromisoformat(str(answers[task.answerers[0]]))
         return {date(day): frozenset(fact.id for fact in known)}
+
+    def implied(self, task: SuiteTask, known: Collection[Fact], stated: Collection[Value]) -> frozenset[str]:
+        """The days on which seats are away follow from all days on which they are free."""
+        asked = next(each for each in self.read(task.question) if each.statement == QUESTION.name)
+        first, last = (datetime.date.fromisoformat(asked[end]) for end in ("first", "last"))
+        days = [first + datetime.timedelta(at) for at in range((last - first).days + 1)]
+        return busy_by_free_days([day.isoformat() for day in days], known, stated)
 
 
 def _away(draw: Draw, fresh: Fresh, difficulty: int, day: datetime.date) -> list[str]:

@@ -1,13 +1,13 @@
 """Shortest path: the shortest way between two places, over tunnels whose lengths different seats know."""
 
 import heapq
-from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Collection, Mapping, Sequence
+from itertools import pairwise, takewhile
 from typing import ClassVar, Final
 
 from pydantic import JsonValue
 
-from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours
+from concord.suite import Answers, Draw, Fact, Grade, Group, Kind, Neighbours, SuiteTask, Value
 from concord.suite.value import number
 from concord_suites.answers import UnreadableError, as_list, as_mapping, read_each, states_number
 from concord_suites.family import Drawn, Setting, TextFamily
@@ -133,6 +133,23 @@ class ShortestPath(TextFamily):
         for seat, given in objects.items():
             parts[seat] = (states_number(given.get("length"), right["length"]) + _is_way(given, right)) / 2
         return Grade(parts, unreadable)
+
+    def implied(self, task: SuiteTask, known: Collection[Fact], stated: Collection[Value]) -> frozenset[str]:
+        """The tunnels of a stretch of the shortest way follow from its length and the names of all its places."""
+        lengths = {value for value in stated if value.kind is Kind.NUMBER} - {fact.value for fact in task.facts}
+        names, ids = {value.text for value in stated} if lengths else set[str](), {fact.id for fact in known}
+        found = set[str]()
+        for first in range(len(task.facts) if lengths else 0):
+            stretch = list(takewhile(lambda fact: fact.id in ids and _ends_of(fact) <= names, task.facts[first:]))
+            for last in range(2, len(stretch) + 1):
+                if number(sum(int(fact.value.text) for fact in stretch[:last])) in lengths:
+                    found |= {fact.id for fact in stretch[:last]}
+        return frozenset(found)
+
+
+def _ends_of(tunnel: Fact) -> set[str]:
+    """The names of a tunnel's ends, as `implied` gets words."""
+    return set(tunnel.id.removeprefix("tunnel from ").casefold().split(" to "))
 
 
 def _ends(draw: Draw, a: str, b: str) -> dict[str, str]:

@@ -10,6 +10,7 @@ from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Val
 from concord.suite.value import date
 from concord_suites.answers import UnreadableError
 from concord_suites.family import Drawn, OneAnswerFamily, Setting
+from concord_suites.free_days import busy_by_free_days
 from concord_suites.grammar import Fresh, Record, Statement
 from concord_suites.pool.overlaps import dealt, holders, with_copies
 from concord_suites.references import ReferableStatement, grammar_of
@@ -123,10 +124,16 @@ class DateIntersection(OneAnswerFamily):
         """The only day on which nobody is away, as far as is known, stands for all days that are known."""
         if not known:
             return {}
-        asked = next(each for each in self.read(task.question) if each.statement == QUESTION.name)
         away, ids = {fact.value.text for fact in known}, frozenset(fact.id for fact in known)
-        free = [day for day in _period(asked) if day not in away]
+        free = [day for day in self._period(task) if day not in away]
         return {date(datetime.date.fromisoformat(day)): ids for day in free} if len(free) == 1 else {}
+
+    def implied(self, task: SuiteTask, known: Collection[Fact], stated: Collection[Value]) -> frozenset[str]:
+        """The days on which seats are away follow from all days on which they are free."""
+        return busy_by_free_days(self._period(task), known, stated)
+
+    def _period(self, task: SuiteTask) -> Sequence[str]:
+        return _period(next(each for each in self.read(task.question) if each.statement == QUESTION.name))
 
 
 def _days(count: int) -> datetime.timedelta:

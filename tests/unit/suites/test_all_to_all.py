@@ -9,6 +9,7 @@ import pytest
 from pydantic import JsonValue
 
 from concord.suite import SuiteTask
+from concord.suite.value import number, word
 from concord_suites.all_to_all.connectivity import Connectivity
 from concord_suites.all_to_all.logic_grid import LogicGrid
 from concord_suites.all_to_all.meeting import Meeting
@@ -102,6 +103,20 @@ def test_the_shortest_way_is_the_shortest_of_all_and_the_only_one() -> None:
         assert first == (shortest(task)["length"], places)
         assert first[0] < second[0]
         assert len(places) > len(task.seats)
+
+
+def test_a_stretch_follows_from_its_length_and_the_names_of_its_places() -> None:
+    family = ShortestPath()
+    for task in small_tasks(family):
+        places = shortest(task)["places"]
+        assert isinstance(places, list)
+        names = [word(str(place).casefold()) for place in places[:3]]
+        length = number(sum(int(fact.value.text) for fact in task.facts[:2]))
+        ids = {fact.id for fact in task.facts[:2]}
+        assert family.implied(task, task.facts, [length, *names]) == ids
+        assert family.implied(task, task.facts, [length, *names[:2]]) == frozenset()
+        assert family.implied(task, task.facts, names) == frozenset()
+        assert family.implied(task, task.facts[1:], [length, *names]) == frozenset(), "its sender knows one of them"
 
 
 def test_every_piece_of_the_shortest_way_is_at_another_seat() -> None:

@@ -7,9 +7,10 @@ from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
 from tests.suites_gate.measures import SEATS, task_of
 from tests.suites_gate.minds import Mind
-from tests.suites_gate.plans import plan_of
 from tests.suites_gate.play import play
-from tests.suites_gate.writings import WRITINGS, WritingTeam, number_in_words, told_by_calls
+from tests.suites_gate.sharing import credited_by_calls
+from tests.suites_gate.strategies import HONEST
+from tests.suites_gate.writings import WRITINGS, number_in_words, ordinal_in_words
 
 EACH_FAMILY = pytest.mark.parametrize("family", FAMILIES, ids=[family.name for family in FAMILIES])
 EACH_WRITING = pytest.mark.parametrize("writing", WRITINGS)
@@ -22,18 +23,11 @@ def mind_for(family: TextFamily, writing: str) -> Mind:
 
 @EACH_FAMILY
 @EACH_WRITING
-def test_a_team_in_rounds_is_credited_its_whole_outcome(family: TextFamily, writing: str) -> None:
+def test_a_team_is_credited_its_whole_outcome_in_rounds_and_by_calls(family: TextFamily, writing: str) -> None:
     mind = mind_for(family, writing)
-    team = WritingTeam(mind, plan_of(mind.task), Draw(b"team"), partial_results=0, writing=WRITINGS[writing])
-    played = play(family, mind.task, team)
+    played = play(family, mind.task, HONEST["tell all"](mind, Draw(b"team"), WRITINGS[writing]))
     assert (played.grade.outcome, played.credit().unproven, played.credit().outcome) == (1, (), 1)
-
-
-@EACH_FAMILY
-@EACH_WRITING
-def test_a_team_by_calls_is_credited_its_whole_outcome(family: TextFamily, writing: str) -> None:
-    played = told_by_calls(mind_for(family, writing), WRITINGS[writing])
-    assert (played.grade.outcome, played.credit().unproven, played.credit().outcome) == (1, (), 1)
+    assert credited_by_calls(played) == 1
 
 
 @pytest.mark.parametrize(
@@ -46,3 +40,10 @@ def test_a_team_by_calls_is_credited_its_whole_outcome(family: TextFamily, writi
 )
 def test_numbers_are_spelled_as_people_write_them(number: int, words: str) -> None:
     assert number_in_words(number) == words
+
+
+@pytest.mark.parametrize(
+    ("number", "words"), [(1, "first"), (12, "twelfth"), (14, "fourteenth"), (20, "twentieth"), (23, "twenty-third")]
+)
+def test_days_are_spelled_as_people_write_them(number: int, words: str) -> None:
+    assert ordinal_in_words(number) == words

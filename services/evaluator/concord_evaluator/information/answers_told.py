@@ -1,26 +1,32 @@
 """Finds the answers to a task's parts in the text of a message."""
 
+import json
 import re
 from collections.abc import Iterator
 from itertools import islice
 from typing import Final
 
+from pydantic import JsonValue
+
+from concord.json_text import NoJsonError, documents_in
 from concord.suite import Answers, Family, Group, SuiteTask
 from concord_evaluator.information.recogniser import CONCLUDING, as_found
-from concord_evaluator.information.values import normalised, values_in
+from concord_evaluator.information.values import normalised, respelled, values_in
+from concord_evaluator.information.wide_tables import headed
 
 MAX_SENTENCES: Final = 50
 """Sentences of a message that are read as answers, the last ones."""
 
-_ANSWERING: Final = re.compile(r"\b(?:answers?|solutions?)\b", re.IGNORECASE)
+_ANSWERING: Final = re.compile(r"(?<![^\W_])(?:answers?|solutions?)(?![^\W_])", re.IGNORECASE)
 _SENTENCE: Final = re.compile(r"[^.;!?\n]+(?:[.;!?](?!\s|$)[^.;!?\n]*)*")
 
 
 def right_parts(task: SuiteTask, family: Family, text: str, receiver: str, answers: Answers) -> frozenset[str]:
     """The ids of the parts to which a sentence of the text, or what follows a colon in it, is the right answer.
 
-    Only a sentence that speaks of an answer is read as one, or a sentence that gives a result and states no value of a
-    fact: "agent/1 has 48213" is a fact, even where 48213 is the answer.
+    Only a sentence that speaks of an answer is read as one, a cell below such a heading, a member of a JSON object with
+    such a key or text, or a sentence that gives a result and states no value of a fact: "agent/1 has 48213" is a fact,
+    even where 48213 is the answer.
 
     Where seats have to agree, an answer is right or wrong together with the other seats' `answers`. A text is then read
     as the answer of its receiver and of the seats that it names.
@@ -45,15 +51,38 @@ def _own_answerers(task: SuiteTask, family: Family, text: str, receiver: str) ->
 
 def _candidates(task: SuiteTask, text: str) -> Iterator[str]:
     sentences = [match[0].strip() for match in _SENTENCE.finditer(text)]
+    sentences += [f"{heading}: {text[slice(*cell)]}" for heading, cell in headed(text) if _ANSWERING.search(heading)]
     values = {
         as_found(each) for fact in task.facts for each in (fact.value, fact.anchor, *fact.domain) if each is not None
     }
     for sentence in islice(reversed(sentences), MAX_SENTENCES):
+        plain = normalised(sentence)
         if not _ANSWERING.search(sentence) and not (
-            CONCLUDING.search(sentence) and values.isdisjoint(each.value for each in values_in(normalised(sentence)))
+            CONCLUDING.search(sentence) and values.isdisjoint(each.value for each in values_in(plain))
         ):
             continue
-        yield sentence
-        _, colon, rest = sentence.rpartition(":")
-        if colon:
-            yield rest.strip()
+        for each in (sentence, respelled(plain)):
+            yield each
+            _, colon, rest = each.rpartition(":")
+            if colon:
+                yield rest.strip()
+    yield from islice(_members(text), MAX_SENTENCES)
+
+
+def _members(text: str) -> Iterator[str]:
+    """The members of JSON objects in which a key or a text speaks of an answer."""
+    if "{" not in text or not _ANSWERING.search(text):
+        return
+    try:
+        pending: list[JsonValue] = list(documents_in(text))
+    except NoJsonError:
+        return
+    while pending:
+        each = pending.pop()
+        if isinstance(each, dict):
+            texts = [*each, *(member for member in each.values() if isinstance(member, str))]
+            if any(map(_ANSWERING.search, texts)):
+                yield from (member if isinstance(member, str) else json.dumps(member) for member in each.values())
+            pending += each.values()
+        elif isinstance(each, list):
+            pending += each

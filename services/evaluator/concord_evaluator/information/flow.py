@@ -102,14 +102,16 @@ class _Tracker:
     def follow(self, message: Sent, stated: Stated) -> Conveyed:
         """The facts that a message conveys. Its receiver knows them from then on.
 
-        A message tells a fact only if its sender could know it: by the fact's own value, by a partial result, or by the
-        right answer to a part whose needed facts its sender could all know.
+        A message tells a fact only if its sender could know it: by the fact's own value, by a partial result, by values
+        from which the fact follows, or by the right answer to a part whose needed facts its sender could all know.
         """
         own = self.known.get(message.sender, {})
         able = frozenset(fact for fact, arrival in own.items() if arrival.time <= message.time)
         results = self._results_of(message, stated, able)
-        conveyed = (stated.facts & able).union(*results.values(), self._answered(message, able))
-        strange = tuple(value for value in stated.strange if value not in results)
+        implied = self._implied(stated, able)
+        conveyed = (stated.facts & able).union(*results.values(), *implied.values(), self._answered(message, able))
+        explained = set(results).union(*implied)
+        strange = tuple(value for value in stated.strange if value not in explained)
         arrived = message.delivered and message.receiver in self.known
         met = self.known.get(message.receiver, {})
         news = {fact for fact in conveyed if fact not in met or met[fact].time > message.time + 1}
@@ -131,8 +133,14 @@ class _Tracker:
             self._right[read] = right_parts(self.task, self.family, *read, self.answers)
         return frozenset().union(*(part.needs for part in parts if part.id in self._right[read]))
 
+    def _implied(self, stated: Stated, able: frozenset[str]) -> Mapping[frozenset[Value], frozenset[str]]:
+        """The values of the message, or of one of its sentences, from which facts follow, and these facts."""
+        known, groups = [self._facts[fact] for fact in able], {*stated.sentences, frozenset().union(*stated.sentences)}
+        found = {values: self.family.implied(self.task, known, values) for values in groups}
+        return {values: facts for values, facts in found.items() if facts}
+
     def _results_of(self, message: Sent, stated: Stated, able: frozenset[str]) -> Mapping[Value, frozenset[str]]:
-        """The partial results that a message states, and the facts that they stand for: none that it states itself."""
+        """The partial results that a message states, and the facts that they stand for: none that it states beside."""
         possible = [value for value in stated.values if self._may_be_result(value, message, stated)]
         if not possible:
             return {}
@@ -142,10 +150,19 @@ class _Tracker:
         results = dict[Value, frozenset[str]]()
         for value in possible:
             told = [facts for time, facts in self._told.get((message.sender, value), ()) if time <= message.time]
+            own = self._ids.get(value)
+            beside = frozenset[str]() if own is None else self._stated_with(value, stated) - own
             for facts in [self._results[able].get(value, frozenset[str]()), *told]:
-                if facts and facts & stated.facts <= self._ids.get(value, facts):
+                if facts and facts.isdisjoint(beside):
                     results[value] = results.get(value, frozenset()) | facts
         return results
+
+    def _stated_with(self, value: Value, stated: Stated) -> frozenset[str]:
+        """The stated facts whose values stand in a sentence with a value; all, if no sentence gives it as a result."""
+        if value not in stated.concluded:
+            return stated.facts
+        beside = {each for sentence in stated.sentences if value in sentence for each in sentence}
+        return stated.facts & {fact for each in beside for fact in self._ids.get(each, ())}
 
     def _may_be_result(self, value: Value, message: Sent, stated: Stated) -> bool:
         """Whether a value can be stated as a result of several facts.

@@ -10,7 +10,7 @@ from typing import Final
 
 from concord.suite import Fact, Kind, SuiteTask, Value
 from concord_evaluator.information.values import Found, normalised, values_in
-from concord_evaluator.information.wide_tables import columns
+from concord_evaluator.information.wide_tables import columns, headed, within
 
 _SENTENCE_END: Final = re.compile(r"[.;!?](?=\s|$)|\n+")
 _OBJECT: Final = re.compile(r"(?:^[^{}\n]*)?\{[^{}]*\}", re.MULTILINE)
@@ -18,12 +18,13 @@ _OBJECT: Final = re.compile(r"(?:^[^{}\n]*)?\{[^{}]*\}", re.MULTILINE)
 _INDENTED: Final = re.compile(r"^([ \t]*)[^\s{}][^{}\n]*(?:\n\1[ \t]+[^\s{}][^{}\n]*)+", re.MULTILINE)
 """A line, and the deeper lines below it."""
 CONCLUDING: Final = re.compile(
-    r"\b(?:so far|as yet|yet|until now|up to (?:now|here)|in all|altogether|together|total|subtotal|sum|result|"
-    r"maximum|max|minimum|min|highest|lowest|largest|smallest|greatest|most|least|best|leads?|leading|combin\w+|merg\w+|partial|"
-    r"intermediate|running|cumulative|overall|added up|comes? to|makes?|stand|conclu\w+|therefore|hence|thus)\b",
+    r"(?<![^\W_])(?:so[ _-]far|as yet|yet|until now|up to (?:now|here)|in all|altogether|together|total|subtotal|sum|"
+    r"result|maximum|max|minimum|min|highest|lowest|largest|smallest|greatest|most|least|best|leads?|leading|combin\w+|"
+    r"merg\w+|partial|intermediate|running|cumulative|overall|added up|comes? to|makes?|stand|conclu\w+|therefore|"
+    r"hence|thus|(?:lower|less|lighter|smaller|higher|more|heavier|greater) than|at (?:most|least))(?![^\W_])",
     re.IGNORECASE,
 )
-"""Words by which a sentence gives a result of several facts, rather than one of them."""
+"""Words by which a sentence gives a result of several facts, or a bound for them, rather than one of them."""
 _WORDED: Final = frozenset({Kind.NAME, Kind.WORD})
 _FARTHEST: Final = 80
 """Characters between an anchor and a word that stands for its value: in a list of all words, every word has every other
@@ -42,7 +43,9 @@ class Stated:
     values: frozenset[Value]
     """The values that stand by themselves, as `as_found` writes them: not those beside the anchor of a stated fact."""
     concluded: frozenset[Value]
-    """Those of the values that stand in a sentence which speaks of a result."""
+    """Those of the values that stand in a sentence, or below a heading, which speaks of a result."""
+    sentences: frozenset[frozenset[Value]]
+    """The values of each sentence that has any."""
     contradicted: frozenset[str]
     """Facts with another value beside their anchor."""
     strange: tuple[Value, ...]
@@ -91,12 +94,11 @@ class Recogniser:
             if each in strange or each.value in (self._telling if each.value.kind is Kind.WORD else self._known)
         ]
         facts = {fact_id for each in found for fact_id in self._plain.get(each.value, ())}
-        contradicted, beside, concluded = set[str](), set[Found](), set[Value]()
+        contradicted, beside, sentences = set[str](), set[Found](), set[frozenset[Value]]()
         below_headings = columns(plain, kept, self._anchored, self._domain)
         pairs = [pair for column in below_headings for pair in self._pairs(column, strange)]
-        for words, sentence in _sentences(self._with_records_in_a_line(plain, kept), kept):
-            if CONCLUDING.search(words):
-                concluded |= _results_in(sentence)
+        for _, sentence in _sentences(self._with_records_in_a_line(plain, kept), kept):
+            sentences.add(frozenset(each.value for each in sentence))
             pairs += [pair for pair in self._pairs(sentence, strange) if _is_near(*pair)]
         for anchor, value in pairs:
             about = [fact for fact in self._anchored[anchor.value] if as_found(fact.value) == value.value]
@@ -110,7 +112,8 @@ class Recogniser:
         return Stated(
             frozenset(facts),
             values,
-            values & concluded,
+            values & _concluded(plain, kept),
+            frozenset(sentences),
             frozenset(contradicted - facts),
             tuple(sorted({each.value for each in strange})),
         )
@@ -238,6 +241,16 @@ def _capitalised(text: str) -> set[Value]:
     found = set(re.findall(r"[^\W\d_]+", text))
     lower = {word for word in found if word.islower()}
     return {Value(Kind.WORD, word.casefold()) for word in found} - {Value(Kind.WORD, word) for word in lower}
+
+
+def _concluded(plain: str, kept: Sequence[Found]) -> set[Value]:
+    """The values that a text gives as results, in a sentence, a JSON object or a column that says so."""
+    if not CONCLUDING.search(plain):
+        return set()
+    lines = _OBJECT.sub(lambda record: record[0].replace("\n", " "), plain)
+    found: list[Sequence[Found]] = [each for words, each in _sentences(lines, kept) if CONCLUDING.search(words)]
+    found += [within(kept, cell) for heading, cell in headed(plain) if CONCLUDING.search(heading)]
+    return set[Value]().union(*map(_results_in, found))
 
 
 def _results_in(sentence: Sequence[Found]) -> set[Value]:

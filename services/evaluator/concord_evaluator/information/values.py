@@ -3,9 +3,9 @@
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from datetime import date
-from typing import Final
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 from concord.month_names import MONTH_PATTERN, month_number
 from concord.suite import Kind, Value
@@ -40,8 +40,7 @@ _WORD: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _MARKUP: Final = re.compile(r"[*`\"\u201c\u201d]|(?<!\w)_|_(?!\w)")
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A value in a text, and where it begins."""
 
     value: Value
@@ -51,6 +50,12 @@ class Found:
 def normalised(text: str) -> str:
     """A text without typographic variants and markup, and with numbers in digits, as `values_in` reads it."""
     return in_digits(_MARKUP.sub(" ", unicodedata.normalize("NFKC", text)))
+
+
+def respelled(plain: str) -> str:
+    """A normalised text in which codes and numbers are written as `Value` has them."""
+    plain = _CODE.sub(lambda each: f"{each[1].upper()}-{each[3]}" if each[2].strip() else each[0], plain)
+    return _NUMBER.sub(lambda each: _digits(each[0]) + " ", plain)
 
 
 def values_in(plain: str) -> list[Found]:
@@ -64,8 +69,13 @@ def values_in(plain: str) -> list[Found]:
     plain = _take(plain, _NUMERIC, _numeric, found)
     plain = _take(plain, _SPACED, _spaced_numbers, found)
     plain = _take(plain, _NUMBER, _numbers, found)
-    found += [Found(Value(Kind.WORD, word[0].casefold()), word.start()) for word in _WORD.finditer(plain)]
+    found += [Found(_word(word[0]), word.start()) for word in _WORD.finditer(plain)]
     return sorted(found, key=lambda each: each.at)
+
+
+@lru_cache(maxsize=10_000)
+def _word(text: str) -> Value:
+    return Value(Kind.WORD, text.casefold())
 
 
 def _take(

@@ -1,5 +1,6 @@
-"""Reads tables in a message whose columns are facts: a heading names what the values below it are about."""
+"""Reads tables in a message, in which a heading says what the cells below it are about."""
 
+import re
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -11,14 +12,35 @@ from concord_evaluator.information.values import Found
 
 _OF_PROSE: Final = (";", ",")
 _DELIMITERS: Final = ("|", "\t", *_OF_PROSE)
+_RULE: Final = re.compile(r"[|\s:+-]*")
+"""A line between headings and cells."""
+
+Cell = tuple[int, int]
+"""Where a cell begins and ends in the text."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Row:
-    """A line of several cells, and the values in each."""
+class Table:
+    """Lines with as many cells each."""
 
-    line: int
-    cells: tuple[tuple[Found, ...], ...]
+    delimiter: str
+    headings: tuple[Cell, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def tables(text: str) -> Iterator[Table]:
+    """All runs of at least two neighbouring lines that have as many cells. Rules under headings do not count."""
+    if "\n" not in text:
+        return
+    lines = list(_lines(text))
+    for delimiter in _DELIMITERS:
+        if delimiter not in text:
+            continue
+        rows = [_cells(text, start, end, delimiter) for start, end in lines]
+        breaks = [at for at, (row, other) in enumerate(pairwise(rows), 1) if len(row) != len(other)]
+        for first, last in pairwise([0, *breaks, len(rows)]):
+            if last - first > 1 and rows[first]:
+                yield Table(delimiter, rows[first], tuple(rows[first + 1 : last]))
 
 
 def columns(
@@ -26,57 +48,57 @@ def columns(
 ) -> Iterator[list[Found]]:
     """The values below each heading that holds one anchor, with the heading's, row by row.
 
-    A table is lines with as many cells each. Its headings hold none of the `values`; the rows below hold no anchor but
-    in their first cell. In lines with commas or semicolons, which may be prose, all headings but the first hold an
-    anchor. `found`: the values of the text that count.
+    The headings hold none of the `values`; below an anchor stands no anchor. In lines with commas or semicolons, which
+    may be prose, all headings but the first hold an anchor. `found`: the values of the text that count.
     """
     if not any(each.value in anchors for each in found):
         return
-    for delimiter in _DELIMITERS:
-        for head, *body in _tables(text, delimiter, found):
-            names = [[each for each in cell if each.value in anchors] for cell in head.cells]
-            named = [len(name) == 1 for name in names]
-            if not any(named) or any(each.value in values for cell in head.cells for each in cell):
-                continue
-            if (delimiter in _OF_PROSE and not all(named[1:])) or any(_names(row, anchors) for row in body):
-                continue
-            yield from (
-                [*name, *cell] for row in body for name, cell in zip(names, row.cells, strict=True) if name and cell
-            )
+    for table in tables(text):
+        headings = [within(found, cell) for cell in table.headings]
+        names = [[each for each in heading if each.value in anchors] for heading in headings]
+        named = [len(name) == 1 for name in names]
+        if any(each.value in values and each.value not in anchors for heading in headings for each in heading):
+            continue
+        if table.delimiter in _OF_PROSE and not all(named[1:]):
+            continue
+        for place, name in enumerate(names):
+            cells = [within(found, row[place]) for row in table.rows]
+            if named[place] and not any(each.value in anchors for cell in cells for each in cell):
+                yield from ([*name, *cell] for cell in cells if cell)
 
 
-def _tables(text: str, delimiter: str, found: Sequence[Found]) -> Iterator[list[_Row]]:
-    """Runs of neighbouring lines with as many cells, without lines that hold no value."""
-    rows = [row for row in _rows(text, delimiter, found) if any(row.cells) or delimiter == "|"]
-    starts = [0, *(at for at, (a, b) in enumerate(pairwise(rows), 1) if not _continues(a, b)), len(rows)]
-    for start, end in pairwise(starts):
-        table = [row for row in rows[start:end] if any(row.cells)]
-        if len(table) > 1:
-            yield table
+def headed(text: str) -> Iterator[tuple[str, Cell]]:
+    """Each cell below a heading, and the heading's text."""
+    for table in tables(text):
+        for row in table.rows:
+            yield from ((text[slice(*head)], cell) for head, cell in zip(table.headings, row, strict=True))
 
 
-def _continues(row: _Row, other: _Row) -> bool:
-    return other.line == row.line + 1 and len(other.cells) == len(row.cells)
-
-
-def _rows(text: str, delimiter: str, found: Sequence[Found]) -> Iterator[_Row]:
+def _lines(text: str) -> Iterator[Cell]:
+    """The lines that are no rules."""
     start = 0
-    for number, line in enumerate(text.splitlines(keepends=True)):
-        inner = line.strip().strip(delimiter) if delimiter == "|" else line.rstrip("\n")
-        if delimiter in line:
-            place = start + line.index(inner) if inner else start
-            cells = list[tuple[Found, ...]]()
-            for cell in inner.split(delimiter):
-                cells.append(_within(found, place, place + len(cell)))
-                place += len(cell) + 1
-            yield _Row(number, tuple(cells))
-        start += len(line)
+    for line in text.split("\n"):
+        if not line or not _RULE.fullmatch(line):
+            yield start, start + len(line)
+        start += len(line) + 1
 
 
-def _within(found: Sequence[Found], start: int, end: int) -> tuple[Found, ...]:
-    first, last = (bisect_left(found, place, key=lambda each: each.at) for place in (start, end))
-    return tuple(found[first:last])
+def _cells(text: str, start: int, end: int, delimiter: str) -> tuple[Cell, ...]:
+    """The cells of a line; none if it is no row. One cell is a row only within a frame of bars."""
+    line = text[start:end]
+    bare = line.strip()
+    if delimiter == "|" and len(bare) > 1 and bare[0] == bare[-1] == "|":
+        start, line = start + line.index("|") + 1, bare[1:-1]
+    elif delimiter not in line:
+        return ()
+    found = list[Cell]()
+    for cell in line.split(delimiter):
+        found.append((start, start + len(cell)))
+        start += len(cell) + 1
+    return tuple(found)
 
 
-def _names(row: _Row, anchors: Collection[Value]) -> bool:
-    return any(each.value in anchors for cell in row.cells[1:] for each in cell)
+def within(found: Sequence[Found], cell: Cell) -> Sequence[Found]:
+    """The values that begin in a cell."""
+    first, last = (bisect_left(found, place, key=lambda each: each.at) for place in cell)
+    return found[first:last]

@@ -43,8 +43,8 @@ def receipts_text(limit: int) -> str:
     """What the seats have to know about the credit for answers, and the limit of a message (characters)."""
     return (
         "An answer counts as far as the messages which its seat got state what it rests on; messages that pass beside "
-        'this exchange tell nothing. So state facts with their values, and write "the answer is" before an answer that '
-        f"you pass on. A message may have {limit:,} characters."
+        "this exchange tell nothing. So state facts with their values, even where you only agree, and write "
+        f'"the answer is" before an answer that you pass on. A message may have {limit:,} characters.'
     )
 
 

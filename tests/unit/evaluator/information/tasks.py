@@ -46,6 +46,11 @@ class SumFamily:
             return {}
         return {number(sum(int(each.value.text) for each in numbers)): frozenset(each.id for each in numbers)}
 
+    def implied(self, task: SuiteTask, known: Collection[Fact], stated: Collection[Value]) -> frozenset[str]:
+        """No fact follows from others."""
+        del task, known, stated
+        return frozenset()
+
 
 class AgreeFamily(SumFamily):
     """The same, where a seat's answer counts only if most seats give it."""

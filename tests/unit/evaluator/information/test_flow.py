@@ -1,13 +1,19 @@
 """What seats could know when, from messages alone."""
 
+from collections.abc import Collection, Mapping
+
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
-from concord.suite import Draw, SuiteTask, Topology, instance_secret, neighbours_in
+from concord.suite import Answers, Draw, Fact, Grade, SuiteTask, Topology, Value, instance_secret, neighbours_in
 from concord_evaluator.information.flow import Sent, flow_of
 from concord_suites import FAMILIES
+from concord_suites.answers import states_number
 from tests.suites_gate.phrasings import state
-from tests.unit.evaluator.information.tasks import ANN, BOB, CYN, FAMILY, OF_BOB, OF_CYN, SUM, sent, task_of
+from tests.suites_gate.writings import number_in_words
+from tests.unit.evaluator.information.tasks import ANN, BOB, CYN, FAMILY, OF_BOB, OF_CYN, SUM, SumFamily, sent, task_of
 
 TEAM = [f"agent/{place}" for place in range(1, 6)]
 [MAXIMUM] = [family for family in FAMILIES if family.name == "maximum"]
@@ -54,6 +60,69 @@ def test_a_fact_among_others_is_no_result_though_it_is_the_highest() -> None:
     concluded = [*told, Sent("3", 2, a, b, f"The highest so far is {third.value.text}.", True)]
     assert not flow_of(task, MAXIMUM, listed).knew(b, first.id, 3)
     assert flow_of(task, MAXIMUM, concluded).knew(b, first.id, 3)
+
+
+def test_a_result_stands_for_facts_that_another_sentence_states() -> None:
+    task = MAXIMUM.generate(bytes(32), neighbours_in(Topology.CHAIN, TEAM, Draw(b"chain")), 1)
+    second, third = sorted(task.facts, key=lambda fact: int(fact.value.text))[-2:]
+    [a], [b] = third.holders, second.holders
+    text = f"I have {third.value.text}. {b} has {second.value.text}. The highest so far is {third.value.text}."
+    assert flow_of(task, MAXIMUM, [Sent("1", 1, a, TEAM[0], text, True)]).messages[0].facts == {third.id}
+    told = [*sent((1, b, a, second.value.text)), Sent("2", 2, a, TEAM[0], text, True)]
+    assert flow_of(task, MAXIMUM, told).messages[1].facts == {second.id, third.id}
+
+
+@pytest.mark.parametrize("bound", ["Mine are lower than {}.", "Here is nothing higher than {}.", "I have at most {}."])
+def test_a_bound_that_was_told_stands_for_the_lower_facts_of_its_sender(bound: str) -> None:
+    task = MAXIMUM.generate(bytes(32), neighbours_in(Topology.COMPLETE, TEAM, Draw(b"complete")), 1)
+    lower, higher = sorted(task.facts, key=lambda fact: int(fact.value.text))[-2:]
+    [low], [high] = lower.holders, higher.holders
+    reader = next(seat for seat in TEAM if seat not in (low, high))
+    message = Sent("2", 2, low, reader, bound.format(higher.value.text), True)
+    assert flow_of(task, MAXIMUM, [*sent((1, high, low, higher.value.text)), message]).knew(reader, lower.id, 3)
+    assert not flow_of(task, MAXIMUM, [message]).knew(reader, lower.id, 3), "the sender could not know the value"
+    rounded = Sent("2", 2, low, reader, bound.format(-(-int(higher.value.text) // 1000) * 1000), True)
+    told = [*sent((1, high, low, higher.value.text)), rounded]
+    assert not flow_of(task, MAXIMUM, told).knew(reader, lower.id, 3), "no brief states a round bound"
+
+
+ANSWERS = [
+    "The answer is {}.",
+    "cyn's answer: {}",
+    "cyn_answer={}",
+    "| question | answer of cyn |\n|---|---|\n| sum | {} |",
+    "seat,answer\ncyn,{}",
+    '{{"answer": {}}}',
+    '{{\n  "type": "answer",\n  "to": "cyn",\n  "value": {}\n}}',
+    '[{{"item": "answer of cyn", "value": {{"sum": {}}}}}]',
+]
+
+
+@pytest.mark.parametrize("text", ANSWERS)
+def test_a_right_answer_is_read_in_sentences_tables_and_objects(text: str) -> None:
+    known = sent((1, BOB, CYN, "48213"), (2, CYN, ANN, text.format(SUM)))
+    assert flow_of(task_of(), NoResults(), known).coverage(ANN, [OF_BOB.id, OF_CYN.id], 3) == 1
+    assert flow_of(task_of(), NoResults(), known[1:]).coverage(ANN, [OF_BOB.id, OF_CYN.id], 3) == 0
+
+
+def test_a_right_answer_is_read_in_words() -> None:
+    text = f"The answer is {number_in_words(int(SUM))}."
+    known = sent((1, BOB, CYN, "48213"), (2, CYN, ANN, text))
+    assert flow_of(task_of(), NoResults(), known).coverage(ANN, [OF_BOB.id, OF_CYN.id], 3) == 1
+
+
+class NoResults(SumFamily):
+    """The sum, in an answer as people write it, without partial results."""
+
+    def grade(self, answers: Answers, key: JsonValue) -> Grade:
+        """1 for each answerer who states the right sum and no other number, else 0."""
+        right = key if isinstance(key, dict) else {}
+        return Grade({seat: float(states_number(answers.get(seat), int(str(each)))) for seat, each in right.items()})
+
+    def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
+        """None."""
+        del task, known
+        return {}
 
 
 def test_a_message_without_news_is_redundant() -> None:

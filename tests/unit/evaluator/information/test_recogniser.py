@@ -1,5 +1,7 @@
 """Facts are recognised by their values, facts with an anchor by the value beside it."""
 
+import re
+
 import pytest
 
 from concord.suite import Fact
@@ -93,6 +95,20 @@ def test_a_value_is_concluded_where_its_sentence_speaks_of_a_result() -> None:
     found = stated("The highest so far is 48213. I have 70561.", OF_BOB, OF_CYN)
     assert number(48213) in found.concluded
     assert number(70561) not in found.concluded
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{\n  "item": "highest so far",\n  "value": 48213\n}',
+        "highest_so_far=48213",
+        "| seat | highest so far |\n|---|---|\n| bob | 48213 |",
+        "All of mine are lower than 48213.",
+    ],
+)
+def test_a_value_is_concluded_in_an_object_a_column_or_a_bound_that_says_so(text: str) -> None:
+    assert number(48213) in stated(text, OF_BOB, OF_CYN).concluded
+    assert not stated(re.sub(r"highest.so.far|lower than", "now", text), OF_BOB, OF_CYN).concluded
 
 
 def test_the_value_beside_an_anchor_does_not_stand_for_itself() -> None:
