@@ -39,7 +39,8 @@ class HttpRequest:
 class HttpConnection:
     """A connection with one request, to be answered once."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, max_body: int = MAX_BODY) -> None:
+        self._max_body = max_body
         self.reader = reader
         self.writer = writer
         self._protocol = h11.Connection(h11.SERVER)
@@ -63,7 +64,7 @@ class HttpConnection:
                     return HttpRequest("CONNECT", head.target.decode("latin-1"), tuple(head.headers), b"")
             elif isinstance(event, h11.Data):
                 body += event.data
-                if len(body) > MAX_BODY:
+                if len(body) > self._max_body:
                     raise ValueError("the request is too large")
             elif isinstance(event, h11.EndOfMessage) and head is not None:
                 target = head.target.decode("latin-1")
@@ -117,11 +118,16 @@ _OURS: Final = frozenset({b"host", b"content-length", b"expect"})
 Answer = Callable[[HttpConnection, HttpRequest], Awaitable[None]]
 
 
-def answering(answer: Answer) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[None, None, None]]:
-    """What a server does with a connection: `answer` its request. If the client disconnects, the work on it ends."""
+def answering(
+    answer: Answer, max_body: int = MAX_BODY
+) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[None, None, None]]:
+    """What a server does with a connection: `answer` its request, which may have a body of `max_body` bytes.
+
+    If the client disconnects, the work on its request ends.
+    """
 
     async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connection = HttpConnection(reader, writer)
+        connection = HttpConnection(reader, writer, max_body)
         try:
             request = await connection.request()
             if request is not None:

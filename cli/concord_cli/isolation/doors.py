@@ -16,6 +16,9 @@ from concord_gateway.proxy.upstream import Upstream
 MAX_OPEN: Final = 64
 """Connections out of one seat at the same time: each takes file descriptors of Concord's."""
 
+MAX_BODY: Final = 4 * 1024 * 1024
+"""Bytes of one request: as many as the services take by default."""
+
 
 @asynccontextmanager
 async def open_doors(isolated: IsolatedSeats, notice: Callable[[str], None]) -> AsyncIterator[None]:
@@ -55,7 +58,7 @@ async def _ways_out(seat: IsolatedSeat, serve: Mapping[str, Serve], connections:
 
 def _behind(leaving: Exit, upstream: Upstream, notice: Callable[[str], None]) -> Serve:
     if isinstance(leaving.to, str):
-        return answering(ServiceExit(leaving.to, upstream).answer)
+        return answering(ServiceExit(leaving.to, upstream).answer, MAX_BODY)
     return EndpointExit(leaving.to, notice).serve
 
 

@@ -7,6 +7,7 @@ import nothing beyond the standard library.
 """
 
 import asyncio
+import socket
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
@@ -18,6 +19,8 @@ FOLDER: Final = "/run/concord"
 ENTRANCE: Final = "in.sock"
 
 _PIECE: Final = 64 * 1024
+_VSOCK_LOCAL: Final = 1
+_VSOCK_S: Final = 1.0
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[None, None, None]]
@@ -73,14 +76,30 @@ async def _carried(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -
         writer.write_eof()
 
 
+def reaches_others_by_vsock() -> bool:
+    """Whether sockets between virtual machines, which belong to no network, lead back to this machine."""
+    try:
+        with (
+            socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM) as server,
+            socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM) as client,
+        ):
+            server.bind((socket.VMADDR_CID_ANY, socket.VMADDR_PORT_ANY))
+            server.listen()
+            client.settimeout(_VSOCK_S)
+            client.connect((_VSOCK_LOCAL, server.getsockname()[1]))
+    except OSError:
+        return False
+    return True
+
+
 async def relay(folder: Path, seat_port: int, exits: list[str]) -> None:
     """Carries connections until it is ended. `exits`: `ADDRESS:PORT=NAME` each."""
 
     async def enter(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await joined((reader, writer), asyncio.open_connection("127.0.0.1", seat_port))
 
-    async def leave(socket: Path, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await joined((reader, writer), asyncio.open_unix_connection(socket))
+    async def leave(path: Path, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await joined((reader, writer), asyncio.open_unix_connection(path))
 
     connections, servers = Connections(), list[asyncio.Server]()
     try:
@@ -102,4 +121,6 @@ async def relay(folder: Path, seat_port: int, exits: list[str]) -> None:
 
 
 if __name__ == "__main__":
+    if reaches_others_by_vsock():
+        sys.exit("containers of this engine reach each other by vsock: Docker Engine 23 or newer prevents that")
     asyncio.run(relay(Path(FOLDER), int(sys.argv[1]), sys.argv[2:]))

@@ -80,9 +80,11 @@ async def check_engine() -> None:
         raise UsageError("isolation needs Linux, where containers share Unix sockets with the programs beside them")
     if shutil.which("docker") is None:
         raise UsageError("isolation needs docker, which is not installed: install Docker Engine")
-    code, answer = await _docker("info", "--format", "{{.OperatingSystem}}")
+    code, answer = await _docker("info", "--format", "{{.OperatingSystem}} {{.SecurityOptions}}")
     if code != 0:
         raise UsageError(f"docker does not answer: {answer}")
+    if "name=seccomp" not in answer or "profile=unconfined" in answer:
+        raise UsageError("isolation needs docker with seccomp: without it, containers share the kernel's keys")
     if answer.startswith("Docker Desktop"):
         raise UsageError("isolation needs Docker Engine on this machine; Docker Desktop runs containers in another one")
 

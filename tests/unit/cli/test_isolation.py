@@ -220,3 +220,23 @@ async def test_without_docker_isolation_is_refused_with_the_way_out(monkeypatch:
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UsageError, match="isolation needs docker, which is not installed: install Docker Engine"):
         await check_engine()
+
+
+@pytest.mark.parametrize(
+    ("info", "reason"),
+    [
+        ("echo 'Docker Desktop [name=seccomp,profile=builtin]'", "Docker Desktop runs containers in another one"),
+        ("echo 'Debian 13 [name=cgroupns]'", "needs docker with seccomp"),
+        ("echo 'Debian 13 [name=seccomp,profile=unconfined]'", "needs docker with seccomp"),
+        ("echo 'Cannot connect to the Docker daemon' >&2; exit 1", "docker does not answer: Cannot connect"),
+    ],
+)
+async def test_an_engine_that_cannot_isolate_is_refused_with_the_reason(
+    info: str, reason: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docker = tmp_path / "docker"
+    docker.write_text(f"#!/bin/sh\n{info}\n")
+    docker.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    with pytest.raises(UsageError, match=reason):
+        await check_engine()
