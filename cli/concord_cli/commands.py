@@ -78,7 +78,7 @@ async def up(
 
     `first_agent` is the port of the team's first agent. With `separate`, each service is a program of its own.
     """
-    scenario = ScenarioFile() if path is None else _local_scenario(path)
+    scenario = ScenarioFile() if path is None else local_scenario(path)
     if scenario.team.isolation is not None:
         raise UsageError(
             f"{path}: isolation is for `concord run`: other clients of a gateway could carry messages between its seats"
@@ -126,7 +126,7 @@ def _scenario_and_settings(path: Path, endpoint: str | None) -> tuple[ScenarioFi
         return assistant_scenario(path, endpoint), {"CONCORD_SCENARIO_FOLDERS": str(path.resolve().parent)}
     if endpoint is not None:
         raise UsageError("--endpoint is for the folder of an assistant's scenario; a TOML file names its participants")
-    return _local_scenario(path), {}
+    return local_scenario(path), {}
 
 
 async def _assess_on(stack: LocalStack, scenario: ScenarioFile, progress: ProgressLog) -> list[JsonValue]:
@@ -146,7 +146,7 @@ async def _save_traces(stack: LocalStack, results: Sequence[JsonValue], folder: 
     progress.log(f"Saved {len(saved)} traces in {folder}. To judge them again, run `concord judge rejudge {folder}`")
 
 
-def _local_scenario(path: Path) -> ScenarioFile:
+def local_scenario(path: Path) -> ScenarioFile:
     """Reads a scenario for a local stack and checks its config. Raises UsageError."""
     scenario = read_scenario(path)
     if scenario.green_agent is not None and scenario.green_agent.endpoint is not None:

@@ -11,8 +11,9 @@ import typer
 from concord_cli.display_text import printable
 from concord_cli.errors import AssessmentError, IncompleteError, UnrecognisedError, UsageError
 
-FAILED, USAGE, INCOMPLETE, UNRECOGNISED, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 130, 143
-"""Exit codes: no result; an invalid command line or scenario; an incomplete result; no agent; Ctrl-C; SIGTERM."""
+FAILED, USAGE, INCOMPLETE, UNRECOGNISED, WORSE, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 5, 130, 143
+"""Exit codes: no result; an invalid command line or scenario; an incomplete result or none that is sure; no agent; a
+worse version; Ctrl-C; SIGTERM."""
 
 
 class TerminatedError(BaseException):

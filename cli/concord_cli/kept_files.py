@@ -14,14 +14,17 @@ from concord.files import atomic_file
 
 
 def keep_files(gateway_output: Path, results: Sequence[JsonValue], output: Path) -> None:
-    """Copies the secrets and bundles of all rows beside the results file `output`. Raises OSError."""
+    """Copies the secrets and bundles of all rows beside the results file `output`. Git ignores the secrets. Raises
+    OSError."""
     details: list[Detail] = []
     for result in results:
         with suppress(ValidationError):
             details.append(ResultRow.model_validate(result).detail)
     for detail in details:
         if detail.task_secret_sha256 is not None:
-            _copy(secret_file(gateway_output, detail.assessment_id), secret_file(output.parent, detail.assessment_id))
+            kept = secret_file(output.parent, detail.assessment_id)
+            _copy(secret_file(gateway_output, detail.assessment_id), kept)
+            (kept.parent / ".gitignore").write_text("*\n")
     for detail in details:
         if detail.bundle_sha256 is not None:
             _copy(bundle_file(gateway_output, detail.assessment_id), bundle_file(output.parent, detail.assessment_id))

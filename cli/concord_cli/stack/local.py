@@ -46,12 +46,13 @@ async def local_stack(
     env: Mapping[str, str] | None = None,
     *,
     separate: bool = False,
+    task_secret: str | None = None,
 ) -> AsyncIterator[LocalStack]:
     """Starts Redis, the services and the scenario's team; at the end, stops them in reverse and removes their files.
 
     The gateway writes its results under `output`, by default into the run's folder. `env`: further environment
-    variables of services and team. With `separate`, each service is a program of its own. Raises ProgramFailedError,
-    UsageError.
+    variables of services and team. With `separate`, each service is a program of its own. `task_secret`: of the tasks
+    that the gateway generates, by default the one in CONCORD_TASK_SECRET. Raises ProgramFailedError, UsageError.
     """
     bypass_proxies_on_loopback()
     async with stack_folder() as folder:
@@ -69,6 +70,7 @@ async def local_stack(
             run_id,
             separate=separate,
             isolation=isolation,
+            task_secret=task_secret,
         )
         async with _containers(scenario, plan, run_id, progress), Supervisor(folder, progress.log) as supervisor:
             progress.status(f"Starting {sum(map(len, plan.groups))} programs")

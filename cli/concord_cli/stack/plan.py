@@ -28,6 +28,9 @@ ONE_PROGRAM: Final = "concord"
 DRAIN_S: Final = int(CHILD_S) - 1
 """How long its requests and jobs may run on once it is to stop: it then still has to release what it holds."""
 
+TASK_SECRET: Final = "CONCORD_TASK_SECRET"  # noqa: S105 - a name
+"""The variable with the secret of tasks, from which all answers follow."""
+
 _CARD: Final = "/.well-known/agent-card.json"
 
 
@@ -75,12 +78,14 @@ def plan_stack(
     *,
     separate: bool = False,
     isolation: Isolation | None = None,
+    task_secret: str | None = None,
 ) -> StackPlan:
     """Plans the services and the scenario's team; the gateway writes its results under `output`.
 
     `allowed_hosts` is the `CONCORD_ALLOWED_HOSTS` of this process, `environment` all its variables. `run_id` marks the
     stack's containers. With `separate`, each service is a program of its own. With `isolation`, all agents are seats in
-    containers of their own. Raises UsageError for a variable that an agent needs and that is not set.
+    containers of their own. `task_secret` replaces the services' own; agents see neither. Raises UsageError for a
+    variable that an agent needs and that is not set.
     """
     services = ports.services
     gateway_url = services.card_url or _url(services.gateway, services.host)
@@ -90,7 +95,9 @@ def plan_stack(
         "CONCORD_COLLECTOR_URL": collector_url,
         "CONCORD_OUTPUT_DIR": str(output),
         **_allowed_team(services.host, ports.agents.values(), allowed_hosts),
+        **({} if task_secret is None else {TASK_SECRET: task_secret}),
     }
+    for_agents = {name: value for name, value in environment.items() if name != TASK_SECRET}
     started = {role: _url(port) for role, port in ports.agents.items()}
     addresses = {**started, **scenario.endpoints}
     isolated = None
@@ -102,12 +109,13 @@ def plan_stack(
     seats = {seat.role: seat for seat in isolated.seats} if isolated is not None else {}
     team = []
     for each in scenario.local:
-        port, variables = ports.agents[each.role], variables_of(each.role, each.env, environment)
+        port, variables = ports.agents[each.role], variables_of(each.role, each.env, for_agents)
         seat = seats.get(each.role)
         image = isolated.containers.image_id if isolated is not None else each.image or ""
         container = (*docker_run(run_id, HOST_NETWORK if seat is None else seat_options(seat), variables), image)
         command = _command(each, port, scenario.team.wiring, addresses, container)
-        team.append(Program(each.role, command, variables, HttpProbe(_url(port).rstrip("/") + _CARD)))
+        probe = HttpProbe(_url(port).rstrip("/") + _CARD)
+        team.append(Program(each.role, command, variables, probe, hidden=frozenset({TASK_SECRET})))
     return StackPlan(
         groups=_separate(services, gateway_url, env, team)
         if separate

@@ -30,12 +30,16 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program to run: name, command line, further environment variables, and readiness probe."""
+    """A program to run: name, command line, further environment variables, and readiness probe.
+
+    `hidden`: the variables of this process that it must not see.
+    """
 
     name: str
     command: tuple[str, ...]
     env: Mapping[str, str] = field(default_factory=dict)
     probe: Probe | None = None
+    hidden: frozenset[str] = frozenset()
 
 
 class ProgramFailedError(AssessmentError):
@@ -96,7 +100,7 @@ class SupervisedProgram:
                 stdout=log,
                 stderr=log,
                 # Temporary files of a killed program are removed with the run's folder.
-                env={**os.environ, "TMPDIR": str(self._folder.path), **self.program.env},
+                env={**self._inherited(), "TMPDIR": str(self._folder.path), **self.program.env},
                 pass_fds=[self._folder.lifeline],
                 start_new_session=True,
             )
@@ -106,6 +110,9 @@ class SupervisedProgram:
         code = await process.wait()
         await end_group(process.pid)
         return how_it_ended(code)
+
+    def _inherited(self) -> dict[str, str]:
+        return {name: value for name, value in os.environ.items() if name not in self.program.hidden}
 
     async def _pause(self, seconds: float) -> None:
         with suppress(TimeoutError):

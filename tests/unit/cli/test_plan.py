@@ -81,6 +81,19 @@ def test_an_agents_arguments_have_its_id_function_and_team_and_no_redis_url() ->
     assert program("reviewer").env == {}
 
 
+def test_only_the_services_get_the_secret_of_the_tasks() -> None:
+    scenario = ScenarioFile.model_validate(
+        {"participants": [{"name": "spy", "cmd": "python -m spy", "env": {"GIVEN": "${CONCORD_TASK_SECRET:-nothing}"}}]}
+    )
+    ports = Ports(7000, Listening("127.0.0.1", 7002, 7001), {"spy": 7003})
+    seen = {"CONCORD_TASK_SECRET": "of the operator"}
+    plan = plan_stack(scenario, ports, REDIS_URL, Path("out"), environment=seen, task_secret="of the check")
+    [[spy, services]] = plan.groups
+    assert services.env["CONCORD_TASK_SECRET"] == "of the check"
+    assert spy.env == {"GIVEN": "nothing"}
+    assert spy.hidden == {"CONCORD_TASK_SECRET"}
+
+
 def test_services_are_probed_at_readyz_and_agents_at_their_cards() -> None:
     assert program("concord").probe == HttpProbe("http://127.0.0.1:7002/readyz")
     assert program("collector", separate=True).probe == HttpProbe("http://127.0.0.1:7001/readyz")

@@ -167,3 +167,15 @@ async def test_programs_can_write_to_standard_error_instead_of_files(
 
     assert "no such model" in capfd.readouterr().err
     assert not folder.log("worker").exists()
+
+
+async def test_a_program_does_not_see_hidden_variables(folder: StackFolder, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HIDDEN", "x")
+    monkeypatch.setenv("SHOWN", "y")
+    seen = folder.path / "seen"
+    code = f"import os, time; open({str(seen)!r}, 'w').write(' '.join(sorted(os.environ)) + ' end'); time.sleep(60)"
+    program = python("spy", code)
+    async with Supervisor(folder, silent) as supervisor:
+        supervisor.start([Program(program.name, program.command, hidden=frozenset({"HIDDEN"}))])
+        await until(lambda: seen.exists() and seen.read_text().endswith(" end"))
+    assert {"HIDDEN", "SHOWN"} & set(seen.read_text().split()) == {"SHOWN"}

@@ -82,9 +82,10 @@ class Bounds:
     high: float
 
 
-def bounds_of(differences: Sequence[float]) -> Bounds:
-    """The bounds of the mean; -1 and 1 without differences."""
-    return Bounds(_highest_shown(differences), -_highest_shown([-each for each in differences]))
+def bounds_of(lows: Sequence[float], highs: Sequence[float]) -> Bounds:
+    """The bounds of the mean of differences, each known to lie between its low and its high end; -1 and 1 without
+    any."""
+    return Bounds(_highest_shown(lows), -_highest_shown([-each for each in highs]))
 
 
 def _highest_shown(differences: Sequence[float]) -> float:
@@ -96,17 +97,18 @@ def _highest_shown(differences: Sequence[float]) -> float:
     return low
 
 
-def change_verdict(differences: Sequence[float], margin: float) -> ChangeVerdict:
+def change_verdict(lows: Sequence[float], highs: Sequence[float], margin: float) -> ChangeVerdict:
     """Whether differences (new version minus old) show the new one to be better than the old, not worse than it by
     more than `margin` in (0, 1), or worse.
 
-    A small loss may be both worse and within the margin: it is then `not worse`, for which the margin is there.
+    Each difference is known to lie between its low and its high end: what is not known helps no verdict. A small loss
+    may be both worse and within the margin: it is then `not worse`, for which the margin is there.
     """
-    if shown_above(differences, 0.0):
+    if shown_above(lows, 0.0):
         return "better"
-    if shown_above(differences, -margin):
+    if shown_above(lows, -margin):
         return "not worse"
-    return "worse" if shown_above([-each for each in differences], 0.0) else "cannot tell"
+    return "worse" if shown_above([-each for each in highs], 0.0) else "cannot tell"
 
 
 def pairs_needed(differences: Sequence[float], margin: float) -> int | None:

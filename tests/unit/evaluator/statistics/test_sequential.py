@@ -7,15 +7,22 @@ from statistics import fmean
 from hypothesis import given
 from hypothesis import strategies as st
 
+from concord_evaluator.statistics import sequential
 from concord_evaluator.statistics.sequential import (
     ALPHA,
     STAKES,
+    ChangeVerdict,
     EProcess,
     bounds_of,
-    change_verdict,
     pairs_needed,
     shown_above,
 )
+
+
+def change_verdict(seen: list[float], margin: float) -> ChangeVerdict:
+    """The verdict on differences that are known."""
+    return sequential.change_verdict(seen, seen, margin)
+
 
 differences = st.lists(st.floats(-1, 1), max_size=40)
 
@@ -33,14 +40,14 @@ def test_capital_is_the_mean_over_bettors_of_the_product_of_their_gains() -> Non
 @given(differences, st.randoms(use_true_random=False))
 def test_the_order_of_pairs_does_not_matter(seen: list[float], random: Random) -> None:
     shuffled = random.sample(seen, len(seen))
-    before, after = bounds_of(seen), bounds_of(shuffled)
+    before, after = bounds_of(seen, seen), bounds_of(shuffled, shuffled)
     assert isclose(before.low, after.low, abs_tol=1e-5)
     assert isclose(before.high, after.high, abs_tol=1e-5)
 
 
 @given(differences)
 def test_the_mean_lies_within_its_bounds(seen: list[float]) -> None:
-    bounds = bounds_of(seen)
+    bounds = bounds_of(seen, seen)
     assert -1 <= bounds.low <= fmean(seen or [0]) <= bounds.high <= 1
 
 
@@ -53,7 +60,7 @@ def test_exchanging_the_versions_exchanges_better_and_worse(seen: list[float], m
 
 @given(differences, st.floats(0.01, 0.5))
 def test_a_verdict_can_be_read_from_the_bounds(seen: list[float], margin: float) -> None:
-    bounds, verdict = bounds_of(seen), change_verdict(seen, margin)
+    bounds, verdict = bounds_of(seen, seen), change_verdict(seen, margin)
     if bounds.low > 1e-4:
         assert verdict == "better"
     elif bounds.high < -1e-4 and bounds.low < -margin - 1e-4:
@@ -115,3 +122,12 @@ def test_no_number_of_pairs_is_said_where_none_would_do() -> None:
 def test_no_differences_are_shown_to_exceed_the_end_of_the_scale() -> None:
     assert shown_above([1.0] * 50, -0.999)
     assert not shown_above([1.0] * 50, 0.9999)
+
+
+def test_what_is_not_known_helps_no_verdict() -> None:
+    unknown = ([-1.0] * 100, [1.0] * 100)
+    assert sequential.change_verdict(*unknown, 0.5) == "cannot tell"
+    lows, highs = [1.0] * 20 + [-1.0] * 20, [1.0] * 40
+    assert change_verdict(highs, 0.1) == "better"
+    assert sequential.change_verdict(lows, highs, 0.1) == "cannot tell"
+    assert sequential.change_verdict([-1.0] * 40, [-1.0] * 20 + [1.0] * 20, 0.1) == "cannot tell"

@@ -1,0 +1,134 @@
+"""The scores of two versions on the same puzzles, and why rows cannot be paired."""
+
+import random
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from concord.assessment.result_row import RankingKind, ResultRow
+from concord.assessment.results import Observability
+
+MAX_VALUE = 40
+"""Characters of a value of a ranking kind that a refusal shows."""
+
+
+class Slot(NamedTuple):
+    """A planned trial: a task, and which run of it."""
+
+    task: str
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """What a version scored in a slot, from 0 to 1: between `low` and `high`, which differ if nobody judged it.
+
+    `instance`: the digest of the puzzle; None if the trial was lost.
+    """
+
+    low: float
+    high: float
+    instance: str | None
+
+
+LOST = Played(0.0, 1.0, None)
+"""A trial that has no evaluation."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The same puzzle, played by the old and by the new version."""
+
+    slot: Slot
+    old: Played
+    new: Played
+
+    @property
+    def low(self) -> float:
+        """The least difference, new minus old."""
+        return self.new.low - self.old.high
+
+    @property
+    def high(self) -> float:
+        """The greatest difference, new minus old."""
+        return self.new.high - self.old.low
+
+    @property
+    def known(self) -> bool:
+        """Whether both versions were judged."""
+        return self.low == self.high
+
+
+def forfeited_in(row: ResultRow, planned: Mapping[str, Slot]) -> dict[Slot, Played]:
+    """The trials that the participants themselves lost, which score 0. `planned`: the slots by the ids of trials."""
+    lost = (each.trial_id for each in row.detail.infrastructure if each.caused_by == "participants" and each.trial_id)
+    return {planned[trial]: Played(0.0, 0.0, None) for trial in lost if trial in planned}
+
+
+def played_in(rows: Iterable[ResultRow]) -> dict[Slot, Played]:
+    """The slots that the team itself played, without controls. An unjudged trial scored anything from 0 to 1."""
+    return {
+        Slot(trial.task_id, trial.run): Played(0.0, 1.0, trial.instance_digest)
+        if trial.overall_score is None
+        else Played(trial.overall_score, trial.overall_score, trial.instance_digest)
+        for row in rows
+        for trial in row.detail.trials
+        if trial.usable and not trial.is_control
+    }
+
+
+def paired(slots: Iterable[Slot], old: dict[Slot, Played], new: dict[Slot, Played]) -> list[Pair]:
+    """The pairs of these slots that the old version played; the new one may have lost some."""
+    return [Pair(slot, old[slot], new.get(slot, LOST)) for slot in slots if slot in old]
+
+
+def random_order(slots: Iterable[Slot]) -> list[Slot]:
+    """The slots run by run, those of each run in random order."""
+    shuffled = list(slots)
+    random.SystemRandom().shuffle(shuffled)
+    return sorted(shuffled, key=lambda slot: slot.run)
+
+
+def refusals(old: Sequence[ResultRow], new: Sequence[ResultRow], pairs: Sequence[Pair]) -> Iterator[str]:
+    """Why the rows of two versions cannot be paired: other rules, tasks or puzzles, or calls that only one shows."""
+    yield from _other_kinds(old, new)
+    other = [pair for pair in pairs if pair.new.instance is not None and pair.new.instance != pair.old.instance]
+    if other:
+        yield (
+            f"{len(other)} of {len(pairs)} trials played other puzzles than the baseline ({other[0].slot.task}, run "
+            f"{other[0].slot.run}): the secret, the number of seats or the generator of the tasks has changed"
+        )
+    seen = [_observability(rows) for rows in (old, new)]
+    if seen[0] != seen[1]:
+        before, now = (each or "nothing to observe" for each in seen)
+        yield f"the observability of calls differs: {before} before, {now} now"
+
+
+def _other_kinds(old: Sequence[ResultRow], new: Sequence[ResultRow]) -> Iterator[str]:
+    kinds = [{_kind(row) for row in rows} for rows in (old, new)]
+    if any(None in each for each in kinds):
+        yield "a row states no ranking kind: it was made under older rules"
+        return
+    for before in kinds[0]:
+        for now in kinds[1]:
+            if before is not None and now is not None and (fields := before.differing(now)):
+                values = (f"{name} ({_text(before, name)} before, {_text(now, name)} now)" for name in fields)
+                yield f"the ranking kinds differ, by: {', '.join(values)}"
+
+
+def _kind(row: ResultRow) -> RankingKind | None:
+    """The ranking kind as if it were complete."""
+    stated = row.detail.scoring.ranking_parts
+    return stated and stated.model_copy(update={"complete": True})
+
+
+def _text(kind: RankingKind, field: str) -> str:
+    return str(getattr(kind, field))[:MAX_VALUE]
+
+
+_ORDER: tuple[Observability | None, ...] = (None, "none", "partly", "full")
+
+
+def _observability(rows: Iterable[ResultRow]) -> Observability | None:
+    """The most that was seen in any of the rows: which calls a trial shows depends on its task, too."""
+    return max((row.detail.trace_integrity.observability for row in rows), key=_ORDER.index, default=None)

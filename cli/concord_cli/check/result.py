@@ -1,0 +1,105 @@
+"""The result of a check, as a JSON document."""
+
+from typing import Final, Literal
+
+from concord_cli.check.gate import Gate
+from concord_cli.check.pairs import Slot
+from concord_cli.compare.changes import CauseChange, Causes, Change, Effort, TaskChange, efforts, task_changes
+from concord_cli.exits import INCOMPLETE, WORSE
+from concord_evaluator.statistics.sequential import ALPHA, ChangeVerdict
+
+Judged = Literal["better", "not worse", "worse", "below the least score", "cannot tell"]
+
+
+class PairResult(Change):
+    """The same puzzle in both versions: scores from 0 to 100, null if nobody judged it."""
+
+    task: str
+    run: int
+    old: float | None
+    new: float | None
+
+
+class CheckResult(Change):
+    """Whether the new version is worse than the old one.
+
+    `difference`: new minus old in points, over the pairs that both versions were judged in; `low`, `high`: bounds of
+    it, each of which is wrong with a chance of at most `alpha`, at whatever pair the check stopped; `pairs_needed`: how
+    many pairs a verdict would probably take, null if it is given or cannot be told; `unknown`: pairs that nobody judged
+    in one of the versions; `score`: of the new version.
+    """
+
+    verdict: Judged
+    margin: float
+    alpha: float
+    least_score: float | None
+    difference: float | None
+    low: float
+    high: float
+    pairs: list[PairResult]
+    unknown: int
+    pairs_needed: int | None
+    score: float | None
+    tasks: list[TaskChange]
+    causes: list[CauseChange]
+    efforts: list[Effort]
+
+    @property
+    def exit_code(self) -> int:
+        """0: not worse; 3: cannot tell; 5: worse, or below the least score."""
+        return EXIT_CODES[self.verdict]
+
+
+EXIT_CODES: Final[dict[Judged, int]] = {
+    "better": 0,
+    "not worse": 0,
+    "worse": WORSE,
+    "below the least score": WORSE,
+    "cannot tell": INCOMPLETE,
+}
+
+
+def result_of(gate: Gate, least_score: float | None) -> CheckResult:
+    """The result over all pairs. `least_score`: from 0 to 100; a new version below it fails, even a better one."""
+    bounds, score, verdict = gate.bounds, gate.score, gate.verdict
+    known = [pair for pair in gate.pairs if pair.known]
+    return CheckResult(
+        verdict=_judged(verdict, None if score is None else 100 * score, least_score),
+        margin=100 * gate.margin,
+        alpha=ALPHA,
+        least_score=least_score,
+        difference=None if gate.difference is None else 100 * gate.difference,
+        low=100 * bounds.low,
+        high=100 * bounds.high,
+        pairs=[
+            PairResult(
+                task=pair.slot.task,
+                run=pair.slot.run,
+                old=100 * pair.old.low if pair.old.low == pair.old.high else None,
+                new=100 * pair.new.low if pair.new.low == pair.new.high else None,
+            )
+            for pair in gate.pairs
+        ],
+        unknown=len(gate.pairs) - len(known),
+        pairs_needed=gate.pairs_needed if verdict == "cannot tell" else None,
+        score=None if score is None else 100 * score,
+        tasks=task_changes((pair.slot.task, pair.old.low, pair.new.low, pair.known) for pair in gate.pairs),
+        causes=Causes.of(gate.old, _trials(gate)).changed_to(Causes.of(gate.new)),
+        efforts=efforts(gate.old, gate.new),
+    )
+
+
+def _judged(verdict: ChangeVerdict, score: float | None, least: float | None) -> Judged:
+    below = least is not None and score is not None and score < least
+    return "below the least score" if below and verdict != "worse" else verdict
+
+
+def _trials(gate: Gate) -> dict[str, frozenset[str]]:
+    """The trials of the old version that were paired, by assessment."""
+    slots = {pair.slot for pair in gate.pairs}
+    return {
+        row.detail.assessment_id: frozenset(
+            trial.trial_id for trial in row.detail.trials if Slot(trial.task_id, trial.run) in slots
+        )
+        for row in gate.old
+    }
