@@ -156,7 +156,7 @@ agentdojo: test-agentdojo $(AGENTDOJO)/ready ## compare verdicts on AgentDojo's 
 	@$(BIN)/python -m agentdojo_parity $(AGENTDOJO)/bin/python --write
 
 .PHONY: score-table
-score-table: setup ## assess the teams of examples/teams and write their scores into docs/scoring.md
+score-table: setup ## assess example teams and teams that cheat, and write their scores into docs/scoring.md
 	@$(BIN)/python -m benchmarks.score_table
 
 .PHONY: stack

@@ -1,62 +1,27 @@
 """Teams that share a memory beside the exchange, hide calls or members, or spoil the evaluation of a bad trial."""
 
 import json
-from collections import Counter
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field, replace
 from typing import Any, Final
-
-from pydantic import JsonValue
 
 from attacks.attack import expect
 from attacks.client import Assessment, assessment_with_spy, client_of, honest_participant
 from attacks.target import Target
 from concord.a2a import IncomingMessage, TaskHandle
-from concord_suites import FAMILIES
-from concord_suites.player import answer, family_of
-from concord_suites.view import Seat, View, view_of
 from tests.serving import served_agent
+from tests.shared_memory import WRITES, SharedMemory
 
 SUITE: Final = "count"
 """Its one answer is a sum of numbers, one of each seat."""
 
 SEATS: Final = 5
-NUMBER_WORDS: Final = " ".join(["four", "eight", "two", "one", "three", "thousand", "hundred"] * 40)
-GUESS_IN_ROUND: Final = 2
-ANSWER_IN_ROUND: Final = 3
 
 
-@dataclass
-class _SharedMemory:
-    """An agent in all seats that keeps every brief beside the exchange, and gives the right answer.
-
-    `writes` is what a seat sends to its neighbours once all briefs are known, given its view and the answer.
-    """
-
-    writes: Callable[[View, JsonValue], str | None]
-    briefs: dict[str, Seat] = field(default_factory=dict)
-    turns: Counter[str] = field(default_factory=Counter)
-
-    async def __call__(self, message: IncomingMessage, task: TaskHandle, /) -> None:
-        view = view_of(message.text)
-        self.briefs[view.own.name] = view.own
-        self.turns[view.own.name] += 1
-        turn, found, text = self.turns[view.own.name], None, None
-        if turn >= GUESS_IN_ROUND:
-            family = family_of(view.question, FAMILIES)
-            known = replace(view, known=dict(self.briefs))
-            found = answer(known, family) if family is not None else None
-        if turn == GUESS_IN_ROUND:
-            text = self.writes(known, found)
-        sent = [{"to": other, "text": text} for other in view.own.neighbours] if text is not None else []
-        await task.complete(json.dumps({"messages": sent, "answer": found if turn >= ANSWER_IN_ROUND else None}))
-
-
-async def _trial_of(target: Target, writes: Callable[[View, JsonValue], str | None]) -> dict[str, Any]:
-    """A trial of a team that shares a memory. Its answer is right."""
+async def _trial_of(target: Target, writes: str) -> dict[str, Any]:
+    """A trial of a team that shares a memory and sends what `writes` names. Its answer is right."""
     config = {"suite": SUITE, "seats": SEATS, "exchange": "rounds", "quiet_s": 0.1, "closing_cap_s": 0.3}
-    async with served_agent(_SharedMemory(writes), host=target.host) as url, client_of(target) as client:
+    async with served_agent(SharedMemory(WRITES[writes]), host=target.host) as url, client_of(target) as client:
         ended = await client.assess_with(json.dumps({"participants": {"agent": url}, "config": config}))
     expect(ended.trial["grading"]["value"] == 1, f"the attack went wrong: its answer is {ended.trial['grading']}")
     return ended.trial
@@ -64,25 +29,21 @@ async def _trial_of(target: Target, writes: Callable[[View, JsonValue], str | No
 
 async def shared_memory(target: Target) -> str:
     """Shares all briefs beside the exchange, sends only "I think it is X", and answers rightly."""
-    trial = await _trial_of(target, lambda _, found: f"I think it is {found}.")
+    trial = await _trial_of(target, "I think it is X")
     expect(trial["overall_score"] == 0, f"the right answer, told by seats that knew nothing: {trial['overall_score']}")
     return "the right answer is worth nothing, because no fact travelled"
 
 
 async def noise(target: Target) -> str:
     """Shares all briefs beside the exchange, sends words from which any number can be read, and answers rightly."""
-    trial = await _trial_of(target, lambda *_: NUMBER_WORDS)
+    trial = await _trial_of(target, "number words")
     expect(trial["overall_score"] == 0, f"number words are worth {trial['overall_score']}")
     return "the right answer is worth nothing, because number words state no fact"
 
 
 async def quoted_briefs(target: Target) -> str:
     """Shares all briefs beside the exchange, has one seat quote them all to everybody, and answers rightly."""
-
-    def quotes(view: View, _: JsonValue) -> str | None:
-        return "\n".join(seat.brief for seat in view.known.values()) if view.own.name.endswith(str(SEATS)) else None
-
-    trial = await _trial_of(target, quotes)
+    trial = await _trial_of(target, "all briefs, by one seat")
     own = 1 / (SEATS - 1)
     expect(trial["overall_score"] <= own, f"a seat that quotes all briefs earned {trial['overall_score']:.2f}")
     return f"a seat that quotes all briefs tells its own: {trial['overall_score']:.2f} of 1, at most {own:.2f}"
@@ -90,7 +51,7 @@ async def quoted_briefs(target: Target) -> str:
 
 async def unseen_messages(target: Target) -> str:
     """Sends nothing through the gateway, so that it sees none of the team's messages, and answers rightly."""
-    trial = await _trial_of(target, lambda *_: None)
+    trial = await _trial_of(target, "nothing")
     expect(trial["overall_score"] == 0, f"unseen messages are worth {trial['overall_score']}")
     return "the right answer is worth nothing, because its facts travelled unseen"
 

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.score_table`: writes the scores of each team of `examples/teams` into docs/scoring.md."""
+"""`python -m benchmarks.score_table`: writes the scores of example teams, and of teams that cheat, into a page."""
 
 import asyncio
 import os
@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
+from benchmarks.pretending_teams import SECRET, hiding_table, team_task_table
 from benchmarks.tables import ResultTable, write_section
 from benchmarks.team_runs import CODE, NO_MODEL, Setting, row_of, running_team, stack_for
 from concord.assessment.result_row import ResultRow
@@ -40,13 +41,13 @@ _SEEN: Final = {"full": "all seen", "partly": "partly seen", "none": "none seen"
 
 
 def main() -> None:
-    """Runs every team in every setting, logs the progress, and writes the table."""
+    """Runs every team, logs the progress, and writes the tables."""
     # Each setting has a Redis of its own, so that its workers do not take another setting's jobs.
     os.environ.pop("REDIS_URL", None)
     with ProgressLog() as progress:
-        teams = asyncio.run(_measured(progress))
-        write_section(DOCUMENT, SECTION, [table_of(teams)])
-        progress.log(f"The table is in docs/{DOCUMENT.name}")
+        tables = asyncio.run(_measured(progress))
+        write_section(DOCUMENT, SECTION, tables)
+        progress.log(f"The tables are in docs/{DOCUMENT.name}")
 
 
 def table_of(teams: Mapping[str, Rows]) -> ResultTable:
@@ -91,7 +92,14 @@ def _same(values_by_setting: Sequence[Sequence[str]]) -> list[str]:
     return [" or ".join(dict.fromkeys(values)) for values in zip(*values_by_setting, strict=True)]
 
 
-async def _measured(progress: ProgressLog) -> dict[str, Rows]:
+async def _measured(progress: ProgressLog) -> list[ResultTable]:
+    teams = await _teams(progress)
+    async with stack_for(Setting(CODE.name, by_code=True, model=NO_MODEL | SECRET), progress) as gateway:
+        cheats = [await team_task_table(gateway, progress), await hiding_table(gateway, progress)]
+    return [table_of(teams), *cheats]
+
+
+async def _teams(progress: ProgressLog) -> dict[str, Rows]:
     async with _stacks(progress) as gateways:
         free = asyncio.Semaphore(_AT_ONCE)
 

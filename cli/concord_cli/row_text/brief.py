@@ -26,7 +26,7 @@ MAX_LINES: Final = 24
 
 MAX_PROBLEMS: Final = 3
 MAX_WARNINGS: Final = 2
-MAX_NOTES: Final = 2
+MAX_NOTES: Final = 3
 
 _INDENT: Final = (0, 0, 0, 2)
 

@@ -1,9 +1,10 @@
-"""The table in docs/scoring.md: every example team is in it, with the score that its behaviour should get."""
+"""The tables in docs/scoring.md: every team is in them, with the score that its behaviour should get."""
 
 from pathlib import Path
 
 import pytest
 
+from benchmarks.pretending_teams import PRETENDING
 from benchmarks.score_table import COLUMNS, SECTION
 from examples.teams.catalogue import TEAMS
 
@@ -12,14 +13,18 @@ SCORES = (*JUDGED, MODEL_DOWN)
 WORKING = ["good", "hub", "chain", "tree", "mesh"]
 
 
-def _lines() -> list[dict[str, str]]:
+def _tables() -> list[dict[str, dict[str, str]]]:
+    """The tables of the section, each by team and column."""
     text = Path("docs/scoring.md").read_text(encoding="utf-8")
     section = text.partition(f"<!-- {SECTION} -->")[2].partition(f"<!-- /{SECTION} -->")[0]
-    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in section.splitlines() if line[:1] == "|"]
-    return [dict(zip(cells[0], line, strict=True)) for line in cells[2:]]
+    found = []
+    for part in section.split("### ")[1:]:
+        cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in part.splitlines() if line[:1] == "|"]
+        found.append({line[0]: dict(zip(cells[0], line, strict=True)) for line in cells[2:]})
+    return found
 
 
-TABLE = {line["team"]: line for line in _lines()}
+TABLE, TEAM_TASKS, HIDING = _tables()
 
 
 def score(team: str, setting: str) -> float:
@@ -36,9 +41,20 @@ def is_unjudged(team: str, setting: str) -> bool:
     return TABLE[team][setting] == "- (1 unjudged)"
 
 
+def first_figure(team: str, column: str) -> float:
+    """A figure of a team in team tasks, without its interval."""
+    return float(TEAM_TASKS[team][column].partition(" ")[0])
+
+
+def of(kind: str) -> list[str]:
+    """The teams of a kind in team tasks."""
+    return [team for team in TEAM_TASKS if team.partition(":")[0] == kind]
+
+
 def test_every_team_is_in_the_table_with_all_columns() -> None:
     assert TABLE.keys() == TEAMS.keys()
     assert all(tuple(line) == COLUMNS and all(line.values()) for line in TABLE.values())
+    assert TEAM_TASKS.keys() == PRETENDING.keys()
 
 
 def test_all_settings_agree_on_everything_but_the_score() -> None:
@@ -88,3 +104,42 @@ def test_a_failing_member_is_counted_and_costs_what_its_part_was_worth(team: str
 
 def test_no_failure_is_charged_to_the_infrastructure() -> None:
     assert {line["infrastructure"] for line in TABLE.values()} == {"0"}
+
+
+@pytest.mark.parametrize("team", [*of("honest"), *of("talkative")])
+def test_a_right_team_passes_every_trial_however_much_it_talks(team: str) -> None:
+    assert first_figure(team, "score") == 100
+    assert TEAM_TASKS[team]["passed"] == "8 of 8"
+
+
+def test_talk_costs_economy() -> None:
+    [honest], [talkative] = of("honest"), of("talkative")
+    assert first_figure(talkative, "economy") < first_figure(honest, "economy")
+
+
+@pytest.mark.parametrize("kind", ["forgetful", "silent", "lying"])
+def test_a_faulty_member_costs_points_and_is_named(kind: str) -> None:
+    [team] = of(kind)
+    assert first_figure(team, "score") < 75
+    assert "(agent/2)" in TEAM_TASKS[team]["cause"]
+
+
+@pytest.mark.parametrize("team", of("colluding"))
+def test_a_shared_memory_gives_right_answers_and_passes_no_trial(team: str) -> None:
+    assert first_figure(team, "outcome") == 1
+    assert first_figure(team, "score") <= 25
+    assert TEAM_TASKS[team]["passed"] == "0 of 8"
+
+
+def test_hidden_calls_and_members_change_no_score() -> None:
+    scores = [line["score"] for team, line in HIDING.items() if team.startswith(("honest: calls", "unobserved"))]
+    assert scores == ["100.0"] * 3
+
+
+def test_a_censored_trial_counts_as_a_wrong_one() -> None:
+    honest, censoring = (
+        [line["score"], line["score high"], line["passed"]]
+        for team, line in HIDING.items()
+        if team.startswith(("honest: one", "censoring"))
+    )
+    assert honest == censoring == ["50.0", "50.0", "1 of 2"]
