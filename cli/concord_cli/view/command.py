@@ -22,7 +22,7 @@ def view(folder: Path, output: Path | None) -> tuple[Path, list[str]]:
         "index.html.j2",
         ("report.css", "index.css"),
         "index.js",
-        folder=str(folder),
+        folder=folder.resolve().name or str(folder),
         lines=[line_of(run, folder, path.parent) for run in found.runs],
         data=[comparable(run) for run in found.runs],
         left_out=found.left_out,

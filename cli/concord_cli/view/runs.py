@@ -5,25 +5,24 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 from pathlib import Path
 from statistics import fmean
 from typing import Final
 from urllib.parse import quote
 
 from concord.assessment.result_row import Figure, ResultRow
-from concord_cli.display_text import named, on_one_line, shortened
+from concord.assessment.verdict_text import deed_text, outcome_word
+from concord_cli.display_text import on_one_line
 from concord_cli.errors import UsageError
 from concord_cli.number_text import duration, percent
 from concord_cli.results_file import read_rows
-from concord_cli.row_text.interactions import coordination_label
 from concord_cli.row_text.score import rating_of
 from concord_cli.row_text.subject import date_text, tasks_text, team_text
-from concord_cli.row_text.team_tasks import causes_found, outcome_of
+from concord_cli.row_text.team_tasks import outcome_of
 
 MAX_RUNS: Final = 500
 """Limit of the runs on the page, the latest ones."""
-
-MAX_NAME: Final = 60
 
 _HEAD_BYTES: Final = 4096
 
@@ -48,12 +47,13 @@ class Run:
 class RunLine:
     """A line of the index, safe to display.
 
-    `low`, `span`: the interval in shares of the scale, or empty. `report`: the path of the run's report, if there is
-    one.
+    `assessment`: the start of its id, which tells runs of one file name apart. `low`, `span`: the interval in shares of
+    the scale, or empty. `report`: the path of the run's report, if there is one. `cause`: what cost the most points.
     """
 
     date: str
     name: str
+    assessment: str
     report: str | None
     team: str
     tasks: str
@@ -62,8 +62,9 @@ class RunLine:
     low: str
     span: str
     interval: str
+    verdict: str
     passed: str
-    coordination: str
+    cause: str
     time: str
 
 
@@ -83,7 +84,7 @@ def find_runs(folder: Path) -> Runs:
     """
     if not folder.is_dir():
         raise UsageError(f"{folder}: not a folder")
-    found: dict[tuple[str, str], Run] = {}
+    found: dict[tuple[str, bytes], Run] = {}
     unreadable = []
     for file in _results_files(folder):
         try:
@@ -93,7 +94,8 @@ def find_runs(folder: Path) -> Runs:
             continue
         for row in rows:
             # `output/results.json` is a copy of the latest file in `output/assessments`, and has the shorter name.
-            found.setdefault((row.detail.assessment_id, row.model_dump_json()), Run(file, row))
+            content = sha256(row.model_dump_json().encode()).digest()
+            found.setdefault((row.detail.assessment_id, content), Run(file, row))
     if not found:
         raise UsageError(f"{folder}: no results file found" + "".join(f"\n{line}" for line in unreadable))
     dated = sorted(found.values(), key=lambda run: str(run.file))
@@ -110,6 +112,7 @@ def line_of(run: Run, folder: Path, index_folder: Path) -> RunLine:
     return RunLine(
         date=date_text(run.started_at) or "undated",
         name=_name_of(run),
+        assessment=on_one_line(detail.assessment_id)[:8],
         report=quote(os.path.relpath(page, index_folder)) if page.is_file() else None,
         team=team_text(detail),
         tasks=tasks_text(detail.trials),
@@ -118,8 +121,9 @@ def line_of(run: Run, folder: Path, index_folder: Path) -> RunLine:
         low=percent(max(0.0, low or 0.0) / 100) if has_interval else "",
         span=percent(max(0.0, (high or 0.0) - (low or 0.0)) / 100) if has_interval else "",
         interval=f"{low:.0f} to {high:.0f}" if has_interval else "",
-        passed=f"{detail.scoring.passed_trials:,} of {detail.scoring.usable_trials:,}",
-        coordination=coordination_label(detail.coordination_quality, detail.coordination_status) or "unknown",
+        verdict="No verdict" if detail.verdict is None else outcome_word(detail.verdict),
+        passed="" if detail.verdict is None else f"{detail.verdict.trials_passed:,} of {detail.verdict.trials:,}",
+        cause=next(iter(_causes(row)), ""),
         time=duration(1000 * min(row.time_used, 1e300)),
     )
 
@@ -128,7 +132,6 @@ def comparable(run: Run) -> Mapping[str, object]:
     """The parts of a run that the page compares, as JSON."""
     row, detail = run.row, run.row.detail
     parts = {part.id: part.value for part in detail.scoring.sub_scores}
-    causes = causes_found(detail.trials, over_tasks=True)
     return {
         "name": _name_of(run),
         "file": run.file.as_posix(),
@@ -141,14 +144,18 @@ def comparable(run: Run) -> Mapping[str, object]:
             ["Information", _value(detail.scoring.information)],
             ["Economy", _value(detail.scoring.economy)],
             ["Pass rate", row.pass_rate],
-            ["Density", detail.graph_metrics.graph_density],
             ["Seconds", round(min(row.time_used, 1e300), 2)],
         ],
         "interval": [detail.statistics.score_low, detail.statistics.score_high],
         "tasks": dict(_outcomes(row)),
-        "causes": list(dict.fromkeys(on_one_line(f"{each.seats} {each.cause}") for each in causes)),
-        "findings": [on_one_line(f"{named(each.id)} {', '.join(each.agents)}") for each in detail.findings],
+        "causes": _causes(row),
     }
+
+
+def _causes(row: ResultRow) -> list[str]:
+    """What cost points, in a few words each, what cost the most first."""
+    causes = [] if row.detail.verdict is None else row.detail.verdict.causes
+    return list(dict.fromkeys(on_one_line(deed_text(cause)) for cause in causes))
 
 
 def _value(figure: Figure | None) -> float | None:
@@ -158,7 +165,7 @@ def _value(figure: Figure | None) -> float | None:
 def _name_of(run: Run) -> str:
     """The file's path, and the assessment in a file of several rows."""
     name = run.file.as_posix()
-    return shortened(f"{name}: {run.row.detail.assessment_id}" if run.file.suffix == ".jsonl" else name, MAX_NAME)
+    return on_one_line(f"{name}: {run.row.detail.assessment_id}" if run.file.suffix == ".jsonl" else name)
 
 
 def _outcomes(row: ResultRow) -> Iterator[tuple[str, float]]:

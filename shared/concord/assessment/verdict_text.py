@@ -105,6 +105,13 @@ def cause_text(cause: Cause) -> CauseText:
     return CauseText(subject, f"{deed}: {evidence}" if evidence else deed, _cost(cause))
 
 
+def deed_text(cause: Cause) -> str:
+    """A cause in a few words, without its evidence and its cost."""
+    if cause.kind in (CauseKind.CRITERION, CauseKind.UNEXPLAINED):
+        return f"{cause.part}: {DEEDS[cause.kind]}" if cause.part else DEEDS[cause.kind]
+    return f"{' or '.join(cause.agents) or 'Nobody knows who'} {DEEDS[cause.kind]}"
+
+
 def change_text(change: Change) -> str:
     """What to do about a cause, or where to look."""
     who = " or ".join(change.agents) or "The team"

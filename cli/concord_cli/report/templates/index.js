@@ -54,7 +54,7 @@ const interval = ([low, high]) => typeof low === "number" && typeof high === "nu
   ? `95 %: ${low.toFixed(0)} to ${high.toFixed(0)}` : "no interval";
 
 const compare = (one, other) => {
-  const better = new Set(["Outcome", "Conduct", "Pass rate"]);
+  const better = new Set(["Outcome", "Proven", "Information", "Economy", "Pass rate"]);
   const figures = one.figures.map(([name, value], i) => line(name, value, other.figures[i][1], better.has(name) ? 1 : 0));
   const tasks = [...new Set([...Object.keys(one.tasks), ...Object.keys(other.tasks)])];
   const shared = tasks.filter((task) => task in one.tasks && task in other.tasks).length;
@@ -64,10 +64,8 @@ const compare = (one, other) => {
     ...(shared === tasks.length ? [] : [make("p", `The runs share ${shared} of ${tasks.length} tasks. Scores of different tasks cannot be compared.`, "notice")]),
     table("Figure", "Before", "After", [line("Score", one.score, other.score, 1), ...figures]),
     make("p", `Score before: ${interval(one.interval)}; after: ${interval(other.interval)}.`, "aside"),
-    ...list("Causes of wrong answers that are gone", only(one.causes, other.causes)),
-    ...list("New causes of wrong answers", only(other.causes, one.causes)),
-    ...list("Findings that are gone", only(one.findings, other.findings)),
-    ...list("New findings", only(other.findings, one.findings)),
+    ...list("Causes that are gone", only(one.causes, other.causes)),
+    ...list("New causes", only(other.causes, one.causes)),
     make("h3", "Outcomes by task"),
     table("Task", "Before", "After", tasks.map((task) => line(task, one.tasks[task], other.tasks[task], 1))),
     make("p", `With an interval of the difference: concord compare ${one.file} ${other.file}`, "aside"),

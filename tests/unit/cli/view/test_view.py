@@ -63,7 +63,7 @@ def test_a_run_has_its_score_and_the_interval_as_a_bar(tmp_path: Path) -> None:
     assert "40 to 90" in page.text
 
 
-def test_two_runs_can_be_compared_by_their_figures_tasks_causes_and_findings(tmp_path: Path) -> None:
+def test_two_runs_can_be_compared_by_their_figures_tasks_and_causes(tmp_path: Path) -> None:
     write(tmp_path, "before.json", withholding_team(), day=1)
     write(tmp_path, "after.json", clean_team(), day=2)
     after, before = data_of(index_of(tmp_path)[0])
