@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from concord.loopback import LOOPBACK
+from concord_cli.check.app import check_version
 from concord_cli.display_text import printable
 from concord_cli.errors import UsageError
 from concord_cli.exits import execute, exit_codes, terminable
@@ -22,7 +23,6 @@ from concord_cli.verify.app import sign_results, verify_results
 
 SHIPPED_SCENARIO = Path(__file__).with_name("quick.toml")
 RESULTS_FILE = Path("output/results.json")
-CHECK_FILE = Path("output/check.json")
 
 app = typer.Typer(
     name="concord",
@@ -342,65 +342,17 @@ def compare_results(
         ),
     ] = None,
 ) -> None:
-    """Compare teams on the tasks that they share: show differences with intervals, and a ranking."""
+    """Compare teams on the tasks that they share: show differences with intervals, and a ranking.
+
+    Two teams are compared in their order, with their tasks and causes. Exit codes are then 5 if the second is shown to
+    be worse, and 3 if nothing can be told.
+    """
     with exit_codes(), needing("concord compare", "evaluator"):
         from concord_cli.compare.command import compare
 
-        compare(results, output, reference or ())
+        raise typer.Exit(compare(results, output, reference or ()))
 
 
-@app.command("check")
-def check_version(
-    scenario: ScenarioFile,
-    baseline: Annotated[
-        Path | None,
-        typer.Option(metavar="RESULTS", help="Results file of the old version, whose puzzles are played again."),
-    ] = None,
-    against: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="SCENARIO",
-            help="Scenario file of the old version, which plays fresh puzzles in turns with the new one: without a "
-            "baseline, or once the baseline's puzzles are used up.",
-        ),
-    ] = None,
-    margin: Annotated[
-        float, typer.Option(min=0.1, max=99, metavar="POINTS", help="The loss that passes, of 100 points.")
-    ] = 10,
-    fail_under: Annotated[
-        float | None, typer.Option(min=0, max=100, metavar="SCORE", help="Also fail if the new version scores less.")
-    ] = None,
-    most_pairs: Annotated[
-        int, typer.Option("--max-pairs", min=1, max=1000, help="The most fresh puzzles to play with --against.")
-    ] = 120,
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Results file of the new version to write.")
-    ] = CHECK_FILE,
-    report: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="JSON file for the verdict.")] = None,
-    junit: Annotated[Path | None, typer.Option(metavar="FILE", help="JUnit XML file for the verdict.")] = None,
-    markdown: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Markdown file for the verdict, as for a pull request.")
-    ] = None,
-) -> None:
-    """Tell whether a new version of a team is worse than the old one, on the same puzzles, and stop once it is sure.
-
-    Exit codes: 0 better, or shown not to be worse by more than the margin; 5 shown to be worse, or below --fail-under;
-    3 cannot tell, with the number of pairs that would; 1 could not run; 2 invalid command line, or results that cannot
-    be paired.
-    """
-    with exit_codes(), needing("concord check", "evaluator"), ProgressLog() as progress:
-        progress.log(f"Checking {_named(scenario)}")
-        check_programs("concord check", "green")
-        from concord_cli.check.command import CheckArguments, check
-        from concord_cli.check.team import LocalTeams
-
-        arguments = CheckArguments(
-            scenario, baseline, against, margin, fail_under, most_pairs, output, report, junit, markdown
-        )
-        codes: list[int] = []
-        execute(_noted(check(arguments, LocalTeams(progress).open, progress), codes))
-        raise typer.Exit(codes[0])
-
-
+app.command("check")(check_version)
 app.command("verify")(verify_results)
 app.command("sign")(sign_results)

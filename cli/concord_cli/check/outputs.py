@@ -1,6 +1,6 @@
 """The result of a check for the terminal, for test reports (JUnit XML), and for pull requests (Markdown)."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import escape
 from io import BytesIO
 from pathlib import Path
@@ -8,15 +8,12 @@ from typing import Final
 from xml.etree import ElementTree as Xml  # nosec B405 - only written
 
 from concord_cli.check.result import CheckResult
-from concord_cli.compare.changes import CauseChange, Effort
+from concord_cli.compare.changes import came_and_went
 from concord_cli.display_text import counted, printable
 from concord_cli.output_files import output_file, write_text
 
 MAX_TASKS: Final = 10
 """Tasks that terminal and Markdown show, the greatest losses first."""
-
-MAX_CAUSES: Final = 10
-"""Causes that came, or went, that terminal and Markdown show."""
 
 _STYLES: Final = {"better": "bold green", "not worse": "bold green", "cannot tell": "bold yellow"}
 _MARKS: Final = {"better": "✅", "not worse": "✅", "cannot tell": "❔"}
@@ -58,27 +55,11 @@ def lines_of(result: CheckResult) -> Iterator[tuple[str, str]]:
     for task in result.tasks[:MAX_TASKS]:
         if task.difference:
             yield f"  {task.task}: {task.old:.0f} before, {task.new:.0f} now, {counted(task.pairs, 'pair')}", ""
-    for heading, causes in came_and_went(result):
+    for heading, causes in came_and_went(result.causes):
         for cause in causes:
-            yield f"  {heading}: {cause.text} ({cause.old or cause.new} times)", ""
+            yield f"  {heading}: {cause.text}", ""
     for effort in result.efforts:
-        yield f"  {effort_text(effort)}", ""
-
-
-def came_and_went(result: CheckResult) -> list[tuple[str, Sequence[CauseChange]]]:
-    """The causes of one version alone, by heading."""
-    came = [cause for cause in result.causes if not cause.old][:MAX_CAUSES]
-    went = [cause for cause in result.causes if not cause.new][:MAX_CAUSES]
-    return [(heading, causes) for heading, causes in (("Came", came), ("Went", went)) if causes]
-
-
-def effort_text(effort: Effort) -> str:
-    """`time of a trial: 1.20 s before, 1.35 s now`."""
-    return f"{effort.what}: {_amount(effort.old, effort.unit)} before, {_amount(effort.new, effort.unit)} now"
-
-
-def _amount(value: float | None, unit: str) -> str:
-    return "unknown" if value is None else f"{value:,.3g} {unit}"
+        yield f"  {effort.text}", ""
 
 
 def write_junit(path: Path, result: CheckResult) -> None:
@@ -117,11 +98,11 @@ def _markdown(result: CheckResult) -> Iterator[str]:
         for task in changed:
             yield f"| {_code(task.task)} | {task.old:.0f} | {task.new:.0f} | {task.difference:+.0f} | {task.pairs} |"
         yield ""
-    for heading, causes in came_and_went(result):
+    for heading, causes in came_and_went(result.causes):
         yield f"**{heading}:**\n"
-        yield from (f"- {_code(cause.text)} ({cause.old or cause.new} times)" for cause in causes)
+        yield from (f"- {_code(cause.text)}" for cause in causes)
         yield ""
-    yield from (f"- {effort_text(effort)}" for effort in result.efforts)
+    yield from (f"- {effort.text}" for effort in result.efforts)
 
 
 def _code(text: str) -> str:

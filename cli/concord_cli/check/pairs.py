@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from concord.assessment.result_row import RankingKind, ResultRow
-from concord.assessment.results import Observability
+from concord_cli.compare.teams import most_observed
 
 MAX_VALUE = 40
 """Characters of a value of a ranking kind that a refusal shows."""
@@ -98,9 +98,8 @@ def refusals(old: Sequence[ResultRow], new: Sequence[ResultRow], pairs: Sequence
             f"{len(other)} of {len(pairs)} trials played other puzzles than the baseline ({other[0].slot.task}, run "
             f"{other[0].slot.run}): the secret, the number of seats or the generator of the tasks has changed"
         )
-    seen = [_observability(rows) for rows in (old, new)]
-    if seen[0] != seen[1]:
-        before, now = (each or "nothing to observe" for each in seen)
+    before, now = most_observed(old), most_observed(new)
+    if before is not None and now is not None and before != now:
         yield f"the observability of calls differs: {before} before, {now} now"
 
 
@@ -124,11 +123,3 @@ def _kind(row: ResultRow) -> RankingKind | None:
 
 def _text(kind: RankingKind, field: str) -> str:
     return str(getattr(kind, field))[:MAX_VALUE]
-
-
-_ORDER: tuple[Observability | None, ...] = (None, "none", "partly", "full")
-
-
-def _observability(rows: Iterable[ResultRow]) -> Observability | None:
-    """The most that was seen in any of the rows: which calls a trial shows depends on its task, too."""
-    return max((row.detail.trace_integrity.observability for row in rows), key=_ORDER.index, default=None)

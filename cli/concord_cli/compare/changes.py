@@ -4,13 +4,14 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
 from concord.assessment.result_row import ResultRow
 from concord.assessment.verdict import Cause, CauseKind
 from concord.assessment.verdict_text import DEEDS
+from concord_cli.compare.teams import Team
 
 
 class Change(BaseModel):
@@ -40,9 +41,11 @@ class CauseChange(Change):
 
     @property
     def text(self) -> str:
-        """`agent/2 told nobody`; it holds texts of agents, and is to be made printable."""
+        """`agent/2 told nobody (11 times)`; it holds texts of agents, and is to be made printable."""
         subject = f"{self.part}:" if self.part and not self.agents else " or ".join(self.agents)
-        return " ".join(filter(None, (subject, DEEDS[self.kind])))
+        times = self.old or self.new
+        deed = " ".join(filter(None, (subject, DEEDS[self.kind])))
+        return f"{deed} ({'once' if times == 1 else f'{times} times'})"
 
 
 class Effort(Change):
@@ -52,6 +55,26 @@ class Effort(Change):
     unit: str
     old: float | None
     new: float | None
+
+    @property
+    def text(self) -> str:
+        """`time of a trial: 1.2 s before, 1.35 s now`."""
+        return f"{self.what}: {_amount(self.old, self.unit)} before, {_amount(self.new, self.unit)} now"
+
+
+def _amount(value: float | None, unit: str) -> str:
+    return "unknown" if value is None else f"{value:,.3g} {unit}"
+
+
+MAX_CAUSES: Final = 10
+"""Causes that came, or went, that a text shows."""
+
+
+def came_and_went(causes: Sequence[CauseChange]) -> list[tuple[str, Sequence[CauseChange]]]:
+    """The causes of one version alone, by heading; at most `MAX_CAUSES` of each."""
+    came = [cause for cause in causes if not cause.old][:MAX_CAUSES]
+    went = [cause for cause in causes if not cause.new][:MAX_CAUSES]
+    return [(heading, found) for heading, found in (("Came", came), ("Went", went)) if found]
 
 
 class _Key(NamedTuple):
@@ -141,3 +164,30 @@ def _latency(rows: Sequence[ResultRow]) -> float | None:
     known = [(each.avg, each.n) for row in rows if (each := row.detail.latency_metrics).avg is not None]
     calls = sum(n for _, n in known)
     return sum((average or 0.0) * n for average, n in known) / calls if calls else None
+
+
+class VersionChange(Change):
+    """What changed from the first of two teams to the second. Tasks with 0 pairs were compared by their means."""
+
+    tasks: list[TaskChange]
+    causes: list[CauseChange]
+    efforts: list[Effort]
+
+
+def change_between(first: Team, second: Team) -> VersionChange:
+    """What changed from the first team to the second."""
+    shared = sorted(first.scores.keys() & second.scores.keys())
+    return VersionChange(
+        tasks=sorted((_task_change(task, first, second) for task in shared), key=lambda each: each.difference or 0.0),
+        causes=Causes.of(first.rows).changed_to(Causes.of(second.rows)),
+        efforts=efforts(first.rows, second.rows),
+    )
+
+
+def _task_change(task: str, first: Team, second: Team) -> TaskChange:
+    """Over the puzzles that both played; without any, over all."""
+    before, after = first.scores[task], second.scores[task]
+    both = before.keys() & after.keys()
+    old = fmean(fmean(before[puzzle]) for puzzle in both or before)
+    new = fmean(fmean(after[puzzle]) for puzzle in both or after)
+    return TaskChange(task=task, old=100 * old, new=100 * new, difference=100 * (new - old), pairs=len(both))

@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from concord.assessment.verdict import Estimate
+from concord_cli.compare.changes import VersionChange, came_and_went
 from concord_cli.compare.comparison import Comparison, PairLine, TeamLine, compare_teams
 from concord_cli.compare.teams import read_teams
 from concord_cli.errors import UsageError
@@ -22,12 +23,17 @@ WIDE = 200
 REFERENCE: Final = "reference"
 """In the place of a rank of the sample agent."""
 
+MAX_TASKS: Final = 20
+"""Tasks whose scores differ that are shown, the greatest losses first."""
+
 FEWEST, MOST = 2, 20
 """Limits of the results files. Each is compared with each, and more pairs make wider intervals."""
 
 
-def compare(results: Sequence[Path], output: Path | None, references: Sequence[Path] = ()) -> None:
-    """Prints the comparison of the teams in these files, and writes it as JSON. `references`: of the sample agent.
+def compare(results: Sequence[Path], output: Path | None, references: Sequence[Path] = ()) -> int:
+    """Prints the comparison of the teams in these files, writes it as JSON, and returns the exit code.
+
+    `references`: the files of the sample agent.
 
     Raises UsageError for an invalid results file, or too few or too many of them; AssessmentError if there is nothing
     to compare or the output cannot be written.
@@ -41,6 +47,7 @@ def compare(results: Sequence[Path], output: Path | None, references: Sequence[P
     if output is not None:
         write_text(output, comparison.model_dump_json(indent=2) + "\n")
     output_console(WIDE).print(table_of(comparison))
+    return comparison.exit_code
 
 
 def table_of(comparison: Comparison) -> RenderableType:
@@ -49,6 +56,7 @@ def table_of(comparison: Comparison) -> RenderableType:
         *_kinds(comparison),
         *_differences(comparison),
         *_tie_groups(comparison),
+        *([] if comparison.change is None else _change(comparison.change)),
         *_warnings(comparison.warnings),
     )
 
@@ -167,6 +175,25 @@ def _tie_groups(comparison: Comparison) -> Iterator[RenderableType]:
     groups = [", ".join(group) for group in comparison.groups if len(group) > 1]
     if groups:
         yield plain_lines(f"\nNo difference shown: {'; '.join(groups)}")
+
+
+def _change(change: VersionChange) -> Iterator[RenderableType]:
+    """The tasks that differ, the causes that came and went, and what trials took."""
+    if tasks := [task for task in change.tasks if task.difference]:
+        yield Text("\nTasks whose scores differ", style="bold")
+        table = plain_table("task", "first", "second", "difference", "pairs")
+        for task in tasks[:MAX_TASKS]:
+            scores = (f"{task.old:.1f}", f"{task.new:.1f}", f"{task.difference:+.1f}")
+            table.add_row(plain_lines(task.task), *scores, str(task.pairs) if task.pairs else "by mean")
+        yield table
+        if len(tasks) > MAX_TASKS:
+            yield Text(f"and {len(tasks) - MAX_TASKS} more")
+    for heading, causes in came_and_went(change.causes):
+        yield Text(f"\n{heading} from the first to the second", style="bold")
+        yield from (plain_lines(f"  {cause.text}") for cause in causes)
+    if known := [effort for effort in change.efforts if effort.old is not None or effort.new is not None]:
+        yield Text("\nTaken on average", style="bold")
+        yield from (plain_lines(f"  {effort.text}") for effort in known)
 
 
 def _warnings(warnings: list[str]) -> Iterator[RenderableType]:

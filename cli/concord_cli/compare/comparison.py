@@ -1,6 +1,6 @@
 """A comparison of teams on the tasks that they share: the JSON document, and how it is computed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, groupby
 from statistics import fmean
 from typing import Final, Literal
@@ -10,7 +10,9 @@ from pydantic import BaseModel, ConfigDict
 from concord.assessment.result_row import Basis, RankingKind
 from concord.assessment.results import LatencySummary
 from concord.assessment.verdict import Estimate
+from concord_cli.compare.changes import VersionChange, change_between
 from concord_cli.compare.teams import CODE, Team
+from concord_cli.exits import INCOMPLETE, WORSE
 from concord_evaluator.statistics import (
     LEVEL,
     Ranks,
@@ -63,7 +65,10 @@ class TeamLine(_Record):
 
 
 class PairLine(_Record):
-    """Two teams of one kind on the tasks that they share: `difference` is the second's score less the first's."""
+    """Two teams of one kind on the tasks that they share: `difference` is the second's score less the first's.
+
+    `paired_trials`: the puzzles that both played; without any, their means on each task are compared.
+    """
 
     first: str
     second: str
@@ -72,7 +77,9 @@ class PairLine(_Record):
     difference: float | None
     difference_low: float | None
     difference_high: float | None
-    verdict: Literal["insufficient", "no difference shown", "first is better", "second is better"]
+    verdict: Literal[
+        "insufficient", "no difference shown", "first is better", "second is better", "observability differs"
+    ]
 
 
 class Comparison(_Record):
@@ -89,23 +96,38 @@ class Comparison(_Record):
     pairs: list[PairLine]
     groups: list[list[str]]
     warnings: list[str]
+    change: VersionChange | None = None
+    """Of exactly two teams, in the order in which they were given."""
+
+    @property
+    def exit_code(self) -> int:
+        """Of two teams, 5 if the second is shown to be worse, 3 if nothing can be told; else 0."""
+        if self.change is None:
+            return 0
+        verdict = self.pairs[0].verdict if self.pairs else "insufficient"
+        if verdict == "first is better":
+            return WORSE
+        return INCOMPLETE if verdict in {"insufficient", "observability differs"} else 0
 
 
 MAX_VALUE: Final = 40
 """Characters of a value of a ranking kind that a warning shows: names in full, and enough of a digest."""
+
+TWO: Final = 2
+"""Teams between which tasks and causes are compared, too."""
 
 LATENCY: Final = LatencySummary().warning
 
 
 def compare_teams(teams: Sequence[Team]) -> Comparison:
     """Compares each team with each of its kind, sorted by the mean score over a team's own tasks, then by information
-    and economy, best first.
+    and economy, best first; two teams stay in their order.
 
     The sample agent stands among the teams of its kind and is compared with none. A kind is a ranking kind, whether
     complete or not; teams whose seats share one process are kinds of their own, and
     come last. The intervals of the differences hold together at `LEVEL` (Bonferroni).
     """
-    ordered = sorted(teams, key=lambda team: (_kind(team), *_place(team), team.name))
+    ordered = _ordered(teams)
     kinds = [[team for team in kind if not team.reference] for _, kind in groupby(ordered, key=_kind)]
     together = [pair for kind in kinds for pair in combinations(kind, 2)]
     level = 1 - (1 - LEVEL) / max(1, len(together))
@@ -121,8 +143,23 @@ def compare_teams(teams: Sequence[Team]) -> Comparison:
         teams=[_line(team, placed.get(team.name)) for team in ordered],
         pairs=pairs,
         groups=[group for kind in names for group in tie_groups(kind, _among(kind, better))],
-        warnings=list(_warnings(ordered)),
+        warnings=list(_warnings(ordered, pairs)),
+        change=change_between(*teams) if _are_versions(teams) else None,
     )
+
+
+def _are_versions(teams: Sequence[Team]) -> bool:
+    """Whether two teams are compared with each other alone."""
+    return len(teams) == TWO and not any(team.reference for team in teams)
+
+
+def _ordered(teams: Sequence[Team]) -> list[Team]:
+    """Kind by kind, best first; two teams as they were given, so that a difference is one from the first to the
+    second."""
+    if _are_versions(teams):
+        kinds = list(dict.fromkeys(map(_kind, teams)))
+        return sorted(teams, key=lambda team: kinds.index(_kind(team)))
+    return sorted(teams, key=lambda team: (_kind(team), *_place(team), team.name))
 
 
 def _among(names: Sequence[str], better: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -158,8 +195,18 @@ def _pair(first: Team, second: Team, level: float) -> PairLine:
         difference=None if found is None else 100 * found.difference,
         difference_low=None if interval is None else 100 * max(-1.0, interval.low),
         difference_high=None if interval is None else 100 * min(1.0, interval.high),
-        verdict="insufficient" if found is None else found.verdict,
+        verdict="insufficient"
+        if found is None
+        else "observability differs"
+        if _seen_apart(first, second)
+        else found.verdict,
     )
+
+
+def _seen_apart(first: Team, second: Team) -> bool:
+    """Whether calls could be seen of one team that could not be seen of the other."""
+    seen = {first.observability, second.observability} - {None}
+    return len(seen) > 1
 
 
 def _better(pair: PairLine) -> tuple[str, str] | None:
@@ -226,9 +273,25 @@ def _text(value: object) -> str:
     return " and ".join(map(str, value)) or "none" if isinstance(value, tuple) else str(value)[:MAX_VALUE]
 
 
-def _warnings(teams: Sequence[Team]) -> Iterator[str]:
+def _of_pairs(pairs: Iterable[PairLine]) -> Iterator[str]:
+    """Which teams played different puzzles, and which cannot be told apart from how they were observed."""
+    for pair in pairs:
+        if pair.shared_tasks and not pair.paired_trials:
+            yield (
+                f"{pair.first} and {pair.second} played different puzzles of the same tasks: their means on each task "
+                "are compared, not puzzle by puzzle."
+            )
+        if pair.verdict == "observability differs":
+            yield (
+                f"{pair.first} and {pair.second} were observed differently: the difference may be one of what could be "
+                "seen, so neither is called better."
+            )
+
+
+def _warnings(teams: Sequence[Team], pairs: Sequence[PairLine]) -> Iterator[str]:
     """Warnings about the figures."""
     yield from _ranked_apart(teams)
+    yield from _of_pairs(pairs)
     if len({team.shared_process for team in teams}) > 1:
         yield (
             "Teams whose seats share one process are ranked apart and not compared with others: their messages are "

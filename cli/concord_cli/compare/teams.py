@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from concord.assessment import Mode
 from concord.assessment.result_row import Basis, ControlRecord, Figure, RankingKind, ResultRow
-from concord.assessment.results import TrialRecord
+from concord.assessment.results import Observability, TrialRecord
 from concord.assessment.verdict import Estimate
 from concord_cli.display_text import shortened
 from concord_cli.errors import AssessmentError, UsageError
@@ -36,7 +36,7 @@ class ScoreKind(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Team:
-    """The results of one file: the scores of its usable trials, by task and seed.
+    """The results of one file: the scores of its usable trials, by task and puzzle.
 
     `unjudged`: how many of these trials are unjudged, which count as 0; `lost`: how many further trials have no
     evaluation, so that the row does not name their tasks; `rules`: the pass marks and weights; `judges`: who judged;
@@ -44,7 +44,8 @@ class Team:
     whether a row is not;
     `information`, `economy`, `lift`: the figures of its rows over the trials that have them, with an interval if there
     is one row; `shared_process`: whether one participant takes several seats in any of the trials; `reference`: whether
-    it is the sample agent, which is shown and not ranked.
+    it is the sample agent, which is shown and not ranked; `observability`: the most that any of the rows says could be
+    seen of calls, None if there was nothing to observe; `rows`: all of them.
     """
 
     name: str
@@ -65,6 +66,8 @@ class Team:
     lift: Estimate | None = None
     shared_process: bool = False
     reference: bool = False
+    observability: Observability | None = None
+    rows: tuple[ResultRow, ...] = ()
 
     @property
     def latency_avg_ms(self) -> float | None:
@@ -108,22 +111,22 @@ def _kind(row: ResultRow) -> ScoreKind:
 
 
 def _team(name: str, path: Path, rows: Sequence[ResultRow], kind: ScoreKind, *, reference: bool) -> Team:
-    scores: defaultdict[str, defaultdict[int, list[float]]] = defaultdict(lambda: defaultdict(list))
+    scores: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
     counted = list(_counted(rows))
-    if all(trial.overall_score is None for _, trial in counted):
+    if all(each.trial.overall_score is None for each in counted):
         raise AssessmentError(
             f"{path}: {'all of its trials are unjudged' if counted else 'it contains no trial with a score'}"
         )
-    for task, trial in counted:
-        scores[task][trial.seed].append(trial.overall_score or 0.0)
-    unjudged = sum(trial.overall_score is None for _, trial in counted)
+    for task, puzzle, trial in counted:
+        scores[task][puzzle].append(trial.overall_score or 0.0)
+    unjudged = sum(each.trial.overall_score is None for each in counted)
     latencies = [(row.detail.latency_metrics.avg, row.detail.latency_metrics.n) for row in rows]
     return Team(
         name=name,
         file=str(path),
         kind=kind,
         scores=scores,
-        passed=tuple(trial.passed is True for _, trial in counted),
+        passed=tuple(each.trial.passed is True for each in counted),
         unjudged=unjudged,
         lost=max(0, sum(row.detail.scoring.unjudged for row in rows) - unjudged),
         infrastructure_failures=sum(len(row.detail.infrastructure) for row in rows),
@@ -135,8 +138,10 @@ def _team(name: str, path: Path, rows: Sequence[ResultRow], kind: ScoreKind, *, 
         information=_mean(map(_figure, (row.detail.scoring.information for row in rows))),
         economy=_mean(map(_figure, (row.detail.scoring.economy for row in rows))),
         lift=_mean(map(_lift, (row.detail.scoring.lift for row in rows))),
-        shared_process=any(_shares_process(trial) for _, trial in counted),
+        shared_process=any(_shares_process(each.trial) for each in counted),
         reference=reference,
+        observability=most_observed(rows),
+        rows=tuple(rows),
     )
 
 
@@ -171,8 +176,16 @@ def _mean(figures: Iterable[_Weighted | None]) -> Estimate | None:
     return Estimate(value=sum(each.value * n for each, n in known) / trials) if trials else None
 
 
-def _counted(rows: Iterable[ResultRow]) -> Iterator[tuple[str, TrialRecord]]:
-    """The trials that count, each with its task. A recorded trace is a task of its own, named by its id.
+class _Counted(NamedTuple):
+    """A trial that counts, with its task and its puzzle."""
+
+    task: str
+    puzzle: str
+    trial: TrialRecord
+
+
+def _counted(rows: Iterable[ResultRow]) -> Iterator[_Counted]:
+    """The trials that count. A recorded trace is a task of its own, named by its id.
 
     An unscored trial counts if the row's own score counts it; rows of version 1 do not.
     Trials of controls do not count.
@@ -185,7 +198,22 @@ def _counted(rows: Iterable[ResultRow]) -> Iterator[tuple[str, TrialRecord]]:
                 and (trial.overall_score is not None or row.detail.scoring.unjudged)
             ):
                 recorded = row.detail.mode is Mode.RECORDED
-                yield row.detail.assessment_id if recorded else trial.task_id, trial
+                yield _Counted(row.detail.assessment_id if recorded else trial.task_id, _puzzle(row, trial), trial)
+
+
+def _puzzle(row: ResultRow, trial: TrialRecord) -> str:
+    """What a trial played, the same in rows that played the same; in rows without digests, by secret and seed."""
+    if trial.instance_digest is None:
+        return f"{row.detail.task_secret_sha256} {trial.seed}"
+    return f"{trial.instance_digest} {trial.run}"
+
+
+_MORE_SEEN: Final[tuple[Observability | None, ...]] = (None, "none", "partly", "full")
+
+
+def most_observed(rows: Iterable[ResultRow]) -> Observability | None:
+    """The most that any of the rows says could be seen of calls; None if there was nothing to observe."""
+    return max((row.detail.trace_integrity.observability for row in rows), key=_MORE_SEEN.index, default=None)
 
 
 def _shares_process(trial: TrialRecord) -> bool:

@@ -20,8 +20,8 @@ from concord.assessment.result_row import (
     ResultRow,
     ResultsDocument,
 )
-from concord.assessment.results import Grading, Judgment, LatencySummary
-from concord.assessment.verdict import Estimate
+from concord.assessment.results import Grading, Judgment, LatencySummary, TraceIntegrity
+from concord.assessment.verdict import Cause, CauseKind, Estimate, Figures, Verdict
 from concord_cli.compare.comparison import Comparison, compare_teams
 from concord_cli.compare.teams import ScoreKind, Team
 from concord_cli.main import app
@@ -66,21 +66,94 @@ def compared(folder: Path, **teams: ResultRow | Sequence[ResultRow]) -> Comparis
         for name, rows in teams.items()
     ]
     result = concord(*files, "-o", str(folder / "out.json"))
-    assert (result.exit_code, result.stderr) == (0, "")
-    return Comparison.model_validate_json((folder / "out.json").read_bytes())
+    assert result.stderr == ""
+    found = Comparison.model_validate_json((folder / "out.json").read_bytes())
+    assert result.exit_code == found.exit_code
+    return found
 
 
 def test_a_steady_difference_is_found_although_tasks_differ_more_than_teams(tmp_path: Path) -> None:
     found = compared(tmp_path, star=team(), mesh=team(0.05, wobble=0.02))
     [pair] = found.pairs
-    assert (pair.first, pair.second, pair.verdict) == ("mesh", "star", "first is better")
+    assert (pair.first, pair.second, pair.verdict) == ("star", "mesh", "second is better")
     assert (pair.shared_tasks, pair.paired_trials) == (10, 10)
-    assert pair.difference == pytest.approx(-5, abs=0.5)
-    assert [(each.name, each.rank_best, each.rank_worst) for each in found.teams] == [("mesh", 1, 1), ("star", 2, 2)]
-    mesh, star = found.teams
+    assert pair.difference == pytest.approx(5, abs=0.5)
+    assert [(each.name, each.rank_best, each.rank_worst) for each in found.teams] == [("star", 2, 2), ("mesh", 1, 1)]
+    star, mesh = found.teams
     assert mesh.score_low is not None
     assert star.score_high is not None
     assert mesh.score_low < star.score_high
+
+
+def puzzles(row: ResultRow, secret: str) -> ResultRow:
+    """The row with puzzles that follow from a secret."""
+    trials = [each.model_copy(update={"instance_digest": f"{secret} {each.task_id}"}) for each in row.detail.trials]
+    return row.model_copy(update={"detail": row.detail.model_copy(update={"trials": trials})})
+
+
+def test_two_teams_stay_in_their_order_and_the_second_being_worse_is_an_exit_code(tmp_path: Path) -> None:
+    found = compared(tmp_path, before=team(0.2), after=team(-0.2))
+    assert [each.name for each in found.teams] == ["before", "after"]
+    [pair] = found.pairs
+    assert (pair.first, pair.second, pair.verdict) == ("before", "after", "first is better")
+    assert pair.difference == pytest.approx(-40)
+    assert found.exit_code == 5
+    assert compared(tmp_path, before=team(-0.2), after=team(0.2)).exit_code == 0
+    assert compared(tmp_path, before=team(-0.2), after=team(0.2), other=team()).exit_code == 0
+    assert compared(tmp_path, before=team(0.2, tasks=3), after=team(tasks=3)).exit_code == 3
+
+
+def test_different_puzzles_are_not_paired_even_with_the_same_seeds(tmp_path: Path) -> None:
+    same = compared(tmp_path, before=puzzles(team(), "one"), after=puzzles(team(0.2), "one"))
+    assert [(pair.paired_trials, pair.verdict) for pair in same.pairs] == [(10, "second is better")]
+    other = compared(tmp_path, before=puzzles(team(), "one"), after=puzzles(team(0.2), "another"))
+    assert [(pair.shared_tasks, pair.paired_trials) for pair in other.pairs] == [(10, 0)]
+    assert "before and after played different puzzles of the same tasks" in other.warnings[0]
+    assert other.change is not None
+    assert {task.pairs for task in other.change.tasks} == {0}
+    assert "by mean" in concord(str(tmp_path / "before.json"), str(tmp_path / "after.json")).stdout
+
+
+def test_older_rows_with_different_secrets_are_not_paired(tmp_path: Path) -> None:
+    def of(secret: str, shift: float) -> ResultRow:
+        found = team(shift)
+        return found.model_copy(update={"detail": found.detail.model_copy(update={"task_secret_sha256": secret})})
+
+    assert [pair.paired_trials for pair in compared(tmp_path, a=of("x", 0), b=of("x", 0.1)).pairs] == [10]
+    assert [pair.paired_trials for pair in compared(tmp_path, a=of("x", 0), b=of("y", 0.1)).pairs] == [0]
+
+
+def test_no_team_is_called_better_where_only_its_calls_could_be_seen(tmp_path: Path) -> None:
+    seen, unseen = (TraceIntegrity(observability=each) for each in ("full", "none"))
+    found = compared(tmp_path, a=team(0.2, trace_integrity=seen), b=team(-0.3, trace_integrity=unseen))
+    assert [pair.verdict for pair in found.pairs] == ["observability differs"]
+    assert found.groups == [["a", "b"]]
+    assert found.exit_code == 3
+    assert any("observed differently" in each for each in found.warnings)
+    lone = compared(tmp_path, a=team(0.2, trace_integrity=seen), b=team(-0.3))
+    assert [pair.verdict for pair in lone.pairs] == ["first is better"], "a lone agent has no calls to observe"
+
+
+def test_two_teams_show_the_tasks_and_causes_that_changed(tmp_path: Path) -> None:
+    def blamed(kind: CauseKind) -> Verdict:
+        cause = Cause(kind=kind, agents=["agent/2"], certainty="proven", count=3)
+        return Verdict(
+            passed=True, score=None, mark=66, trials=1, trials_passed=1, causes=[cause], changes=[], unknown=[],
+            figures=Figures(),
+        )  # fmt: skip
+
+    before, after = team(0.1, verdict=blamed(CauseKind.NOT_SENT)), team(verdict=blamed(CauseKind.TOO_LATE))
+    found = compared(tmp_path, before=before, after=after)
+    assert found.change is not None
+    assert {round(task.difference or 0) for task in found.change.tasks} == {-10}
+    assert [(cause.kind, cause.old, cause.new) for cause in found.change.causes] == [
+        (CauseKind.TOO_LATE, 0, 3),
+        (CauseKind.NOT_SENT, 3, 0),
+    ]
+    shown = concord(str(tmp_path / "before.json"), str(tmp_path / "after.json")).stdout
+    assert "agent/2 told too late (3 times)" in shown.partition("Came from the first to the second")[2]
+    assert "agent/2 told nobody (3 times)" in shown.partition("Went from the first to the second")[2]
+    assert re.search(r"task-0 +45\.0|task-0 +44\.0", shown)
 
 
 def test_indistinguishable_teams_form_a_group_and_share_its_ranks(tmp_path: Path) -> None:
@@ -298,7 +371,7 @@ def test_the_ids_of_recorded_traces_identify_their_tasks(tmp_path: Path) -> None
     files = [written(tmp_path, f"{name}.jsonl", *traces(shift)) for name, shift in (("a", 0.0), ("b", 0.1))]
     assert concord(*files, "-o", str(tmp_path / "out.json")).exit_code == 0
     [pair] = json.loads((tmp_path / "out.json").read_text())["pairs"]
-    assert (pair["shared_tasks"], pair["verdict"]) == (10, "first is better")
+    assert (pair["shared_tasks"], pair["verdict"]) == (10, "second is better")
 
 
 def test_different_pass_marks_and_different_judges_cause_warnings(tmp_path: Path) -> None:
@@ -445,7 +518,7 @@ def _scored(name: str, scores: list[float]) -> Team:
         name=name,
         file=name,
         kind=ScoreKind("2", "outcome"),
-        scores={f"task-{number}": {0: [score]} for number, score in enumerate(scores)},
+        scores={f"task-{number}": {"puzzle": [score]} for number, score in enumerate(scores)},
         passed=tuple(score > 0.5 for score in scores),
         unjudged=0,
         lost=0,

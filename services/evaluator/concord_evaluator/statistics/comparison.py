@@ -9,8 +9,8 @@ import networkx as nx
 
 from concord_evaluator.statistics.estimates import LEVEL, Interval, mean_interval
 
-Scores = Mapping[str, Mapping[int, Sequence[float]]]
-"""A team's scores by task and seed."""
+Scores = Mapping[str, Mapping[str, Sequence[float]]]
+"""A team's scores by task and puzzle: what one run of the task played."""
 
 Verdict = Literal["insufficient", "no difference shown", "first is better", "second is better"]
 
@@ -19,7 +19,7 @@ Verdict = Literal["insufficient", "no difference shown", "first is better", "sec
 class Comparison:
     """The mean difference (second minus first) over shared tasks, and its interval at `level`.
 
-    `paired_trials`: the seeds of shared tasks that both teams have run.
+    `paired_trials`: the puzzles of shared tasks that both teams have played.
     """
 
     shared_tasks: int
@@ -45,25 +45,25 @@ class Comparison:
 def compare_paired(first: Scores, second: Scores, level: float = LEVEL) -> Comparison | None:
     """Compares scores task by task. None without a shared task.
 
-    The difference on a task is the mean over shared seeds, or without any, the difference of the means over all runs.
+    The difference on a task is the mean over shared puzzles, or without any, the difference of the means over all runs.
     Pairing removes the difficulty of tasks, which varies more than teams do. The interval is over tasks, not trials,
     because runs of one task resemble each other.
     """
     shared = sorted(task for task in first.keys() & second.keys() if first[task] and second[task])
     if not shared:
         return None
-    seeds = [first[task].keys() & second[task].keys() for task in shared]
+    puzzles = [first[task].keys() & second[task].keys() for task in shared]
     differences = [
         _mean(second[task], common or second[task]) - _mean(first[task], common or first[task])
-        for task, common in zip(shared, seeds, strict=True)
+        for task, common in zip(shared, puzzles, strict=True)
     ]
     interval = mean_interval(differences, shared, level)
-    return Comparison(len(shared), sum(map(len, seeds)), fmean(differences), interval, level)
+    return Comparison(len(shared), sum(map(len, puzzles)), fmean(differences), interval, level)
 
 
-def _mean(scores: Mapping[int, Sequence[float]], seeds: Iterable[int]) -> float:
-    """The mean over seeds of the mean over the runs of each seed."""
-    return fmean(fmean(scores[seed]) for seed in sorted(seeds))
+def _mean(scores: Mapping[str, Sequence[float]], puzzles: Iterable[str]) -> float:
+    """The mean over puzzles of the mean over the runs of each."""
+    return fmean(fmean(scores[puzzle]) for puzzle in sorted(puzzles))
 
 
 Pair = tuple[str, str]

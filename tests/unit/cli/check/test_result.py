@@ -91,7 +91,7 @@ def test_causes_that_came_and_went_are_told() -> None:
     result = result_of(found, None)
     lines = [line.strip() for line, _ in lines_of(result)]
     assert "Came: agent|1 gave no answer (4 times)" in lines
-    assert "Went: agent/2 told nobody (1 times)" in lines
+    assert "Went: agent/2 told nobody (once)" in lines
     assert not any("agent/3" in line for line in lines), "a cause in trials that were not played again"
 
 
@@ -116,5 +116,5 @@ def test_no_text_of_an_agent_is_markup_in_markdown(tmp_path: Path) -> None:
     write_markdown(tmp_path / "check.md", result_of(found, None))
     text = (tmp_path / "check.md").read_text()
     assert text.startswith("### ❌ Worse")
-    assert "<code>&lt;b&gt;&#124;@all [x](y): not met</code>" in text
+    assert "<code>&lt;b&gt;&#124;@all [x](y): not met (once)</code>" in text
     assert "| <code>task-0</code> | 50 | 10 | -40 |" in text

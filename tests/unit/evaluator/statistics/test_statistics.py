@@ -146,8 +146,8 @@ class TestClaims:
 
 
 def once(scores: Mapping[str, float]) -> Scores:
-    """One run of each task, with the same seed."""
-    return {task: {1: [score]} for task, score in scores.items()}
+    """One run of each task, with the same puzzle."""
+    return {task: {"1": [score]} for task, score in scores.items()}
 
 
 class TestPairs:
@@ -169,21 +169,23 @@ class TestPairs:
         assert (one.verdict, other.verdict) == ("first is better", "second is better")
 
     def test_only_shared_tasks_count(self) -> None:
-        comparison = compare_paired({"a": {1: [0.1]}, "b": {1: [0.9]}}, {"a": {2: [0.3], 3: [0.5]}, "c": {1: [0.0]}})
+        comparison = compare_paired(
+            {"a": {"1": [0.1]}, "b": {"1": [0.9]}}, {"a": {"2": [0.3], "3": [0.5]}, "c": {"1": [0.0]}}
+        )
         assert comparison is not None
         assert (comparison.shared_tasks, comparison.paired_trials) == (1, 0)
         assert comparison.difference == pytest.approx(0.3)
         assert comparison.verdict == "insufficient"
 
-    def test_trials_are_paired_by_seed_if_possible(self) -> None:
-        comparison = compare_paired({"a": {1: [0.2], 2: [0.4]}}, {"a": {2: [0.5], 3: [1.0]}})
+    def test_trials_are_paired_by_puzzle_if_possible(self) -> None:
+        comparison = compare_paired({"a": {"1": [0.2], "2": [0.4]}}, {"a": {"2": [0.5], "3": [1.0]}})
         assert comparison is not None
         assert comparison.paired_trials == 1
         assert comparison.difference == pytest.approx(0.1)
 
     def test_without_a_shared_task_there_is_no_comparison(self) -> None:
-        assert compare_paired({"a": {1: [0.1]}}, {"b": {1: [0.2]}}) is None
-        assert compare_paired({"a": {}}, {"a": {1: [0.2]}}) is None
+        assert compare_paired({"a": {"1": [0.1]}}, {"b": {"1": [0.2]}}) is None
+        assert compare_paired({"a": {}}, {"a": {"1": [0.2]}}) is None
 
     @pytest.mark.parametrize(("level", "enough"), [(0.95, 6), (0.99, 8)])
     @pytest.mark.parametrize("fewer", [0, 1])
