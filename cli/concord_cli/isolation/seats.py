@@ -20,6 +20,9 @@ PROCESSORS: Final = 1
 TEMPORARY: Final = "256m"
 """Bounds of a seat's container: its memory, without swap; threads of all its processes; processors; its `/tmp`."""
 
+_PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
+"""Docker sets these in containers if its own configuration names proxies, which a seat cannot reach."""
+
 _HARDENED: Final = ("--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--ipc", "private")
 _OF_RELAY: Final = ("--memory", "128m", "--memory-swap", "128m", "--pids-limit", "32", "--user", "65534:65534")
 
@@ -108,4 +111,5 @@ def seat_options(seat: IsolatedSeat) -> tuple[str, ...]:
         *("--network", f"container:{seat.relay}", *_HARDENED, "--tmpfs", f"/tmp:mode=1777,size={TEMPORARY}"),  # noqa: S108 - in the container
         *("--memory", MEMORY, "--memory-swap", MEMORY, "--pids-limit", str(PROCESSES), "--cpus", str(PROCESSORS)),
         *("--log-driver", "none"),
+        *(f"--env={name}=" for name in _PROXIES),
     )

@@ -26,9 +26,11 @@ RECORDED: Final = (
     "$.results[].detail.trials[].time_used",
     "$.results[].detail.infrastructure[]",
     "$.results[].detail.assessment_results[].duration_seconds",
+    "$.results[].detail.seat_containers",
 )
 """The values of a results file that a host records and that no other content of a bundle could contradict: the credited
-agents (unless the request names them), times by the host's clock, and failures that the host met."""
+agents (unless the request names them), times by the host's clock, failures that the host met, and the containers that
+it started, from which follows what the row says of isolation."""
 
 _OBJECT = TypeAdapter(dict[str, JsonValue])
 

@@ -9,6 +9,7 @@ from pydantic import ValidationError
 
 from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
 from concord.assessment.request import Exchange
+from concord.assessment.seat_containers import StartedContainers
 from concord.bundle import Contents, trial_member
 from concord_assistant.conducted import ConductedAssessment
 from concord_assistant.scenario.generator import AS_WRITTEN, variant
@@ -39,6 +40,10 @@ def plan_faults(contents: Contents, scenario_folders: Sequence[Path]) -> Iterato
         yield "plan.json: its roster differs from the request's participants"
     if list(map(_of_request, plan.trials)) != list(map(_of_request, work.trials)):
         yield "plan.json: its trials differ from the trials that the request asks for"
+    if plan.seat_containers is not None:
+        urls = frozenset(entry.url for entry in plan.roster)
+        if StartedContainers(urls=urls, containers=plan.seat_containers).around(plan) is None:
+            yield "plan.json: its seats cannot have been isolated: some share an address, or there is but one"
     planned = {task.id: task for task in plan.tasks}
     for task in work.tasks:
         if planned.get(task.id) not in _decided(task):

@@ -181,6 +181,9 @@ async def _by_rules(redis_url: str, folder: Path) -> dict[str, Run]:
             "rounds": await _run(
                 running, {"agent": player}, folder / "rounds", tasks=None, suite=["maximum", "prefix-sums"], **ids
             ),
+            "two agents": await _run(
+                running, {"ann": player, "bob": withholding}, folder / "two", tasks=None, suite="maximum"
+            ),
             "calls": await _run(running, agent, folder / "calls", tasks=None, suite="maximum", topology="chain"),
         }
 

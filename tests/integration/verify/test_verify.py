@@ -18,7 +18,7 @@ from concord_cli.verify.checks import RECORDED
 from tests.integration.verify.runs import AGENT_ID, TASK_SECRET, Members, Run, invoked, merged
 
 ROOT = Path(__file__).parents[3]
-KINDS = ["pattern", "rounds", "calls", "judge", "cached judge", "failed judge", "assistant"]
+KINDS = ["pattern", "rounds", "two agents", "calls", "judge", "cached judge", "failed judge", "assistant"]
 
 
 def verified(results: Path, *options: str) -> tuple[int, str]:
@@ -141,6 +141,12 @@ def swapped_answers(members: Members) -> None:
     members[first], members[second] = members[second], members[first]
 
 
+CONTAINERS: dict[str, object] = {
+    "image": "agent:1",
+    "image_id": "sha256:1",
+    "image_digest": None,
+    "model_endpoints": [],
+}
 SEED = "trials", 0, "seed"
 QUIET = "config", "quiet_s"
 URL = "roster", 0, "url"
@@ -164,6 +170,11 @@ MEMBER_CHANGES: list[tuple[str, str, Callable[[Members], object]]] = [
     ("rounds", "plan.json: its task maximum", lambda each: edited(each, "plan.json", DIFFICULTY, 1)),
     ("assistant", "plan.json: its task first_day differs", lambda each: edited(each, "plan.json", ("tasks",), [])),
     ("rounds", "plan.json: its roster", lambda each: edited(each, "plan.json", URL, "http://b/")),
+    (
+        "rounds",
+        "plan.json: its seats cannot have been isolated",
+        lambda each: edited(each, "plan.json", ("seat_containers",), CONTAINERS),
+    ),
     ("judge", "trials/trial-1/inputs.json: the record has no answer of the model", lambda each: asked_nothing(each)),
     ("judge", "trials/trial-1/inputs.json: judge.samples", lambda each: asked_without_end(each)),
     ("assistant", "trials/trial-1/conducted.json: is missing", lambda each: each.pop("trials/trial-1/conducted.json")),
@@ -306,7 +317,17 @@ RECORDINGS: list[tuple[str, str, tuple[str | int, ...], object]] = [
     ("judge", "trials/trial-1/outcome.json", ("time_used",), 1000.0),
     ("judge", "row-inputs.json", ("infrastructure",), [{"trial_id": None, "stage": "trial", "message": "Slow."}]),
     ("assistant", "trials/trial-1/conducted.json", ("duration_seconds",), 1000.0),
+    ("two agents", "plan.json", ("seat_containers",), CONTAINERS),
 ]
+
+
+OF_ISOLATION = {
+    "$.results[].detail.scoring.ranking_parts.isolation",
+    "$.results[].detail.scoring.ranking_kind",
+    "$.results[].detail.verdict.unknown[]",
+    "$.results[].detail.reasoning",
+}
+"""What a row says of isolation elsewhere: it follows from the recorded containers."""
 
 
 def test_only_values_that_the_host_recorded_can_change_without_a_contradiction(
@@ -318,7 +339,7 @@ def test_only_values_that_the_host_recorded_can_change_without_a_contradiction(
         code, output = verified(run.results)
         assert code == 1
         found |= paths_in(output)
-    assert found == set(RECORDED) - {"$.participants"}
+    assert found - OF_ISOLATION == set(RECORDED) - {"$.participants"}
     output = verified(copied("pattern").results)[1]
     assert "Only a signature covers the values that the host recorded: $.participants, " in output
 

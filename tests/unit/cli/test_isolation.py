@@ -1,5 +1,6 @@
 """Seats in containers: what a scenario may ask for, what each container is started with, and what it can reach."""
 
+import json
 import ssl
 from pathlib import Path
 
@@ -9,13 +10,15 @@ from hypothesis import strategies as st
 
 from concord.assessment.results import SeatContainers
 from concord.assessment.seat_containers import StartedContainers
+from concord_cli.commands import up
 from concord_cli.errors import UsageError
 from concord_cli.isolation.exits import is_for_seats
 from concord_cli.isolation.model_endpoints import ModelEndpoint, NoServerNameError, server_name
 from concord_cli.isolation.seats import Isolation
 from concord_cli.scenario.scenario_file import ScenarioFile, read_scenario, with_sample_agent
-from concord_cli.stack.containers import check_engine
+from concord_cli.stack.containers import ImageIdentity, check_engine, identity_of
 from concord_cli.stack.plan import Listening, Ports, StackPlan, plan_stack
+from concord_cli.terminal import ProgressLog
 
 IMAGE_ID = "sha256:" + "1" * 64
 TEAM: list[dict[str, object]] = [{"name": "ann", "image": "agent:1"}, {"name": "bob", "image": "agent:1"}]
@@ -77,7 +80,9 @@ def test_a_seat_is_bounded_and_runs_the_image_that_was_inspected_as_the_platform
         *(IMAGE_ID, "--host", "127.0.0.1", "--port", "7003"),
         *("--card-url", "http://127.0.0.1:7003/"),
     )
-    assert options(command, "--env") == ["KEY"]
+    *cleared, last = options(command, "--env")
+    assert last == "KEY"
+    assert {"HTTP_PROXY=", "https_proxy="} <= {*cleared}, "those of docker's own configuration lead nowhere"
     assert "s3cret" not in " ".join(command)
 
 
@@ -240,3 +245,31 @@ async def test_an_engine_that_cannot_isolate_is_refused_with_the_reason(
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     with pytest.raises(UsageError, match=reason):
         await check_engine()
+
+
+@pytest.mark.parametrize(
+    ("image", "digests", "expected"),
+    [
+        ("ghcr.io/you/agent:1", ["ghcr.io/me/agent@sha256:b", "ghcr.io/you/agent@sha256:c"], "sha256:c"),
+        ("localhost:5000/agent", ["localhost:5000/agent@sha256:d"], "sha256:d"),
+        ("agent@sha256:e", ["agent@sha256:e"], "sha256:e"),
+        ("renamed:1", ["ghcr.io/me/agent@sha256:b"], "sha256:b"),
+        ("local:1", [], None),
+        ("local:1", None, None),
+    ],
+)
+async def test_an_image_is_known_by_its_id_and_by_the_digest_in_its_registry(
+    image: str, digests: list[str] | None, expected: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    docker = tmp_path / "docker"
+    docker.write_text(f"#!/bin/sh\ncat <<'END'\n{json.dumps({'Id': IMAGE_ID, 'RepoDigests': digests})}\nEND\n")
+    docker.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert await identity_of(image) == ImageIdentity(IMAGE_ID, expected)
+
+
+async def test_a_running_gateway_has_no_isolated_seats(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.toml"
+    path.write_text('[team]\nisolation = "container"\n[[participants]]\nname = "agent"\nimage = "agent:1"\n')
+    with pytest.raises(UsageError, match="isolation is for `concord run`"):
+        await up(path, Listening("127.0.0.1", 1, 2), 3, tmp_path, ProgressLog())
