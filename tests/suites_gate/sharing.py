@@ -17,7 +17,7 @@ from tests.suites_gate.writings import WRITINGS
 
 SIZES: Final = (2, 3, 5, 8, 30)
 LARGE: Final = 30
-"""With so many seats, a seventh of the tasks is played."""
+"""With so many seats, a tenth of the tasks is played."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +38,7 @@ def shared(family: TextFamily, instances: int, sizes: Sequence[int] = SIZES) -> 
     """Trials of each way to share that suits the family: `instances` tasks of each size, on topologies by turns."""
     found = dict[str, list[Shared]]()
     for seats in sizes:
-        for number in range(instances if seats < LARGE else -(-instances // 7)):
+        for number in range(instances if seats < LARGE else -(-instances // 10)):
             mind = Mind(family, _task(family, seats, number))
             for name in HONEST:
                 if suits(name, mind):

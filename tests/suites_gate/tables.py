@@ -131,7 +131,7 @@ def _strategies(families: Sequence[Measures], instances: int) -> ResultTable:
         )
     return ResultTable(
         "Ways to share",
-        f"Honest teams: {instances} tasks of each family and size (a seventh for {LARGE} seats), on all topologies "
+        f"Honest teams: {instances} tasks of each family and size (a tenth for {LARGE} seats), on all topologies "
         f"and in {len(WRITINGS)} ways to write by turns, in rounds, and with each message as a call. The means, and "
         "the family with the lowest credited outcome. A family fails where an outcome is below 1, or where a trial is "
         f"credited less than its outcome; except {', '.join(sorted(SHORT))}, which leave out what the answer rests on. "

@@ -12,7 +12,7 @@ from concord_evaluator.information.flow import Flow
 from concord_evaluator.information.losses import Losses
 from concord_evaluator.information.misleading import misleading
 from concord_evaluator.information.recogniser import as_found
-from concord_evaluator.information.values import normalised, values_in
+from concord_evaluator.information.values import read
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +118,7 @@ def _in_a_common_answer(
 
 def _named(answer: JsonValue, task: SuiteTask) -> Iterator[str]:
     """The seats that hold the values which an answer states."""
-    stated = {each.value for each in values_in(normalised(str(answer)))}
+    stated = {each.value for each in read(str(answer))[1]}
     return (holder for fact in task.facts if as_found(fact.value) in stated for holder in fact.holders)
 
 

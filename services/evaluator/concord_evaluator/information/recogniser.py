@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Final
 
 from concord.suite import Fact, Kind, SuiteTask, Value
-from concord_evaluator.information.values import Found, normalised, values_in
+from concord_evaluator.information.values import Found, read
 from concord_evaluator.information.wide_tables import columns, headed, within
 
 _SENTENCE_END: Final = re.compile(r"[.;!?](?=\s|$)|\n+")
@@ -77,7 +77,7 @@ class Recogniser:
         )
         self._limit = task.message_limit
         texts = (*task.briefs.values(), task.question, "\n".join(task.seats))
-        self._known = words | {found.value for text in texts for found in values_in(normalised(text))}
+        self._known = words | {found.value for text in texts for found in read(text)[1]}
         self._references = list(_references(task))
         """The facts that a brief states by a code in two sentences, and the codes."""
         self._telling = words | _capitalised("\n".join(texts))
@@ -85,8 +85,7 @@ class Recogniser:
 
     def stated(self, text: str) -> Stated:
         """The facts and values that a text states."""
-        plain = normalised(text[: self._limit])
-        found = values_in(plain)
+        plain, found = read(text[: self._limit])
         strange = self._strange(found)
         kept = [
             each
@@ -193,8 +192,7 @@ def _references(task: SuiteTask) -> Iterator[tuple[Fact, frozenset[Value]]]:
     """The facts with an anchor that some brief states by a code in two sentences, and the codes."""
     by_seat = {}
     for seat, brief in task.briefs.items():
-        plain = normalised(brief)
-        by_seat[seat] = _beside_codes(plain, values_in(plain))
+        by_seat[seat] = _beside_codes(*read(brief))
     for fact in task.facts:
         if fact.anchor is None:
             continue

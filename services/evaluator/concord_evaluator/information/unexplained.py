@@ -13,7 +13,7 @@ from concord.suite import Fact, Kind, SuiteTask, Value
 from concord.trace.vocabulary import is_figure, words_in
 from concord_evaluator.information.flow import Sent
 from concord_evaluator.information.recogniser import as_found
-from concord_evaluator.information.values import normalised, values_in
+from concord_evaluator.information.values import read
 
 _RECOGNISABLE: Final = frozenset({Kind.NUMBER, Kind.CODE, Kind.NAME, Kind.DATE})
 _BETWEEN: Final = r"(?:[\W_]|st|nd|rd|th|of|the)*"
@@ -51,7 +51,7 @@ def unexplained_in(task: SuiteTask, answers: Mapping[str, str], messages: Iterab
     texts = {text: _Text.of(text) for text in {text for each in received.values() for text in each}}
     found = []
     for seat in task.seats:
-        stated = {each.value for each in values_in(normalised(answers.get(seat, "")))}
+        stated = {each.value for each in read(answers.get(seat, ""))[1]}
         seen = _Seen([texts[text] for text in received[seat]])
         facts = tuple(
             fact.id
@@ -80,7 +80,7 @@ class _Text:
     def of(cls, text: str) -> "_Text":
         return cls(
             unicodedata.normalize("NFKC", text).casefold(),
-            frozenset(each.value for each in values_in(normalised(text)) if each.value.kind is not Kind.WORD),
+            frozenset(each.value for each in read(text)[1] if each.value.kind is not Kind.WORD),
             _numerals(text) >= _MOST_NUMERALS,
         )
 

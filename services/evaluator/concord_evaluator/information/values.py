@@ -2,7 +2,7 @@
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import date
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -16,6 +16,9 @@ SMALLEST_NUMBER: Final = 10_000
 
 _LONGEST_NUMBER: Final = 100
 """Digits of a number: a longer run is none. Python refuses to read thousands of digits, which ended evaluations."""
+
+_KEPT: Final = 4_000
+"""Characters of the longest texts whose values are kept."""
 
 _MONTH: Final = rf"{MONTH_PATTERN}\.?"
 _DAY: Final = r"\d{1,2}(?:st|nd|rd|th)?"
@@ -50,6 +53,19 @@ class Found(NamedTuple):
 def normalised(text: str) -> str:
     """A text without typographic variants and markup, and with numbers in digits, as `values_in` reads it."""
     return in_digits(_MARKUP.sub(" ", unicodedata.normalize("NFKC", text)))
+
+
+def read(text: str) -> tuple[str, Sequence[Found]]:
+    """A text as `normalised`, and its values. Short texts are kept: several parts of an evaluation read them."""
+    return _read_once(text) if len(text) <= _KEPT else _read(text)
+
+
+def _read(text: str) -> tuple[str, Sequence[Found]]:
+    plain = normalised(text)
+    return plain, values_in(plain)
+
+
+_read_once = lru_cache(maxsize=512)(_read)
 
 
 def respelled(plain: str) -> str:
