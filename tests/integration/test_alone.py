@@ -44,6 +44,11 @@ def lift_in(row: ResultRow) -> ControlRecord:
     return row.detail.scoring.lift
 
 
+def unknown_in(row: ResultRow) -> set[str]:
+    assert row.detail.verdict is not None
+    return {each.kind.value for each in row.detail.verdict.unknown}
+
+
 def test_a_team_whose_agent_needs_its_peers_has_lift(rows: dict[str, ResultRow]) -> None:
     lift = lift_in(rows["good"])
     assert (lift.control, lift.team, lift.value, lift.gap, lift.trials, lift.tasks) == ("alone", 1.0, 0.0, 1.0, 2, 2)
@@ -58,6 +63,11 @@ def test_a_team_whose_agent_knows_the_answer_has_none(rows: dict[str, ResultRow]
 def test_an_agent_that_calls_its_peers_past_the_gateway_is_not_known_to_be_alone(rows: dict[str, ResultRow]) -> None:
     lift = lift_in(rows["direct"])
     assert (lift.gap, lift.cut_off) == (0.0, None)
+    assert "not_alone" in unknown_in(rows["direct"])
+
+
+def test_what_the_team_added_is_unknown_unless_the_agent_was_alone(rows: dict[str, ResultRow]) -> None:
+    assert not {"teamwork", "not_alone"} & unknown_in(rows["good"])
 
 
 def test_controls_count_in_no_score_and_in_no_kind(rows: dict[str, ResultRow]) -> None:

@@ -173,7 +173,8 @@ def _of_an_outcome(inputs: _Inputs, score: float) -> Rating:
         rests_on = f"proven outcome {proven:.2f} of {outcome:.2f} ({by_whom})"
     elif conduct is not None:  # version 2
         rests_on += f" x conduct {conduct:.2f}"
-    if inputs.basis == "outcome_only" and not inputs.alone:
+    alone = inputs.lift is not None and inputs.lift.control == "alone"
+    if inputs.basis == "outcome_only" and not inputs.alone and not alone:
         rests_on += "; teamwork not measured"
     trials, unjudged = sum(inputs.judged.values()), inputs.judged.get("nobody", 0)
     notes = [lift_text(inputs.lift)] if inputs.lift is not None else []

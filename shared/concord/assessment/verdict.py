@@ -131,6 +131,8 @@ class UnknownKind(StrEnum):
     """Whether it would pass again: the interval of the score contains the pass mark."""
     TEAMWORK = "teamwork"
     """What the team added: the tasks are the user's own, and nobody did them alone."""
+    NOT_ALONE = "not_alone"
+    """What the team added: the starting agent may have reached its peers when it did the tasks alone."""
     NOT_ISOLATED = "not_isolated"
     """What the seats shared beside their messages."""
     STRUCTURE_ONLY = "structure_only"

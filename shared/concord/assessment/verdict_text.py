@@ -211,6 +211,7 @@ _UNKNOWN: Final[Mapping[UnknownKind, str]] = {
     UnknownKind.SPREAD: "How much the score varies cannot be told: {n} trial{s} of one task",
     UnknownKind.NEAR_MARK: "Whether it would pass again is open: the interval contains the mark",
     UnknownKind.TEAMWORK: "What the team added is not measured: nobody did the tasks alone",
+    UnknownKind.NOT_ALONE: "What the team added is open: nothing shows that the starting agent was without its peers",
     UnknownKind.NOT_ISOLATED: "What the {n} seat{s} shared beside their messages is not proven",
     UnknownKind.STRUCTURE_ONLY: "The pattern was given and not played, so only its structure is known",
 }

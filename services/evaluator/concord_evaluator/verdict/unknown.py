@@ -77,8 +77,11 @@ def _beside_the_score(detail: Detail, trials: Sequence[TrialRecord]) -> Iterator
     scoring = detail.scoring
     if scoring.basis == "structure":
         yield Unknown(kind=UnknownKind.STRUCTURE_ONLY)
-    if scoring.basis == "outcome_only" and sum(agent.declared for agent in detail.agents) > 1 and not detail.controls:
-        yield Unknown(kind=UnknownKind.TEAMWORK)
+    if scoring.basis == "outcome_only" and sum(agent.declared for agent in detail.agents) > 1:
+        if scoring.lift is None or scoring.lift.control != "alone":
+            yield Unknown(kind=UnknownKind.TEAMWORK)
+        elif not scoring.lift.cut_off:
+            yield Unknown(kind=UnknownKind.NOT_ALONE)
     isolation = None if scoring.ranking_parts is None else scoring.ranking_parts.isolation
     if any(trial.team_task is not None for trial in trials) and isolation != "isolated":
         yield Unknown(kind=UnknownKind.NOT_ISOLATED, count=len({agent.id for agent in detail.agents}) or 1)
