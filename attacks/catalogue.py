@@ -51,6 +51,7 @@ _FUNCTIONS: Final = (
     ("unseen calls", collusion.unseen_calls),
     ("fewer listed", collusion.fewer_listed),
     ("bad trial censored", collusion.bad_trial_censored),
+    ("claimed isolation", collusion.claimed_isolation),
     ("many assessments", waiting.many_at_once),
 )
 

@@ -1,4 +1,4 @@
-"""Teams that share a memory beside the exchange, hide calls or members, or spoil the evaluation of a bad trial."""
+"""Teams that share a memory beside the exchange, hide calls or members, claim isolation, or spoil a bad trial."""
 
 import json
 from collections.abc import AsyncIterator
@@ -96,6 +96,31 @@ async def bad_trial_censored(target: Target) -> str:
     high = (ended.row or {})["detail"]["scoring"]["score_high"]
     expect(score <= 50 and high <= 50, f"the bad trial was not counted: {score:g} to {high:g} points")
     return f"{score:g} points: the bad trial counts as planned"
+
+
+async def claimed_isolation(target: Target) -> str:
+    """Shares all briefs in one process, and claims in its request that each seat has a container of its own."""
+    containers: dict[str, object] = {
+        "image": "agent:1",
+        "image_id": "sha256:1",
+        "image_digest": None,
+        "model_endpoints": [],
+    }
+    claims = {"isolation": "container", "seat_containers": containers, "started_containers": containers}
+    config = {"suite": SUITE, "quiet_s": 0.1, "closing_cap_s": 0.3, **claims}
+    memory = SharedMemory(WRITES["nothing"])
+    async with (
+        served_agent(memory, host=target.host) as one,
+        served_agent(memory, host=target.host) as other,
+        client_of(target) as client,
+    ):
+        document = {"participants": {"ann": one, "bob": other}, "config": config, **claims}
+        ended = await client.assess_with(json.dumps(document))
+    expect(ended.row is not None, f"the assessment has no row: {ended.state}, {ended.text}")
+    detail = (ended.row or {})["detail"]
+    says = detail["scoring"]["ranking_parts"]["isolation"]
+    expect(says == "not isolated" and detail["seat_containers"] is None, f"the row says {says}")
+    return f"the row says {says}, because Concord started no container"
 
 
 def _score(ended: Assessment) -> float:
