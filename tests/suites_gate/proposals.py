@@ -83,7 +83,7 @@ class ProposingTeam(ScriptedTeam):
 
     def _downwards(self, number: int, seat: str, child: str) -> str:
         telling = self._telling(number, seat, child, frozenset(fact.id for fact in self._grounds))
-        below = [each for each in self._proposal if child in self.plan.route(each)]
+        below = [each for each in self._proposal if child in self.plan.route(each)] or list(self._proposal)[:1]
         answers = [answer_of(each, self._proposal[each]) for each in below]
         self._say(telling, text := self.written([*telling.facts, *answers]) or "What do you know?")
         return text

@@ -21,7 +21,8 @@ CONCLUDING: Final = re.compile(
     r"(?<![^\W_])(?:so[ _-]far|as yet|yet|until now|up to (?:now|here)|in all|altogether|together|total|subtotal|sum|"
     r"result|maximum|max|minimum|min|highest|lowest|largest|smallest|greatest|most|least|best|leads?|leading|combin\w+|"
     r"merg\w+|partial|intermediate|running|cumulative|overall|added up|comes? to|makes?|stand|conclu\w+|therefore|"
-    r"hence|thus|(?:lower|less|lighter|smaller|higher|more|heavier|greater) than|at (?:most|least))(?![^\W_])",
+    r"hence|thus|answers?|solutions?|(?:lower|less|lighter|smaller|higher|more|heavier|greater) than|at (?:most|least))"
+    r"(?![^\W_])",
     re.IGNORECASE,
 )
 """Words by which a sentence gives a result of several facts, or a bound for them, rather than one of them."""

@@ -70,6 +70,9 @@ def test_a_result_stands_for_facts_that_another_sentence_states() -> None:
     assert flow_of(task, MAXIMUM, [Sent("1", 1, a, TEAM[0], text, True)]).messages[0].facts == {third.id}
     told = [*sent((1, b, a, second.value.text)), Sent("2", 2, a, TEAM[0], text, True)]
     assert flow_of(task, MAXIMUM, told).messages[1].facts == {second.id, third.id}
+    named = Sent("2", 2, a, TEAM[0], f"Accepted, the answer is {third.value.text}.", True)
+    assert flow_of(task, MAXIMUM, [told[0], named]).messages[1].facts == {second.id, third.id}
+    assert flow_of(task, MAXIMUM, [named]).messages[0].facts == {third.id}, "who knows no other fact tells none"
 
 
 @pytest.mark.parametrize("bound", ["Mine are lower than {}.", "Here is nothing higher than {}.", "I have at most {}."])
