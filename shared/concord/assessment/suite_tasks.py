@@ -1,7 +1,7 @@
 """The tasks of a request, each followed by its controls; suites are named by manifest, family, or group of families."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
 from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -33,17 +33,25 @@ MAX_SOLO: Final = 10
 """Participants of which each is tried alone: the first ones, as they are declared."""
 
 
+SEAT_NAME: Final = re.compile(r"[A-Za-z](?:[\w.-]*\w)?", re.ASCII)
+"""The names that participants may have in tasks of families, whose texts name the seats. A number would be read as a
+value, and a name with a blank as several words."""
+
+
 def requested_tasks(config: AssessmentConfig, participants: Iterable[str] = ()) -> list[TaskSpec]:
     """The tasks of `config`, those of its `suite` among them, each followed by its controls.
 
-    `participants`: the names for solo controls. The config's values replace those of a manifest. Raises ValueError for
-    an unknown name, and for a control that none of the tasks can have.
+    `participants`: their names. The config's values replace those of a manifest. Raises ValueError for an unknown name,
+    for a control that none of the tasks can have, and for a participant whose name is none for a seat.
     """
     chosen = config.chosen_tasks()
     for name in config.suite or ():
         chosen = [*chosen, *_named(name)]
     _check_controls(config.controls, chosen)
-    solos = list(islice(participants, MAX_SOLO))
+    names = list(participants)
+    if any(task.family is not None for task in chosen):
+        _check_names(names)
+    solos = names[:MAX_SOLO]
     tasks = [each for task in chosen for each in _with_controls(task, config, solos)]
     if len({task.id for task in tasks}) < len(tasks):
         raise ValueError("a task has the id of another task's control")
@@ -55,6 +63,15 @@ def _check_controls(controls: Iterable[Control], tasks: Sequence[TaskSpec]) -> N
         if not any(task.is_own if control is Control.ALONE else task.family is not None for task in tasks):
             kind = "tasks of your own" if control is Control.ALONE else "tasks of families (`suite`)"
             raise ValueError(f"the control `{control}` is for {kind}, of which there are none")
+
+
+def _check_names(participants: Iterable[str]) -> None:
+    for name in participants:
+        if SEAT_NAME.fullmatch(name) is None:
+            raise ValueError(
+                f"the participant {name!r} needs another name: in tasks of families (`suite`), a name begins with a "
+                "letter, ends with a letter, a digit or `_`, and has only these, `.` and `-` between, and no blank"
+            )
 
 
 def manifest_of(tasks: Iterable[TaskSpec]) -> str | None:

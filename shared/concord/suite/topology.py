@@ -49,7 +49,8 @@ def neighbours_of(seats: Sequence[str], edges: Iterable[tuple[str, str]]) -> Nei
         if a != b:
             found[a].add(b)
             found[b].add(a)
-    neighbours = {seat: tuple(sorted(others)) for seat, others in found.items()}
+    # In the order of the seats, and not of their names, on which nothing may depend.
+    neighbours = {seat: tuple(other for other in seats if other in others) for seat, others in found.items()}
     if len(distances(neighbours, seats[0])) < len(seats):
         raise ValueError("the topology is not connected")
     return neighbours

@@ -135,7 +135,7 @@ class MinimalVertexCover(LinkFamily):
                 seat,
                 seat,
                 (
-                    *(f"guard of {other}" for other in sorted({seat, *found.values()})),
+                    *(f"guard of {other}" for other in neighbours if other in {seat, *found.values()}),
                     *(f"permit {each}" for each in sorted([*held[seat], *found])),
                 ),
             )

@@ -93,6 +93,13 @@ class TestSuite:
         config = AssessmentConfig.model_validate({"suite": "consensus", "controls": "solo"})
         assert [task.id for task in requested_tasks(config, ["a"])] == ["consensus"]
 
+    @pytest.mark.parametrize("name", ["My Agent", "12345", "agent-", "1st"])
+    def test_a_name_that_texts_cannot_hold_is_refused_in_tasks_of_families_alone(self, name: str) -> None:
+        with pytest.raises(ValueError, match="needs another name"):
+            requested_tasks(AssessmentConfig(suite=["maximum"]), ["agent", name])
+        own = AssessmentConfig.model_validate({"tasks": [{"id": "t", "text": "Count the trees."}]})
+        assert [task.id for task in requested_tasks(own, ["agent", name])] == ["t"]
+
     def test_an_unknown_name_is_refused_with_what_there_is(self) -> None:
         with pytest.raises(ValueError, match=r"'maximun', which is no manifest .*no group .*and no family"):
             requested_tasks(AssessmentConfig(suite=["maximun"]))

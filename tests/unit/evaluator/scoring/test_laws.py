@@ -1,13 +1,15 @@
 """Laws of scoring over whole trials and rows: which changes may raise a score, and which never do."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from concord.assessment import AssessmentPlan
 from concord.assessment.result_row import ResultRow
+from concord.assessment.results import MetricStatus
 from concord_evaluator.aggregate import make_row
 from tests.unit.evaluator.graphs import Team, chain, mesh, ring, star
 from tests.unit.evaluator.scoring.played import (
@@ -23,6 +25,7 @@ from tests.unit.evaluator.scoring.played import (
 )
 
 TRIALS = team_trials()
+RENAMED = dict(zip(NAMES, ("vic", "wes", "xia", "yan", "zoe"), strict=True))
 
 
 class TestOutcomeLeads:
@@ -85,6 +88,65 @@ class TestOnlyTheOutcomeCounts:
         assert after.pass_rate is None or before.pass_rate is None or after.pass_rate <= before.pass_rate
 
 
+@dataclass(frozen=True)
+class Declared:
+    """What a client and its participants say of themselves. It changes no answer."""
+
+    listed: int
+    """How many of the participants the client lists; the first got the task."""
+    reporting: frozenset[str]
+    """Who declares that it reports its calls."""
+    proxied: bool
+    """Whether the gateway gives participants addresses through which it sees their calls."""
+
+    def of(self, plan: AssessmentPlan) -> AssessmentPlan:
+        roster = [
+            entry.model_copy(update={"reports": entry.id in self.reporting}) for entry in plan.roster[: self.listed]
+        ]
+        return plan.model_copy(update={"roster": roster, "observed": self.proxied})
+
+
+DECLARED = st.builds(Declared, st.integers(1, len(NAMES)), st.frozensets(st.sampled_from(NAMES)), st.booleans())
+
+
+def figures(plan: AssessmentPlan, trial: TeamTrial) -> tuple[object, ...]:
+    """All figures of a row by which a team passes or is ranked."""
+    made = make_row(plan, [trial.verdict(1, plan)], [])
+    scoring = made.detail.scoring
+    scores = [each.overall_score for each in made.detail.trials]
+    return made.score, made.pass_rate, scores, made.detail.statistics, scoring.score_high, scoring.ranking_kind
+
+
+class TestInvariance:
+    """Without receipts, the same answers have the same score, whatever was declared and could be seen."""
+
+    @settings(max_examples=100)
+    @given(TRIALS, DECLARED, DECLARED, st.booleans())
+    def test_declarations_and_unseen_calls_change_no_figure(
+        self, trial: TeamTrial, one: Declared, other: Declared, seen: bool
+    ) -> None:
+        trial = replace(trial, agents=NAMES)
+        plan = planned([trial])
+        same = replace(trial, calls=trial.calls if seen else ())
+        assert figures(one.of(plan), trial) == figures(other.of(plan), same)
+
+    @given(TRIALS, st.permutations(sorted(RENAMED)))
+    def test_names_and_their_order_change_no_figure(self, trial: TeamTrial, order: list[str]) -> None:
+        trial = replace(trial, agents=NAMES)
+        others = dict(zip(NAMES, (RENAMED[name] for name in order), strict=True))
+        calls = [replace(each, caller=others[each.caller], callee=others[each.callee]) for each in trial.calls]
+        renamed = replace(trial, agents=tuple(others.values()), calls=tuple(calls))
+        assert figures(planned([renamed]), renamed) == figures(planned([trial]), trial)
+
+    @given(TRIALS)
+    def test_a_team_of_which_nobody_could_see_a_call_is_unknown_in_words_and_not_low(self, trial: TeamTrial) -> None:
+        trial = replace(trial, agents=NAMES, calls=(), reports=())
+        plan = Declared(len(NAMES), frozenset(), proxied=True).of(planned([trial]))
+        made = make_row(plan, [trial.verdict(1, plan)], []).detail
+        assert (made.coordination_status, made.coordination_quality) == (MetricStatus.UNDEFINED, None)
+        assert [warning for warning in made.warnings if "could" in warning or "/peers" in warning]
+
+
 def shaped(team: Callable[[int], Team], n: int) -> TeamTrial:
     """A team of this shape in which every call has a word that is new to its reader."""
     names, pairs = team(n)
@@ -103,9 +165,6 @@ def tree(n: int) -> Team:
 @pytest.mark.parametrize("team", [star, chain, tree, ring, mesh])
 def test_teams_of_every_shape_score_the_same_for_the_same_outcome(team: Callable[[int], Team], n: int) -> None:
     assert shaped(team, n).score == 1.0
-
-
-RENAMED = dict(zip(NAMES, ("vic", "wes", "xia", "yan", "zoe"), strict=True))
 
 
 @given(TRIALS)
