@@ -18,6 +18,9 @@ PROTOCOL_VERSION = "0.3"
 CARDS_TIMEOUT_S = 80.0
 """How long the platform's client waits for an agent's card."""
 
+CONNECTIONS_TIMEOUT_S = 10.0
+"""How long a participant may refuse connections, as at the gateway: it may be starting up."""
+
 CARD_INTERVAL_S = 0.5
 
 RECONNECT_S = 60.0
@@ -65,6 +68,34 @@ async def _wait_for_card(role: str, url: str, on_progress: Callable[[str], None]
             if now >= log_at:
                 on_progress(f"Waiting up to {timeout_s:.0f} s for {role} at {url}: {error}")
                 log_at = now + LOG_INTERVAL_S
+        else:
+            return
+        await asyncio.sleep(CARD_INTERVAL_S)
+
+
+async def wait_for_connections(
+    endpoints: Mapping[str, str], on_progress: Callable[[str], None], timeout_s: float = CONNECTIONS_TIMEOUT_S
+) -> None:
+    """Waits until every agent (base URL by role) accepts a connection, whatever it answers.
+
+    Raises AssessmentError with the first agent that does not in time.
+    """
+    await asyncio.gather(*(_wait_for_connection(role, url, on_progress, timeout_s) for role, url in endpoints.items()))
+
+
+async def _wait_for_connection(role: str, url: str, on_progress: Callable[[str], None], timeout_s: float) -> None:
+    began, told = monotonic(), False
+    while True:
+        try:
+            await fetch_card(url)
+        except (AgentTimeoutError, RemoteError):
+            return
+        except AgentUnreachableError as error:
+            if monotonic() > began + timeout_s:
+                raise AssessmentError(f"{role} cannot be reached at {url}: {error}") from error
+            if not told:
+                on_progress(f"Waiting up to {timeout_s:.0f} s for {role} at {url}: {error}")
+                told = True
         else:
             return
         await asyncio.sleep(CARD_INTERVAL_S)

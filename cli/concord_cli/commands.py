@@ -9,6 +9,7 @@ from pydantic import JsonValue, ValidationError
 from rich.table import Table
 
 from concord.assessment.result_row import ResultRow
+from concord.known_keys import did_you_mean
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.kept_files import keep_files
 from concord_cli.output_files import prepare_folder
@@ -49,6 +50,11 @@ async def run(
     prepare_folder(output)
     if by_oracle := is_played_by_oracle(scenario):
         progress.log(ORACLE_PLAYS)
+    if scenario.endpoints and not scenario.config.get("allow_missing"):
+        from concord_cli.assessment_client import wait_for_connections
+
+        progress.status("Contacting the running participants")
+        await wait_for_connections(scenario.endpoints, progress.log)
     # A2A takes a while to load: beside the start of the programs, and not before the scenario is known to be right.
     loading = asyncio.create_task(asyncio.to_thread(import_module, "concord_cli.assessment_client"))
     async with local_stack(scenario, free_stack_ports(scenario), progress, env=env) as stack:
@@ -159,11 +165,18 @@ def local_scenario(path: Path) -> ScenarioFile:
 def _check_team(path: Path, scenario: ScenarioFile) -> None:
     from concord_purple.teams import Function, TeamName
 
-    unknown = {each.function for each in scenario.local if each.function is not None} - set(Function)
-    if unknown:
-        raise UsageError(f"{path}: unknown function {', '.join(map(str, unknown))}: one of {', '.join(Function)}")
-    if scenario.team.wiring not in set(TeamName):
-        raise UsageError(f"{path}: team.wiring: unknown wiring {scenario.team.wiring}: one of {', '.join(TeamName)}")
+    for each in scenario.local:
+        if each.function is not None and each.function not in set(Function):
+            raise UsageError(
+                f"{path}: unknown function {each.function}: one of {', '.join(Function)}"
+                + did_you_mean(each.function, Function)
+            )
+    wiring = scenario.team.wiring
+    if wiring not in set(TeamName):
+        raise UsageError(
+            f"{path}: team.wiring: unknown wiring {wiring}: one of {', '.join(TeamName)}"
+            + did_you_mean(wiring, TeamName)
+        )
 
 
 def _show_result(

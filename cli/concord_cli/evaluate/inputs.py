@@ -11,6 +11,7 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from concord.assessment import AssessmentConfig
+from concord.known_keys import unknown_key
 from concord_cli.errors import UsageError
 from concord_cli.scenario.scenario_file import reasons
 from concord_evaluator.formats import (
@@ -135,13 +136,14 @@ def read_config(path: Path | None) -> AssessmentConfig:
     try:
         config = AssessmentConfig.model_validate(_parsed(path))
     except ValidationError as error:
-        raise UsageError(f"{path}: {reasons(error)}") from error
+        raise UsageError(f"{path}: {reasons(error, AssessmentConfig)}") from error
     except ValueError as error:
         raise UsageError(f"{path}: cannot be parsed: {error}") from error
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     if config.unknown_keys:
-        raise UsageError(f"{path}: unknown keys: {', '.join(config.unknown_keys)}")
+        unknown = (f"{key}: {unknown_key(key, [AssessmentConfig])}" for key in config.unknown_keys)
+        raise UsageError(f"{path}: {'; '.join(unknown)}")
     return config
 
 

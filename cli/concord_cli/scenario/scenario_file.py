@@ -6,7 +6,7 @@ second form, too: it starts each agent's `image`.
 """
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -25,12 +25,14 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from concord.assessment import MAX_PARTICIPANTS, AssessmentConfig, AssessmentRequest
+from concord.assessment.scorers import known_scorers
 from concord.assessment.seat_containers import MIN_SEATS
 from concord.assessment.seats import DEFAULT_SEATS
+from concord.assessment.suite_tasks import requested_tasks
+from concord.known_keys import MAX_LISTED, did_you_mean, known_keys, models_at, nearest, unknown_key
 from concord.wire.roster import RESERVED_IDS, ParticipantId
 from concord_cli.errors import UsageError
 from concord_cli.isolation.model_endpoints import ModelEndpoint
-from concord_cli.scenario.known_keys import known_keys, models_at, nearest_key, unknown_key
 
 Word = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_-]*$", max_length=64)]
 
@@ -220,14 +222,43 @@ def _parse(path: Path, document: dict[str, Any]) -> ScenarioFile:
 
 def check_config(path: Path, scenario: ScenarioFile) -> None:
     """Checks the config of a scenario against Concord's request. Raises UsageError, also for unknown keys."""
-    addresses = {each.role: str(each.endpoint or "http://127.0.0.1/") for each in scenario.participants}
+    addresses = {
+        each.role: str(each.endpoint or f"http://127.0.0.1:{number}/")
+        for number, each in enumerate(scenario.participants, start=1)
+    }
     try:
         request = AssessmentRequest.model_validate({"participants": addresses, "config": scenario.config})
     except ValidationError as error:
         raise UsageError(f"{path}: {reasons(error, AssessmentRequest)}") from error
-    if unknown := request.config.unknown_keys:
-        messages = (f"config.{key}: {unknown_key(key, [AssessmentConfig])}" for key in unknown)
-        raise UsageError(f"{path}: {'; '.join(messages)}")
+    unknown = (f"config.{key}: {unknown_key(key, [AssessmentConfig])}" for key in request.config.unknown_keys)
+    if faults := [*unknown, *_unknown_names(request.config)]:
+        raise UsageError(f"{path}: {'; '.join(faults)}")
+
+
+def _unknown_names(config: AssessmentConfig) -> Iterator[str]:
+    """The suites, scorers, evaluators and metrics that are not installed, which the stack would not have either."""
+    try:
+        requested_tasks(config)
+    except ValueError as error:
+        yield f"config: {error}"
+    known = known_scorers()
+    for number, task in enumerate(config.tasks or []):
+        if task.scorer is not None and task.scorer.name not in known:
+            yield f"config.tasks[{number}].scorer: {_unknown('scorer', task.scorer.name, known)}"
+    if config.evaluators or config.metrics:  # importing these takes as long as the start of a worker
+        from concord_evaluator.metrics import metric_ids
+        from concord_evaluator.pipeline import JUDGE, evaluator_ids
+
+        for key, chosen, known_ids in (
+            ("evaluator", config.chosen_evaluators(()), [*evaluator_ids(), JUDGE]),
+            ("metric", config.chosen_metrics(()), list(metric_ids())),
+        ):
+            yield from (f"config.{key}s: {_unknown(key, name, known_ids)}" for name in chosen if name not in known_ids)
+
+
+def _unknown(kind: str, name: str, known: Sequence[str]) -> str:
+    listed = f"; there are {', '.join(known)}" if len(known) <= MAX_LISTED else ""
+    return f"no {kind} is called {name!r}{did_you_mean(name, known) or listed}"
 
 
 def with_sample_agent(path: Path, scenario: ScenarioFile) -> ScenarioFile:
@@ -254,7 +285,7 @@ def check_spelling(path: Path, scenario: ScenarioFile) -> None:
     Raises UsageError.
     """
     known = known_keys([AssessmentConfig])
-    unknown = [key for key in scenario.config if key not in known and nearest_key(key, known)]
+    unknown = [key for key in scenario.config if key not in known and nearest(key, known)]
     if unknown:
         messages = (f"config.{key}: {unknown_key(key, [AssessmentConfig])}" for key in unknown)
         raise UsageError(f"{path}: {'; '.join(messages)}")

@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Final
 
+from concord.assessment.scorers import ENTRY_POINT_GROUP as SCORERS
+
 METRICS: Final = "concord.metrics"
 EVALUATORS: Final = "concord.evaluators"
-SCORERS: Final = "concord.scorers"
 """The groups of entry points by which packages extend an evaluation."""
 
 

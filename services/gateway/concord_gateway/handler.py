@@ -10,6 +10,7 @@ from opentelemetry.trace import Span
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import AssessmentRequest
 from concord.assessment.result_row import ResultRow
+from concord.assessment.unread_keys import unread_keys
 from concord.errors import StorageUnavailableError
 from concord.processes import Calls
 from concord.storage import ForeignDocumentError
@@ -144,6 +145,8 @@ class AssessmentHandler:
             return begun
         request, work = read or await self._read(message)
         await progress.tell(f"assessing {_participants(request)}")
+        for sentence in unread_keys(request.config, work.tasks):
+            await progress.tell(sentence)
         secret, started = self._settings.secret_of_tasks(), self._settings.started_containers
         plan, failures = await make_plan(request, work, self._participants, progress, secret, started)
         if plan.task_commitment is not None:

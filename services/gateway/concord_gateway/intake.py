@@ -1,12 +1,14 @@
 """Intake: turns a client's message into a validated assessment request, or into a reason for rejecting it."""
 
 import json
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from concord.a2a import IncomingMessage
 from concord.assessment import (
@@ -19,8 +21,9 @@ from concord.assessment import (
     time_limits,
 )
 from concord.assessment.plan import DRIVING_S
-from concord.assessment.scorers import PatternScorer, syntax_errors
+from concord.assessment.scorers import PatternScorer, known_scorers, syntax_errors
 from concord.assessment.suite_tasks import requested_tasks
+from concord.known_keys import did_you_mean, models_at, unknown_key
 from concord.processes import Calls, LimitExceededError, ProcessDiedError
 from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError
 from concord.wire.platform import SILENCE_S
@@ -44,7 +47,7 @@ def read_request(message: IncomingMessage) -> AssessmentRequest:
     if len(message.text_parts) != 1 or message.data_parts or message.other_parts:
         raise NotAnAssessmentError("send exactly one text part with JSON: {participants: {role: url}, config: {}}")
     try:
-        document = json.loads(message.text_parts[0])
+        document = json.loads(message.text_parts[0], object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise NotAnAssessmentError(f"the text is not JSON: {error}") from error
     if not isinstance(document, dict):
@@ -67,8 +70,10 @@ class Work:
 def plan_work(request: AssessmentRequest, scenarios: Scenarios) -> Work:
     """Plans the trials of a request.
 
-    Raises NotAnAssessmentError for too many trials, too little time, or a scenario that the gateway does not have.
+    Raises NotAnAssessmentError for too many trials, too little time, a scenario that the gateway does not have, or a
+    misspelt scorer.
     """
+    _check_scorers(request)
     try:
         tasks = list(map(scenarios.with_text, _tasks(request)))
         trials = plan_trials(request.config, tasks)
@@ -128,13 +133,37 @@ async def check_hosts(request: AssessmentRequest, peer_urls: PeerUrls) -> None:
             raise NotAnAssessmentError(f"participant {name!r}: {error}") from error
 
 
+def _check_scorers(request: AssessmentRequest) -> None:
+    """Raises NotAnAssessmentError for a scorer whose name resembles that of another one, and that is not installed.
+
+    One that resembles none may be installed where the evaluator runs.
+    """
+    known = known_scorers()
+    for number, task in enumerate(request.config.tasks or []):
+        name = None if task.scorer is None else task.scorer.name
+        if name not in {None, *known} and (close := did_you_mean(str(name), known)):
+            raise NotAnAssessmentError(f"config.tasks.{number}.scorer: no scorer is called {name!r}{close}")
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object of a document. Raises ValueError for a key that it has twice, of which one would be lost."""
+    document = dict(pairs)
+    if len(document) < len(pairs):
+        [(twice, _)] = Counter(key for key, _ in pairs).most_common(1)
+        raise ValueError(f"the key {twice!r} stands twice in one object")
+    return document
+
+
 def _complaints(error: ValidationError) -> str:
-    return _joined(
-        [
-            f"{'.'.join(str(part) for part in fault['loc']) or 'request'}: {fault['msg']}"
-            for fault in error.errors(include_url=False, include_input=False)
-        ]
-    )
+    faults = error.errors(include_url=False, include_input=False)
+    return _joined([f"{'.'.join(map(str, fault['loc'])) or 'request'}: {_complaint(fault)}" for fault in faults])
+
+
+def _complaint(fault: ErrorDetails) -> str:
+    if fault["type"] != "extra_forbidden":
+        return fault["msg"]
+    *above, key = fault["loc"]
+    return unknown_key(str(key), models_at(AssessmentRequest, above))
 
 
 def _joined(complaints: Sequence[str]) -> str:

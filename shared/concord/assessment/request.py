@@ -16,10 +16,11 @@ from concord.assessment.scorers import (
     named_scorer,
 )
 from concord.assessment.thresholds import Fraction, Thresholds
+from concord.known_keys import did_you_mean
 from concord.suite import MAX_DIFFICULTY, Topology
 from concord.wire.ids import Id
 from concord.wire.platform import RUN_S
-from concord.wire.roster import RESERVED_IDS, ParticipantId, RosterEntry
+from concord.wire.roster import RESERVED_IDS, ParticipantId, RosterEntry, normalise_url
 
 MAX_PARTICIPANTS = 100
 MAX_TASKS = 1000
@@ -277,7 +278,8 @@ class AssessmentConfig(BaseModel):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         if self.strict and self.unknown_keys:
-            raise ValueError(f"unknown keys (`strict` is set): {', '.join(self.unknown_keys)}")
+            unknown = (f"{key}{did_you_mean(key, type(self).model_fields)}" for key in self.unknown_keys)
+            raise ValueError(f"unknown keys (`strict` is set): {', '.join(unknown)}")
         if self.shard_index >= self.num_shards:
             raise ValueError("`shard_index` must be below `num_shards`")
         if self.tasks is not None and len({task.id for task in self.tasks}) != len(self.tasks):
@@ -333,6 +335,25 @@ class AssessmentRequest(BaseModel):
             raise ValueError(f"reserved names: {', '.join(sorted(taken))}")
         return participants
 
+    @field_validator("participants")
+    @classmethod
+    def _no_address_twice(cls, participants: dict[str, HttpUrl]) -> dict[str, HttpUrl]:
+        by_address = dict[str, str]()
+        for name, url in participants.items():
+            if (other := by_address.setdefault(normalise_url(str(url)), name)) != name:
+                raise ValueError(
+                    f"{other!r} and {name!r} have the same address, {url}: give each its own, or one of them `seats`"
+                )
+        return participants
+
+    @model_validator(mode="after")
+    def _seats_are_of_participants(self) -> Self:
+        seats = self.config.seats
+        if isinstance(seats, dict) and (strangers := sorted(seats.keys() - self.participants.keys())):
+            named = ", ".join(f"{name}{did_you_mean(name, self.participants)}" for name in strangers)
+            raise ValueError(f"`seats` names no participant: {named}")
+        return self
+
     @property
     def mode(self) -> Mode:
         """Ground truth where the first task is a pattern, else live."""
@@ -348,7 +369,8 @@ class AssessmentRequest(BaseModel):
         if self.mode is Mode.LIVE and not self.participants:
             raise ValueError("`participants` is empty: a live assessment needs at least one")
         if self.mode is Mode.LIVE and self.config.start not in {"all", *self.participants}:
-            raise ValueError(f"`start` is not a participant: {self.config.start!r}")
+            meant = did_you_mean(self.config.start, ["all", *self.participants])
+            raise ValueError(f"`start` is not a participant: {self.config.start!r}{meant}")
         return self
 
     @model_validator(mode="after")
@@ -370,7 +392,8 @@ class AssessmentRequest(BaseModel):
         asked = {name for name in self.participants if self.config.start in {"all", name}}
         named = [self.config.answer_from or [], *(task.answer_from or [] for task in self.config.tasks or [])]
         if strangers := sorted({name for names in named for name in names} - asked):
-            raise ValueError(f"`answer_from` names participants that do not get the task: {', '.join(strangers)}")
+            listed = ", ".join(f"{name}{did_you_mean(name, asked)}" for name in strangers)
+            raise ValueError(f"`answer_from` names participants that do not get the task: {listed}")
         return self
 
 

@@ -3,6 +3,7 @@
 import re
 import warnings
 from collections.abc import Mapping
+from importlib.metadata import entry_points
 from math import prod
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -178,6 +179,14 @@ SCORER_NAMES: Final = tuple(str(each.model_fields["name"].default) for each in _
 
 NEED_TARGET: Final = frozenset({"exact", "includes", "match", "numeric"})
 """The scorers that compare with a target, and so cannot do without one."""
+
+ENTRY_POINT_GROUP: Final = "concord.scorers"
+"""The group of entry points in which packages offer scorers."""
+
+
+def known_scorers() -> list[str]:
+    """The names of our own scorers, and of those that packages in this environment offer."""
+    return [*SCORER_NAMES, *sorted(entry.name for entry in entry_points(group=ENTRY_POINT_GROUP))]
 
 
 def _kind(value: object) -> str:

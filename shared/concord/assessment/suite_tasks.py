@@ -7,6 +7,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field
 
 from concord.assessment.request import MAX_TASKS, AssessmentConfig, Control, Exchange, FamilyTask, TaskSpec
+from concord.known_keys import did_you_mean
 from concord.suite import Group, installed_families, installed_manifests
 from concord.wire.ids import Id
 
@@ -94,6 +95,7 @@ def _named(name: str) -> list[TaskSpec]:
         raise ValueError(
             f"`suite` names {name!r}, which is no manifest ({', '.join(sorted(manifests))}), no group ({groups}) "
             "and no family (`concord tasks list` shows them)"
+            + did_you_mean(name, [*manifests, *Group, *(family.name for family in installed_families())])
         )
     return [TaskSpec(id=family.name, family=FamilyTask(name=family.name)) for family in families]
 

@@ -127,7 +127,7 @@ def test_a_config_may_be_toml_or_json(tmp_path: Path, name: str, text: str) -> N
         ("c.toml", "metrics = [", "cannot be parsed"),
         ("c.json", "{", "cannot be parsed"),
         ("c.toml", 'evidence = "hearsay"', "evidence: Input should be"),
-        ("c.toml", "metric = []", "unknown keys: metric"),
+        ("c.toml", "metric = []", "metric: unknown key; did you mean `metrics`"),
         ("c.yaml", "", "unknown file type: use .toml or .json"),
         ("nowhere.toml", None, "No such file"),
     ],

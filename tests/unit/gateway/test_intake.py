@@ -11,6 +11,7 @@ from concord.a2a import IncomingMessage
 from concord.assessment import AssessmentRequest
 from concord.assessment.instances import instance_of
 from concord.assessment.plan import AssessmentPlan
+from concord.assessment.unread_keys import unread_keys
 from concord.wire.roster import RosterEntry
 from concord_gateway.assistants import Scenarios
 from concord_gateway.intake import NotAnAssessmentError, Work, plan_work, read_request
@@ -55,6 +56,17 @@ def test_the_platforms_message_is_an_assessment() -> None:
         (message('{"participants": {"a": "no url"}}'), "participants.a"),
         (message('{"participants": {"a": "http://a"}, "config": {"num_runs": "many"}}'), "config.num_runs"),
         (message("[" * 100_000), "not JSON"),
+        (message('{"participants": {"a": "http://a", "a": "http://b"}}'), "the key 'a' stands twice"),
+        (message('{"participants": {"a": "http://x", "b": "http://x/"}}'), "'a' and 'b' have the same address"),
+        (
+            message('{"participants": {"a": "http://a"}, "config": {"tasks": [{"id": "t", "txt": "Go"}]}}'),
+            "config.tasks.0.txt: unknown key; did you mean `text`",
+        ),
+        (message('{"participants": {"ann": "http://a"}, "config": {"start": "an"}}'), "did you mean `ann`"),
+        (
+            message('{"participants": {"a": "http://a"}, "config": {"num_run": 3, "strict": true}}'),
+            "num_run; did you mean `num_runs`",
+        ),
     ],
 )
 def test_any_other_message_is_refused_with_the_reason(wrong: IncomingMessage, reason: str) -> None:
@@ -137,3 +149,27 @@ def with_config(config: object) -> str:
 def test_any_text_is_a_request_or_refused(text: str) -> None:
     with suppress(NotAnAssessmentError):
         read_request(message(text))
+
+
+def test_a_misspelt_scorer_is_refused_and_one_that_may_be_installed_elsewhere_is_not() -> None:
+    def planned(scorer: str) -> Work:
+        return work({"tasks": [{"id": "t", "text": "Go.", "target": "x", "scorer": scorer}]})[1]
+
+    with pytest.raises(NotAnAssessmentError, match=r"config\.tasks\.0\.scorer: .* did you mean `includes`"):
+        planned("include")
+    assert planned("phrases_of_ours").trials
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"task": "Go.", "num_run": 3}, ["config.num_run: unknown key; did you mean `num_runs`?"]),
+        ({"task": "Go.", "seats": 3}, ["config.seats has no effect: none of the tasks is of a family (`suite`)"]),
+        ({"suite": "quick", "seats": 3}, []),
+        ({"suite": "quick", "max_turns": 3}, ["config.max_turns has no effect: none of the tasks is a `scenario`"]),
+        ({"task": "Go."}, []),
+    ],
+)
+def test_each_key_that_nothing_reads_is_told_with_the_reason(config: dict[str, object], said: list[str]) -> None:
+    request, planned = work(config)
+    assert unread_keys(request.config, planned.tasks) == said

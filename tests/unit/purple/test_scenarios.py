@@ -22,7 +22,7 @@ def test_each_team_has_a_scenario_of_its_name(team: TeamName) -> None:
 @pytest.mark.parametrize("team", TeamName)
 def test_a_scenarios_config_has_only_known_keys_and_starts_with_the_coordinator(team: TeamName) -> None:
     shipped = scenario(team)
-    participants = {participant["name"]: "http://agent:9009" for participant in shipped["participants"]}
+    participants = {each["name"]: f"http://{each['name'].replace('_', '-')}:9009" for each in shipped["participants"]}
     request = AssessmentRequest.model_validate(
         {"participants": participants, "config": shipped["config"] | {"strict": True}}
     )

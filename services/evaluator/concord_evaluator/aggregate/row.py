@@ -5,7 +5,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from concord.assessment import AssessmentPlan, Mode
+from concord.assessment import AssessmentPlan
 from concord.assessment.jobs import TrialVerdict
 from concord.assessment.losses import Loss, cause_of
 from concord.assessment.plan import attempt_key
@@ -17,6 +17,8 @@ from concord.assessment.result_row import (
     Scoring,
     TaskRewards,
 )
+from concord.assessment.unread_keys import unread_keys
+from concord.known_keys import did_you_mean
 from concord_assistant.results import AssessmentResults
 from concord_evaluator.aggregate.controls import control_records, lift_of
 from concord_evaluator.aggregate.judgments import judgments_of, merged_judgment
@@ -190,8 +192,7 @@ def _warnings(plan: AssessmentPlan, trials: Sequence[JudgedTrial]) -> list[str]:
     config = plan.config
     of_trials = [f"{trial.record.trial_id}: {warning}" for trial in trials for warning in trial.warnings]
     return [
-        *_weight_warnings(plan),
-        *_unknown_warnings("config key", config.unknown_keys, ()),
+        *unread_keys(config, plan.tasks),
         *_unknown_warnings("evaluator", list(config.chosen_evaluators(())), (*evaluator_ids(), JUDGE)),
         *_unknown_warnings("metric", list(config.chosen_metrics(())), metric_ids()),
         *past_the_gateway(plan, [trial.record for trial in trials]),
@@ -199,10 +200,5 @@ def _warnings(plan: AssessmentPlan, trials: Sequence[JudgedTrial]) -> list[str]:
     ]
 
 
-def _weight_warnings(plan: AssessmentPlan) -> Iterator[str]:
-    if plan.config.weights and plan.mode is not Mode.GROUND_TRUTH:
-        yield "`weights` have no effect: the score is the proven outcome; they weigh the structure of a given pattern"
-
-
 def _unknown_warnings(kind: str, names: Sequence[str], known: Sequence[str]) -> Iterator[str]:
-    return (f"unknown {kind}: {name}" for name in dict.fromkeys(names) if name not in known)
+    return (f"unknown {kind}: {name}{did_you_mean(name, known)}" for name in dict.fromkeys(names) if name not in known)

@@ -10,7 +10,6 @@ from concord_evaluator.scorers.graded import MAX_EXPLANATION, Graded, ScorerFail
 from concord_evaluator.scorers.grading import grade, grade_answers
 from concord_evaluator.scorers.registry import (
     BUILT_IN_SCORERS,
-    ENTRY_POINT_GROUP,
     BrokenScorerError,
     Scorer,
     UnknownScorerError,
@@ -19,7 +18,6 @@ from concord_evaluator.scorers.registry import (
 
 __all__ = [
     "BUILT_IN_SCORERS",
-    "ENTRY_POINT_GROUP",
     "MAX_EXPLANATION",
     "BrokenScorerError",
     "Graded",

@@ -4,8 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any, Final
 
-from concord.assessment.scorers import SCORER_NAMES, PackageScorer
-from concord_evaluator.plugins import SCORERS, installed_plugins
+from concord.assessment.scorers import ENTRY_POINT_GROUP, SCORER_NAMES, PackageScorer
+from concord.known_keys import did_you_mean
+from concord_evaluator.plugins import installed_plugins
 from concord_evaluator.scorers.graded import Graded, ScorerFailedError, graded
 from concord_evaluator.scorers.json_scorer import grade_json
 from concord_evaluator.scorers.pattern_scorer import grade_pattern
@@ -21,11 +22,9 @@ BUILT_IN_SCORERS: Final[Mapping[str, Callable[[Any, Sequence[str], str], Graded]
 }
 """Each gets the task's choice of it with its options, the targets, and the answer."""
 
-ENTRY_POINT_GROUP: Final = SCORERS
-"""A package adds a scorer by an entry point in this group: `name = "module:function"`, a `Scorer`."""
-
 Scorer = Callable[..., tuple[float, str]]
-"""`scorer(answer, targets, **options)`: a value from 0 to 1, and in a line what was compared.
+"""A package adds one by an entry point in `ENTRY_POINT_GROUP`: `name = "module:function"`. It is called with
+`scorer(answer, targets, **options)`: a value from 0 to 1, and in a line what was compared.
 
 `answer` and `targets`, a sequence of strings that may be empty, come by position; the options of the task's `scorer` by
 keyword. A scorer sees one participant's answer at a time, which is never blank, and is deterministic.
@@ -60,6 +59,7 @@ def installed_scorer(name: str) -> Scorer:
         packaged = ", ".join(scorers) or "none"
         raise UnknownScorerError(
             f"no scorer is called {name!r}: there are {', '.join(SCORER_NAMES)}, and of installed packages {packaged}"
+            + did_you_mean(name, [*SCORER_NAMES, *scorers])
         )
     return scorers[name]
 

@@ -97,7 +97,7 @@ class TestOneTrial:
     def test_configured_weights_have_no_effect_and_cause_a_warning(self) -> None:
         weighed = row(mesh(3), weights={"communication": 1.0})
         assert weighed.score == row(mesh(3)).score
-        assert [warning for warning in weighed.detail.warnings if warning.startswith("`weights` have no effect")]
+        assert [warning for warning in weighed.detail.warnings if warning.startswith("config.weights has no effect")]
 
     def test_the_row_lists_every_agent_with_its_calls(self) -> None:
         hub, *spokes = row(star(4)).detail.agents
@@ -107,9 +107,13 @@ class TestOneTrial:
 
     def test_unknown_keys_evaluators_and_metrics_cause_warnings(self) -> None:
         warnings = row(
-            mesh(3), metrics=["density", "nonsense"], evaluators=["graph", "magic", "judge"], typo=1
+            mesh(3), metrics=["density", "nonsense"], evaluators=["graph", "magic", "judge"], num_run=1
         ).detail.warnings
-        assert warnings == ["unknown config key: typo", "unknown evaluator: magic", "unknown metric: nonsense"]
+        assert warnings == [
+            "config.num_run: unknown key; did you mean `num_runs`?",
+            "unknown evaluator: magic",
+            "unknown metric: nonsense",
+        ]
 
 
 class TestSeveralTrials:

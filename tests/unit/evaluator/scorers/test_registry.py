@@ -5,10 +5,9 @@ from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 
-from concord.assessment.scorers import SCORER_NAMES
+from concord.assessment.scorers import ENTRY_POINT_GROUP, SCORER_NAMES
 from concord_evaluator.scorers import (
     BUILT_IN_SCORERS,
-    ENTRY_POINT_GROUP,
     MAX_EXPLANATION,
     BrokenScorerError,
     ScorerFailedError,

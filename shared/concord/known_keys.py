@@ -1,13 +1,13 @@
-"""The keys that a document may have, for messages about unknown ones: `unknown key; did you mean `seats`?`."""
+"""The words that a document may have, for messages about unknown ones: `unknown key; did you mean `seats`?`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from typing import Any, Final, get_args
 
 from pydantic import AliasChoices, BaseModel
 
 CLOSE: Final = 0.6
-"""The minimum similarity of a suggested key (`difflib`); a suggestion below it would mislead."""
+"""The minimum similarity of a suggested word (`difflib`); a suggestion below it would mislead."""
 
 MAX_LISTED: Final = 12
 """The largest number of known keys that a message lists."""
@@ -16,14 +16,20 @@ MAX_LISTED: Final = 12
 def unknown_key(key: str, models: Sequence[type[BaseModel]]) -> str:
     """The message about an unknown key: the nearest key of these models, or all their keys if they are few."""
     known = known_keys(models)
-    if nearest := nearest_key(key, known):
-        return f"unknown key; did you mean `{nearest}`?"
+    if close := nearest(key, known):
+        return f"unknown key; did you mean `{close}`?"
     return f"unknown key; known: {', '.join(known)}" if 0 < len(known) <= MAX_LISTED else "unknown key"
 
 
-def nearest_key(key: str, known: Sequence[str]) -> str | None:
-    """The most similar known key; None if no key is similar."""
-    return next(iter(get_close_matches(key, known, n=1, cutoff=CLOSE)), None)
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The most similar known word; None if none is similar."""
+    return next(iter(get_close_matches(word, list(known), n=1, cutoff=CLOSE)), None)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """The end of a message about an unknown word: `; did you mean `includes`?`, or nothing."""
+    close = nearest(word, known)
+    return f"; did you mean `{close}`?" if close else ""
 
 
 def known_keys(models: Sequence[type[BaseModel]]) -> list[str]:
