@@ -15,7 +15,7 @@ from concord_cli.kept_files import keep_files
 from concord_cli.output_files import prepare_folder
 from concord_cli.results_file import write_results
 from concord_cli.row_text.brief import Brief
-from concord_cli.row_text.summary import summary
+from concord_cli.row_text.long_tables import tables
 from concord_cli.scenario.assistant import ORACLE_PLAYED, ORACLE_PLAYS, assistant_scenario, is_played_by_oracle
 from concord_cli.scenario.scenario_file import (
     ScenarioFile,
@@ -188,10 +188,15 @@ def _show_result(
     except ValidationError:
         progress.log(f"{len(results)} results are in {output}. They are not in Concord's format.")
         return
-    if verbose:
-        progress.print(summary(row))
-    progress.print(Brief(row, name))
+    show_row(row, name, progress, verbose=verbose)
     progress.log(f"The result is in {output}. To see all of it as a page, run `concord report {output}`")
+
+
+def show_row(row: ResultRow, name: str, progress: ProgressLog, *, verbose: bool) -> None:
+    """Prints the verdict of a row; `verbose`: all of it, after the long tables."""
+    if verbose:
+        progress.print(tables(row))
+    progress.print(Brief(row, name, whole=verbose))
 
 
 def _addresses(plan: StackPlan) -> Table:

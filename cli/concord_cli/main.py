@@ -283,6 +283,24 @@ def watch_collector(
         watch(collector, every)
 
 
+@app.command("summary")
+def summarise_results(
+    results: Annotated[
+        Path, typer.Argument(metavar="RESULTS", help="Results file (.json or .jsonl) to summarise.")
+    ] = RESULTS_FILE,
+    assessment: Annotated[
+        str | None, typer.Option(metavar="ID", help="Assessment or trace to summarise, if the file has several.")
+    ] = None,
+    verbose: Verbose = False,
+) -> None:
+    """Print the verdict of a result again, as at the end of a run."""
+    with exit_codes(), ProgressLog() as progress:
+        from concord_cli.commands import show_row
+        from concord_cli.results_file import chosen_row
+
+        show_row(chosen_row(results, assessment), results.stem, progress, verbose=verbose)
+
+
 @app.command("report")
 def report_results(
     results: Annotated[Path, typer.Argument(metavar="RESULTS", help="Results file (.json or .jsonl) to report on.")],

@@ -48,3 +48,19 @@ def read_rows(path: Path) -> list[ResultRow]:
         raise UsageError(f"{path}: {error.strerror}") from error
     except ValidationError as error:
         raise UsageError(f"{path}: not a results file of Concord: {shortened(reasons(error), 300)}") from error
+
+
+def chosen_row(path: Path, assessment_id: str | None) -> ResultRow:
+    """The only row of a results file, or that of an assessment. Raises UsageError."""
+    rows = read_rows(path)
+    if not rows:
+        raise UsageError(f"{path}: the file contains no result")
+    ids = ", ".join(shortened(row.detail.assessment_id, 120) for row in rows[:5]) + (", …" if len(rows) > 5 else "")
+    if assessment_id is None:
+        if len(rows) > 1:
+            raise UsageError(f"{path}: the file has {len(rows)} results: choose one with --assessment ({ids})")
+        return rows[0]
+    for row in rows:
+        if row.detail.assessment_id == assessment_id:
+            return row
+    raise UsageError(f"{path}: the file has no assessment {assessment_id!r}, only: {ids}")

@@ -25,6 +25,10 @@ BAR_INTERVAL_S: Final = 0.1
 """Between two updates: the reader counts every line, and drawing each would cost more than reading it."""
 
 
+WIDE: Final = 10_000
+"""The width of output that no terminal shows, so that no line of it is wrapped or cut."""
+
+
 class ProgressLog:
     """The log of one command, with the seconds since its start on each line. A context manager.
 
@@ -32,7 +36,7 @@ class ProgressLog:
     """
 
     def __init__(self, console: Console | None = None) -> None:
-        self.console = console or Console(highlight=False)
+        self.console = console or output_console(WIDE)
         self._began = monotonic()
         self._status: Status | None = None
 

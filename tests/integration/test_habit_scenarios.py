@@ -1,4 +1,4 @@
-"""The shipped scenarios with a faulty member: the summary names its seat and its fact."""
+"""The shipped scenarios with a faulty member: the verdict names its seat and its fact."""
 
 import shlex
 import tomllib
@@ -12,7 +12,8 @@ import pytest
 from rich.console import Console
 
 from concord.assessment.result_row import ResultRow
-from concord_cli.row_text.summary import summary
+from concord_cli.row_text.brief import Brief
+from concord_cli.row_text.long_tables import tables
 from concord_suites.agent import handler
 from concord_suites.habits import Habit
 from tests.security.assessing import request, row_of, task_of
@@ -41,7 +42,7 @@ def scenario(name: str) -> tuple[dict[str, Habit], dict[str, Any]]:
 
 
 async def played(name: str, redis_url: str, folder: Path) -> tuple[ResultRow, str]:
-    """The row of a scenario, and its summary on one line."""
+    """The row of a scenario, and its verdict and long tables on one line."""
     habits, config = scenario(name)
     async with (
         gateway(redis_url, folder, observe=False) as url,
@@ -51,7 +52,7 @@ async def played(name: str, redis_url: str, folder: Path) -> tuple[ResultRow, st
         task = await task_of(http, url, request(CLOSING | config, {"agent": agent}))
     row = ResultRow.model_validate(row_of(task))
     out = StringIO()
-    Console(file=out, width=200, highlight=False).print(summary(row))
+    Console(file=out, width=1000, highlight=False).print(Brief(row, name), tables(row))
     return row, " ".join(out.getvalue().split())
 
 
@@ -63,7 +64,7 @@ async def played(name: str, redis_url: str, folder: Path) -> tuple[ResultRow, st
         ("forgetful", "not_passed_on", "agent/3 was told and did not pass on: ", "agent/3"),
     ],
 )
-async def test_the_summary_names_the_faulty_seat_and_the_facts_that_only_it_could_pass_on(
+async def test_the_verdict_names_the_faulty_seat_and_the_facts_that_only_it_could_pass_on(
     name: str, cause: str, said: str, seat: str, redis_url: str, tmp_path: Path
 ) -> None:
     row, text = await played(name, redis_url, tmp_path)

@@ -52,11 +52,6 @@ def criteria_of(results: Iterable[AssessmentResults]) -> list[CriterionPoints]:
     return [_over_trials(scenario, of_trials) for (scenario, _), of_trials in grouped.items()]
 
 
-def losing(criteria: Iterable[CriterionPoints]) -> list[CriterionPoints]:
-    """The criteria that lost points, those with the most lost points first."""
-    return sorted((each for each in criteria if each.losing), key=lambda each: -each.lost)
-
-
 def dimension_points(results: Iterable[AssessmentResults]) -> dict[str, Score]:
     """The points by dimension, as sums over the trials."""
     found: defaultdict[Dimension, list[Score]] = defaultdict(list)

@@ -47,20 +47,6 @@ def _names(agents: Sequence[str]) -> str:
     return shown if len(agents) <= MAX_NAMES else f"{shown} and {len(agents) - MAX_NAMES} more"
 
 
-STRUCTURE_AND_SUCCESS: Final = (
-    "Structure does not predict success. The structural score of version 1 separated success from failure with an AUC "
-    "of .56 (95 %: .52 to .62) on 527 CooperBench runs, within task and arm, and .49 on those with messages. The AUC "
-    "was .51 on 541 LLM-teams runs, and .42 to .49 on three MARBLE sets (.5 is chance)."
-)
-"""How well the score of version 1, which measured structure, separates successful runs from failed ones.
-
-AUC: how often, of a success and a failure, the success has the higher score. The runs are public, and so are their
-benchmarks' verdicts on them.
-"""
-
-MORE_ON_STRUCTURE: Final = "docs/scoring.md"
-
-
 _WITHOUT_LABEL: Final[Mapping[MetricStatus, str]] = MappingProxyType(
     {MetricStatus.UNDEFINED: "not observed", MetricStatus.NOT_APPLICABLE: "one participant"}
 )

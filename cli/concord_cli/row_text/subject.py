@@ -38,9 +38,6 @@ def date_text(started_at: datetime | None) -> str | None:
     return f"{date.day} {date:%b} {date.year}, {date:%H:%M} UTC"
 
 
-NOT_ISOLATED: Final = "seats not isolated: what they share beside their messages is not proven"
-
-
 def size_text(detail: Detail) -> str:
     """The size of the team: `5 agents`, `5 seats in one process`, `5 seats, isolated`, `5 seats, not isolated`."""
     if not any(trial.team_task for trial in detail.trials):

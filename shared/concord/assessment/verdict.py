@@ -62,6 +62,19 @@ class CauseKind(StrEnum):
     """An answer is not right, and no cause could be shown."""
 
 
+WITHOUT_FACTS: Final = frozenset(
+    {
+        CauseKind.NOT_USED,
+        CauseKind.UNREADABLE,
+        CauseKind.NO_ANSWER,
+        CauseKind.AGENT_FAILED,
+        CauseKind.CONTRADICTED,
+        CauseKind.INVENTED,
+    }
+)
+"""The causes in team tasks that no list of facts explains."""
+
+
 class Evidence(VerdictRecord):
     """A piece of evidence: a lost fact, a quote, an error, or the explanation of a grade."""
 

@@ -37,11 +37,11 @@ DEEDS: Final[Mapping[CauseKind, str]] = {
 
 _COUNTED: Final[Mapping[CauseKind, str]] = {
     CauseKind.CALLS_FAILED: "call",
-    CauseKind.CRITERION: "time",
     CauseKind.UNEXPLAINED: "answer",
 }
-_OF_ANSWERS: Final = frozenset(
+_OF_TRIALS: Final = frozenset(
     {
+        CauseKind.CRITERION,
         CauseKind.EMPTY_ANSWER,
         CauseKind.NEVER_ASKED,
         CauseKind.DISAGREED,
@@ -57,11 +57,17 @@ _REPAIRS: Final[Mapping[CauseKind, str]] = {}
 
 @dataclass(frozen=True, slots=True)
 class CauseText:
-    """A cause in words: `agent/2`, `told nobody: the reading`, `20.0 points; 4 wrong parts in sort`."""
+    """A cause in words: `agent/2`, `told nobody: the reading`, `20.0 points`, `4 wrong parts, sort`."""
 
     subject: str
     text: str
-    cost: str
+    points: str
+    where: str
+
+    @property
+    def cost(self) -> str:
+        """What it cost, and where."""
+        return f"{self.points}; {self.where}" if self.where else self.points
 
     @property
     def sentence(self) -> str:
@@ -102,7 +108,8 @@ def cause_text(cause: Cause) -> CauseText:
         together = cause.kind in (CauseKind.DISAGREED, CauseKind.NEVER_ASKED)
         subject = (" and " if together else " or ").join(cause.agents) or "Nobody knows who"
     deed = DEEDS[cause.kind]
-    return CauseText(subject, f"{deed}: {evidence}" if evidence else deed, _cost(cause))
+    points = "points unknown" if cause.points is None else f"{cause.points:.1f} points"
+    return CauseText(subject, f"{deed}: {evidence}" if evidence else deed, points, _where(cause))
 
 
 def deed_text(cause: Cause) -> str:
@@ -175,15 +182,14 @@ def _evidence(cause: Cause) -> Iterator[str]:
         yield f"and {cause.evidence_omitted:,} more"
 
 
-def _cost(cause: Cause) -> str:
-    parts = ["points unknown" if cause.points is None else f"{cause.points:.1f} points"]
-    times = [] if cause.kind in _OF_ANSWERS else [_counted(cause.count, _COUNTED.get(cause.kind, "wrong part"))]
+def _where(cause: Cause) -> str:
+    """How often, in how many trials, of which task, and how certainly."""
+    times = [] if cause.kind in _OF_TRIALS else [_counted(cause.count, _COUNTED.get(cause.kind, "wrong part"))]
     if cause.trials_count > 1:
         times.append(_counted(cause.trials_count, "trial"))
     if cause.tasks and cause.part not in cause.tasks:
         times.append(cause.tasks[0] if len(cause.tasks) == 1 else _counted(len(cause.tasks), "task"))
-    parts += [", ".join(times)] if times else []
-    return "; ".join(parts if cause.certainty == "proven" else [*parts, cause.certainty])
+    return ", ".join(times if cause.certainty == "proven" else [*times, cause.certainty])
 
 
 def _structure_only(verdict: Verdict) -> bool:

@@ -6,7 +6,8 @@ import pytest
 
 from concord.assessment import Mode
 from concord.assessment.result_row import Figure, ResultRow, Scoring
-from concord.assessment.results import MetricStatus, ParticipantObservability, SubScore, TraceIntegrity
+from concord.assessment.results import MetricStatus, ParticipantObservability, SeatContainers, SubScore, TraceIntegrity
+from concord_cli.report import render
 from concord_cli.row_text.interactions import MAX_NAMES, coordination_label, no_calls_text, unobserved_text
 from concord_cli.row_text.score import (
     MAX_REASONS,
@@ -15,8 +16,10 @@ from concord_cli.row_text.score import (
     rating_of_trial,
     reasons_with_counts,
 )
+from concord_cli.row_text.subject import size_text
 from tests.rows import parts_of
-from tests.team_rows import ground_truth, half_judged, lone_participant, recorded, unjudged_and_unseen
+from tests.team_rows import ground_truth, half_judged, lone_participant, recorded, row_of, unjudged_and_unseen
+from tests.team_task_rows import flow_of, seat_names, team_task, trial_with, withholding_team
 from tests.unit.cli.rows import on_structure, row, trial, unjudged
 
 NUMBER = re.compile(r"\d")
@@ -198,3 +201,21 @@ def test_an_unjudged_rating_contains_no_figure(nobody: ResultRow) -> None:
 def test_a_trial_without_grading_can_be_rated() -> None:
     old = on_structure(version="1")
     assert rating_of_trial(old, trial(grading=None)).number == "80.0"
+
+
+def test_a_shared_process_is_said_beside_the_seats() -> None:
+    assert size_text(withholding_team().detail) == "5 seats in one process"
+
+
+def test_seats_are_said_to_be_isolated_only_where_the_row_names_their_containers() -> None:
+    apart = team_task(flow_of()).model_copy(update={"shared_process": False})
+    row = row_of(seat_names(5), trial_with(apart, outcome=1.0))
+    assert size_text(row.detail) == "5 seats, not isolated"
+    containers = SeatContainers(
+        image="agent:<1>", image_id="sha256:1", image_digest="sha256:2", model_endpoints=("https://api.example.com",)
+    )
+    row = row.model_copy(update={"detail": row.detail.model_copy(update={"seat_containers": containers})})
+    assert size_text(row.detail) == "5 seats, isolated"
+    page = render(row)
+    assert "agent:&lt;1&gt; (sha256:2)" in page
+    assert "only https://api.example.com" in page

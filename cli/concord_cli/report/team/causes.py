@@ -7,9 +7,9 @@ from typing import Final
 
 from concord.assessment.results import TrialRecord
 from concord.assessment.team_results import PartFailure, TeamTaskRecord
+from concord.assessment.verdict import WITHOUT_FACTS
 from concord_cli.display_text import named, on_one_line
 from concord_cli.report.calls import CallName
-from concord_cli.row_text.team_tasks import WITHOUT_FACTS
 
 MAX_LINES: Final = 60
 """Limit of the lines of a table of failures."""

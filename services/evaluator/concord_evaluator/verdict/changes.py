@@ -10,7 +10,7 @@ REPAIRED: Final[frozenset[CauseKind]] = frozenset()
 
 
 def changes_for(causes: Iterable[Cause]) -> list[Change]:
-    """A change for each cause that a change repairs, or that has a step to look at."""
+    """A change for each cause that a change repairs, or that has a step to look at and no quote from it."""
     return [
         Change(
             kind=cause.kind,
@@ -20,5 +20,5 @@ def changes_for(causes: Iterable[Cause]) -> list[Change]:
             repairs=cause.kind in REPAIRED,
         )
         for cause in causes
-        if cause.kind in REPAIRED or cause.steps
+        if cause.kind in REPAIRED or (cause.steps and all(each.step_id is None for each in cause.evidence))
     ]

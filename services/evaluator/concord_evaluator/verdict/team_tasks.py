@@ -1,14 +1,10 @@
 """The causes of what a trial of a family's task lost: where facts were lost, and answers that are not proven."""
 
 from collections import Counter
-from typing import Final
 
 from concord.assessment.team_results import PartFailure, TeamTaskRecord
-from concord.assessment.verdict import CauseKind, Evidence
+from concord.assessment.verdict import WITHOUT_FACTS, CauseKind, Evidence
 from concord_evaluator.verdict.found import Found
-
-WITHOUT_FACTS: Final = frozenset({"not_used", "unreadable", "no_answer", "agent_failed", "contradicted", "invented"})
-"""The causes that no list of facts explains."""
 
 
 def causes_of_team_task(record: TeamTaskRecord, lost: float) -> list[Found]:
@@ -35,9 +31,10 @@ def causes_of_team_task(record: TeamTaskRecord, lost: float) -> list[Found]:
 
 
 def _of_failure(failure: PartFailure, share: float) -> Found:
-    facts = () if failure.cause in WITHOUT_FACTS else failure.facts
+    kind = CauseKind(failure.cause)
+    facts = () if kind in WITHOUT_FACTS else failure.facts
     return Found(
-        kind=CauseKind(failure.cause),
+        kind=kind,
         agents=tuple(failure.seats),
         certainty="proven",
         points=share if failure.lost is None else 100 * failure.lost,

@@ -38,7 +38,7 @@ from concord_assistant.results import DIMENSIONS
 from concord_cli.report import render
 from concord_cli.row_text.assistant_results import scenario_results
 from concord_cli.row_text.brief import MAX_LINES, Brief
-from concord_cli.row_text.summary import summary
+from concord_cli.row_text.long_tables import tables
 from concord_cli.view.runs import Run, comparable, line_of
 from tests.assistant_rows import assistant_in_two_trials, assistant_team, lone_assistant, row_with, troubled_day
 from tests.team_rows import (
@@ -372,7 +372,7 @@ def test_even_an_inconsistent_row_has_a_page_whose_links_all_resolve(inconsisten
 def assert_brief(row: ResultRow) -> None:
     """Checks that the end of a run shows the row, and within its limit of lines."""
     out = StringIO()
-    Console(file=out, width=80).print(Brief(row, "run"))
+    Console(file=out, width=80, force_terminal=True).print(Brief(row, "run"))
     assert len(out.getvalue().splitlines()) <= MAX_LINES
 
 
@@ -451,5 +451,5 @@ def test_even_inconsistent_results_of_scenarios_have_a_page_and_a_summary(incons
     assert parsed.unclosed == []
     assert len(ids) == len(set(ids))
     assert {href.removeprefix("#") for href in parsed.values("href")} <= set(ids)
-    Console(file=StringIO()).print(summary(row))
+    Console(file=StringIO()).print(tables(row))
     assert_brief(row)
