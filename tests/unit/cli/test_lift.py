@@ -10,7 +10,6 @@ from concord_cli.report.page import page_of
 from concord_cli.row_text.brief import Brief
 from concord_cli.row_text.lift import lift_text
 from concord_cli.row_text.score import rating_of
-from concord_cli.row_text.summary import summary
 from tests.team_rows import mesh_of_five
 from tests.team_task_rows import withholding_team
 
@@ -86,11 +85,10 @@ class TestPlaces:
         return row.model_copy(update={"detail": row.detail.model_copy(update={"scoring": scoring})})
 
     @pytest.mark.parametrize("control", ["alone", "solo"])
-    @pytest.mark.parametrize("place", ["summary", "end of a run", "page"])
+    @pytest.mark.parametrize("place", ["end of a run", "page"])
     def test_they_are_shown_with_their_intervals(self, place: str, control: str) -> None:
         row, out = self.row(control), StringIO()
         shown = {
-            "summary": summary(row),
             "end of a run": Brief(row, "council"),
             "page": "\n".join(page_of(row).head.score_notes),
         }
