@@ -1,13 +1,13 @@
 """Connectivity: which of several stations each seat's village can reach by roads that different seats know."""
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import cycle
 from typing import ClassVar, Final
 
 from pydantic import JsonValue
 
-from concord.suite import Answers, Draw, Fact, Group, Neighbours, Part
+from concord.suite import Answers, Draw, Fact, Group, Neighbours, Part, SuiteTask, Value
 from concord.suite.value import code, word
 from concord_suites.all_to_all.pairs import drawn_pair
 from concord_suites.answers import as_code
@@ -161,6 +161,22 @@ class Connectivity(OneAnswerFamily):
     def read_answer(self, answer: JsonValue) -> JsonValue:
         """A call sign."""
         return as_code(answer)
+
+    def implied(self, task: SuiteTask, known: Collection[Fact], stated: Collection[Value]) -> frozenset[str]:
+        """The roads from a place to a station follow from the place and the call sign, with no other place but the
+        station's."""
+        stations = {fact.id.removeprefix("station of "): fact for fact in task.facts if fact.anchor is None}
+        parents = dict(fact.id.split()[2::2] for fact in task.facts if fact.anchor is not None)
+        signs = {place: fact for place, fact in stations.items() if fact.value in stated}
+        named = {place for place in {*parents, *stations} if word(place.casefold()) in stated} if signs else set[str]()
+        ids, found = {fact.id for fact in known}, set[str]()
+        for home in named & set(parents):
+            way = _way(home, parents)
+            root = parents[way[-1]]
+            needs = {*(f"road from {place} to {parents[place]}" for place in way), f"station of {root}"}
+            if root in signs and named <= {home, root} and needs <= ids:
+                found |= needs
+        return frozenset(found)
 
 
 def _way(home: str, parents: Mapping[str, str]) -> list[str]:

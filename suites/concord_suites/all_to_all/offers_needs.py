@@ -1,12 +1,12 @@
 """Offers and needs: the only way to give each stall an item that it takes, with lists known to their stalls alone."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Final
 
 from pydantic import JsonValue
 
-from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part
-from concord.suite.value import name, number
+from concord.suite import Answers, Draw, Fact, Grade, Group, Kind, Neighbours, Part, SuiteTask, Value
+from concord.suite.value import name, number, word
 from concord_suites.answers import as_word
 from concord_suites.family import Drawn, Setting, TextFamily, grade_each
 from concord_suites.grammar import Fresh, Statement
@@ -153,6 +153,17 @@ class OffersNeeds(TextFamily):
         right = {seat: str(each) for seat, each in key.items()} if isinstance(key, dict) else {}
         stalls = tuple(right.values())
         return grade_each(answers, right, lambda answer: as_word(answer, stalls))
+
+    def implied(self, task: SuiteTask, known: Collection[Fact], stated: Collection[Value]) -> frozenset[str]:
+        """What makes a stall the partner of another follows from the two names, with no other stall and no item."""
+        stalls = {fact.holders[0]: fact.anchor.text for fact in task.facts if fact.anchor}
+        named = {stall for stall in stalls.values() if word(stall.casefold()) in stated}
+        partners: Mapping[str, JsonValue] = task.key if isinstance(task.key, dict) else {}
+        if len(named) != 2 or any(value.kind is Kind.NUMBER for value in stated):
+            return frozenset()
+        ids = {fact.id for fact in known}
+        told = [part for part in task.parts if {stalls[part.seat], partners[part.seat]} == named]
+        return frozenset(need for part in told if ids.issuperset(part.needs) for need in part.needs)
 
 
 def _of_kind(fresh: Fresh, kind: int) -> int:

@@ -1,12 +1,13 @@
 """Split budget: which requests of all seats a budget grants in the order of their priorities."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import ClassVar, Final
 
 from pydantic import JsonValue
 
-from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours
+from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, SuiteTask, Value
 from concord.suite.value import code, number
 from concord_suites.answers import as_list, read_each
 from concord_suites.family import Drawn, Setting, TextFamily
@@ -145,6 +146,17 @@ class SplitBudget(TextFamily):
             named, right = {each.upper() for each in items}, everything - granted[seat]
             parts[seat] = max(0, len(named & right) - len(named - right)) / len(right)
         return Grade(parts, unreadable)
+
+    def implied(self, task: SuiteTask, known: Collection[Fact], stated: Collection[Value]) -> frozenset[str]:
+        """The first granted requests follow from their codes and from what is left of the budget after them."""
+        left = next(each.number("budget") for each in self.read(task.question) if each.statement == QUESTION.name)
+        ids, done = {fact.id for fact in known}, list[str]()
+        found = frozenset[str]()
+        for fact in takewhile(lambda fact: fact.id in ids and fact.anchor in stated, task.facts):
+            left, done = left - int(fact.value.text), [*done, fact.id]
+            if number(left) in stated:
+                found = frozenset(done)
+        return found
 
 
 def _written(draw: Draw, difficulty: int, request: Request) -> list[str]:

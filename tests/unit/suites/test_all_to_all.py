@@ -8,8 +8,8 @@ from itertools import combinations, pairwise, permutations
 import pytest
 from pydantic import JsonValue
 
-from concord.suite import SuiteTask
-from concord.suite.value import number, word
+from concord.suite import SuiteTask, Value
+from concord.suite.value import code, number, word
 from concord_suites.all_to_all.connectivity import Connectivity
 from concord_suites.all_to_all.logic_grid import LogicGrid
 from concord_suites.all_to_all.meeting import Meeting
@@ -117,6 +117,56 @@ def test_a_stretch_follows_from_its_length_and_the_names_of_its_places() -> None
         assert family.implied(task, task.facts, [length, *names[:2]]) == frozenset()
         assert family.implied(task, task.facts, names) == frozenset()
         assert family.implied(task, task.facts[1:], [length, *names]) == frozenset(), "its sender knows one of them"
+
+
+def words(*names: object) -> list[Value]:
+    """Names as they are found in text."""
+    return [word(str(each).casefold()) for each in names]
+
+
+def test_the_roads_to_a_station_follow_from_a_place_and_its_call_sign() -> None:
+    family = Connectivity()
+    for task in small_tasks(family):
+        for part in task.parts:
+            home, sign = part.needs[0].split()[2], code(str(key_of(task)[part.seat]))
+            root = part.needs[-1].split()[-1]
+            told = family.implied(task, task.facts, [sign, *words(home, root)])
+            assert told == family.implied(task, task.facts, [sign, *words(home)]) == set(part.needs)
+            assert family.implied(task, task.facts, [sign]) == frozenset()
+            assert family.implied(task, task.facts, words(home, root)) == frozenset()
+            others = [fact.id.split()[2] for fact in task.facts if fact.anchor and fact.id not in part.needs]
+            for other in others:
+                assert family.implied(task, task.facts, [sign, *words(home, other)]) == frozenset()
+            known = [fact for fact in task.facts if fact.id != part.needs[-1]]
+            assert family.implied(task, known, [sign, *words(home)]) == frozenset()
+
+
+def test_the_first_requests_follow_from_their_codes_and_what_they_leave() -> None:
+    family = SplitBudget()
+    for task in small_tasks(family):
+        budget = next(each.number("budget") for each in family.read(task.question) if each.statement == "question")
+        first, second = task.facts[:2]
+        left = number(budget - int(first.value.text) - int(second.value.text))
+        codes = [each.anchor for each in (first, second) if each.anchor]
+        assert family.implied(task, task.facts, [left, *codes]) == {first.id, second.id}
+        assert family.implied(task, task.facts, [left, codes[0]]) == frozenset()
+        assert family.implied(task, task.facts, codes) == frozenset()
+        assert family.implied(task, [second], [left, *codes]) == frozenset()
+
+
+def test_a_partner_follows_from_two_names_alone() -> None:
+    family = OffersNeeds()
+    for task in small_tasks(family):
+        stalls = {fact.holders[0]: fact.anchor.text for fact in task.facts if fact.anchor}
+        for part in task.parts:
+            pair = words(stalls[part.seat], key_of(task)[part.seat])
+            assert family.implied(task, task.facts, pair) >= set(part.needs)
+            assert family.implied(task, task.facts, pair[:1]) == frozenset()
+            assert family.implied(task, task.facts, [*pair, task.facts[0].value]) == frozenset()
+            known = [fact for fact in task.facts if fact.id != part.needs[0]]
+            assert not set(part.needs) <= family.implied(task, known, pair)
+        if len(stalls) > 2:
+            assert family.implied(task, task.facts, words(*stalls.values())) == frozenset()
 
 
 def test_every_piece_of_the_shortest_way_is_at_another_seat() -> None:
