@@ -12,6 +12,7 @@ SECTIONS = (
     "assessments",
     "collector",
     "defences",
+    "detectable",
     "environment",
     "evaluator",
     "power",

@@ -97,11 +97,12 @@ def _verdict(scope: Scope) -> str:
 
 
 def _interval(scope: Scope) -> str | None:
-    """The interval of a row's score: `70 to 92`."""
+    """The interval of a row's score, and what it can show: `70 to 92, which shows differences of 15 points`."""
     known = scope.row.detail.statistics
     if scope.trial_id is not None or known.score_low is None or known.score_high is None:
         return None
-    return f"{known.score_low:.0f} to {known.score_high:.0f}"
+    shows = "" if known.detectable is None else f", which shows differences of {known.detectable:.0f} points"
+    return f"{known.score_low:.0f} to {known.score_high:.0f}{shows}"
 
 
 def _passed(scope: Scope) -> str | None:

@@ -29,6 +29,7 @@ from concord.suite import (
 from concord.suite.draw import SECRET_BYTES
 from concord_cli.errors import UsageError
 from concord_cli.results_file import read_rows
+from concord_cli.tasks.detectable import detectable_text
 from concord_cli.tasks.secrets import revealed_secret
 
 CHARACTERS_PER_TOKEN: Final = 4
@@ -155,6 +156,7 @@ def print_estimate(
         f"\n{trials} trial(s) of each: {calls:,} calls, {read:,} tokens read and {written:,} written, "
         f"{turns * turn_s / 60:.1f} min at {turn_s:g} s a turn. A team that needs {more}."
     )
+    console.print(detectable_text(suite[0] if len(suite) == 1 else "", len(estimates), trials))
 
 
 def print_secrets(results: Path, folder: Path) -> None:

@@ -192,6 +192,9 @@ class Statistics(Record):
     score_low: float | None
     score_high: float | None
     score_method: Literal["t", "clustered t"] | None
+    detectable: Annotated[float, Field(ge=0, le=100)] | None = None
+    """The difference in points that a comparison with another row of as many trials, on the same puzzles, shows in 80 %
+    of cases, if the differences scatter as this row's scores do. Null if not even the whole scale would show."""
     pass_power: list[PassPower]
 
 

@@ -14,6 +14,7 @@ from concord_evaluator.aggregate.ranking import ranking_kind
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.scoring import SCORING_VERSION
 from concord_evaluator.statistics import Confidence, Interval, confidence_in, mean_interval, pass_power, rate_interval
+from concord_evaluator.statistics.detectable import detectable_difference, likely_spread
 
 _BASIS: dict[Mode, Basis] = {Mode.LIVE: "outcome", Mode.GROUND_TRUTH: "structure", Mode.RECORDED: "recorded"}
 
@@ -158,8 +159,14 @@ def statistics_of(scores: Scores) -> Statistics:
         score_low=None if low is None else 100 * max(0.0, low.low),
         score_high=None if high is None else 100 * min(1.0, high.high),
         score_method=None if low is None or low.method == "wilson" else low.method,
+        detectable=_detectable([trial.low for trial in trials]),
         pass_power=[PassPower(k=k, value=value) for k, value in powers if value is not None],
     )
+
+
+def _detectable(scores: Sequence[float]) -> float | None:
+    difference = detectable_difference(likely_spread(scores), len(scores)) if scores else None
+    return None if difference is None else 100 * difference
 
 
 def confidence_of(scores: Scores, usable: Sequence[JudgedTrial], mode: Mode) -> Confidence:

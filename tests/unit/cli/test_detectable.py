@@ -1,0 +1,29 @@
+"""What `concord tasks estimate` says of detectable differences: the figures of the benchmark."""
+
+import re
+from pathlib import Path
+
+from concord.suite import installed_manifests
+from concord_cli.tasks.detectable import SPREADS, detectable_text
+
+TABLE = Path("docs/benchmarks.md").read_text(encoding="utf-8").partition("<!-- detectable -->")[2]
+
+
+def test_the_spreads_are_those_of_the_benchmark() -> None:
+    assert SPREADS.keys() == installed_manifests().keys()
+    for manifest, spreads in SPREADS.items():
+        lines = re.findall(rf"^\| {manifest} \| \S+ \| (\d+) \| (\S+) \|", TABLE, re.MULTILINE)
+        measured = [(int(score), float(deviation)) for score, deviation in lines]
+        assert list(spreads) == [max(measured), min(measured)]
+
+
+def test_one_run_of_the_standard_manifest_shows_less_than_six() -> None:
+    text = detectable_text("standard-1", tasks=24, runs=1)
+    assert "1 run(s) show differences of 15 to 27 points" in text
+    assert "6 runs show differences of 6 to 11 points" in text
+    assert "runs show" not in detectable_text("standard-1", tasks=24, runs=6).partition(";")[2]
+
+
+def test_a_suite_that_nobody_measured_is_said_to_be_taken_for_another() -> None:
+    assert "if they scatter as those of standard-1 do" in detectable_text("maximum", tasks=1, runs=1)
+    assert "1 run(s) show no difference" in detectable_text("maximum", tasks=1, runs=1)
