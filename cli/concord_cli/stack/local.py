@@ -59,7 +59,6 @@ async def local_stack(
         redis = choose_redis(os.environ, folder.path / "redis", ports.redis)
         progress.log(redis.description)
         run_id = uuid4().hex
-        isolation = await _prepared(scenario, folder, progress)
         plan = plan_stack(
             scenario,
             ports,
@@ -69,16 +68,15 @@ async def local_stack(
             os.environ,
             run_id,
             separate=separate,
-            isolation=isolation,
+            isolation=await _prepared(scenario, folder, progress),
             task_secret=task_secret,
         )
         async with _containers(scenario, plan, run_id, progress), Supervisor(folder, progress.log) as supervisor:
             progress.status(f"Starting {sum(map(len, plan.groups))} programs")
             try:
                 await start_redis(redis, supervisor)
-                if plan.relays:
-                    supervisor.start(plan.relays)
-                    await supervisor.ready()
+                supervisor.start(plan.relays)
+                await supervisor.ready()
                 for group in plan.groups:
                     supervisor.start(replace(program, env={**program.env, **(env or {})}) for program in group)
                 await supervisor.ready()

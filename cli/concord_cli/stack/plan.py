@@ -97,25 +97,13 @@ def plan_stack(
         **_allowed_team(services.host, ports.agents.values(), allowed_hosts),
         **({} if task_secret is None else {TASK_SECRET: task_secret}),
     }
-    for_agents = {name: value for name, value in environment.items() if name != TASK_SECRET}
     started = {role: _url(port) for role, port in ports.agents.items()}
-    addresses = {**started, **scenario.endpoints}
     isolated = None
     if isolation is not None:
         isolated = isolation.seats(ports.agents, {"gateway": gateway_url, "collector": collector_url}, run_id)
-        env["CONCORD_STARTED_CONTAINERS"] = StartedContainers(
-            urls=frozenset(started.values()), containers=isolated.containers
-        ).model_dump_json()
-    seats = {seat.role: seat for seat in isolated.seats} if isolated is not None else {}
-    team = []
-    for each in scenario.local:
-        port, variables = ports.agents[each.role], variables_of(each.role, each.env, for_agents)
-        seat = seats.get(each.role)
-        image = isolated.containers.image_id if isolated is not None else each.image or ""
-        container = (*docker_run(run_id, HOST_NETWORK if seat is None else seat_options(seat), variables), image)
-        command = _command(each, port, scenario.team.wiring, addresses, container)
-        probe = HttpProbe(_url(port).rstrip("/") + _CARD)
-        team.append(Program(each.role, command, variables, probe, hidden=frozenset({TASK_SECRET})))
+        known = StartedContainers(urls=frozenset(started.values()), containers=isolated.containers)
+        env["CONCORD_STARTED_CONTAINERS"] = known.model_dump_json()
+    team = _team(scenario, ports.agents, {**started, **scenario.endpoints}, environment, run_id, isolated)
     return StackPlan(
         groups=_separate(services, gateway_url, env, team)
         if separate
@@ -128,6 +116,29 @@ def plan_stack(
             each.role: scenario.endpoints.get(each.role) or started[each.role] for each in scenario.participants
         },
     )
+
+
+def _team(
+    scenario: ScenarioFile,
+    ports: Mapping[str, int],
+    addresses: Mapping[str, str],
+    environment: Mapping[str, str],
+    run_id: str,
+    isolated: IsolatedSeats | None,
+) -> list[Program]:
+    """The programs of the agents with these ports. `addresses`: those of all agents, by role."""
+    for_agents = {name: value for name, value in environment.items() if name != TASK_SECRET}
+    seats = {seat.role: seat for seat in isolated.seats} if isolated is not None else {}
+    team = []
+    for each in scenario.local:
+        port, variables = ports[each.role], variables_of(each.role, each.env, for_agents)
+        seat = seats.get(each.role)
+        image = isolated.containers.image_id if isolated is not None else each.image or ""
+        container = (*docker_run(run_id, HOST_NETWORK if seat is None else seat_options(seat), variables), image)
+        command = _command(each, port, scenario.team.wiring, addresses, container)
+        probe = HttpProbe(_url(port).rstrip("/") + _CARD)
+        team.append(Program(each.role, command, variables, probe, hidden=frozenset({TASK_SECRET})))
+    return team
 
 
 def _program(services: Listening, gateway_url: str, env: Mapping[str, str]) -> Program:

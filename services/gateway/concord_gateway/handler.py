@@ -147,8 +147,9 @@ class AssessmentHandler:
         await progress.tell(f"assessing {_participants(request)}")
         for sentence in unread_keys(request.config, work.tasks):
             await progress.tell(sentence)
-        secret, started = self._settings.secret_of_tasks(), self._settings.started_containers
-        plan, failures = await make_plan(request, work, self._participants, progress, secret, started)
+        plan, failures = await make_plan(request, work, self._participants, progress, self._settings.secret_of_tasks())
+        if (started := self._settings.started_containers) is not None:
+            plan = plan.model_copy(update={"seat_containers": started.around(plan)})
         if plan.task_commitment is not None:
             await progress.tell(f"the tasks follow from a secret with the SHA-256 {plan.task_commitment}")
         if (exchanges := exchanges_of(plan)) is not None:

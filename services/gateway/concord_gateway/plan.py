@@ -11,7 +11,6 @@ from concord.a2a import CardSummary
 from concord.assessment import AssessmentPlan, AssessmentRequest, Mode, TaskSpec
 from concord.assessment.request import Exchange
 from concord.assessment.result_row import InfrastructureFailure
-from concord.assessment.seat_containers import StartedContainers
 from concord.trust.proxy_urls import proxy_url
 from concord.trust.urls import PeerUrls, UrlRefusedError, check_form, lies_under
 from concord.wire.extensions import ASSIGNMENT_URI, CALLS_URI, TRACEABILITY_URI
@@ -28,16 +27,9 @@ class NoParticipantError(Exception):
 
 
 async def make_plan(
-    request: AssessmentRequest,
-    work: Work,
-    participants: Participants,
-    progress: Progress,
-    task_secret: bytes,
-    started: StartedContainers | None = None,
+    request: AssessmentRequest, work: Work, participants: Participants, progress: Progress, task_secret: bytes
 ) -> tuple[AssessmentPlan, list[InfrastructureFailure]]:
     """Makes the plan of an assessment, and lists as failures the participants that are missing from it.
-
-    `started`: the containers of which the operator of this gateway knows.
 
     Raises NoParticipantError if participants cannot be reached, unless `allow_missing` is set and the participants that
     receive the tasks and give the answers can be reached. Raises NotAnAssessmentError for calls that the gateway cannot
@@ -69,8 +61,6 @@ async def make_plan(
         observed=participants.proxy_base is not None and request.mode is Mode.LIVE,
     )
     _check(plan, missing)
-    if started is not None:
-        plan = plan.model_copy(update={"seat_containers": started.around(plan)})
     return plan, [
         InfrastructureFailure(trial_id=None, stage="contact", message=f"could not be reached: {missing[name]}")
         for name in sorted(missing)
