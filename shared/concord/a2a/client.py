@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any, Final, Self
 
@@ -264,6 +264,8 @@ class _AnswerReader:
     def __init__(self) -> None:
         self._task = pb.Task()
         self._message: pb.Message | None = None
+        self._progress: set[str] = set()
+        """The ids of messages that told of work under way."""
 
     def read(self, event: pb.StreamResponse) -> TaskUpdate | None:
         """Takes one event; returns an update if the event changes the task's state."""
@@ -287,10 +289,12 @@ class _AnswerReader:
             return _bare(self._message)
         if not self._task.id:
             raise RemoteError("the agent sent neither a task nor a message")
-        return _of_task(self._task)
+        return _of_task(self._task, self._progress)
 
     def _update(self) -> TaskUpdate:
         status = self._task.status
+        if not state_of(status.state).terminal:
+            self._progress.add(status.message.message_id)
         parts = status.message.parts
         return TaskUpdate(state_of(status.state), self._task.id, "\n".join(texts_of(parts)), data_of(parts))
 
@@ -320,8 +324,11 @@ def _bare(message: pb.Message) -> Answer:
     )
 
 
-def _of_task(task: pb.Task) -> Answer:
+def _of_task(task: pb.Task, progress: Collection[str] = ()) -> Answer:
+    """The answer in a task. `progress`: the ids of messages in its history that are no answer."""
     parts = [part for artifact in task.artifacts for part in artifact.parts]
+    if not parts and not task.status.message.parts:
+        parts = _last_words(task, progress)
     status_text = "\n".join(texts_of(task.status.message.parts))
     metadata: dict[str, Any] = {}
     for source in (task.metadata, task.status.message.metadata, *(a.metadata for a in task.artifacts)):
@@ -339,6 +346,13 @@ def _of_task(task: pb.Task) -> Answer:
         metadata=metadata,
         status_data=data_of(task.status.message.parts),
     )
+
+
+def _last_words(task: pb.Task, progress: Collection[str]) -> list[pb.Part]:
+    """The last message of the agent in a task's history, where some servers put their answers."""
+    said = [message for message in task.history if message.role == pb.Role.ROLE_AGENT]
+    kept = [message for message in said if not message.message_id or message.message_id not in progress]
+    return list(kept[-1].parts) if kept else []
 
 
 async def fetch_card(url: str, *, timeout_s: float = CARD_TIMEOUT_S, peer_urls: PeerUrls | None = None) -> CardSummary:

@@ -66,8 +66,9 @@ class TaskUpdate:
 class Answer:
     """An agent's answer, once its task ended or was interrupted.
 
-    `text` joins the texts of the artifacts, or of the status message if there are none. `data_parts` are those of the
-    artifacts, `status_data` those of the status message. `is_task` is false if the agent answered with a message.
+    `text` joins the texts of the artifacts, or of the status message if there are none; in a task with neither, it is
+    the agent's last message in the history. `data_parts` come from the same place, except those of the status message,
+    `status_data`. `is_task` is false if the agent answered with a message.
     """
 
     state: TaskState

@@ -43,7 +43,7 @@ async def _ask(context: TrialContext, entry: RosterEntry, n_asked: int) -> Agent
         return answer
     if answer.state != "completed":
         return _without(entry, "failed", f"ended with {answer.state}: {answer.status_text}")
-    text = redact(_text_of(answer))[: min(MAX_ANSWER, MAX_ANSWERS // n_asked)]
+    text = redact(text_of(answer))[: min(MAX_ANSWER, MAX_ANSWERS // n_asked)]
     return AgentAnswer(agent=entry.id, state="completed", text=text, error=None)
 
 
@@ -68,9 +68,12 @@ def _without(entry: RosterEntry, state: Literal["failed", "timeout"], error: str
     return AgentAnswer(agent=entry.id, state=state, text=None, error=redact(error))
 
 
-def _text_of(answer: Answer) -> str:
-    """An agent's answer as text; an answer of data alone as JSON."""
-    return answer.text or "\n".join(json.dumps(data, ensure_ascii=False) for data in answer.data_parts)
+def text_of(answer: Answer) -> str:
+    """An agent's answer as text: of its artifacts, their texts, else their data as JSON; else of its status message."""
+    if answer.text_parts or not (answer.data_parts or answer.status_data):
+        return answer.text
+    data = answer.data_parts or (() if answer.text else answer.status_data)
+    return "\n".join(json.dumps(each, ensure_ascii=False) for each in data) or answer.text
 
 
 def outcome_of(trial_id: str, answers: Sequence[AgentAnswer], time_used: float) -> TrialOutcome:

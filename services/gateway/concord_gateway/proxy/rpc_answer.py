@@ -18,6 +18,7 @@ _MAX_ARTIFACTS: Final = 64
 _ENDED: Final = frozenset({"completed", "failed", "canceled", "rejected", "input-required", "auth-required"})
 _WELL: Final = frozenset({"completed", "input-required"})
 _UNDER_WAY: Final = frozenset({"submitted", "working"})
+_BY_AGENT: Final = frozenset({"agent", "ROLE_AGENT"})
 _WRAPPERS_1_0: Final = ("task", "message", "statusUpdate", "artifactUpdate")
 
 
@@ -35,6 +36,7 @@ class AnswerReader:
         self._error: str | None = None
         self._artifacts: dict[str, str] = {}
         self._said = ""
+        self._in_history = ""
         self._heard: list[str] = []
         self._room = MAX_READ
         self._in_band = b""
@@ -63,7 +65,10 @@ class AnswerReader:
 
     @property
     def text(self) -> str:
-        """The callee's answer: its artifacts, else its status message. At most `MAX_QUOTED` characters."""
+        """The callee's answer: its artifacts, else its status message, else its last message in the task's history.
+
+        At most `MAX_QUOTED` characters.
+        """
         return self._spoken[:MAX_QUOTED]
 
     @property
@@ -76,7 +81,7 @@ class AnswerReader:
 
     @property
     def _spoken(self) -> str:
-        return "\n".join(self._artifacts.values()) or self._said
+        return "\n".join(self._artifacts.values()) or self._said or self._in_history
 
     @property
     def words(self) -> str:
@@ -131,7 +136,12 @@ class AnswerReader:
         if isinstance(message := status.get("message"), dict):
             self._keep_trace(message)
             self._hear(message.get("parts"))
-            self._said = text_of_parts(message.get("parts"))[: self._limit]
+            # What an agent says while it works is no answer.
+            self._said = "" if self.state in _UNDER_WAY else text_of_parts(message.get("parts"))[: self._limit]
+        said = [each for each in _dicts(task.get("history")) if _text(each.get("role")) in _BY_AGENT]
+        if said and not self.under_way:
+            self._hear(said[-1].get("parts"))
+            self._in_history = text_of_parts(said[-1].get("parts"))[: self._limit]
         for artifact in _dicts(task.get("artifacts")):
             self._keep_trace(artifact)
             self._add(artifact, append=False)
