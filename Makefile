@@ -137,6 +137,10 @@ check: ruff ## check types and run the unit tests that a change to FILE can brea
 bench: setup ## measure speed and memory against the project's targets
 	$(BIN)/python -m benchmarks
 
+.PHONY: causes-gate
+causes-gate: setup ## plant single faults in teams, and fail if too few of their causes are found
+	@$(BIN)/python -m tests.suites_gate.causes
+
 .PHONY: suites-gate
 suites-gate: setup ## measure every family of tasks with scripted teams, and fail if one is unfit
 	@$(BIN)/python -m tests.suites_gate

@@ -53,6 +53,7 @@ class Played:
     calls: int = 0
     refused: int = 0
     answered: dict[str, int] = field(default_factory=dict)
+    failed: frozenset[str] = frozenset()
 
     @property
     def grade(self) -> Grade:
@@ -76,7 +77,9 @@ class Played:
     def failures(self) -> list[Failure]:
         """Why parts are wrong, as the evaluator finds it."""
         answered = Answered(self.answered, len(self.sent) + 1, in_rounds=False)
-        return failures_of(self.task, self.family, self.answers, self.flow(), answered, Turns())
+        always = frozenset(range(1, len(self.sent) + 2))
+        turns = Turns(failed=dict.fromkeys(self.failed, always))
+        return failures_of(self.task, self.family, self.answers, self.flow(), answered, turns)
 
     def unexplained(self) -> list[Unexplained]:
         """Knowledge in answers that nothing told their seats."""

@@ -2,12 +2,26 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from itertools import pairwise
+from typing import Final
 
 from pydantic import JsonValue
 
-from concord.suite import Draw, Fact, SuiteTask
+from concord.suite import Draw, Fact, Kind, SuiteTask, Value
 from concord_evaluator.information.causes import Cause
+from concord_evaluator.information.values import normalised, values_in
+from tests.suites_gate.deeds import (
+    Aggregated,
+    Answering,
+    Beside,
+    Changed,
+    CutOff,
+    Late,
+    ToAnother,
+    Turns,
+    Twice,
+    Withheld,
+)
 from tests.suites_gate.minds import Mind
 from tests.suites_gate.plans import Plan, needs_by_seat, plan_of
 from tests.suites_gate.play import Played, play
@@ -17,8 +31,8 @@ from tests.suites_gate.teams import Habits, ScriptedTeam, Telling, distorted
 MOST_TRIES: Final = 12
 """Seats and facts that are tried for a fault, until one changes the outcome."""
 
-SPARE_ROUNDS: Final = 3
-"""Rounds that a trial has beyond the plan."""
+TeamFor = Callable[[Mind, Plan, Draw, Habits], ScriptedTeam]
+"""A team with habits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +45,14 @@ class Situation:
     """What is told where nothing goes wrong."""
     max_rounds: int
     draw: Draw
+    label: Callable[[Fact], str] | None = None
+    """What messages call a fact; None if they may call it nothing."""
+
+    def is_named(self, fact: Fact) -> bool:
+        """Whether messages say of which fact a value is."""
+        if self.label is None:
+            return False
+        return fact.anchor is not None or [self.label(each) for each in self.task.facts].count(self.label(fact)) == 1
 
     @property
     def task(self) -> SuiteTask:
@@ -65,136 +87,16 @@ class Fault:
     seat: str
 
 
-@dataclass
-class _AboutAFact(Habits):
-    """One seat does something else with one fact."""
-
-    seat: str
-    fact: Fact
-    told_plainly: frozenset[str] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.told_plainly = frozenset({self.fact.id})
-
-    def tells(self, telling: Telling) -> Iterable[Telling]:
-        if telling.sender != self.seat or all(fact.id != self.fact.id for fact in telling.facts):
-            return [telling]
-        rest = telling.only(fact for fact in telling.facts if fact.id != self.fact.id)
-        return [rest, *self.instead(telling.only([self.fact]))]
-
-    def instead(self, telling: Telling) -> Iterable[Telling]:
-        """What the seat tells of the fact instead of what was planned."""
-        del telling
-        return []
-
-
-class _Withheld(_AboutAFact):
-    """Tells nobody."""
-
-
-@dataclass
-class _ToAnother(_AboutAFact):
-    """Tells another receiver."""
-
-    receiver: str
-
-    def instead(self, telling: Telling) -> Iterable[Telling]:
-        return [replace(telling, receiver=self.receiver)]
-
-
-@dataclass
-class _Changed(_AboutAFact):
-    """Tells a wrong value."""
-
-    wrong: Fact
-
-    def tells(self, telling: Telling) -> Iterable[Telling]:
-        if telling.sender != self.seat:
-            return [telling]
-        return [telling.only(self.wrong if fact.id == self.fact.id else fact for fact in telling.facts)]
-
-
-@dataclass
-class _TakenBack(_AboutAFact):
-    """Tells the truth, and a wrong value with the next message."""
-
-    wrong: Fact
-
-    def tells(self, telling: Telling) -> Iterable[Telling]:
-        if telling.sender != self.seat or all(fact.id != self.fact.id for fact in telling.facts):
-            return [telling]
-        return [telling, replace(telling.only([self.wrong]), round=telling.round + 1)]
-
-
-@dataclass
-class _Late(_AboutAFact):
-    """Tells it in a certain round."""
-
-    round: int
-    last: int | None = None
-    """The round in which all answer, if not in the planned one."""
-
-    def instead(self, telling: Telling) -> Iterable[Telling]:
-        return [replace(telling, round=self.round)]
-
-    def answer_in(self, seat: str, planned: int) -> int | None:
-        del seat
-        return self.last or planned
-
-
-@dataclass
-class _Corrected(_TakenBack):
-    """The same, where all answer late enough to believe the correction."""
-
-    round: int
-    believes_the_last: bool = True
-
-    def answer_in(self, seat: str, planned: int) -> int | None:
-        del seat, planned
-        return self.round
-
-
-@dataclass
-class _Answering(Habits):
-    """One seat answers otherwise."""
-
-    seat: str
-    planned: int | None = None
-    """The round in which it answers instead."""
-    instead: JsonValue = None
-    """What it answers instead."""
-    never: bool = False
-
-    def answer_in(self, seat: str, planned: int) -> int | None:
-        if seat == self.seat and self.never:
-            return None
-        return self.planned if seat == self.seat and self.planned is not None else planned
-
-    def answer(self, seat: str, answer: JsonValue) -> JsonValue:
-        return self.instead if seat == self.seat and self.instead is not None else answer
-
-
-@dataclass
-class _Turns(Habits):
-    """One seat's turns end in a certain way."""
-
-    seat: str
-    state: Literal["unreadable", "late", "failed"]
-
-    def turn(self, seat: str) -> Literal["replied", "unreadable", "late", "failed"]:
-        return self.state if seat == self.seat else "replied"
-
-
 def _withheld(situation: Situation) -> Iterator[Fault]:
     for seat, fact in situation.own():
-        yield Fault(_Withheld(seat, fact), Cause.NOT_SENT, seat)
+        yield Fault(Withheld(seat, fact), Cause.NOT_SENT, seat)
 
 
 def _wrong_name(situation: Situation) -> Iterator[Fault]:
     for seat, fact in situation.own():
         strangers = [each for each in situation.task.seats if each not in (seat, *situation.task.neighbours[seat])]
         name = situation.draw.choice([*strangers, f"{seat}0", seat.upper(), "the team"])
-        yield Fault(_ToAnother(seat, fact, name), Cause.MISDIRECTED, seat)
+        yield Fault(ToAnother(seat, fact, name), Cause.MISDIRECTED, seat)
 
 
 def _to_a_dead_end(situation: Situation) -> Iterator[Fault]:
@@ -202,12 +104,12 @@ def _to_a_dead_end(situation: Situation) -> Iterator[Fault]:
     for seat, fact in situation.own():
         for other in neighbours[seat]:
             if neighbours[other] == (seat,) and needs_by_seat(situation.task).keys() != {other}:
-                yield Fault(_ToAnother(seat, fact, other), Cause.MISDIRECTED, seat)
+                yield Fault(ToAnother(seat, fact, other), Cause.MISDIRECTED, seat)
 
 
 def _not_passed_on(situation: Situation) -> Iterator[Fault]:
     for seat, fact in situation.relayed():
-        yield Fault(_Withheld(seat, fact), Cause.NOT_PASSED_ON, seat)
+        yield Fault(Withheld(seat, fact), Cause.NOT_PASSED_ON, seat)
 
 
 def _own_changed(situation: Situation) -> Iterator[Fault]:
@@ -220,37 +122,156 @@ def _relayed_changed(situation: Situation) -> Iterator[Fault]:
 
 def _changed(situation: Situation, facts: Iterable[tuple[str, Fact]]) -> Iterator[Fault]:
     for seat, fact in facts:
-        wrong = distorted(situation.draw, situation.task, fact)
-        if wrong != fact:
-            yield Fault(_Changed(seat, fact, wrong), Cause.CHANGED, seat)
+        for wrong in _wrong(situation, fact):
+            yield Fault(Changed(seat, fact, wrong), Cause.CHANGED, seat)
 
 
-def _taken_back(situation: Situation) -> Iterator[Fault]:
-    """A truth that its author corrects to a falsehood, before the receiver answers what follows from the falsehood."""
-    answers = situation.plan.answers.items()
-    direct = {(each.sender, each.receiver): each.round for each in situation.plan.sends}
+def _wrong(situation: Situation, fact: Fact) -> Iterator[Fact]:
+    """The fact with a wrong value, none where the task leaves none: a slip, or a value far from it.
+
+    Where neither the text nor the value says of which fact a second value is, it is one kind with an invented one. So
+    far values are told of facts that the text names.
+    """
+    may_be_far = situation.is_named(fact) and situation.draw.chance(0.5)
+    wrong = far_from(situation.draw, situation.task, fact) if may_be_far else fact
+    wrong = distorted(situation.draw, situation.task, fact) if wrong == fact else wrong
+    if wrong != fact:
+        yield wrong
+
+
+def far_from(draw: Draw, task: SuiteTask, fact: Fact) -> Fact:
+    """A number or a code with another value that nothing in the task states; any other fact itself."""
+    texts = [*task.briefs.values(), task.question]
+    known = {found.value for text in texts for found in values_in(normalised(text))} | {
+        each.value for each in task.facts
+    }
+    for _ in range(MOST_TRIES if not fact.domain else 0):
+        digits = len(fact.value.text)
+        number, letters = str(draw.between(10 ** (digits - 1), 10**digits - 1)), draw.choice(("KX", "QV", "ZW"))
+        code = Value(Kind.CODE, f"{letters}-{draw.between(10_000, 99_999)}")
+        value = {Kind.NUMBER: Value(Kind.NUMBER, number), Kind.CODE: code}.get(fact.value.kind, fact.value)
+        if value not in known:
+            return replace(fact, value=value)
+    return fact
+
+
+def _contradicted(situation: Situation) -> Iterator[Fault]:
+    """A truth that its author corrects to a falsehood, which is passed on to those who answer."""
+    yield from _taken_back(situation, situation.own())
+
+
+def _contradicted_by_a_relay(situation: Situation) -> Iterator[Fault]:
+    """A truth of another that a seat passed on, and corrects to a falsehood."""
+    yield from _taken_back(situation, situation.relayed())
+
+
+def _taken_back(situation: Situation, facts: Iterable[tuple[str, Fact]]) -> Iterator[Fault]:
+    begin = max(situation.plan.answers.values())
+    for seat, fact in facts:
+        for wrong in _wrong(situation, fact):
+            route = _route(situation, seat, fact)
+            if route and set(route[1:]).isdisjoint(fact.holders):
+                extra = _along(route, wrong, begin)
+                yield Fault(Beside(extra, begin + len(route)), _second(situation, fact), seat)
+
+
+def _invented(situation: Situation) -> Iterator[Fault]:
+    """A value of a fact from a seat that was told none, before the truth or after it."""
+    end = max(situation.plan.answers.values())
+    for _, fact in situation.own():
+        told = {each.receiver for each in situation.played if any(other.id == fact.id for other in each.facts)}
+        for seat in situation.draw.shuffled(situation.task.seats):
+            route = [] if seat in told or seat in fact.holders else _route(situation, seat, fact)
+            if not route or not set(route).isdisjoint(fact.holders):
+                continue
+            begin = situation.draw.choice((1, end))
+            answered = end + len(route) if begin == end else None
+            for wrong in _wrong(situation, fact):
+                habits = Beside(_along(route, wrong, begin), answered, believes_the_last=begin == end)
+                yield Fault(habits, Cause.INVENTED, seat)
+
+
+def _route(situation: Situation, seat: str, fact: Fact) -> list[str]:
+    """The seats from one to the nearest that needs the fact, on the way of the plan to its root; none if none does."""
+    needing = {answerer for answerer, needs in needs_by_seat(situation.task).items() if fact.id in needs}
+    route = situation.plan.route(seat)
+    ends = [place for place, each in enumerate(route) if place and each in needing]
+    return route[: ends[0] + 1] if ends else []
+
+
+def _along(route: Sequence[str], wrong: Fact, begin: int) -> list[Telling]:
+    """A wrong fact that goes from seat to seat."""
+    return [
+        Telling(begin + place, sender, receiver, (wrong,)) for place, (sender, receiver) in enumerate(pairwise(route))
+    ]
+
+
+def _twice(situation: Situation) -> Iterator[Fault]:
+    """Two values of one fact in one message."""
     for seat, fact in situation.own():
-        wrong = distorted(situation.draw, situation.task, fact)
-        told = [answer for answer, _ in answers if (seat, answer) in direct]
-        if wrong != fact and told:
-            later = max(dict(answers)[each] for each in told) + 2
-            yield Fault(_Corrected(seat, fact, wrong, later), Cause.CONTRADICTED, seat)
+        for wrong in _wrong(situation, fact):
+            yield Fault(Twice(seat, fact, wrong), _second(situation, fact), seat)
+
+
+def _second(situation: Situation, fact: Fact) -> Cause:
+    """What a second value of a fact is. A day that is said of no fact by name is one more, and not another."""
+    is_day = fact.value.kind is Kind.DATE and not situation.is_named(fact)
+    return Cause.INVENTED if is_day else Cause.CONTRADICTED
+
+
+def _truncated(situation: Situation) -> Iterator[Fault]:
+    """A fact at the end of a message that is too long."""
+    limit = situation.task.message_limit
+    for seat, fact in situation.own():
+        yield Fault(CutOff(seat, fact, limit, situation.draw.chance(0.5)), Cause.TRUNCATED, seat)
+
+
+def _stale(situation: Situation) -> Iterator[Fault]:
+    """Another value of the brief, such as an old version, instead of the fact.
+
+    Only the family knows of which fact it is a version: the record is that of a seat which withholds its fact and
+    mentions something else. So the two are one kind.
+    """
+    task = situation.task
+    taken = {each for fact in task.facts for each in (fact.value, fact.anchor, *fact.domain)}
+    for seat, fact in situation.own():
+        brief = values_in(normalised(task.briefs[seat]))
+        others = sorted({each.value for each in brief if each.value.kind is fact.value.kind} - taken)
+        if others and fact.value.kind in {Kind.NUMBER, Kind.CODE, Kind.DATE}:
+            wrong = replace(fact, value=situation.draw.choice(others))
+            yield Fault(Changed(seat, fact, wrong), Cause.NOT_SENT, seat)
+
+
+def _wrong_result(situation: Situation) -> Iterator[Fault]:
+    """A wrong partial result instead of the facts for which it would stand."""
+    task, family = situation.task, situation.mind.family
+    for telling in situation.draw.shuffled(situation.played):
+        known = {fact.id for fact in task.facts if telling.sender in fact.holders}
+        heard = [each for each in situation.played if each.receiver == telling.sender and each.round < telling.round]
+        known |= {fact.id for each in heard for fact in each.facts}
+        told = {fact.id: fact for fact in telling.facts}
+        results = family.partial_results(task, [fact for fact in task.facts if fact.id in known])
+        for value, covered in sorted(results.items()):
+            if value.kind is Kind.NUMBER and covered <= told.keys():
+                about = told[min(covered)]
+                for wrong in _wrong(situation, replace(about, value=value, anchor=None, domain=())):
+                    yield Fault(Aggregated(telling.sender, covered, wrong), Cause.CHANGED, telling.sender)
 
 
 def _in_the_last_round(situation: Situation) -> Iterator[Fault]:
     last = situation.max_rounds
     for seat, fact in situation.own():
-        yield Fault(_Late(seat, fact, last, last), Cause.TOO_LATE, seat)
+        yield Fault(Late(seat, fact, last, last), Cause.TOO_LATE, seat)
 
 
 def _after_the_answer(situation: Situation) -> Iterator[Fault]:
     for seat, fact in situation.own():
-        yield Fault(_Late(seat, fact, max(situation.plan.answers.values())), Cause.TOO_LATE, seat)
+        yield Fault(Late(seat, fact, max(situation.plan.answers.values())), Cause.TOO_LATE, seat)
 
 
 def _answered_early(situation: Situation) -> Iterator[Fault]:
     for seat in situation.answering():
-        yield Fault(_Answering(seat, planned=1), Cause.ANSWERED_EARLY, seat)
+        yield Fault(Answering(seat, planned=1), Cause.ANSWERED_EARLY, seat)
 
 
 def _not_used(situation: Situation) -> Iterator[Fault]:
@@ -264,12 +285,12 @@ def _not_used(situation: Situation) -> Iterator[Fault]:
         wrong += [guess(mind.family, task, seat, situation.draw) for guess in guesses(mind.family)]
         for answer in wrong:
             if _is_readable(situation, seat, answer):
-                yield Fault(_Answering(seat, instead=answer), Cause.NOT_USED, seat)
+                yield Fault(Answering(seat, instead=answer), Cause.NOT_USED, seat)
 
 
 def _unreadable_replies(situation: Situation) -> Iterator[Fault]:
     for seat in _senders(situation):
-        yield Fault(_Turns(seat, "unreadable"), Cause.UNREADABLE, seat)
+        yield Fault(Turns(seat, "unreadable"), Cause.UNREADABLE, seat)
 
 
 def _unreadable_answer(situation: Situation) -> Iterator[Fault]:
@@ -277,17 +298,17 @@ def _unreadable_answer(situation: Situation) -> Iterator[Fault]:
     for seat in situation.answering():
         for answer in candidates:
             if not _is_readable(situation, seat, answer):
-                yield Fault(_Answering(seat, instead=answer), Cause.UNREADABLE, seat)
+                yield Fault(Answering(seat, instead=answer), Cause.UNREADABLE, seat)
 
 
 def _no_answer(situation: Situation) -> Iterator[Fault]:
     for seat in situation.answering():
-        yield Fault(_Answering(seat, never=True), Cause.NO_ANSWER, seat)
+        yield Fault(Answering(seat, never=True), Cause.NO_ANSWER, seat)
 
 
 def _failed(situation: Situation) -> Iterator[Fault]:
     for seat in _senders(situation):
-        yield Fault(_Turns(seat, "failed"), Cause.AGENT_FAILED, seat)
+        yield Fault(Turns(seat, "failed"), Cause.AGENT_FAILED, seat)
 
 
 FAULTS: Final[dict[str, Callable[[Situation], Iterator[Fault]]]] = {
@@ -297,10 +318,16 @@ FAULTS: Final[dict[str, Callable[[Situation], Iterator[Fault]]]] = {
     "not passed on": _not_passed_on,
     "own fact changed": _own_changed,
     "relayed fact changed": _relayed_changed,
-    "truth taken back": _taken_back,
+    "contradicted": _contradicted,
+    "contradicted by a relay": _contradicted_by_a_relay,
+    "invented": _invented,
+    "told twice, in conflict": _twice,
+    "truncated": _truncated,
     "sent in the last round": _in_the_last_round,
     "sent after the answer": _after_the_answer,
     "answered early": _answered_early,
+    "stale": _stale,
+    "wrong result": _wrong_result,
     "not used": _not_used,
     "replies unreadable": _unreadable_replies,
     "answer unreadable": _unreadable_answer,
@@ -310,22 +337,28 @@ FAULTS: Final[dict[str, Callable[[Situation], Iterator[Fault]]]] = {
 """The known faults by name. Each gives the ways in which it can be made, none if it does not apply to an instance."""
 
 
-def situation_of(mind: Mind, draw: Draw) -> Situation:
+NEED_RELAYS: Final = frozenset(
+    {"told only to a dead end", "not passed on", "relayed fact changed", "contradicted by a relay"}
+)
+"""The faults that are made where facts pass through a seat that does not hold them."""
+
+
+def situation_of(mind: Mind, draw: Draw, label: Callable[[Fact], str] | None = None) -> Situation:
     """How a good team plays a task, without partial results."""
     recorded = _Recorded()
     plan = plan_of(mind.task)
-    max_rounds = max([*plan.answers.values(), *(each.round for each in plan.sends)]) + SPARE_ROUNDS
+    max_rounds = max([*plan.answers.values(), *(each.round for each in plan.sends)]) + len(mind.task.seats)
     play(mind.family, mind.task, ScriptedTeam(mind, plan, draw, recorded, partial_results=0), max_rounds)
-    return Situation(mind, plan, recorded.tellings, max_rounds, draw)
+    return Situation(mind, plan, recorded.tellings, max_rounds, draw, label)
 
 
-def played_with(situation: Situation, name: str) -> tuple[Fault, Played] | None:
+def played_with(situation: Situation, name: str, team: TeamFor = ScriptedTeam) -> tuple[Fault, Played] | None:
     """A trial with that fault; None if the fault cannot be made, or does not change the outcome."""
     for at, fault in enumerate(FAULTS[name](situation)):
         if at == MOST_TRIES:
             break
-        team = ScriptedTeam(situation.mind, situation.plan, situation.draw, fault.habits)
-        played = play(situation.mind.family, situation.task, team, situation.max_rounds)
+        replying = team(situation.mind, situation.plan, situation.draw, fault.habits)
+        played = play(situation.mind.family, situation.task, replying, situation.max_rounds)
         if played.grade.outcome < 1:
             return fault, played
     return None

@@ -22,7 +22,7 @@ from concord_evaluator.information.values import normalised, values_in
 from concord_suites.family import TextFamily
 from tests.suites_gate.calls import play_well
 from tests.suites_gate.colluding import ANSWERS, COLLUDING, ColludingTeam
-from tests.suites_gate.faults import FAULTS, played_with, situation_of
+from tests.suites_gate.faults import FAULTS, NEED_RELAYS, played_with, situation_of
 from tests.suites_gate.ladders import FEWEST_VALUES, LADDER_TASKS, LADDERS, RUNGS, Curve, climbed
 from tests.suites_gate.minds import Mind
 from tests.suites_gate.phrasings import spellings
@@ -59,7 +59,6 @@ GOOD_TASKS: Final = 20
 SEATS: Final = 5
 SEATS_WITH_FAULTS: Final = 6
 _WITH_RELAYS: Final = (Topology.CHAIN, Topology.TREE, Topology.STAR)
-_NEED_RELAYS: Final = frozenset({"told only to a dead end", "not passed on", "relayed fact changed"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,7 +276,7 @@ def faults_of(
     confused = Counter[tuple[str, str]]()
     for number in range(instances):
         for name in FAULTS:
-            topologies = _WITH_RELAYS if name in _NEED_RELAYS else tuple(Topology)
+            topologies = _WITH_RELAYS if name in NEED_RELAYS else tuple(Topology)
             task = task_of(family, SEATS_WITH_FAULTS, number, topologies)
             result = played_with(situation_of(Mind(family, task), _draw(task, number)), name)
             if result is None:

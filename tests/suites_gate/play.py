@@ -57,6 +57,7 @@ class Played:
                 receiver=each.receiver,
                 text=each.text,
                 delivered=each.error is None and each.round < self.rounds.round,
+                is_cut=each.cut_from is not None,
             )
             for place, each in enumerate(self.rounds.messages)
         ]

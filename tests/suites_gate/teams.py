@@ -56,6 +56,16 @@ class Habits:
         """What the receiver of a telling takes in of it."""
         return telling
 
+    def adds(self, number: int) -> Iterable[Telling]:
+        """What seats tell in a round beside the plan."""
+        del number
+        return ()
+
+    def writes(self, telling: Telling, text: str) -> str:
+        """What a seat writes, where this text would state the telling."""
+        del telling
+        return text
+
     def talks(self, seat: str) -> bool:
         """Whether a seat also tells all that it knows to all its neighbours in every round."""
         del seat
@@ -114,11 +124,11 @@ class ScriptedTeam:
         given = [each for telling in planned for each in self.habits.tells(telling)]
         given += [each for each in self._later if each.round == rounds.round]
         self._later += [each for each in given if each.round > rounds.round]
-        given += self._talk(rounds.round)
+        given += [*self.habits.adds(rounds.round), *self._talk(rounds.round)]
         messages: dict[str, list[tuple[str, str]]] = {seat: [] for seat in self.mind.task.seats}
         for telling in given:
             if telling.round == rounds.round and (telling.facts or telling.results):
-                text = self._text(telling)
+                text = self.habits.writes(telling, self._text(telling))
                 messages[telling.sender].append((telling.receiver, text))
                 self._on_the_way.append((telling, text))
         return {seat: self._reply(rounds, seat, messages[seat]) for seat in self.mind.task.seats}

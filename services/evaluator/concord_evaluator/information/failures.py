@@ -35,14 +35,14 @@ def failures_of(
     """The causes of every part that is not right. Facts of a part that were lost alike are in one failure."""
     grade = family.grade(answers, task.key)
     losses = Losses(task, flow, answered, turns)
-    causes = {part.id: list(_causes(part, grade, losses)) for part in task.parts}
+    causes = {part.id: list(_causes(part, grade, losses, answers)) for part in task.parts}
     found = [each for part in task.parts if grade.parts.get(part.id, 0) < 1 for each in causes[part.id]]
     if family.group is Group.AGREE:
         return list(_in_a_common_answer(found, causes, task, family, answers))
     return list(_in_their_answers(found, task, grade))
 
 
-def _causes(part: Part, grade: Grade, losses: Losses) -> Iterator[Failure]:
+def _causes(part: Part, grade: Grade, losses: Losses, answers: Answers) -> Iterator[Failure]:
     seat, answered = part.seat, losses.answered
     time = answered.times.get(seat)
     missing = [need for need in part.needs if not losses.flow.knew(seat, need, time or answered.end)]
@@ -51,7 +51,7 @@ def _causes(part: Part, grade: Grade, losses: Losses) -> Iterator[Failure]:
         if grade.parts.get(part.id, 0) < 1 and (misled := misleading(losses, seat, part.needs, end)):
             yield from (Failure(part.id, each.cause, each.seats, each.step_id, ()) for each in misled)
             return
-        yield Failure(part.id, _without_loss(seat, time, grade, answered, losses.turns), (seat,), None, ())
+        yield Failure(part.id, _without_loss(seat, time if seat in answers else None, grade, losses), (seat,), None, ())
         return
     found: dict[Loss, list[str]] = {}
     for need, loss in losses.of(seat, missing).items():
@@ -60,11 +60,11 @@ def _causes(part: Part, grade: Grade, losses: Losses) -> Iterator[Failure]:
         yield Failure(part.id, loss.cause, loss.seats, loss.step_id, tuple(needs))
 
 
-def _without_loss(seat: str, time: int | None, grade: Grade, answered: Answered, turns: Turns) -> Cause:
-    """Why an answer is wrong or missing where everything needed arrived."""
+def _without_loss(seat: str, time: int | None, grade: Grade, losses: Losses) -> Cause:
+    """Why an answer is wrong or missing where everything needed arrived. `time`: that of the answer."""
     if time is None:
-        return turns.fault(seat, range(1, answered.end + 1)) or Cause.NO_ANSWER
-    if seat in grade.unreadable or turns.fault(seat, [time]) is Cause.UNREADABLE:
+        return losses.turns.fault(seat, range(1, losses.answered.end + 1)) or Cause.NO_ANSWER
+    if seat in grade.unreadable or losses.turns.fault(seat, [time]) is Cause.UNREADABLE:
         return Cause.UNREADABLE
     return Cause.NOT_USED
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from concord.suite import Answers, Fact, Family, SuiteTask, Value
 from concord_evaluator.information.answers_told import right_parts
+from concord_evaluator.information.labels import Strange
 from concord_evaluator.information.recogniser import Recogniser, Stated, as_found
 
 
@@ -36,8 +37,8 @@ class Conveyed:
     """The facts that it tells: none that its sender could not know."""
     news: frozenset[str]
     """The facts that its receiver did not know before."""
-    strange: tuple[Value, ...]
-    """Values that neither the task knows nor its sender could have worked out."""
+    strange: tuple[Strange, ...]
+    """Values that neither the task knows nor its sender could have worked out as a partial result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +112,7 @@ class _Tracker:
         implied = self._implied(stated, able)
         conveyed = (stated.facts & able).union(*results.values(), *implied.values(), self._answered(message, able))
         explained = set(results).union(*implied)
-        strange = tuple(value for value in stated.strange if value not in explained)
+        strange = tuple(each for each in stated.strange if each.value not in explained)
         arrived = message.delivered and message.receiver in self.known
         met = self.known.get(message.receiver, {})
         news = {fact for fact in conveyed if fact not in met or met[fact].time > message.time + 1}

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from concord.suite import Fact, Kind, SuiteTask, Value, distances
+from concord.suite import Fact, SuiteTask, distances
 from concord_evaluator.information.causes import Answered, Cause, Loss, Turns
+from concord_evaluator.information.falsehoods import Falsehood, Falsehoods
 from concord_evaluator.information.flow import Conveyed, Flow
-from concord_evaluator.information.recogniser import as_found, is_slip
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Losses:
     flow: Flow
     answered: Answered
     turns: Turns
-    _told: dict[tuple[str, str], tuple[Sequence[Conveyed], str | None]] = field(default_factory=dict)
+    _told: dict[tuple[str, str], tuple[Sequence[Conveyed], Falsehood | None]] = field(default_factory=dict)
 
     def of(self, seat: str, missing: Iterable[str]) -> dict[str, Loss]:
         """Why facts that a seat needed did not arrive in time for its answer, by fact."""
@@ -43,11 +43,21 @@ class Losses:
 
     @cached_property
     def times(self) -> Mapping[str, Mapping[str, Sequence[int]]]:
-        """When messages that state some fact were delivered to each seat, by sender."""
+        """When messages that state some fact, or that are cut off, were delivered to each seat, by sender."""
         found = defaultdict[str, defaultdict[str, list[int]]](lambda: defaultdict(list))
         for each in self.flow.messages:
-            if each.message.delivered and each.facts:
+            if each.message.delivered and (each.facts or each.message.is_cut):
                 found[each.message.receiver][each.message.sender].append(each.message.time)
+        return found
+
+    @cached_property
+    def answers(self) -> Mapping[str, Sequence[int]]:
+        """By calls, when each seat answered a call."""
+        found, asked = defaultdict[str, list[int]](list), set[str]()
+        for each in self.flow.messages:
+            if each.message.step_id in asked:
+                found[each.message.sender].append(each.message.time)
+            asked.add(each.message.step_id)
         return found
 
     @cached_property
@@ -65,52 +75,30 @@ class Losses:
                     found[fact][each.message.receiver].add(each.message.sender)
         return found
 
-    def told(self, seat: str, need: str) -> tuple[Sequence[Conveyed], str | None]:
-        """The messages in which a seat that knew a fact stated it, and the first in which it stated it wrongly, or an
-        unknown value of its kind instead of it."""
+    @cached_property
+    def falsehoods(self) -> Falsehoods:
+        """The false values that seats told."""
+        return Falsehoods(self.task, self.flow)
+
+    def told(self, seat: str, need: str) -> tuple[Sequence[Conveyed], Falsehood | None]:
+        """The messages in which a seat that knew a fact stated it, and the first other value that it gave for it."""
         if (seat, need) not in self._told:
             since = self.flow.known[seat][need].time
             own = [each for each in self.sent.get(seat, ()) if each.message.time >= since]
-            changed = (each.message.step_id for each in own if self._changes(each, need))
-            self._told[seat, need] = [each for each in own if need in each.facts], next(changed, None)
+            false = (
+                falsehood
+                for each in own
+                for falsehood in self.falsehoods.told_in(each)
+                if need in falsehood.about and need not in each.facts
+                if falsehood.is_certain or self.falsehoods.origin(falsehood) == falsehood
+            )
+            self._told[seat, need] = [each for each in own if need in each.facts], next(false, None)
         return self._told[seat, need]
 
-    def _changes(self, each: Conveyed, need: str) -> bool:
-        if need in each.stated.contradicted:
-            return True
-        return need not in each.facts and any(self.may_stand_for(value, need) for value in each.strange)
-
-    def may_stand_for(self, strange: Value, need: str) -> bool:
-        """Whether a value is of a fact's kind, and no slip of another fact only. Dates are too close to tell."""
-        value = as_found(self.facts[need].value)
-        if strange.kind is not value.kind or value.kind is Kind.DATE:
-            return strange.kind is value.kind
-        if is_slip(strange.text, value.text):
-            return True
-        return not any(is_slip(strange.text, as_found(fact.value).text) for fact in self.task.facts)
-
     @cached_property
-    def first_contradicting(self) -> Mapping[str, Conveyed]:
-        """By fact, the first message that states another value of it."""
-        found: dict[str, Conveyed] = {}
-        for each in self.flow.messages:
-            for fact in each.stated.contradicted:
-                found.setdefault(fact, each)
-        return found
-
-    @cached_property
-    def first_strange(self) -> Mapping[Value, Conveyed]:
-        """By value that the task does not know, the first message that states it."""
-        found: dict[Value, Conveyed] = {}
-        for each in self.flow.messages:
-            for value in each.strange:
-                found.setdefault(value, each)
-        return found
-
-    @cached_property
-    def by_step(self) -> Mapping[str, Conveyed]:
-        """The messages by step."""
-        return {each.message.step_id: each for each in self.flow.messages}
+    def by_step(self) -> Mapping[tuple[str, str], Conveyed]:
+        """The messages by step and receiver: a call and its answer share a step."""
+        return {(each.message.step_id, each.message.receiver): each for each in self.flow.messages}
 
 
 @dataclass(frozen=True)
@@ -205,13 +193,13 @@ class _Search:
         """Why a seat that knew a fact did not bring it further."""
         arrival, answered = self.losses.flow.known[seat][need], self.losses.answered
         since = self._known(seat, need)
-        told, changed = self.losses.told(seat, need)
+        told, false = self.losses.told(seat, need)
         if told and all(self._is_too_late(seat, each.message.time) for each in told):
-            return Loss(Cause.TOO_LATE, (seat,), told[0].message.step_id)
+            return self._too_late(seat, told[0], since)
         if undelivered := [each for each in told if not each.message.delivered]:
             return Loss(Cause.MISDIRECTED, (seat,), undelivered[0].message.step_id)
-        if changed is not None:
-            return Loss(Cause.CHANGED, (seat,), changed)
+        if false is not None:
+            return self.losses.falsehoods.blame(false, need, is_lost=True)
         if not told and (cut := next((each for each in self.losses.sent.get(seat, ()) if each.message.is_cut), None)):
             return Loss(Cause.TRUNCATED, (seat,), cut.message.step_id)
         if told:
@@ -227,18 +215,31 @@ class _Search:
 
     def _is_too_late(self, sender: str, time: int) -> bool:
         """Whether no message that a seat sends at that time can lead to the seat in time."""
-        return self.losses.answered.in_rounds and time + self.away[sender] > self._deadline
+        return time + (self.away[sender] if self.losses.answered.in_rounds else 1) > self._deadline
+
+    def _too_late(self, sender: str, each: Conveyed, since: int) -> Loss:
+        """Who was late with a message. By calls, its sender is, if it was asked before and did not tell then."""
+        if self.losses.answered.in_rounds or self._kept_back(sender, since):
+            return Loss(Cause.TOO_LATE, (sender,), each.message.step_id)
+        return Loss(Cause.ANSWERED_EARLY, (self.seat,), each.message.step_id)
+
+    def _kept_back(self, seat: str, since: int) -> bool:
+        """Whether a seat answered a call in time, after it had learned the fact, which it told only later."""
+        return any(since <= time < self._deadline for time in self.losses.answers.get(seat, ()))
 
     def _on_its_way(self, need: str, seat: str) -> Loss:
         """Who was late with a fact that came to a seat after it could be used: the first that waited, or the seat that
         answered. By calls, a seat may have waited to be asked."""
         path = self._path(need, seat)
-        for each in path if self.losses.answered.in_rounds else ():
+        for each in path:
             sender, time = each.message.sender, each.message.time
             if need not in self.losses.flow.known[sender]:
                 continue  # it stated what nothing had told it
             since = self._known(sender, need)
-            if time > since and not self._is_prompt(each, need):
+            if not self.losses.answered.in_rounds:
+                if time >= self._deadline and self._kept_back(sender, since):
+                    return Loss(Cause.TOO_LATE, (sender,), each.message.step_id)
+            elif time > since and not self._is_prompt(each, need):
                 fault = self.losses.turns.fault(sender, range(since, time))
                 return Loss(fault or Cause.TOO_LATE, (sender,), each.message.step_id)
         last = path[-1].message
@@ -257,7 +258,8 @@ class _Search:
         path: list[Conveyed] = []
         arrival = self.losses.flow.known[seat].get(need)
         while arrival is not None and arrival.step_id is not None and len(path) < len(self.losses.task.seats):
-            each = self.losses.by_step[arrival.step_id]
+            each = self.losses.by_step[arrival.step_id, seat]
             path.append(each)
-            arrival = self.losses.flow.known[each.message.sender].get(need)
+            seat = each.message.sender
+            arrival = self.losses.flow.known[seat].get(need)
         return path[::-1]

@@ -3,12 +3,13 @@
 import re
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
 from concord.suite import Fact, Kind, SuiteTask, Value
+from concord_evaluator.information.labels import Labels, Strange
 from concord_evaluator.information.values import Found, read
 from concord_evaluator.information.wide_tables import columns, headed, within
 
@@ -47,10 +48,12 @@ class Stated:
     """Those of the values that stand in a sentence, or below a heading, which speaks of a result."""
     sentences: frozenset[frozenset[Value]]
     """The values of each sentence that has any."""
-    contradicted: frozenset[str]
-    """Facts with another value beside their anchor."""
-    strange: tuple[Value, ...]
+    contradicted: tuple[Strange, ...]
+    """Other values beside the anchors of facts."""
+    strange: tuple[Strange, ...]
     """Values that the task does not know, and words that resemble one of its names."""
+    last: Mapping[str, int]
+    """Where the text last states each fact by its value, alone or beside its anchor."""
 
 
 class Recogniser:
@@ -79,6 +82,7 @@ class Recogniser:
         self._limit = task.message_limit
         texts = (*task.briefs.values(), task.question, "\n".join(task.seats))
         self._known = words | {found.value for text in texts for found in read(text)[1]}
+        self._labels = Labels(task.facts)
         self._references = list(_references(task))
         """The facts that a brief states by a code in two sentences, and the codes."""
         self._telling = words | _capitalised("\n".join(texts))
@@ -93,8 +97,8 @@ class Recogniser:
             for each in found
             if each in strange or each.value in (self._telling if each.value.kind is Kind.WORD else self._known)
         ]
-        facts = {fact_id for each in found for fact_id in self._plain.get(each.value, ())}
-        contradicted, beside, sentences = set[str](), set[Found](), set[frozenset[Value]]()
+        last = {fact_id: each.at for each in found for fact_id in self._plain.get(each.value, ())}
+        beside, others, sentences = set[Found](), set[tuple[Found, Found]](), set[frozenset[Value]]()
         below_headings = columns(plain, kept, self._anchored, self._domain)
         pairs = [pair for column in below_headings for pair in self._pairs(column, strange)]
         for _, sentence in _sentences(self._with_records_in_a_line(plain, kept), kept):
@@ -102,21 +106,33 @@ class Recogniser:
             pairs += [pair for pair in self._pairs(sentence, strange) if _is_near(*pair)]
         for anchor, value in pairs:
             about = [fact for fact in self._anchored[anchor.value] if as_found(fact.value) == value.value]
-            facts |= {fact.id for fact in about}
+            last |= {fact.id: max(value.at, last.get(fact.id, 0)) for fact in about}
             beside |= {anchor, value} if about else set()
-            if not about:
-                kind = value.value.kind
-                contradicted |= {fact.id for fact in self._anchored[anchor.value] if as_found(fact.value).kind is kind}
-        facts |= self._by_reference(plain, kept)
+            others |= set() if about else {(anchor, value)}
+        facts = last.keys() | self._by_reference(plain, kept)
         values = frozenset(each.value for each in kept if each not in beside)
         return Stated(
             frozenset(facts),
             values,
             values & _concluded(plain, kept),
             frozenset(sentences),
-            frozenset(contradicted - facts),
-            tuple(sorted({each.value for each in strange})),
+            tuple(self._contradicted(others, facts)),
+            self._labels.named(plain, strange),
+            last,
         )
+
+    def _contradicted(self, pairs: Iterable[tuple[Found, Found]], told: Collection[str]) -> Iterator[Strange]:
+        """The values that are not those of the facts whose anchors they stand beside, the last of each fact.
+
+        Of several facts with one anchor, a value is of those that the text does not tell, if there are any.
+        """
+        last: dict[tuple[Value, Value], int] = {}
+        for anchor, other in sorted(pairs, key=lambda pair: pair[1].at):
+            last[anchor.value, other.value] = other.at
+        for (of, value), at in last.items():
+            alike = {fact.id for fact in self._anchored[of] if as_found(fact.value).kind is value.kind}
+            if alike:
+                yield Strange(value, at, frozenset(alike - set(told) or alike))
 
     def _by_reference(self, plain: str, kept: Sequence[Found]) -> set[str]:
         """The facts that a text states in two sentences, as briefs do: anchor and code, then code and value.

@@ -116,6 +116,24 @@ def test_by_calls_nobody_is_late_who_waited_to_be_asked() -> None:
     assert {cause for cause, *_ in found(*late, at=3, end=7, in_rounds=False)} == {Cause.ANSWERED_EARLY}
 
 
+def test_by_calls_a_seat_is_late_that_was_asked_before_and_told_it_only_later() -> None:
+    task = task_of()
+    asked, told = Sent("1", 1, ANN, BOB, "What do you know?", True), Sent("2", 3, BOB, ANN, "48213 and 70561", True)
+    flow = flow_of(
+        task,
+        FAMILY,
+        [Sent("0", 0, CYN, BOB, "70561", True), asked, replace(told, step_id="1", time=2, text="Hi"), told],
+    )
+    failures = failures_of(task, FAMILY, {ANN: "1"}, flow, Answered({ANN: 3}, 4, in_rounds=False), Turns())
+    assert {(each.cause, each.seats) for each in failures} == {(Cause.TOO_LATE, (BOB,))}
+
+
+def test_by_calls_a_reply_without_an_answer_is_no_answer() -> None:
+    task, flow = task_of(), flow_of(task_of(), FAMILY, sent(*FROM_BOTH))
+    [failure] = failures_of(task, FAMILY, {}, flow, Answered({ANN: 3}, 3, in_rounds=False), Turns())
+    assert (failure.cause, failure.seats) == (Cause.NO_ANSWER, (ANN,))
+
+
 def test_a_wrong_answer_of_a_seat_that_knew_everything_did_not_use_it() -> None:
     assert found(*FROM_BOTH) == [(Cause.NOT_USED, (ANN,), ())]
 
@@ -218,6 +236,41 @@ class TestLiars:
     def test_an_old_value_of_the_question_and_a_sum_mislead_nobody(self) -> None:
         messages = (*FROM_BOTH, (3, BOB, ANN, f"last year it was 55555, so far it is {SUM}"))
         assert found(*messages, at=5, end=5) == [(Cause.NOT_USED, (ANN,), ())]
+
+    def test_two_values_in_one_message_are_contradicted_by_its_author(self) -> None:
+        messages = (FROM_BOTH[0], (2, BOB, ANN, "48213 and 70561, no, 48231 and 70561"))
+        assert found(*messages) == [(Cause.CONTRADICTED, (BOB,), ())]
+
+    def test_an_author_who_ends_with_the_truth_misleads_nobody(self) -> None:
+        messages = (FROM_BOTH[0], (2, BOB, ANN, "48231, sorry: 48213, and 70561"))
+        assert found(*messages) == [(Cause.NOT_USED, (ANN,), ())]
+
+    def test_a_relay_that_ends_with_the_truth_does_not_take_back_the_lie_of_another(self) -> None:
+        messages = ((1, ANN, BOB, "number of cyn: 91999"), FROM_BOTH[0], (2, BOB, ANN, "91999, 48213 and 70561"))
+        assert found(*messages) == [(Cause.INVENTED, (ANN,), ())]
+
+    def test_an_author_takes_a_lie_back_also_through_a_relay(self) -> None:
+        messages = (
+            (1, CYN, BOB, "70651"),
+            (2, BOB, ANN, "70651"),
+            (2, CYN, BOB, "70561"),
+            (3, BOB, ANN, "48213, 70561"),
+        )
+        assert found(*messages, at=5, end=5) == [(Cause.NOT_USED, (ANN,), ())]
+
+    def test_a_seat_is_not_misled_about_its_own_brief(self) -> None:
+        task = task_of(answerers=(BOB,))
+        flow = flow_of(task, FAMILY, sent(FROM_BOTH[0], (1, ANN, BOB, "number of bob: 48231")))
+        [failure] = failures_of(task, FAMILY, {BOB: "1"}, flow, Answered({BOB: 3}, 3), Turns())
+        assert (failure.cause, failure.seats) == (Cause.NOT_USED, (BOB,))
+
+    def test_a_difference_of_known_numbers_misleads_nobody(self) -> None:
+        messages = (*FROM_BOTH, (3, BOB, ANN, f"they are {70561 - 48213} apart"))
+        assert found(*messages, at=5, end=5) == [(Cause.NOT_USED, (ANN,), ())]
+
+    def test_a_lie_that_is_passed_on_instead_of_the_truth_is_its_authors(self) -> None:
+        messages = ((1, CYN, BOB, "70561, or rather 70651"), (2, BOB, ANN, "48213 and 70651"))
+        assert found(*messages) == [(Cause.CONTRADICTED, (CYN,), (OF_CYN.id,))]
 
     def test_a_fact_beyond_the_end_of_a_cut_message_is_truncated(self) -> None:
         task = task_of()

@@ -1,0 +1,219 @@
+"""False values that seats told of facts, and who answers for each of them."""
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from itertools import combinations
+from typing import Final
+
+from concord.suite import Kind, SuiteTask, Value
+from concord_evaluator.information.causes import Cause, Loss
+from concord_evaluator.information.flow import Conveyed, Flow
+from concord_evaluator.information.labels import Strange
+from concord_evaluator.information.recogniser import as_found
+from concord_evaluator.information.slips import Slips
+
+MAX_FALSE: Final = 300
+"""False values of a seat that are looked at, the first ones."""
+
+MAX_ADDED: Final = 12
+"""Numbers of which every sum is worked out, where a sentence speaks of a result."""
+
+MAX_PAIRED: Final = 100
+"""Numbers of which sums and differences of two are worked out, the first ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Falsehood:
+    """A value that a message states, and that no fact has."""
+
+    value: Value
+    about: frozenset[str]
+    """The facts of which it may be a value."""
+    is_certain: bool
+    """Whether the message says so: by an anchor, by the fact's name, or as a slip of the right value."""
+    said: Conveyed
+    is_corrected: bool
+    """Whether the message states the right value after it."""
+
+
+@dataclass(frozen=True)
+class Falsehoods:
+    """The false values of one trial."""
+
+    task: SuiteTask
+    flow: Flow
+    _told: defaultdict[tuple[str, Value], list[Falsehood]] = field(
+        default_factory=lambda: defaultdict[tuple[str, Value], list[Falsehood]](list)
+    )
+    """The false values that were told to each seat, in the order of the messages."""
+
+    def told_in(self, message: Conveyed) -> Sequence[Falsehood]:
+        """The false values of a message."""
+        return self._by_step.get((message.message.step_id, message.message.sender, message.message.receiver), ())
+
+    def origin(self, found: Falsehood) -> Falsehood:
+        """The first statement of a value on its way to this one: a seat that was told it is not its author.
+
+        A seat whose brief states the fact knows better, and answers for what it tells.
+        """
+        while not found.is_certain or found.about.isdisjoint(self._own(found.said.message.sender)):
+            earlier = self._told_before(found)
+            if earlier is None:
+                break
+            found = earlier
+        return found
+
+    def blame(self, found: Falsehood, need: str, *, is_lost: bool) -> Loss:
+        """How a value came about that a message states of a fact: by a change, by a second value, or out of nothing.
+
+        A value that may be of any of several facts is a change only if the fact is lost.
+        """
+        first = self.origin(found)
+        sender, time = first.said.message.sender, first.said.message.time
+        if not self.flow.knew(sender, need, time) or not (first.is_certain or is_lost):
+            cause = Cause.INVENTED
+        else:
+            cause = Cause.CONTRADICTED if self._tellings(sender, {need}) else Cause.CHANGED
+        return Loss(cause, (sender,), first.said.message.step_id)
+
+    def is_taken_back(self, found: Falsehood, later: Conveyed) -> bool:
+        """Whether a later message takes a value back: its author tells the right one, or who passed the value on passes
+        on what its author has told since. Where nothing says of which fact the value is, any fact takes it back."""
+        author = self.origin(found).said.message
+        if later.message.sender not in {author.sender, found.said.message.sender} or not _corrects(found, later.facts):
+            return False
+        tellings = self._tellings(author.sender, found.about)
+        return later.message.sender == author.sender or any(
+            author.time < time < later.message.time for time in tellings
+        )
+
+    @cached_property
+    def _by_step(self) -> Mapping[tuple[str, str, str], Sequence[Falsehood]]:
+        found, count = dict[tuple[str, str, str], list[Falsehood]](), Counter[str]()
+        for each in self.flow.messages:
+            message = each.message
+            if (not each.strange and not each.stated.contradicted) or count[message.sender] >= MAX_FALSE:
+                continue
+            false = [self._as_told(falsehood) for falsehood in self._in(each)]
+            count[message.sender] += len(false)
+            found[message.step_id, message.sender, message.receiver] = false
+            for falsehood in false if message.delivered else ():
+                self._told[message.receiver, falsehood.value].append(falsehood)
+        return found
+
+    def _as_told(self, found: Falsehood) -> Falsehood:
+        """A value that its sender was told of some of the facts is of these."""
+        earlier = self._told_before(found)
+        if earlier is None:
+            return found
+        return replace(found, about=found.about & earlier.about, is_certain=found.is_certain or earlier.is_certain)
+
+    def _told_before(self, found: Falsehood) -> Falsehood | None:
+        """What first told the value to the sender of a message."""
+        sender, time = found.said.message.sender, found.said.message.time
+        earlier = (
+            each
+            for each in self._told.get((sender, found.value), ())
+            if each.said.message.time < time and not each.about.isdisjoint(found.about)
+        )
+        return next(earlier, None)
+
+    @cached_property
+    def _right(self) -> Mapping[tuple[str, str], Sequence[int]]:
+        """By seat and fact, when some message of the seat states it rightly."""
+        found = defaultdict[tuple[str, str], list[int]](list)
+        for each in self.flow.messages:
+            for fact in each.facts:
+                found[each.message.sender, fact].append(each.message.time)
+        return found
+
+    def _tellings(self, seat: str, facts: Collection[str]) -> list[int]:
+        return [time for fact in facts for time in self._right.get((seat, fact), ())]
+
+    def _own(self, seat: str) -> frozenset[str]:
+        return frozenset(fact for fact, arrival in self.flow.known.get(seat, {}).items() if arrival.step_id is None)
+
+    def _in(self, message: Conveyed) -> Iterator[Falsehood]:
+        beside_anchors = {each.value for each in message.stated.contradicted}
+        for each in message.stated.contradicted[:MAX_FALSE]:
+            about = self._likely(each, message)
+            yield Falsehood(each.value, about, True, message, _is_corrected(about, each.at, message))
+        for strange in message.strange[:MAX_FALSE]:
+            if strange.value in beside_anchors or strange.is_bound or self._is_worked_out(strange.value, message):
+                continue
+            is_certain, about = self._about(strange, message)
+            if about:
+                corrected = is_certain and _is_corrected(about, strange.at, message)
+                yield Falsehood(strange.value, about, is_certain, message, corrected)
+
+    def _likely(self, each: Strange, message: Conveyed) -> frozenset[str]:
+        """Of several facts with one anchor, those of which the value is a slip; else those that its sender knew, and of
+        these, those that its message does not tell."""
+        slips = self._slips.of(each.value) & each.about
+        known = frozenset(fact for fact in each.about if self._knew(message, fact))
+        return slips or known - message.facts or known or each.about
+
+    def _about(self, strange: Strange, message: Conveyed) -> tuple[bool, frozenset[str]]:
+        """The facts of which a value may be one, and whether the message says so."""
+        alike = self._alike.get(strange.value.kind, frozenset())
+        if named := strange.about & alike:
+            return True, named
+        if strange.value in message.stated.concluded:
+            return False, frozenset(fact.id for fact in self.task.facts)
+        if slips := self._slips.of(strange.value):
+            return True, slips
+        return False, alike
+
+    @cached_property
+    def _slips(self) -> Slips:
+        return Slips(self.task.facts)
+
+    @cached_property
+    def _alike(self) -> Mapping[Kind, frozenset[str]]:
+        """The facts by the kind of their values."""
+        found = defaultdict[Kind, set[str]](set)
+        for fact in self.task.facts:
+            found[as_found(fact.value).kind].add(fact.id)
+        return {kind: frozenset(facts) for kind, facts in found.items()}
+
+    def _knew(self, message: Conveyed, fact: str) -> bool:
+        sender = message.message.sender
+        return sender in self.flow.known and self.flow.knew(sender, fact, message.message.time)
+
+    def _is_worked_out(self, value: Value, message: Conveyed) -> bool:
+        """Whether a number is a sum or a difference of numbers of facts that its sender knew."""
+        if value.kind is not Kind.NUMBER:
+            return False
+        known = tuple(
+            int(fact.value.text)
+            for fact in self.task.facts
+            if fact.value.kind is Kind.NUMBER and self._knew(message, fact.id)
+        )
+        number = int(value.text)
+        if number in _of_two(known) or number == sum(known):
+            return True
+        return value in message.stated.concluded and len(known) <= MAX_ADDED and number in _sums(known)
+
+
+def _corrects(found: Falsehood, facts: Collection[str]) -> bool:
+    return found.about <= set(facts) if found.is_certain else not found.about.isdisjoint(facts)
+
+
+def _is_corrected(about: Collection[str], at: int, message: Conveyed) -> bool:
+    """Whether a message states the right values of facts after a place in its text."""
+    return all(message.stated.last.get(fact, -1) > at for fact in about)
+
+
+@lru_cache(maxsize=256)
+def _of_two(numbers: Sequence[int]) -> frozenset[int]:
+    """The sums and differences of two of the numbers."""
+    pairs = list(combinations(numbers[:MAX_PAIRED], 2))
+    return frozenset([a + b for a, b in pairs] + [abs(a - b) for a, b in pairs])
+
+
+@lru_cache(maxsize=256)
+def _sums(numbers: Sequence[int]) -> frozenset[int]:
+    """The sums of any of the numbers, of which there are few."""
+    return frozenset(sum(some) for size in range(2, len(numbers) + 1) for some in combinations(numbers, size))
