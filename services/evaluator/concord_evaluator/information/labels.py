@@ -15,7 +15,10 @@ MAX_NAMED: Final = 200
 
 _TOKEN: Final = re.compile(r"[^\W_]+(?:[/-][^\W_]+)*")
 _EMPTY: Final = frozenset({"of", "to", "on", "from", "and", "the"})
-_BOUND: Final = re.compile(r"\b(?:than|at (?:most|least)|(?:up|down) to)\W*(?:the |a )?(?:\w{1,12}\W+){0,2}\Z", re.IGNORECASE)
+_BOUND: Final = re.compile(r"\b(?:than|at (?:most|least)|(?:up|down) to)[^.;!?\n]{0,20}\Z", re.IGNORECASE)
+"""What may stand before a bound."""
+_BEFORE: Final = 32
+"""Characters before a value in which it is looked for."""
 _OBJECT: Final = re.compile(r"\{[^{}]*\}")
 _SENTENCE_END: Final = re.compile(r"[.;!?](?=\s|$)|\n")
 
@@ -51,7 +54,7 @@ class Labels:
         found = []
         for number, (value, each) in enumerate(last.items()):
             record = record_at(each.at) if record_at and number < MAX_NAMED else ""
-            found.append(Strange(value, each.at, self._named_in(record), bool(_BOUND.search(text[:each.at]))))
+            found.append(Strange(value, each.at, self._named_in(record), bool(_BOUND.search(text[: each.at]))))
         return tuple(found)
 
     def _named_in(self, text: str) -> frozenset[str]:
