@@ -125,15 +125,22 @@ class Beside(Habits):
 
 @dataclass
 class Twice(Changed):
-    """Tells the truth and a wrong value in one message. Its receiver believes the wrong one, of a day both."""
+    """Tells the truth and a wrong value in one message, or in two of one round. Its receiver believes the wrong one, of
+    a day both."""
+
+    in_one: bool
 
     def tells(self, telling: Telling) -> Iterable[Telling]:
         for changed in super().tells(telling):
-            told = self.wrong in changed.facts and telling.sender == self.seat
-            yield changed.only([self.fact, *changed.facts]) if told else changed
+            if self.wrong not in changed.facts or telling.sender != self.seat:
+                yield changed
+            elif self.in_one:
+                yield changed.only([self.fact, *changed.facts])
+            else:
+                yield from (telling, telling.only([self.wrong]))
 
     def hears(self, telling: Telling) -> Telling:
-        if telling.sender != self.seat or self.wrong not in telling.facts or self.fact.value.kind is Kind.DATE:
+        if telling.sender != self.seat or self.fact.value.kind is Kind.DATE:
             return telling
         return telling.only(fact for fact in telling.facts if fact != self.fact)
 
@@ -166,6 +173,10 @@ class Aggregated(Habits):
     covered: frozenset[str]
     wrong: Fact
     """With the id of one of the facts."""
+    told_plainly: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.told_plainly = self.covered
 
     def tells(self, telling: Telling) -> Iterable[Telling]:
         ids = {fact.id for fact in telling.facts}

@@ -207,10 +207,11 @@ def _along(route: Sequence[str], wrong: Fact, begin: int) -> list[Telling]:
 
 
 def _twice(situation: Situation) -> Iterator[Fault]:
-    """Two values of one fact in one message."""
+    """Two values of one fact in one message, or in two of one round where facts have no order within a message."""
+    in_one = situation.label is not None and situation.draw.chance(0.5)
     for seat, fact in situation.own():
         for wrong in _wrong(situation, fact):
-            yield Fault(Twice(seat, fact, wrong), _second(situation, fact), seat)
+            yield Fault(Twice(seat, fact, wrong, in_one), _second(situation, fact), seat)
 
 
 def _second(situation: Situation, fact: Fact) -> Cause:

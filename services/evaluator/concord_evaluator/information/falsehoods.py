@@ -82,6 +82,8 @@ class Falsehoods:
         """Whether a later message takes a value back: its author tells the right one, or who passed the value on passes
         on what its author has told since. Where nothing says of which fact the value is, any fact takes it back."""
         author = self.origin(found).said.message
+        if later.message.time <= found.said.message.time:
+            return False  # they cross
         if later.message.sender not in {author.sender, found.said.message.sender} or not _corrects(found, later.facts):
             return False
         tellings = self._tellings(author.sender, found.about)

@@ -3,7 +3,7 @@
 import re
 from bisect import bisect_right
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -82,10 +82,13 @@ def _records(text: str) -> Callable[[int], str]:
 
 
 def _tokens(text: str) -> frozenset[str]:
-    return frozenset(token.removesuffix("'s") for token in _TOKEN.findall(text.casefold()))
+    """The words and names of a text. A small number stands with the word before it: "part 2"."""
+    found = [token.removesuffix("'s") for token in _TOKEN.findall(text.casefold())]
+    return frozenset(
+        f"{before} {token}" if token.isdigit() else token for before, token in zip(["", *found], found, strict=False)
+    )
 
 
-def _distinctive(tokens: Collection[str], often: Counter[str], facts: int) -> frozenset[str]:
-    """The tokens without those that most facts share, unless no more than a small number is left."""
-    rare = frozenset(token for token in tokens if 2 * often[token] <= facts)
-    return rare if any(not token.isdigit() for token in rare) else frozenset(tokens)
+def _distinctive(tokens: frozenset[str], often: Counter[str], facts: int) -> frozenset[str]:
+    """The tokens without those that most facts share, unless nothing is left."""
+    return frozenset(token for token in tokens if 2 * often[token] <= facts) or tokens

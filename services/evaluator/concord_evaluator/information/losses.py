@@ -200,8 +200,10 @@ class _Search:
             return Loss(Cause.MISDIRECTED, (seat,), undelivered[0].message.step_id)
         if false is not None:
             return self.losses.falsehoods.blame(false, need, is_lost=True)
-        if not told and (cut := next((each for each in self.losses.sent.get(seat, ()) if each.message.is_cut), None)):
-            return Loss(Cause.TRUNCATED, (seat,), cut.message.step_id)
+        reached = {each.message.receiver for each in told}
+        cut = (each for each in self.losses.sent.get(seat, ()) if each.message.is_cut)
+        if beyond := next((each for each in cut if each.message.receiver not in reached), None):
+            return Loss(Cause.TRUNCATED, (seat,), beyond.message.step_id)
         if told:
             return Loss(Cause.MISDIRECTED, (seat,), told[0].message.step_id)
         if (fault := self.losses.turns.fault(seat, range(since, answered.end + 1))) is not None:

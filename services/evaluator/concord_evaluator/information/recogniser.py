@@ -187,22 +187,29 @@ class Recogniser:
         return len(word) >= _SHORTEST_NAME and any(is_slip(word, name) for name in self._names)
 
     def _pairs(self, sentence: Sequence[Found], strange: frozenset[Found]) -> Iterator[tuple[Found, Found]]:
-        """The anchors of facts in a sentence, each with a value that stands with it."""
+        """The anchors of facts in a sentence, each with a value that stands with it.
+
+        A value of a brief that is no fact's, such as an old version, has its anchor, too.
+        """
         anchors = [each for each in sentence if each.value in self._anchored]
         values = [
             each
             for each in sentence
-            if each.value not in self._anchored
-            and (each.value in self._domain or (each in strange and each.value.kind in self._kinds))
+            if each.value not in self._anchored and (each.value in self._domain or each.value.kind in self._kinds)
         ]
-        if not anchors or not values:
-            return
-        if len(anchors) == len(values):
-            yield from zip(anchors, values, strict=True)
-        elif len(anchors) > len(values):
-            yield from ((anchor, _nearest(anchor, values)) for anchor in anchors)
-        else:
-            yield from ((_nearest(value, anchors), value) for value in values)
+        for anchor, value in _matched(anchors, values) if anchors and values else ():
+            if value.value in self._domain or value in strange:
+                yield anchor, value
+
+
+def _matched(anchors: Sequence[Found], values: Sequence[Found]) -> Iterator[tuple[Found, Found]]:
+    """Each anchor with its value in their order, if there are as many; else each of the more with the nearest."""
+    if len(anchors) == len(values):
+        yield from zip(anchors, values, strict=True)
+    elif len(anchors) > len(values):
+        yield from ((anchor, _nearest(anchor, values)) for anchor in anchors)
+    else:
+        yield from ((_nearest(value, anchors), value) for value in values)
 
 
 def _references(task: SuiteTask) -> Iterator[tuple[Fact, frozenset[Value]]]:

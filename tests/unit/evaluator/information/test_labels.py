@@ -44,6 +44,7 @@ def test_no_name_or_several_name_no_fact(text: str) -> None:
 def test_a_small_number_is_a_name_only_with_its_noun() -> None:
     assert named("part 2 is 99999") == [{"part 2"}]
     assert named("2 of us have 99999") == [frozenset()]
+    assert named("1) my part is 99999") == [frozenset()]
 
 
 @pytest.mark.parametrize("text", ["mine is lower than 50000", "at most 50,000 units", "more than agent/2's 50000"])
