@@ -1,9 +1,9 @@
 """Trials that are lost: played once more where Concord lost them, and counted 0 where their participants did."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -11,11 +11,19 @@ from concord.a2a import IncomingMessage, TaskHandle
 from concord.errors import StorageFullError, StorageUnavailableError
 from concord.storage.connection import Storage
 from concord.storage.ports import MemoryUse
+from concord.storage.redis.traces import RedisTraceStore
+from concord.trace.attributes import AGENT_NAME
+from concord.trace.decoding import reports_of
+from concord.trace.report import ReportBatch
+from concord.trust.closed_trials import ClosedTrials
 from concord_suites import FAMILIES
 from concord_suites.player import reply
+from tests.integration.test_calls import sample_agent
 from tests.security.assessing import CountingAgent, counting_agent, tasks
 from tests.serving import served_agent
 from tests.stack import Stack, stack
+
+T = TypeVar("T")
 
 AWAY = StorageUnavailableError("ConnectionError: gone")
 FULL = StorageFullError("OutOfMemoryError: command not allowed when used memory > 'maxmemory'")
@@ -138,6 +146,7 @@ async def play(message: IncomingMessage, task: TaskHandle) -> None:
     await task.complete(reply(message.text, FAMILIES))
 
 
+BY_CALLS = {"tasks": None, "suite": "maximum", "seats": 2, "exchange": "calls"}
 CONTROLLED = {"tasks": None, "suite": "maximum", "seats": 2, "controls": ["solo"], "exchange": "rounds"}
 
 
@@ -160,3 +169,39 @@ async def test_a_lost_team_is_played_again_with_its_control_and_a_lost_control_a
     assert (row["detail"]["scoring"]["replayed"], row["detail"]["scoring"]["complete"]) == (replayed, True)
     [control] = row["detail"]["controls"]
     assert control["trials"] == 1
+
+
+def once_away(method: Callable[..., Awaitable[T]], applies: Callable[..., bool]) -> Callable[..., Awaitable[T]]:
+    """The method, for the first call of which that `applies` storage is away."""
+    left = [AWAY]
+
+    async def called(*args: object, **kwargs: object) -> T:
+        if left and applies(*args):
+            raise left.pop()
+        return await method(*args, **kwargs)
+
+    return called
+
+
+async def test_a_trial_is_played_again_if_a_call_between_seats_could_not_be_recorded(
+    redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_a_call(_: RedisTraceStore, batch: ReportBatch) -> bool:
+        return any(AGENT_NAME in report.step.additional_attributes for report in reports_of(batch))
+
+    append = once_away(RedisTraceStore.append, lambda *args: is_a_call(*args[:2]))
+    monkeypatch.setattr(RedisTraceStore, "append", append)
+    async with stack(redis_url, tmp_path) as running, sample_agent() as url:
+        row = await running.row({"agent": url}, **BY_CALLS)
+    assert causes(row) == [("trial-1", 1, "storage", "concord")]
+    assert counts(row) == (100, 100, 1, 0, True)
+
+
+async def test_a_trial_is_played_again_if_a_call_was_refused_because_storage_was_away(
+    redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ClosedTrials, "is_closed", once_away(ClosedTrials.is_closed, lambda *_: True))
+    async with stack(redis_url, tmp_path) as running, sample_agent() as url:
+        row = await running.row({"agent": url}, **BY_CALLS)
+    assert causes(row) == [("trial-1", 1, "storage", "concord")]
+    assert counts(row) == (100, 100, 1, 0, True)

@@ -6,6 +6,7 @@ from concord.assessment.results import TraceIntegrity
 from concord_cli.display_text import named, on_one_line
 from concord_cli.number_text import percent
 from concord_cli.report.scope import Scope
+from concord_cli.row_text.failures import failure_text
 from concord_cli.row_text.interactions import REMEDY, unobserved_text
 
 
@@ -69,7 +70,7 @@ def trust_of(scope: Scope) -> TrustView:
     integrity = scope.integrity
     failures = [
         f"{on_one_line(failure.trial_id) if failure.trial_id is not None else 'Assessment'}: "
-        f"{failure.stage} failed: {on_one_line(failure.message)}"
+        f"{on_one_line(failure_text(failure))}"
         for failure in scope.row.detail.infrastructure
         if scope.trial_id in (None, failure.trial_id)
     ]

@@ -74,7 +74,8 @@ class Instruments:
         for trial in row.detail.trials:
             if trial.judge is not None:
                 self.judgments.labels(trial.judge.source).inc()
-        self.infrastructure.inc(len(row.detail.infrastructure))
+        failures = row.detail.infrastructure
+        self.infrastructure.inc(sum(failure.caused_by != "participants" for failure in failures))
 
     def _gauge(self, name: str, text: str) -> Gauge:
         return Gauge(f"concord_gateway_{name}", text, registry=self.registry)
