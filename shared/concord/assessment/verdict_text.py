@@ -102,21 +102,14 @@ def score_text(verdict: Verdict) -> str:
 def cause_text(cause: Cause) -> CauseText:
     """The words of a cause. They hold texts of agents, and are to be made printable."""
     evidence = ", ".join(_evidence(cause))
-    if cause.kind in (CauseKind.CRITERION, CauseKind.UNEXPLAINED):
-        subject = f"{cause.part}:" if cause.part else ""
-    else:
-        together = cause.kind in (CauseKind.DISAGREED, CauseKind.NEVER_ASKED)
-        subject = (" and " if together else " or ").join(cause.agents) or "Nobody knows who"
     deed = DEEDS[cause.kind]
     points = "points unknown" if cause.points is None else f"{cause.points:.1f} points"
-    return CauseText(subject, f"{deed}: {evidence}" if evidence else deed, points, _where(cause))
+    return CauseText(_subject(cause), f"{deed}: {evidence}" if evidence else deed, points, _where(cause))
 
 
 def deed_text(cause: Cause) -> str:
     """A cause in a few words, without its evidence and its cost."""
-    if cause.kind in (CauseKind.CRITERION, CauseKind.UNEXPLAINED):
-        return f"{cause.part}: {DEEDS[cause.kind]}" if cause.part else DEEDS[cause.kind]
-    return f"{' or '.join(cause.agents) or 'Nobody knows who'} {DEEDS[cause.kind]}"
+    return f"{_subject(cause)} {DEEDS[cause.kind]}".strip()
 
 
 def change_text(change: Change) -> str:
@@ -172,6 +165,14 @@ def _strengths(verdict: Verdict) -> Iterator[str]:
         yield f"{verdict.trials_passed:,} of {_counted(verdict.trials, 'trial')} reached the mark"
     if verdict.figures.information is not None and verdict.figures.information.value >= 1:
         yield "Every needed fact reached the seats that needed it"
+
+
+def _subject(cause: Cause) -> str:
+    """The agents of a cause, or its part where no agent is to blame."""
+    if cause.kind in (CauseKind.CRITERION, CauseKind.UNEXPLAINED):
+        return f"{cause.part}:" if cause.part else ""
+    together = cause.kind in (CauseKind.DISAGREED, CauseKind.NEVER_ASKED)
+    return (" and " if together else " or ").join(cause.agents) or "Nobody knows who"
 
 
 def _evidence(cause: Cause) -> Iterator[str]:
