@@ -46,7 +46,6 @@ async def run(
     scenario, env = _scenario_and_settings(path, endpoint)
     if sample:
         scenario = with_sample_agent(path, scenario)
-    scenario = scenario.with_seats()
     prepare_folder(output)
     if by_oracle := is_played_by_oracle(scenario):
         progress.log(ORACLE_PLAYS)
@@ -153,8 +152,11 @@ async def _save_traces(stack: LocalStack, results: Sequence[JsonValue], folder: 
 
 
 def local_scenario(path: Path) -> ScenarioFile:
-    """Reads a scenario for a local stack and checks its config. Raises UsageError."""
-    scenario = read_scenario(path)
+    """Reads a scenario for a local stack, with a participant for each isolated seat. Raises UsageError."""
+    try:
+        scenario = read_scenario(path).with_seats()
+    except ValueError as error:
+        raise UsageError(f"{path}: {error}") from error
     if scenario.green_agent is not None and scenario.green_agent.endpoint is not None:
         raise UsageError(f"{path}: names a running green agent: use `concord assess`, or remove green_agent")
     _check_team(path, scenario)

@@ -164,20 +164,20 @@ class ScenarioFile(_Table):
     def with_seats(self) -> Self:
         """The scenario with a participant for each seat, where a lone one is to be isolated; else the same one.
 
-        Raises UsageError if some container would take more than one seat, or if there is but one.
+        Raises ValueError if some container would take more than one seat, or if there is but one.
         """
         if self.team.isolation is None:
             return self
         config = {key: value for key, value in self.config.items() if key != "seats"}
         seats = self.config.get("seats")
         if isinstance(seats, dict) or (len(self.participants) > 1 and seats not in (None, 1)):
-            raise UsageError("config.seats: isolated participants take one seat each: list one for each seat")
+            raise ValueError("config.seats: isolated participants take one seat each: list one for each seat")
         if len(self.participants) > 1:
             return self.model_copy(update={"config": config})
         [lone] = self.participants
         count = seats if isinstance(seats, int) else DEFAULT_SEATS
         if count < MIN_SEATS:
-            raise UsageError("isolation needs at least two seats")
+            raise ValueError("isolation needs at least two seats")
         each = [lone.model_copy(update={"role": f"{lone.role}_{number}"}) for number in range(1, count + 1)]
         return self.model_copy(update={"participants": each, "config": config})
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from concord.assessment.results import SeatContainers
 from concord.assessment.seat_containers import StartedContainers
-from concord_cli.commands import up
+from concord_cli.commands import local_scenario, up
 from concord_cli.errors import UsageError
 from concord_cli.isolation.exits import is_for_seats
 from concord_cli.isolation.model_endpoints import ModelEndpoint, NoServerNameError, server_name
@@ -139,7 +139,7 @@ def test_a_lone_image_becomes_a_container_for_each_seat() -> None:
 def test_no_container_takes_two_seats_and_no_seat_is_alone(
     participants: list[dict[str, object]], seats: object
 ) -> None:
-    with pytest.raises(UsageError, match="seat"):
+    with pytest.raises(ValueError, match="seat"):
         scenario(participants, config={"seats": seats}).with_seats()
 
 
@@ -266,6 +266,19 @@ async def test_an_image_is_known_by_its_id_and_by_the_digest_in_its_registry(
     docker.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     assert await identity_of(image) == ImageIdentity(IMAGE_ID, expected)
+
+
+def test_the_seats_of_a_lone_image_are_the_participants_that_a_config_may_name(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.toml"
+    text = (
+        '[team]\nisolation = "container"\n[[participants]]\nname = "agent"\nimage = "agent:1"\n'
+        '[config]\ntask = "Count."\nseats = 3\nstart = "{}"\n'
+    )
+    path.write_text(text.format("agent_3"))
+    assert [each.role for each in local_scenario(path).participants] == ["agent_1", "agent_2", "agent_3"]
+    path.write_text(text.format("agent_3").replace("seats = 3", "seats = 1"))
+    with pytest.raises(UsageError, match=f"{path}: isolation needs at least two seats"):
+        local_scenario(path)
 
 
 async def test_a_running_gateway_has_no_isolated_seats(tmp_path: Path) -> None:
