@@ -129,7 +129,12 @@ class Script:
     def planted(self, *at_fault: str) -> Planted:
         """The trial."""
         team = self.team
-        outcome, batches = played(team.agents[0], team.question.text, lambda made: self.work(team.agents[0], made))
+        outcome, batches = played(
+            team.agents[0],
+            team.question.text,
+            lambda made: self.work(team.agents[0], made),
+            team.draw.choice((1, 20, 1000)),
+        )
         return Planted(
             team.agents,
             team.question.text,

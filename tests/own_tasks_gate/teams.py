@@ -45,14 +45,15 @@ def tree_of(shape: str, agents: Sequence[str], draw: random.Random) -> Tree:
 
 @dataclass
 class Recording:
-    """The steps of a trial, and a clock that every request and every answer advances by a second."""
+    """The steps of a trial, and a clock that every request and every answer advances by a tick."""
 
     steps: list[InteractionStep] = field(default_factory=list)
-    seconds: int = 0
+    tick_ms: int = 1000
+    ticks: int = 0
 
     def now(self) -> datetime:
-        self.seconds += 1
-        return datetime(2031, 1, 1, tzinfo=UTC) + timedelta(seconds=self.seconds)
+        self.ticks += 1
+        return datetime(2031, 1, 1, tzinfo=UTC) + timedelta(milliseconds=self.tick_ms * self.ticks)
 
     def call(self, caller: str, callee: str, request: str, work: Callable[[], str]) -> str:
         """A call. Raises CrashError and HangError as its callee does."""
@@ -91,9 +92,11 @@ class Recording:
         return [SerialisedBatch.of(batch).received(Channel.OBSERVED, authenticated=True)]
 
 
-def played(first: str, task: str, answer: Callable[[Recording], str]) -> tuple[TrialOutcome, list[ReportBatch]]:
+def played(
+    first: str, task: str, answer: Callable[[Recording], str], tick_ms: int = 1000
+) -> tuple[TrialOutcome, list[ReportBatch]]:
     """A trial in which the first agent is given a task. `answer` plays its work."""
-    recording = Recording()
+    recording = Recording(tick_ms=tick_ms)
     try:
         text = recording.call(GREEN_AGENT, first, task, lambda: answer(recording))
         given = AgentAnswer(agent=first, state="completed", text=text, error=None)
@@ -107,6 +110,6 @@ def played(first: str, task: str, answer: Callable[[Recording], str]) -> tuple[T
         error=given.error,
         answer=given.text,
         answers=[given],
-        time_used=float(recording.seconds),
+        time_used=recording.tick_ms * recording.ticks / 1000,
     )
     return outcome, recording.batches()

@@ -1,5 +1,7 @@
 """The calls of a trial as the gateway observed them, and the messages in them in time order."""
 
+from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -91,18 +93,30 @@ def observed_calls(batches: Iterable[ReportBatch], roster: Roster) -> list[Obser
 
 def messages_of(calls: Sequence[ObservedCall]) -> list[Message]:
     """The requests and answers in calls, in time order. The request of a failed call counts: its callee may have read
-    it."""
-    return sorted(
-        (message for call in calls for message in _messages(call)),
-        key=lambda each: (each.at, each.is_answer, each.call.ended, each.step_id),
-    )
+    it.
+
+    What an agent says in the moment before the end of a call of its own is noted comes after the answer to that call.
+    """
+    acts = defaultdict[str, list[datetime]](list)
+    for call in calls:
+        acts[call.caller].append(call.began)
+        acts[call.callee].append(call.ended)
+    ordered = {agent: sorted(times) for agent, times in acts.items()}
+    return sorted((message for call in calls for message in _messages(call, ordered[call.caller])), key=_order)
 
 
-def _messages(call: ObservedCall) -> Iterator[Message]:
+def _order(message: Message) -> tuple[datetime, int, datetime, str]:
+    moved = message.is_answer and message.at < message.call.ended
+    return message.at, 0 if moved else 2 if message.is_answer else 1, message.call.ended, message.step_id
+
+
+def _messages(call: ObservedCall, acts: Sequence[datetime]) -> Iterator[Message]:
+    """The messages of a call. `acts`: when its caller sent anything, sorted."""
     if not call.refused:
         yield Message(call.began, False, call, call.caller, call.callee, call.request)
     if call.response is not None and call.error is None:
-        at = call.ended if call.ended == _UNKNOWN else max(call.began, call.ended - _GRACE)
+        first = bisect_right(acts, call.began if call.ended == _UNKNOWN else max(call.began, call.ended - _GRACE))
+        at = min(call.ended, acts[first]) if first < len(acts) else call.ended
         yield Message(at, True, call, call.callee, call.caller, call.response)
 
 
