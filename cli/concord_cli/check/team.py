@@ -116,5 +116,4 @@ def config_of(scenario: ScenarioFile, runs: int) -> dict[str, JsonValue]:
 
 def _request(scenario: ScenarioFile) -> AssessmentRequest:
     """The request without its controls. `check_config` has checked it."""
-    addresses = {each.role: str(each.endpoint or "http://127.0.0.1/") for each in scenario.participants}
-    return AssessmentRequest.model_validate({"participants": addresses, "config": {**scenario.config, "controls": []}})
+    return scenario.model_copy(update={"config": {**scenario.config, "controls": []}}).request

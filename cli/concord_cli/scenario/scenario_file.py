@@ -197,6 +197,16 @@ class ScenarioFile(_Table):
         return {p.role: str(p.endpoint) for p in self.participants if p.endpoint is not None}
 
     @property
+    def request(self) -> AssessmentRequest:
+        """Its request, with addresses that stand for those of participants that do not run yet. Raises
+        ValidationError."""
+        addresses = {
+            each.role: str(each.endpoint or f"http://127.0.0.1:{number}/")
+            for number, each in enumerate(self.participants, start=1)
+        }
+        return AssessmentRequest.model_validate({"participants": addresses, "config": self.config})
+
+    @property
     def agentbeats_ids(self) -> dict[str, str]:
         """The platform's ids of the participants that have one, by role."""
         return {p.role: p.agentbeats_id for p in self.participants if p.agentbeats_id}
@@ -222,12 +232,8 @@ def _parse(path: Path, document: dict[str, Any]) -> ScenarioFile:
 
 def check_config(path: Path, scenario: ScenarioFile) -> None:
     """Checks the config of a scenario against Concord's request. Raises UsageError, also for unknown keys."""
-    addresses = {
-        each.role: str(each.endpoint or f"http://127.0.0.1:{number}/")
-        for number, each in enumerate(scenario.participants, start=1)
-    }
     try:
-        request = AssessmentRequest.model_validate({"participants": addresses, "config": scenario.config})
+        request = scenario.request
     except ValidationError as error:
         raise UsageError(f"{path}: {reasons(error, AssessmentRequest)}") from error
     unknown = (f"config.{key}: {unknown_key(key, [AssessmentConfig])}" for key in request.config.unknown_keys)

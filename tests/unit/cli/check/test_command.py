@@ -219,3 +219,9 @@ def test_a_trial_has_the_time_that_it_has_in_a_whole_assessment(tmp_path: Path) 
     assert played["trial_timeout_s"] == pytest.approx(9)
     assert (played["num_runs"], played["seed"]) == (10, 7)
     assert played.keys().isdisjoint({"timeout_s", "controls"})
+
+
+def test_a_team_of_several_participants_that_the_stack_starts_has_tasks(tmp_path: Path) -> None:
+    path = scenario(tmp_path, 0.5, 'suite = ["maximum"]')
+    path.write_text('[[participants]]\nname = "b"\ncmd = "agent"\n' + path.read_text())
+    assert [task.id for task in tasks_of(read_scenario(path))] == ["maximum"]
