@@ -14,7 +14,7 @@ import structlog
 from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assessment.jobs import AggregateAssessment, EvaluateTrial, TrialVerdict
-from concord.assessment.losses import Loss
+from concord.assessment.losses import FILLED, Loss
 from concord.assessment.request import Exchange
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import AgentAnswer, TrialOutcome
@@ -170,8 +170,11 @@ class RunningAssessment:
             else:
                 outcome = await self._drive_and_close(trial, task, min(self.record.limits.trial_s, remaining_s))
             await self.record.close_trial(trial, outcome)
+        except StorageFullError as error:
+            await self._lose_to_full_storage(trial, str(error))
+            return
         except StorageUnavailableError as error:
-            self._lose(trial, Loss.STORAGE_FULL if isinstance(error, StorageFullError) else unreachable, str(error))
+            self._lose(trial, unreachable, str(error))
             return
         except TrialNotRunError as error:
             self._lose(trial, Loss.ENVIRONMENT, str(error))
@@ -297,9 +300,20 @@ class RunningAssessment:
             await announce_results(self.progress, verdict.assessment_results, trial_id)
         await self.progress.tell(f"{trial_id}: {_headline(verdict)}")
 
-    def _lose(self, trial: TrialSpec, loss: Loss, message: str) -> None:
+    async def _lose_to_full_storage(self, trial: TrialSpec, message: str) -> None:
+        """Records the loss. If the assessment itself filled storage, the trial's reports make room for all others."""
+        share = None
+        with suppress(StorageUnavailableError):
+            share = await self.storage.share_of(self.plan)
+        self._lose(trial, Loss.STORAGE_FULL, message, share)
+        if share is not None and share >= FILLED:
+            with suppress(StorageUnavailableError):
+                await self.storage.traces.delete(trial.trace_id)
+                await self.participants.close(trial.trace_id)
+
+    def _lose(self, trial: TrialSpec, loss: Loss, message: str, share: float | None = None) -> None:
         logger.warning("%s was lost: %s: %s", trial.trial_id, loss, message)
-        self.record.lose(trial, loss, message)
+        self.record.lose(trial, loss, message, share)
 
 
 def _headline(verdict: TrialVerdict) -> str:

@@ -103,8 +103,8 @@ class AssessmentRecord:
         self._trial_id, self._attempt, self.remaining_s = trial.trial_id, trial.attempt, remaining_s
         await self._save()
 
-    def lose(self, trial: TrialSpec, loss: Loss, message: str) -> None:
-        """Records that a trial was lost. Who lost it is decided later, when storage can be read."""
+    def lose(self, trial: TrialSpec, loss: Loss, message: str, share: float | None = None) -> None:
+        """Records that a trial was lost. Unless the participants lost it, that is decided later (`decide`)."""
         again = any(each.trial_id == trial.trial_id and each.loss is loss for each in self.failures)
         self.failures.append(
             InfrastructureFailure(
@@ -113,7 +113,7 @@ class AssessmentRecord:
                 message=message,
                 attempt=trial.attempt,
                 loss=loss,
-                caused_by="participants" if cause_of(loss, again=again) == "participants" else None,
+                caused_by="participants" if cause_of(loss, again=again, share=share) == "participants" else None,
             )
         )
 
