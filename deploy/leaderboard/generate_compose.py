@@ -104,6 +104,8 @@ def parse_scenario(document: Mapping[str, Any]) -> Scenario:
 def _wiring(table: object) -> dict[str, str]:
     if not isinstance(table, dict):
         raise ScenarioError("team is not a table: write it as [team]")
+    if "isolation" in table:
+        raise ScenarioError("team.isolation is for `concord run`: in this project, the agents share a network")
     _check_keys("team", table, {"wiring"})
     return {"PURPLE_TEAM": _text("team.wiring", table["wiring"])} if "wiring" in table else {}
 

@@ -92,6 +92,7 @@ MALFORMED = {
     '[green_agent]\nimage = "g"\nenv = { "A B" = "1" }': "'A B' is not a variable name",
     '[green_agent]\nimage = "g"\nenv = { A = ["1"] }': "green_agent.env.A is not a string, number or boolean",
     f"{GREEN}[particpants]": "the scenario has an unknown key: 'particpants'",
+    f'{GREEN}[team]\nisolation = "container"': "team.isolation is for `concord run`",
     f"{GREEN}[participants]": "participants is not a list",
     f'{GREEN}[[participants]]\nimage = "p"': "participants[0].name is missing",
     f'{GREEN}[[participants]]\nimage = "p"\nname = "My agent"': "participants[0].name is not a host name: 'My agent'",

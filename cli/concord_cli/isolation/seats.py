@@ -24,7 +24,7 @@ _PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "http
 """Docker sets these in containers if its own configuration names proxies, which a seat cannot reach."""
 
 _HARDENED: Final = ("--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--ipc", "private")
-_OF_RELAY: Final = ("--memory", "128m", "--memory-swap", "128m", "--pids-limit", "32", "--user", "65534:65534")
+_OF_RELAY: Final = ("--memory", "256m", "--memory-swap", "256m", "--pids-limit", "32", "--user", "65534:65534")
 
 
 @dataclass(frozen=True, slots=True)
