@@ -1,5 +1,6 @@
 """The containers of isolated seats: for each one of the agent, and one of the relay whose network it shares. Pure."""
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,6 +9,7 @@ from urllib.parse import urlsplit
 
 from concord.assessment.results import SeatContainers
 from concord.loopback import LOOPBACK
+from concord_cli.errors import UsageError
 from concord_cli.isolation import relay
 from concord_cli.isolation.model_endpoints import ModelEndpoint
 from concord_cli.stack.containers import docker_run
@@ -22,6 +24,10 @@ TEMPORARY: Final = "256m"
 
 _PROXIES: Final = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")
 """Docker sets these in containers if its own configuration names proxies, which a seat cannot reach."""
+
+_LONGEST: Final = "100/endpoint-16.sock"
+_MAX_SOCKET_PATH: Final = 107
+"""Bytes in the path of a Unix socket on Linux (unix(7))."""
 
 _HARDENED: Final = ("--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--ipc", "private")
 _OF_RELAY: Final = ("--memory", "256m", "--memory-swap", "256m", "--pids-limit", "32", "--user", "65534:65534")
@@ -67,7 +73,12 @@ class Isolation:
     folder: Path
 
     def seats(self, ports: Mapping[str, int], services: Mapping[str, str], run_id: str) -> IsolatedSeats:
-        """The seats with these ports, by role, which reach these services, URLs by name."""
+        """The seats with these ports, by role, which reach these services, URLs by name.
+
+        Raises UsageError if the sockets would have too long names.
+        """
+        if len(os.fsencode(self.folder / _LONGEST)) > _MAX_SOCKET_PATH:
+            raise UsageError(f"isolation needs a TMPDIR with a shorter name than that of {self.folder}")
         seats = [
             IsolatedSeat(role, port, self.folder / str(number), f"concord-{run_id}-{number}")
             for number, (role, port) in enumerate(ports.items(), start=1)

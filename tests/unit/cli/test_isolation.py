@@ -286,3 +286,11 @@ async def test_a_running_gateway_has_no_isolated_seats(tmp_path: Path) -> None:
     path.write_text('[team]\nisolation = "container"\n[[participants]]\nname = "agent"\nimage = "agent:1"\n')
     with pytest.raises(UsageError, match="isolation is for `concord run`"):
         await up(path, Listening("127.0.0.1", 1, 2), 3, tmp_path, ProgressLog())
+
+
+def test_a_folder_whose_sockets_would_have_too_long_names_is_refused() -> None:
+    isolation = Isolation(
+        SeatContainers(image="agent:1", image_id=IMAGE_ID, image_digest=None, model_endpoints=()), Path("/x" * 50)
+    )
+    with pytest.raises(UsageError, match="a TMPDIR with a shorter name"):
+        isolation.seats({"ann": 7003}, {}, "r1")
