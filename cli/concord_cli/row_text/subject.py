@@ -45,12 +45,10 @@ def size_text(detail: Detail) -> str:
     seats = counted(len(detail.agents), "seat")
     if any(trial.team_task is not None and trial.team_task.shared_process for trial in detail.trials):
         return f"{seats} in one process"
-    return f"{seats}, isolated" if isolated(detail) else f"{seats}, not isolated"
-
-
-def isolated(detail: Detail) -> bool:
-    """Whether Concord itself kept the seats of the team apart."""
-    return detail.seat_containers is not None
+    if detail.seat_containers is None:
+        return f"{seats}, not isolated"
+    endpoints = len(detail.seat_containers.model_endpoints)
+    return f"{seats}, isolated" + (f" but for {counted(endpoints, 'model endpoint')}" if endpoints else "")
 
 
 def _joined(names: Sequence[str]) -> str:

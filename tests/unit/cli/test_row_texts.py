@@ -215,7 +215,9 @@ def test_seats_are_said_to_be_isolated_only_where_the_row_names_their_containers
         image="agent:<1>", image_id="sha256:1", image_digest="sha256:2", model_endpoints=("https://api.example.com",)
     )
     row = row.model_copy(update={"detail": row.detail.model_copy(update={"seat_containers": containers})})
-    assert size_text(row.detail) == "5 seats, isolated"
+    assert size_text(row.detail) == "5 seats, isolated but for 1 model endpoint"
+    alone = containers.model_copy(update={"model_endpoints": ()})
+    assert size_text(row.detail.model_copy(update={"seat_containers": alone})) == "5 seats, isolated"
     page = render(row)
     assert "agent:&lt;1&gt; (sha256:2)" in page
     assert "only https://api.example.com" in page
