@@ -1,14 +1,18 @@
 """Agents in containers: their command lines and their variables."""
 
+import asyncio
+import os
+import sys
 from pathlib import Path
 
 import pytest
 
 from concord_cli.errors import UsageError
 from concord_cli.scenario.scenario_file import ScenarioFile
-from concord_cli.stack.containers import fetch_images, variables_of
+from concord_cli.stack.containers import containers_removed, fetch_images, variables_of
 from concord_cli.stack.plan import Listening, Ports, StackPlan, plan_stack
 from concord_cli.stack.supervisor import Program
+from tests.unit.cli.programs import until
 
 
 def planned(environment: dict[str, str], **participant: object) -> StackPlan:
@@ -66,3 +70,56 @@ async def test_without_docker_an_image_is_refused_with_the_way_out(monkeypatch: 
     monkeypatch.setenv("PATH", "/nowhere")
     with pytest.raises(UsageError, match="agent has only an `image`, and docker is not installed"):
         await fetch_images({"agent": "agent"}, print)
+
+
+FAKE_DOCKER = """#!/bin/sh
+echo "$@" >>"$(dirname "$0")/asked"
+[ "$1" = ps ] && echo one two
+exit 0
+"""
+
+WAITS_TO_BE_KILLED = """
+import asyncio
+from concord_cli.stack.containers import containers_removed
+
+async def main():
+    async with containers_removed("r1"):
+        print("running", flush=True)
+        await asyncio.sleep(600)
+
+asyncio.run(main())
+"""
+
+
+@pytest.fixture
+def docker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file with what a docker that has two containers of the run was asked."""
+    program = tmp_path / "docker"
+    program.write_text(FAKE_DOCKER)
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    return tmp_path / "asked"
+
+
+def asked(docker: Path) -> list[str]:
+    return docker.read_text().splitlines() if docker.exists() else []
+
+
+async def test_the_containers_of_a_run_are_removed_when_it_ends(docker: Path) -> None:
+    async with containers_removed("r1"):
+        assert asked(docker) == []
+    assert asked(docker) == [
+        "ps --all --quiet --filter label=concord.run=r1",
+        "rm --force one two",
+    ]
+
+
+async def test_the_containers_of_a_run_are_removed_when_it_is_killed(docker: Path) -> None:
+    run = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", WAITS_TO_BE_KILLED), stdout=asyncio.subprocess.PIPE
+    )
+    assert run.stdout is not None
+    assert await run.stdout.readline() == b"running\n"
+    run.kill()
+    await run.wait()
+    await until(lambda: asked(docker)[-1:] == ["rm --force one two"])
