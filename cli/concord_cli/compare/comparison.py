@@ -217,7 +217,7 @@ def _better(pair: PairLine) -> tuple[str, str] | None:
 
 def _line(team: Team, placed: Ranks | None) -> TeamLine:
     clusters = [task for task, seeds in team.scores.items() for runs in seeds.values() for _ in runs]
-    interval = mean_interval(_values(team), clusters)
+    interval = mean_interval(_values(team), clusters, scale=(0.0, 1.0))
     rate = rate_interval(sum(team.passed), len(team.passed)) if len(team.passed) > 1 else None
     return TeamLine(
         name=team.name,

@@ -191,7 +191,7 @@ class Statistics(Record):
     pass_rate_high: float | None
     score_low: float | None
     score_high: float | None
-    score_method: Literal["t", "clustered t"] | None
+    score_method: Literal["t", "clustered t", "no scatter"] | None
     detectable: Annotated[float, Field(ge=0, le=100)] | None = None
     """The difference in points that a comparison with another row of as many trials, on the same puzzles, shows in 80 %
     of cases, if the differences scatter as this row's scores do. Null if not even the whole scale would show."""

@@ -102,8 +102,8 @@ def _record(plan: AssessmentPlan, control: Control, pairs: Sequence[_Pair]) -> C
     if not known:
         return None
     tasks = [pair.task_id for pair in pairs]
-    low = mean_interval([pair.bound(0.0) for pair in pairs], tasks)
-    high = mean_interval([pair.bound(1.0) for pair in pairs], tasks)
+    low = mean_interval([pair.bound(0.0) for pair in pairs], tasks, scale=(-1.0, 1.0))
+    high = mean_interval([pair.bound(1.0) for pair in pairs], tasks, scale=(-1.0, 1.0))
     return ControlRecord(
         control=control.value,
         trials=len(known),

@@ -128,7 +128,7 @@ def _figure(records: Sequence[TrialRecord], name: Literal["information", "econom
     if not known:
         return None
     tasks, values = zip(*known, strict=True)
-    interval = mean_interval(values, tasks)
+    interval = mean_interval(values, tasks, scale=(0.0, 1.0))
     return Figure(
         value=fmean(values),
         low=None if interval is None else max(0.0, interval.low),
@@ -189,8 +189,8 @@ def _score_intervals(scores: Scores) -> tuple[Interval | None, Interval | None]:
         return None, None
     tasks = [trial.task_id for trial in scores.trials]
     return (
-        mean_interval([trial.low for trial in scores.trials], tasks),
-        mean_interval([trial.high for trial in scores.trials], tasks),
+        mean_interval([trial.low for trial in scores.trials], tasks, scale=(0.0, 1.0)),
+        mean_interval([trial.high for trial in scores.trials], tasks, scale=(0.0, 1.0)),
     )
 
 

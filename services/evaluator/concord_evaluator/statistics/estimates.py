@@ -15,6 +15,10 @@ Z: Final = NormalDist().inv_cdf((1 + LEVEL) / 2)
 """The normal quantile of `LEVEL`."""
 
 
+_NO_SCATTER: Final = 1e-18
+"""A sum of squares that is a rounding error."""
+
+
 @dataclass(frozen=True, slots=True)
 class Interval:
     """A confidence interval, from `n` values in `clusters` groups, and the method that made it."""
@@ -23,7 +27,7 @@ class Interval:
     high: float
     n: int
     clusters: int
-    method: Literal["wilson", "t", "clustered t"]
+    method: Literal["wilson", "t", "clustered t", "no scatter"]
 
     @property
     def width(self) -> float:
@@ -47,12 +51,19 @@ def rate_interval(successes: int, n: int) -> Interval | None:
     return Interval(low, high, n, n, "wilson")
 
 
-def mean_interval(values: Sequence[float], clusters: Sequence[str], level: float = LEVEL) -> Interval | None:
+def mean_interval(
+    values: Sequence[float], clusters: Sequence[str], level: float = LEVEL, scale: tuple[float, float] | None = None
+) -> Interval | None:
     """The t interval of a mean whose values come in clusters: runs of one task resemble each other.
 
     `clusters` names the group of each value. The standard error is cluster-robust (CR1) with clusters - 1 degrees of
     freedom; with one value per cluster it is the ordinary t interval. None with fewer than two clusters: repeated runs
     of one task say nothing about other tasks. Source: A. C. Cameron and D. L. Miller, J. Hum. Resour. 50 (2015).
+
+    If the clusters do not scatter at all, t knows nothing of the other values that there may be. On a `scale` from its
+    least to its greatest value, the interval then allows for as many clusters of any value as may have stayed unseen:
+    a share of 1 - ((1 - level) / 2)^(1 / clusters), the upper limit of C. J. Clopper and E. S. Pearson, Biometrika 26
+    (1934), for an event that never happened.
     """
     groups = len(set(clusters))
     if groups < 2:
@@ -62,6 +73,10 @@ def mean_interval(values: Sequence[float], clusters: Sequence[str], level: float
     for value, cluster in zip(values, clusters, strict=True):
         deviations[cluster].append(value - mean)
     between = fsum(fsum(each) ** 2 for each in deviations.values())
+    if scale is not None and between <= _NO_SCATTER:
+        unseen = 1 - ((1 - level) / 2) ** (1 / groups)
+        ends = mean - unseen * (mean - scale[0]), mean + unseen * (scale[1] - mean)
+        return Interval(*ends, len(values), groups, "no scatter")
     standard_error = sqrt(between * groups / (groups - 1)) / len(values)
     half = students_t(level, groups - 1) * standard_error
     return Interval(mean - half, mean + half, len(values), groups, "t" if groups == len(values) else "clustered t")

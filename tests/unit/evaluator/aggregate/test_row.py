@@ -164,9 +164,9 @@ class TestSeveralTrials:
             ("over_centralised", ["a00"], 3),
         ][::-1]
 
-    def test_confidence_is_adequate_from_ten_tasks_on(self) -> None:
-        assert row(*[mesh(3)] * 10, tasks=9).detail.confidence == "low"
-        assert row(*[mesh(3)] * 10, tasks=10).detail.confidence == "adequate"
+    def test_confidence_in_scores_that_do_not_scatter_is_adequate_from_seventeen_tasks_on(self) -> None:
+        assert row(*[mesh(3)] * 17, tasks=16).detail.confidence == "low"
+        assert row(*[mesh(3)] * 17, tasks=17).detail.confidence == "adequate"
 
     def test_the_order_of_verdicts_does_not_matter(self) -> None:
         planned = plan(agents(3), trials=3)
@@ -322,11 +322,11 @@ def test_several_tasks_yield_intervals_and_pass_powers() -> None:
     given = plan(team[0], trials=8, tasks=4)
     verdicts = [judged(given, team, outcome(f"trial-{number + 1}")) for number in range(8)]
     statistics = make_row(given, verdicts, []).detail.statistics
-    assert (statistics.scenarios, statistics.trials, statistics.score_method) == (4, 8, "clustered t")
+    assert (statistics.scenarios, statistics.trials, statistics.score_method) == (4, 8, "no scatter")
     assert [(power.k, power.value) for power in statistics.pass_power] == [(1, 1.0), (2, 1.0)]
     assert statistics.pass_rate_low is not None
     assert 50 < statistics.pass_rate_low < 100
-    assert (statistics.score_low, statistics.score_high) == pytest.approx((100, 100))
+    assert (statistics.score_low, statistics.score_high) == pytest.approx((100 * 0.025**0.25, 100))
 
 
 def test_one_trial_yields_no_intervals() -> None:

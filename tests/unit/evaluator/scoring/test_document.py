@@ -147,10 +147,19 @@ def test_the_interval_of_a_pass_rate_is_as_worked_out() -> None:
 
 
 def test_the_interval_of_a_score_is_as_worked_out() -> None:
-    text = section("**Score**: Student", "**pass^k**")
+    text = section("**Score**: Student", "If all\ntasks have")
     scores: dict[str, list[float]] = given(text)["scores"]
     values, tasks = zip(*((value, task) for task, runs in scores.items() for value in runs), strict=True)
     worked_out, interval = worked(text), mean_interval(values, tasks)
+    assert interval is not None
+    assert (worked_out["low"], worked_out["high"]) == pytest.approx((interval.low, interval.high), abs=0.0005)
+
+
+def test_the_interval_of_scores_that_do_not_scatter_is_as_worked_out() -> None:
+    worked_out, interval = (
+        worked(section("If all\ntasks have", "**pass^k**")),
+        mean_interval([0.8] * 4, "abcd", scale=(0, 1)),
+    )
     assert interval is not None
     assert (worked_out["low"], worked_out["high"]) == pytest.approx((interval.low, interval.high), abs=0.0005)
 

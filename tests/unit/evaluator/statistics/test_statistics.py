@@ -86,6 +86,14 @@ class TestMeans:
         assert (often.n, often.clusters, often.method) == (100, 4, "clustered t")
         assert often.width > 0.85 * once.width
 
+    @pytest.mark.parametrize(("share", "n"), [(0.05, 10), (0.2, 5), (0.5, 3)])
+    def test_without_scatter_the_interval_still_covers_what_may_have_stayed_unseen(self, share: float, n: int) -> None:
+        """If this share of tasks fails, n tasks without a failure are likely enough that the truth must be inside."""
+        interval = mean_interval([1.0] * n, list(map(str, range(n))), scale=(0.0, 1.0))
+        assert interval is not None
+        assert (1 - share) ** n > 0.025
+        assert interval.low < 1 - share < interval.high == 1.0
+
     def test_one_task_yields_no_interval(self) -> None:
         assert mean_interval([0.2, 0.4, 0.6], ["a", "a", "a"]) is None
         assert mean_interval([], []) is None
