@@ -2,7 +2,20 @@
 
 from typing import Final
 
-from attacks import access, addressees, answers, bodies, closing, collusion, floods, hosts, names, token_leaks, waiting
+from attacks import (
+    access,
+    addressees,
+    answers,
+    bodies,
+    closing,
+    collusion,
+    floods,
+    hosts,
+    losses,
+    names,
+    token_leaks,
+    waiting,
+)
 from attacks.attack import Attack
 
 _FUNCTIONS: Final = (
@@ -51,6 +64,9 @@ _FUNCTIONS: Final = (
     ("unseen calls", collusion.unseen_calls),
     ("fewer listed", collusion.fewer_listed),
     ("bad trial censored", collusion.bad_trial_censored),
+    ("storage filled", losses.storage_filled),
+    ("hard to read", losses.hard_to_read),
+    ("calls broken off", losses.calls_broken_off),
     ("claimed isolation", collusion.claimed_isolation),
     ("many assessments", waiting.many_at_once),
 )

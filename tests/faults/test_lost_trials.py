@@ -98,5 +98,5 @@ async def _fill(server: PrivateServer, collector: str, assignment: Assignment) -
         client.config_set("maxmemory", used(client) - 1)
 
 
-def used(client: "redis.Redis[bytes]") -> int:
-    return int(client.info("memory")["used_memory"])
+def used(client: redis.Redis) -> int:
+    return int(client.info("memory")["used_memory"])  # type: ignore[index]  # redis-py types it for its async client too
