@@ -73,6 +73,7 @@ _ROOMS: Final = (
     _Room(causes=5, changes=2, unknown=5, warnings=2, tables=False),
     _Room(causes=3, changes=2, unknown=3, warnings=1, tables=False),
     _Room(causes=3, changes=1, unknown=1, warnings=0, tables=False),
+    _Room(causes=2, changes=1, unknown=1, warnings=0, tables=False),
 )
 """The first of these that fits a screen is shown."""
 

@@ -114,8 +114,6 @@ class Change(VerdictRecord):
     kind: CauseKind
     """Of the cause."""
     agents: list[str]
-    facts: list[str] = []
-    """What it is about; at most `MAX_EVIDENCE`."""
     step_id: str | None = None
     """Where to look."""
     repairs: bool

@@ -51,8 +51,20 @@ _OF_TRIALS: Final = frozenset(
 )
 """The kinds of causes whose count is of trials."""
 
-_REPAIRS: Final[Mapping[CauseKind, str]] = {}
-"""What to do about a cause: after the names of its agents."""
+REPAIRS: Final[Mapping[CauseKind, str]] = {
+    CauseKind.NOT_SENT: "tell what its brief states to a seat that needs it or can pass it on",
+    CauseKind.MISDIRECTED: "send what it knows to a seat that needs it or can pass it on, by that seat's name",
+    CauseKind.NOT_PASSED_ON: "pass on what it is told",
+    CauseKind.CHANGED: "tell values as its brief states them, or as it was told",
+    CauseKind.CONTRADICTED: "stay with the value that it told first, if its brief states that",
+    CauseKind.INVENTED: "tell only what a brief states or what follows from it",
+    CauseKind.TRUNCATED: "write shorter messages, with what others need first",
+    CauseKind.TOO_LATE: "tell what it knows as soon as it knows it",
+    CauseKind.ANSWERED_EARLY: "answer only when the facts are there, or correct the answer",
+    CauseKind.UNREADABLE: "reply in the form that the message asks for",
+    CauseKind.NO_ANSWER: "give an answer",
+}
+"""What to do about a cause, after the names of its agents. A test plants each of these faults and repairs it so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +128,7 @@ def change_text(change: Change) -> str:
     """What to do about a cause, or where to look."""
     who = " or ".join(change.agents) or "The team"
     if change.repairs:
-        about = f" ({', '.join(change.facts)})" if change.facts else ""
-        return f"{who}: {_REPAIRS[change.kind]}{about}"
+        return f"{who}: {REPAIRS[change.kind]}"
     return f"{who}: look at step {change.step_id}"
 
 

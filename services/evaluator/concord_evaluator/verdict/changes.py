@@ -1,12 +1,9 @@
 """The changes that causes call for: a repair where tests show that it repairs such a fault, else a look at a step."""
 
 from collections.abc import Iterable
-from typing import Final
 
-from concord.assessment.verdict import Cause, CauseKind, Change
-
-REPAIRED: Final[frozenset[CauseKind]] = frozenset()
-"""The kinds whose change is known to repair them."""
+from concord.assessment.verdict import Cause, Change
+from concord.assessment.verdict_text import REPAIRS
 
 
 def changes_for(causes: Iterable[Cause]) -> list[Change]:
@@ -15,10 +12,9 @@ def changes_for(causes: Iterable[Cause]) -> list[Change]:
         Change(
             kind=cause.kind,
             agents=cause.agents,
-            facts=[each.text for each in cause.evidence] if cause.kind in REPAIRED else [],
             step_id=cause.steps[0] if cause.steps else None,
-            repairs=cause.kind in REPAIRED,
+            repairs=cause.kind in REPAIRS,
         )
         for cause in causes
-        if cause.kind in REPAIRED or (cause.steps and all(each.step_id is None for each in cause.evidence))
+        if cause.kind in REPAIRS or (cause.steps and all(each.step_id is None for each in cause.evidence))
     ]
