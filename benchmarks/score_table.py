@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
+from benchmarks.alone import alone_table
 from benchmarks.pretending_teams import SECRET, hiding_table, team_task_table
 from benchmarks.tables import ResultTable, write_section
 from benchmarks.team_runs import CODE, NO_MODEL, Setting, row_of, running_team, stack_for
@@ -93,10 +94,14 @@ def _same(values_by_setting: Sequence[Sequence[str]]) -> list[str]:
 
 
 async def _measured(progress: ProgressLog) -> list[ResultTable]:
-    teams = await _teams(progress)
+    teams, others = await asyncio.gather(_teams(progress), _others(progress))
+    return [table_of(teams), *others]
+
+
+async def _others(progress: ProgressLog) -> list[ResultTable]:
+    """The tables of teams in this process, which are assessed while those with processes of their own start."""
     async with stack_for(Setting(CODE.name, by_code=True, model=NO_MODEL | SECRET), progress) as gateway:
-        cheats = [await team_task_table(gateway, progress), await hiding_table(gateway, progress)]
-    return [table_of(teams), *cheats]
+        return [await each(gateway, progress) for each in (team_task_table, hiding_table, alone_table)]
 
 
 async def _teams(progress: ProgressLog) -> dict[str, Rows]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.alone import TEAMS as ALONE_TEAMS
 from benchmarks.pretending_teams import PRETENDING
 from benchmarks.score_table import COLUMNS, SECTION
 from examples.teams.catalogue import TEAMS
@@ -24,7 +25,7 @@ def _tables() -> list[dict[str, dict[str, str]]]:
     return found
 
 
-TABLE, TEAM_TASKS, HIDING = _tables()
+TABLE, TEAM_TASKS, HIDING, ALONE = _tables()
 
 
 def score(team: str, setting: str) -> float:
@@ -55,6 +56,7 @@ def test_every_team_is_in_the_table_with_all_columns() -> None:
     assert TABLE.keys() == TEAMS.keys()
     assert all(tuple(line) == COLUMNS and all(line.values()) for line in TABLE.values())
     assert TEAM_TASKS.keys() == PRETENDING.keys()
+    assert ALONE.keys() == ALONE_TEAMS.keys()
 
 
 def test_all_settings_agree_on_everything_but_the_score() -> None:
@@ -143,3 +145,15 @@ def test_a_censored_trial_counts_as_a_wrong_one() -> None:
         if team.startswith(("honest: one", "censoring"))
     )
     assert honest == censoring == ["50.0", "50.0", "1 of 2"]
+
+
+def test_lift_says_whether_the_team_was_needed() -> None:
+    lifts = {team: line["lift"].partition(" ")[0] for team, line in ALONE.items()}
+    assert lifts["the agent needs its helper"] == "+100"
+    assert lifts["the agent needs nobody"] == "+0"
+    assert lifts["the helper is wrong, and the agent believes it"] == "-100"
+
+
+def test_an_agent_with_addresses_of_its_own_is_not_known_to_be_alone() -> None:
+    unknown = [team for team, line in ALONE.items() if line["cut off"] != "yes"]
+    assert unknown == ["the same, with the helper's address of its own"]
