@@ -7,7 +7,20 @@ from contextlib import asynccontextmanager
 import pytest
 from fastapi import FastAPI
 
-from attacks import access, addressees, answers, bodies, closing, collusion, floods, hosts, names, token_leaks, waiting
+from attacks import (
+    access,
+    addressees,
+    answers,
+    bodies,
+    closing,
+    collusion,
+    floods,
+    hosts,
+    losses,
+    names,
+    token_leaks,
+    waiting,
+)
 from attacks.attack import Attack, NotHeldError, NotTriedError, Verdict
 from attacks.catalogue import ATTACKS
 from attacks.runner import run_attack
@@ -68,7 +81,20 @@ async def test_an_attack_after_which_the_stack_does_not_answer_was_not_held() ->
 
 
 def test_every_attack_there_is_is_listed_under_a_name_of_its_own() -> None:
-    modules = (access, addressees, answers, bodies, closing, collusion, floods, hosts, names, token_leaks, waiting)
+    modules = (
+        access,
+        addressees,
+        answers,
+        bodies,
+        closing,
+        collusion,
+        floods,
+        hosts,
+        losses,
+        names,
+        token_leaks,
+        waiting,
+    )
     written = {
         function
         for module in modules
