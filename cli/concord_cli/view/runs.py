@@ -143,6 +143,7 @@ def comparable(run: Run) -> Mapping[str, object]:
             ["Proven", parts.get("proven")],
             ["Information", _value(detail.scoring.information)],
             ["Economy", _value(detail.scoring.economy)],
+            ["Lift", None if detail.scoring.lift is None else detail.scoring.lift.gap],
             ["Pass rate", row.pass_rate],
             ["Seconds", round(min(row.time_used, 1e300), 2)],
         ],
