@@ -5,8 +5,6 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal, NamedTuple
 
-import networkx as nx
-
 from concord_evaluator.statistics.estimates import LEVEL, Interval, mean_interval
 
 Scores = Mapping[str, Mapping[str, Sequence[float]]]
@@ -93,6 +91,8 @@ def tie_groups(teams: Sequence[str], better: Collection[Pair]) -> list[list[str]
 
     Ties are not transitive: a may tie with b and b with c, while a is better than c. Then b is in two groups.
     """
+    import networkx as nx  # an image that only shows results has none
+
     position = {team: number for number, team in enumerate(teams)}
     different = {frozenset(pair) for pair in better}
     tied: nx.Graph[str] = nx.Graph()
