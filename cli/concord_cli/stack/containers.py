@@ -20,7 +20,9 @@ HOST_NETWORK: Final = ("--network", "host")
 
 _REFERENCE: Final = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::?-([^}]*))?\}")
 
-_REMOVAL: Final = 'left=$(docker ps --all --quiet --filter "label=$0"); [ -z "$left" ] || docker rm --force $left'
+_REMOVAL: Final = (
+    'left=$(docker ps --all --quiet --filter "label=$0"); [ -z "$left" ] || docker rm --force --volumes $left'
+)
 
 
 def docker_run(run_id: str, options: Iterable[str], names: Iterable[str] = ()) -> tuple[str, ...]:

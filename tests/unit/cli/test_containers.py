@@ -110,7 +110,7 @@ async def test_the_containers_of_a_run_are_removed_when_it_ends(docker: Path) ->
         assert asked(docker) == []
     assert asked(docker) == [
         "ps --all --quiet --filter label=concord.run=r1",
-        "rm --force one two",
+        "rm --force --volumes one two",
     ]
 
 
@@ -122,4 +122,4 @@ async def test_the_containers_of_a_run_are_removed_when_it_is_killed(docker: Pat
     assert await run.stdout.readline() == b"running\n"
     run.kill()
     await run.wait()
-    await until(lambda: asked(docker)[-1:] == ["rm --force one two"])
+    await until(lambda: asked(docker)[-1:] == ["rm --force --volumes one two"])
