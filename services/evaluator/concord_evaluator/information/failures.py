@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Final
 
 from pydantic import JsonValue
 
@@ -13,6 +14,15 @@ from concord_evaluator.information.losses import Losses
 from concord_evaluator.information.misleading import misleading
 from concord_evaluator.information.recogniser import as_found
 from concord_evaluator.information.values import read
+
+MAX_TRIED: Final = 300
+"""Other answers of a seat that are tried."""
+
+MAX_SUSPECTS: Final = 10
+"""Seats whose other answers are tried."""
+
+_FALSE: Final = (Cause.CHANGED, Cause.CONTRADICTED, Cause.INVENTED)
+"""What a false value may be, in the order in which one goes before another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +48,8 @@ def failures_of(
     causes = {part.id: list(_causes(part, grade, losses, answers)) for part in task.parts}
     found = [each for part in task.parts if grade.parts.get(part.id, 0) < 1 for each in causes[part.id]]
     if family.group is Group.AGREE:
-        return list(_in_a_common_answer(found, causes, task, family, answers))
-    return list(_in_their_answers(found, task, grade))
+        return list(_one_by_message([*_in_a_common_answer(found, causes, task, family, answers)]))
+    return list(_one_by_message([*_in_their_answers(found, task, grade)]))
 
 
 def _causes(part: Part, grade: Grade, losses: Losses, answers: Answers) -> Iterator[Failure]:
@@ -69,6 +79,16 @@ def _without_loss(seat: str, time: int | None, grade: Grade, losses: Losses) -> 
     return Cause.NOT_USED
 
 
+def _one_by_message(found: Sequence[Failure]) -> Iterator[Failure]:
+    """The failures; a false value has one cause, even if it is lost to one seat and misleads another."""
+    first = dict[tuple[tuple[str, ...], str | None], Cause]()
+    for failure in sorted(found, key=lambda each: _FALSE.index(each.cause) if each.cause in _FALSE else len(_FALSE)):
+        first.setdefault((failure.seats, failure.step_id), failure.cause)
+    for failure in found:
+        cause = first[failure.seats, failure.step_id] if failure.cause in _FALSE else failure.cause
+        yield replace(failure, cause=cause)
+
+
 def _in_their_answers(found: Sequence[Failure], task: SuiteTask, grade: Grade) -> Iterator[Failure]:
     """The failures; where a part is worth less only because of other parts of its answer, the causes of these."""
     seats = {part.id: part.seat for part in task.parts}
@@ -96,8 +116,8 @@ def _in_a_common_answer(
     """The failures where an answer is only right together with the other seats' answers.
 
     A seat that knew everything is then wrong because of another seat, if any has a fault. Or a seat that it relied on
-    lacked a fact, and answered otherwise. Without either, the fault is of any of the seats whose answers would still be
-    wrong if all seats gave the same.
+    lacked a fact, and answered otherwise. Without either, the fault is of the seats that could set it right alone; if
+    there are none, of any of those whose answers would still be wrong if all seats gave the same.
     """
     unused = [failure for failure in found if failure.cause is Cause.NOT_USED]
     suspects = [seat for each in unused for seat in each.seats if not _is_right(each.part, seat, task, family, answers)]
@@ -107,6 +127,8 @@ def _in_a_common_answer(
         named = {holder for seat in suspects for holder in _named(answers[seat], task)}
         seats = {part.id: part.seat for part in task.parts}
         others = [each for each in lacking if not suspects or seats[each.part] in named]
+    if not others and len(suspects) != 1:
+        suspects = _able_to_repair(unused, task, family, answers) or suspects
     for failure in found:
         if failure.cause is not Cause.NOT_USED:
             yield failure
@@ -114,6 +136,19 @@ def _in_a_common_answer(
             yield from _alike(others, failure.part)
         else:
             yield replace(failure, seats=tuple(suspects) or tuple(seat for each in unused for seat in each.seats))
+
+
+def _able_to_repair(unused: Sequence[Failure], task: SuiteTask, family: Family, answers: Answers) -> list[str]:
+    """The seats of failures each of which would have made all answers right by another answer of its own: by what
+    another seat answered, or by a value of the task."""
+    values = [value.text for fact in task.facts for value in (fact.value, fact.anchor) if value is not None]
+    candidates = list(dict.fromkeys([*map(str, answers.values()), *values]))[:MAX_TRIED]
+    seats = list(dict.fromkeys(seat for each in unused for seat in each.seats))[:MAX_SUSPECTS]
+    return [
+        seat
+        for seat in seats
+        if any(family.grade({**answers, seat: other}, task.key).outcome == 1 for other in candidates)
+    ]
 
 
 def _named(answer: JsonValue, task: SuiteTask) -> Iterator[str]:

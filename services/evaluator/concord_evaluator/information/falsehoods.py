@@ -71,7 +71,8 @@ class Falsehoods:
         A value that may be of any of several facts is a change only if the fact is lost.
         """
         first = self.origin(found)
-        sender, time = first.said.message.sender, first.said.message.time
+        sender = first.said.message.sender
+        time = (found if found.said.message.sender == sender else first).said.message.time
         if not self.flow.knew(sender, need, time) or not (first.is_certain or is_lost):
             cause = Cause.INVENTED
         else:
@@ -80,13 +81,19 @@ class Falsehoods:
 
     def is_taken_back(self, found: Falsehood, later: Conveyed) -> bool:
         """Whether a later message takes a value back: its author tells the right one, or who passed the value on passes
-        on what its author has told since. Where nothing says of which fact the value is, any fact takes it back."""
+        on what its author has told since. Where nothing says of which fact it is, any fact of the author's brief does.
+        """
         author = self.origin(found).said.message
         if later.message.time <= found.said.message.time:
             return False  # they cross
-        if later.message.sender not in {author.sender, found.said.message.sender} or not _corrects(found, later.facts):
+        if later.message.sender not in {author.sender, found.said.message.sender}:
             return False
-        tellings = self._tellings(author.sender, found.about)
+        about = found.about if found.is_certain else found.about & self._own(author.sender)
+        if found.value.kind is Kind.DATE and not found.is_certain:
+            return False  # it is one more day
+        if not (about <= later.facts if found.is_certain else about & later.facts):
+            return False
+        tellings = self._tellings(author.sender, about)
         return later.message.sender == author.sender or any(
             author.time < time < later.message.time for time in tellings
         )
@@ -140,15 +147,21 @@ class Falsehoods:
     def _in(self, message: Conveyed) -> Iterator[Falsehood]:
         beside_anchors = {each.value for each in message.stated.contradicted}
         for each in message.stated.contradicted[:MAX_FALSE]:
-            about = self._likely(each, message)
-            yield Falsehood(each.value, about, True, message, _is_corrected(about, each.at, message))
-        for strange in message.strange[:MAX_FALSE]:
-            if strange.value in beside_anchors or strange.is_bound or self._is_worked_out(strange.value, message):
+            found = Falsehood(each.value, each.about, True, message, False)
+            about = each.about if self._told_before(found) else self._likely(each, message)
+            yield replace(found, about=about, is_corrected=_is_corrected(about, each.at, message))
+        for strange in self._readings(message.strange[:MAX_FALSE]):
+            if strange.value in beside_anchors or strange.is_bound:
                 continue
             is_certain, about = self._about(strange, message)
-            if about:
+            if about and (strange.about or not self._is_worked_out(strange.value, message)):
                 corrected = is_certain and _is_corrected(about, strange.at, message)
                 yield Falsehood(strange.value, about, is_certain, message, corrected)
+
+    def _readings(self, found: Sequence[Strange]) -> Iterator[Strange]:
+        """The values, of a text with two readings only the number: "is 48213" is not the code IS-48213."""
+        numbers = {each.at for each in found if each.value.kind is Kind.NUMBER and Kind.NUMBER in self._alike}
+        return (each for each in found if each.value.kind is Kind.NUMBER or each.at not in numbers)
 
     def _likely(self, each: Strange, message: Conveyed) -> frozenset[str]:
         """Of several facts with one anchor, those of which the value is a slip; else those that its sender knew, and of
@@ -162,7 +175,7 @@ class Falsehoods:
         alike = self._alike.get(strange.value.kind, frozenset())
         if named := strange.about & alike:
             return True, named
-        if strange.value in message.stated.concluded:
+        if strange.value.kind is Kind.NUMBER and strange.value in message.stated.concluded:
             return False, frozenset(fact.id for fact in self.task.facts)
         if slips := self._slips.of(strange.value):
             return True, slips
@@ -197,10 +210,6 @@ class Falsehoods:
         if number in _of_two(known) or number == sum(known):
             return True
         return value in message.stated.concluded and len(known) <= MAX_ADDED and number in _sums(known)
-
-
-def _corrects(found: Falsehood, facts: Collection[str]) -> bool:
-    return found.about <= set(facts) if found.is_certain else not found.about.isdisjoint(facts)
 
 
 def _is_corrected(about: Collection[str], at: int, message: Conveyed) -> bool:

@@ -90,7 +90,7 @@ class Losses:
                 for each in own
                 for falsehood in self.falsehoods.told_in(each)
                 if need in falsehood.about and need not in each.facts
-                if falsehood.is_certain or self.falsehoods.origin(falsehood) == falsehood
+                if falsehood.is_certain or self.falsehoods.origin(falsehood).said.message.sender == seat
             )
             self._told[seat, need] = [each for each in own if need in each.facts], next(false, None)
         return self._told[seat, need]

@@ -3,7 +3,9 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
-from concord.suite import Family, neighbours_of
+from pydantic import JsonValue
+
+from concord.suite import Answers, Family, Grade, neighbours_of
 from concord_evaluator.information.causes import Answered, Cause, Turns
 from concord_evaluator.information.failures import failures_of
 from concord_evaluator.information.flow import Sent, flow_of
@@ -18,6 +20,7 @@ from tests.unit.evaluator.information.tasks import (
     OF_BOB,
     OF_CYN,
     SUM,
+    AgreeFamily,
     sent,
     task_of,
 )
@@ -214,6 +217,23 @@ def test_those_whose_answer_would_be_wrong_even_if_all_agreed_are_blamed() -> No
     ]
 
 
+class PairFamily(AgreeFamily):
+    """All answers are right if each seat names a seat that names it, and one names none."""
+
+    def grade(self, answers: Answers, key: JsonValue) -> Grade:
+        """1 for every seat, or 0."""
+        del key
+        right = answers == {ANN: "48213", BOB: "70561", CYN: "none"}
+        return Grade(dict.fromkeys(ALL, float(right)))
+
+
+def test_of_answers_that_do_not_fit_the_seat_is_blamed_that_could_set_them_right_alone() -> None:
+    answers = {ANN: "48213", BOB: "none", CYN: "none"}
+    assert common(*FROM_BOTH, *BACK, answers=answers, family=PairFamily()) == [
+        (part, Cause.NOT_USED, (BOB,)) for part in ALL
+    ]
+
+
 class TestLiars:
     """A wrong value is blamed on its author, not on the seat that believed it."""
 
@@ -271,6 +291,15 @@ class TestLiars:
     def test_a_lie_that_is_passed_on_instead_of_the_truth_is_its_authors(self) -> None:
         messages = ((1, CYN, BOB, "70561, or rather 70651"), (2, BOB, ANN, "48213 and 70651"))
         assert found(*messages) == [(Cause.CONTRADICTED, (CYN,), (OF_CYN.id,))]
+
+    def test_a_value_that_is_lost_to_one_seat_and_misleads_another_has_one_cause(self) -> None:
+        task = task_of(answerers=(ANN, BOB))
+        messages = sent(FROM_BOTH[0], (2, BOB, ANN, "in all that makes 91999"), (3, ANN, BOB, "in all 91999"))
+        flow = flow_of(task, FAMILY, messages)
+        failures = failures_of(task, FAMILY, {ANN: "1", BOB: "1"}, flow, Answered({ANN: 4, BOB: 4}, 4), Turns())
+        assert {(each.part, each.cause, each.seats) for each in failures} == {
+            (part, Cause.CHANGED, (BOB,)) for part in (ANN, BOB)
+        }
 
     def test_a_fact_beyond_the_end_of_a_cut_message_is_truncated(self) -> None:
         task = task_of()
