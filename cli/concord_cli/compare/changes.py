@@ -1,13 +1,14 @@
 """What changed from one version of a team to the next: its tasks, its causes of lost points, and what it took."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Final, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
+from concord.assessment.cost import Cost
 from concord.assessment.result_row import ResultRow
 from concord.assessment.verdict import Cause, CauseKind
 from concord.assessment.verdict_text import DEEDS
@@ -63,7 +64,7 @@ class Effort(Change):
 
 
 def _amount(value: float | None, unit: str) -> str:
-    return "unknown" if value is None else f"{value:,.3g} {unit}"
+    return "unknown" if value is None else f"{value:,.3g} {unit}".rstrip()
 
 
 MAX_CAUSES: Final = 10
@@ -147,11 +148,31 @@ def task_changes(scores: Iterable[tuple[str, float, float, bool]]) -> list[TaskC
 
 
 def efforts(old: Sequence[ResultRow], new: Sequence[ResultRow]) -> list[Effort]:
-    """Time of a trial, and latency of a call."""
+    """Time of a trial, latency of a call, and what agents claim of their models: calls, tokens and money of a trial."""
+    currencies = {each.currency for row in (*old, *new) if (each := row.detail.cost) is not None} - {None}
+    [currency] = currencies if len(currencies) == 1 else [""]
     return [
         Effort(what="time of a trial", unit="s", old=_seconds(old), new=_seconds(new)),
         Effort(what="latency of a call", unit="ms", old=_latency(old), new=_latency(new)),
+        *(
+            Effort(what=f"{what} of a trial (claimed)", unit=unit, old=before, new=after)
+            for what, unit, told in (
+                ("model calls", "", lambda cost: cost.model_calls),
+                ("tokens", "", lambda cost: cost.tokens),
+                ("cost", currency or "", lambda cost: cost.money if currency else None),
+            )
+            for before, after in [(_claimed(old, told), _claimed(new, told))]
+            if before is not None or after is not None
+        ),
     ]
+
+
+def _claimed(rows: Sequence[ResultRow], told: Callable[[Cost], float | None]) -> float | None:
+    """The mean over trials; None if any row does not know it."""
+    figures = [None if row.detail.cost is None else told(row.detail.cost) for row in rows]
+    trials = sum(trial.usable and not trial.is_control for row in rows for trial in row.detail.trials)
+    known = [each for each in figures if each is not None]
+    return sum(known) / trials if trials and known and len(known) == len(figures) else None
 
 
 def _seconds(rows: Sequence[ResultRow]) -> float | None:

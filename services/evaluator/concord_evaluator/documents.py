@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 from pydantic import Field, TypeAdapter
 
+from concord.assessment.cost import ModelUse
 from concord.assessment.inputs import EvaluationInputs
 from concord.assessment.jobs import TrialVerdict
 from concord.assessment.result_row import InfrastructureFailure
@@ -59,6 +60,7 @@ class TrialEvaluation(Record):
     latencies: list[CalleeLatencies]
     agents: list[AgentTally]
     interactions: list[InteractionRecord]
+    uses: tuple[ModelUse, ...] = ()
     steps: StepCounts
     trace_integrity: TraceIntegrity
     coordination_status: MetricStatus = MetricStatus.OK

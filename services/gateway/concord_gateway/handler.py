@@ -148,6 +148,7 @@ class AssessmentHandler:
         for sentence in unread_keys(request.config, work.tasks):
             await progress.tell(sentence)
         plan, failures = await make_plan(request, work, self._participants, progress, self._settings.secret_of_tasks())
+        plan = plan.model_copy(update={"prices": self._settings.prices})
         if (started := self._settings.started_containers) is not None:
             plan = plan.model_copy(update={"seat_containers": started.around(plan)})
         if plan.task_commitment is not None:

@@ -11,6 +11,7 @@ from pydantic import BeforeValidator, Field, SecretStr, field_validator
 from pydantic_settings import NoDecode
 
 from concord import retention
+from concord.assessment.cost import PriceList, read_prices
 from concord.assessment.seat_containers import StartedContainers
 from concord.service.settings import StatefulServiceSettings
 from concord.storage import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
@@ -26,6 +27,15 @@ def _paths(value: object) -> object:
 
 def _words(value: object) -> object:
     return tuple(shlex.split(value)) if isinstance(value, str) else value
+
+
+def _prices(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return read_prices(Path(value))
+    except OSError as error:
+        raise ValueError(f"{value}: {error.strerror}") from error
 
 
 class GatewaySettings(StatefulServiceSettings):
@@ -85,6 +95,9 @@ class GatewaySettings(StatefulServiceSettings):
     task_secret: SecretStr | None = None
     """The secret from which families generate tasks (64 hex digits), shared by shards and by paired runs. By default,
     each assessment draws its own."""
+
+    prices: Annotated[PriceList, NoDecode, BeforeValidator(_prices)] = Field(default_factory=read_prices)
+    """The prices of models for the cost in rows, from the file that the variable names (TOML)."""
 
     @field_validator("task_secret")
     @classmethod

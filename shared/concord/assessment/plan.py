@@ -8,6 +8,7 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from concord.assessment.cost import PriceList
 from concord.assessment.request import MAX_TRIALS, AssessmentConfig, Mode, TaskSpec, pattern_url
 from concord.assessment.results import SeatContainers
 from concord.assessment.seats import seats_of
@@ -68,6 +69,8 @@ class AssessmentPlan(BaseModel):
     """The secret from which families generate tasks (hex). Null without such tasks. All answers follow from it."""
     seat_containers: SeatContainers | None = None
     """The containers that Concord started, one for each seat; null where it did not start each of them."""
+    prices: PriceList | None = None
+    """Of models, for the cost. Null where nobody named any, as for recorded traces."""
     observed: bool = False
     """Whether participants reach each other through the gateway alone, so that a call it did not see is not a call."""
 

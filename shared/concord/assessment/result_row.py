@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from concord.assessment.cost import Cost
 from concord.assessment.losses import Cause, Loss
 from concord.assessment.request import Mode
 from concord.assessment.results import (
@@ -232,6 +233,8 @@ class Detail(Record):
     trace_integrity: TraceIntegrity
     infrastructure: list[InfrastructureFailure]
     controls: tuple[ControlRecord, ...] = ()
+    cost: Cost | None = None
+    """Null in older rows."""
     seat_containers: SeatContainers | None = None
     """The containers that Concord started for the seats; null where it did not, and the seats are not isolated."""
     task_secret_sha256: str | None = None

@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from concord.assessment.cost import ModelUse
 from concord.assessment.team_results import TeamTaskRecord
 from concord.assessment.thresholds import Fraction
 from concord.assessment.verdict import Cause
@@ -341,6 +342,8 @@ class TrialRecord(Record):
     """In causal order, the assessor's own calls among them; at most `MAX_CALLS`, the rest counted as omitted."""
     calls_omitted: int = 0
     latency: LatencySummary
+    uses: tuple[ModelUse, ...] = ()
+    """The model calls that agents report of themselves; at most `MAX_USES`."""
     steps: StepCounts
     trace_integrity: TraceIntegrity
     team_task: TeamTaskRecord | None = None

@@ -21,6 +21,7 @@ from concord.assessment.unread_keys import unread_keys
 from concord.known_keys import did_you_mean
 from concord_assistant.results import AssessmentResults
 from concord_evaluator.aggregate.controls import control_records, lift_of
+from concord_evaluator.aggregate.cost import cost_of
 from concord_evaluator.aggregate.judgments import judgments_of, merged_judgment
 from concord_evaluator.aggregate.means import mean_metrics, merge_findings
 from concord_evaluator.aggregate.scores import Scores, confidence_of, scores_of, scoring_of, statistics_of
@@ -132,6 +133,7 @@ def _detail(
         trace_integrity=trace_integrity(by_team),
         infrastructure=infrastructure,
         controls=controls,
+        cost=cost_of(by_team, plan.prices),
         seat_containers=plan.seat_containers,
         task_secret_sha256=plan.task_commitment,
         assessment_results=_assessment_results(plan, verdicts),

@@ -213,6 +213,7 @@ def _evaluation(
         latencies=[callee for contribution in contributions for callee in contribution.latencies],
         agents=_agent_tallies(projection),
         interactions=[_interaction_record(*ends, link) for ends, link in projection.links.items()],
+        uses=tuple(projection.uses),
         steps=projection.steps,
         trace_integrity=integrity,
         warnings=[*_warnings(projection, integrity), *(each for made in contributions for each in made.warnings)],

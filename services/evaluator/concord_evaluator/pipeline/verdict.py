@@ -124,6 +124,7 @@ def _record(
         calls=evaluation.calls,
         calls_omitted=evaluation.calls_omitted,
         latency=evaluation.latency or LatencySummary(),
+        uses=evaluation.uses,
         steps=evaluation.steps,
         trace_integrity=evaluation.trace_integrity,
         team_task=evaluation.team_task,

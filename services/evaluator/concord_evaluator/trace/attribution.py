@@ -10,6 +10,7 @@ from concord.trace.step import CallType
 from concord.wire.roster import GREEN_AGENT, UNKNOWN_AGENT, Roster
 from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH, Callees, inner_agent, participant_of
 from concord_evaluator.trace.forest import Forest
+from concord_evaluator.trace.model_uses import StepUse
 from concord_evaluator.trace.records import StepRecord
 from concord_evaluator.trace.trees import ROOT
 
@@ -36,12 +37,14 @@ class AttributedCall(NamedTuple):
 class Attribution:
     """The agents that made a step of the trace, and all calls among these steps.
 
-    `n_unnamed`: undeclared agents beyond `MAX_UNDECLARED`, which are not told apart.
+    `n_unnamed`: undeclared agents beyond `MAX_UNDECLARED`, which are not told apart. `uses`: the model calls, each with
+    its agent; one inside another is the same call, as a second library sees it.
     """
 
     agents: frozenset[str]
     calls: list[AttributedCall]
     n_unnamed: int = 0
+    uses: tuple[tuple[str, StepUse], ...] = ()
 
 
 def attribute(forest: Forest, roster: Roster) -> Attribution:
@@ -57,18 +60,25 @@ def attribute(forest: Forest, roster: Roster) -> Attribution:
     calls: list[AttributedCall] = []
     enclosing = array("q", [ROOT]) * len(forest.records)
     """By step: the index of the call that the steps below it were made in."""
+    uses: list[tuple[str, StepUse]] = []
+    within_use = bytearray(len(forest.records))
     callee_of_call = [""] * len(forest.records)
     for index in forest.order:
         record, parent = forest.records[index], forest.parents[index]
         above = ROOT if parent == ROOT else enclosing[parent]
         enclosing[index] = above
-        for agent in _agents_of(record, None if above == ROOT else callee_of_call[above], roster):
+        makers = _agents_of(record, None if above == ROOT else callee_of_call[above], roster)
+        covered = parent != ROOT and within_use[parent]
+        within_use[index] = covered or record.use is not None
+        if record.use is not None and not covered:
+            uses.append((makers[0] if len(makers) == 1 else UNKNOWN_AGENT, record.use))
+        for agent in makers:
             agents.add(agent)
             if record.kind is _AGENT:
                 callee = callees.of(agent, record.callee_url, record.callee_name)
                 enclosing[index], callee_of_call[index] = index, callee
                 calls.append(AttributedCall(index, agent, callee, above))
-    return Attribution(frozenset(agents), calls)
+    return Attribution(frozenset(agents), calls, uses=tuple(uses))
 
 
 def _agents_of(record: StepRecord, callee_above: str | None, roster: Roster) -> list[str]:
@@ -122,7 +132,10 @@ def bound_undeclared(attribution: Attribution, roster: Roster, limit: int = MAX_
         call._replace(caller=replaced.get(call.caller, call.caller), callee=replaced.get(call.callee, call.callee))
         for call in attribution.calls
     ]
-    return Attribution(frozenset(replaced.get(agent, agent) for agent in attribution.agents), calls, len(replaced))
+    uses = tuple((replaced.get(agent, agent), use) for agent, use in attribution.uses)
+    return Attribution(
+        frozenset(replaced.get(agent, agent) for agent in attribution.agents), calls, len(replaced), uses
+    )
 
 
 def _undeclared(attribution: Attribution, roster: Roster) -> set[str]:

@@ -1,10 +1,11 @@
 """The projection: derives the calls between agents from steps. Graph, metrics and findings are built on it."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from concord.assessment.cost import ModelUse
 from concord.assessment.results import StepCounts, TraceIntegrity
 from concord.trace.report import Report
 from concord.trace.step import CallType
@@ -25,6 +26,7 @@ from concord_evaluator.trace.interactions import (
     calls_on,
     join_attempts,
 )
+from concord_evaluator.trace.model_uses import summed_uses
 from concord_evaluator.trace.records import StepRecord
 from concord_evaluator.trace.trees import ROOT
 
@@ -47,7 +49,7 @@ class Projection:
     `tokens`: the reported tokens; None if no step reports any. `texts`: a sample of the requests, by digest.
     `contradictions`: claims of calls that observations refute. `self_calls`, `unattributed_calls`: the numbers of calls
     of an agent to itself and of calls with an unknown end, which are left out of `links`. `unnamed`: undeclared agents
-    beyond those that are told apart.
+    beyond those that are told apart. `uses`: the model calls that agents report.
     """
 
     agents: tuple[str, ...]
@@ -63,6 +65,7 @@ class Projection:
     unnamed: int
     steps: StepCounts
     integrity: TraceIntegrity
+    uses: Sequence[ModelUse] = ()
 
     @property
     def interactions(self) -> tuple[Interaction, ...]:
@@ -115,6 +118,7 @@ def project(
         unnamed=made.n_unnamed,
         steps=_step_counts(trace),
         integrity=_integrity(trace, forest, contradicted.total, sorted_links.structural),
+        uses=summed_uses(made.uses),
     )
 
 

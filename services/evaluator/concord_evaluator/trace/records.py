@@ -11,6 +11,7 @@ import msgspec
 from concord.trace.attributes import AGENT_NAME, RETRY_OF, TASK_STATE, EdgeKind, edge_kind_of
 from concord.trace.report import StepDigest
 from concord.trace.step import CallType, StepFacts, as_utc
+from concord_evaluator.trace.model_uses import StepUse, use_in
 
 AGENT_NAME_ATTRIBUTES: Final = (AGENT_NAME, "gen_ai.agent.name")
 """Attributes in which a participant that is itself a team names the inner agent that made a step."""
@@ -19,6 +20,7 @@ MAX_ERROR: Final = 200
 """Characters of an error that are kept."""
 
 _AGENT: Final = CallType.AGENT
+_TOOL: Final = CallType.TOOL
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
 
@@ -77,6 +79,7 @@ class StepRecord(msgspec.Struct, gc=False):
     latency_ms: float | None
     started_us: int | None
     tokens: int | None
+    use: StepUse | None
     attestations: tuple[Attestation, ...]
 
     @property
@@ -121,6 +124,7 @@ class StepRecord(msgspec.Struct, gc=False):
             latency_ms=step.latency_ms,
             started_us=_started_us(step),
             tokens=tokens if tokens is not None and tokens >= 0 else None,
+            use=use_in(step, attributes) if kind is _TOOL else None,
             attestations=attestations,
         )
 

@@ -91,6 +91,10 @@ def _attributes(span: Span, agent_name: str) -> dict[str, str]:
         attributes[AGENT_NAME] = agent_name
     if repeated := span.text(genai.RETRY_OF):
         attributes[RETRY_OF] = repeated
+    if operation in genai.MODEL_OPERATIONS:
+        counts = {"input": span.first(genai.INPUT_TOKENS), "output": span.first(genai.OUTPUT_TOKENS)}
+        known = {side: count for side, count in counts.items() if isinstance(count, int) and count >= 0}
+        attributes |= {f"gen_ai.usage.{side}_tokens": str(count) for side, count in known.items()}
     if span.failed:
         attributes["error"] = (span.message or span.text(genai.ERROR_TYPE) or "error")[:MAX_TEXT]
     return attributes

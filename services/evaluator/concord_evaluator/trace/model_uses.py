@@ -1,0 +1,69 @@
+"""Which models the agents of a trace say that they called, and the tokens of these calls."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final
+
+import msgspec
+
+from concord.assessment.cost import MAX_USES, ModelUse
+from concord.trace.otlp import genai
+from concord.trace.step import CallType, StepFacts
+
+INPUT_TOKENS: Final = "gen_ai.usage.input_tokens"
+OUTPUT_TOKENS: Final = "gen_ai.usage.output_tokens"
+"""Attributes of a step, in which OpenTelemetry's spans tell tokens."""
+
+_OPERATION: Final = "gen_ai.operation.name"
+_NO_MODEL: Final = frozenset({"retrieval", "retriever", "reranker"})
+"""Operations on an index, which genai counts among those on models."""
+
+_MODELS: Final = genai.MODEL_OPERATIONS - _NO_MODEL
+
+
+class StepUse(msgspec.Struct, frozen=True, gc=False):
+    """A model call in one step; None for what the step does not tell."""
+
+    model: str | None
+    tokens: int | None
+    input_tokens: int | None
+    output_tokens: int | None
+
+
+def use_in(step: StepFacts, attributes: Mapping[str, str]) -> StepUse | None:
+    """The model call that a step is; None for all other steps. A model is a tool that has an operation or tokens."""
+    if step.kind is not CallType.TOOL or attributes.get(_OPERATION, "chat") not in _MODELS:
+        return None
+    if _OPERATION not in attributes and step.total_tokens is None:
+        return None
+    tool = None if step.step_action is None else step.step_action.tool_invocation
+    read, written = (_count(attributes.get(name)) for name in (INPUT_TOKENS, OUTPUT_TOKENS))
+    told = step.total_tokens
+    both = read + written if read is not None and written is not None else None
+    tokens = both if both is not None else told if told is not None and told >= 0 else None
+    return StepUse(None if tool is None else tool.tool_name or None, tokens, read, written)
+
+
+def _count(text: str | None) -> int | None:
+    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) <= 15 else None
+
+
+def summed_uses(uses: Iterable[tuple[str, StepUse]]) -> Sequence[ModelUse]:
+    """The calls by agent and model, most calls first; at most `MAX_USES`."""
+    found: defaultdict[tuple[str, str | None], list[StepUse]] = defaultdict(list)
+    for agent, use in uses:
+        found[agent, use.model].append(use)
+    summed = [
+        ModelUse(
+            agent=agent,
+            model=model,
+            calls=len(each),
+            untold=sum(use.tokens is None for use in each),
+            unsplit=sum(use.tokens is not None and None in (use.input_tokens, use.output_tokens) for use in each),
+            tokens=sum(use.tokens or 0 for use in each),
+            input_tokens=sum(use.input_tokens or 0 for use in each),
+            output_tokens=sum(use.output_tokens or 0 for use in each),
+        )
+        for (agent, model), each in found.items()
+    ]
+    return sorted(summed, key=lambda use: (-use.calls, use.agent, use.model or ""))[:MAX_USES]

@@ -1,0 +1,129 @@
+"""What trials cost: model calls, tokens and money, as far as participants tell; and the list of prices."""
+
+import re
+import tomllib
+from collections.abc import Mapping
+from datetime import date
+from hashlib import sha256
+from pathlib import Path
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MAX_USES: Final = 100
+"""Pairs of agent and model that a trial's record lists."""
+
+SHIPPED_PRICES: Final = Path(__file__).with_name("prices.toml")
+
+_DATED: Final = re.compile(r"[-@](\d{8}|\d{4}-\d{2}-\d{2}|latest|\d{3})$")
+"""What providers append to the name of a model for one of its versions."""
+
+MILLION: Final = 1_000_000
+
+Amount = Annotated[float, Field(ge=0)]
+
+
+class CostRecord(BaseModel):
+    """A part of the row, as `concord.assessment.results.Record`."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True
+    )
+
+
+class ModelUse(CostRecord):
+    """The calls of a model that an agent reports of itself in a trial: claims, which nobody can check."""
+
+    agent: str
+    model: str | None
+    """Null if the agent does not say which."""
+    calls: int
+    untold: int
+    """Those of the calls whose tokens are not told."""
+    unsplit: int
+    """Those of which only the sum of tokens is told, not how many were read and written."""
+    tokens: int
+    """Of all calls that tell them, as `input_tokens` and `output_tokens`."""
+    input_tokens: int
+    output_tokens: int
+
+
+class AgentCost(CostRecord):
+    """What an agent took over all trials that count. A null figure is unknown.
+
+    `seconds`: how long the calls to it took, as the gateway measured. The other figures are its own claims.
+    """
+
+    agent: str
+    model_calls: int | None
+    tokens: int | None
+    money: Amount | None
+    seconds: float | None
+
+
+class Cost(CostRecord):
+    """What the trials that count took. A null figure is unknown: no agent tells it, or a part of it is not told.
+
+    `per_trial`, `per_success`: money for each trial, and for each that passed.
+    """
+
+    agents: list[AgentCost]
+    model_calls: int | None
+    tokens: int | None
+    money: Amount | None
+    per_trial: Amount | None
+    per_success: Amount | None
+    currency: str | None
+    prices_date: date | None
+    prices_sha256: str | None
+    """Of the list of prices, which is in the plan, and so in the bundle."""
+    unpriced: list[str]
+    """Models that the list of prices lacks."""
+    untold_calls: int
+    """Model calls whose tokens are not told. They are missing in `tokens`."""
+    source: Literal["claimed"] = "claimed"
+    """Tokens and model calls are what participants say of themselves."""
+
+
+class Price(CostRecord):
+    """The price of a million tokens."""
+
+    input: Amount
+    output: Amount
+
+
+class PriceList(CostRecord):
+    """Prices of models by name, of one day."""
+
+    day: Annotated[date, Field(alias="date")]
+    currency: Annotated[str, Field(pattern=r"^[A-Z]{3}$")]
+    models: Mapping[str, Price]
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, validate_by_name=True, validate_by_alias=True
+    )
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of the list (hex)."""
+        return sha256(self.model_dump_json().encode()).hexdigest()
+
+    def of(self, model: str) -> Price | None:
+        """The price of a model: by its whole name, or without provider and version (`openai/gpt-4o-2024-08-06`)."""
+        name = model.rsplit("/", 1)[-1].lower()
+        for candidate in (model, name, _DATED.sub("", name)):
+            if candidate in self.models:
+                return self.models[candidate]
+        return None
+
+    def money(self, use: ModelUse) -> float | None:
+        """What a use costs; None if its model has no price, or not all tokens are told."""
+        price = None if use.model is None else self.of(use.model)
+        if price is None or use.untold or use.unsplit:
+            return None
+        return (use.input_tokens * price.input + use.output_tokens * price.output) / MILLION
+
+
+def read_prices(path: Path = SHIPPED_PRICES) -> PriceList:
+    """Reads a list of prices (TOML). Raises OSError; ValueError for an invalid one."""
+    return PriceList.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
