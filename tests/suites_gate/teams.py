@@ -124,27 +124,27 @@ class ScriptedTeam:
         given = [each for telling in planned for each in self.habits.tells(telling)]
         given += [each for each in self._later if each.round == rounds.round]
         self._later += [each for each in given if each.round > rounds.round]
-        given += [*self.habits.adds(rounds.round), *self._talk(rounds.round)]
+        given += self.habits.adds(rounds.round)
+        due = [each for each in given if each.round == rounds.round and (each.facts or each.results)]
+        written = [(each, self.habits.writes(each, self._text(each))) for each in due]
+        written += self._talk(rounds.round)
         messages: dict[str, list[tuple[str, str]]] = {seat: [] for seat in self.mind.task.seats}
-        for telling in given:
-            if telling.round == rounds.round and (telling.facts or telling.results):
-                text = self.habits.writes(telling, self._text(telling))
-                messages[telling.sender].append((telling.receiver, text))
-                self._on_the_way.append((telling, text))
+        for telling, text in written:
+            messages[telling.sender].append((telling.receiver, text))
+        self._on_the_way += written
         return {seat: self._reply(rounds, seat, messages[seat]) for seat in self.mind.task.seats}
 
     def _due(self, number: int) -> Sequence[Send]:
         """What the plan foresees for a round, from seats that reply as asked."""
         return [each for each in self.plan.sends if each.round == number and self.habits.turn(each.sender) == "replied"]
 
-    def _talk(self, number: int) -> Iterable[Telling]:
-        """What talkers say in a round, beside the plan."""
-        return [
-            Telling(number, seat, other, tuple(self._believed[seat]))
-            for seat, neighbours in self.mind.task.neighbours.items()
-            if self.habits.talks(seat)
-            for other in neighbours
-        ]
+    def _talk(self, number: int) -> Iterable[tuple[Telling, str]]:
+        """What talkers say in a round, beside the plan: the same to all neighbours."""
+        for seat, neighbours in self.mind.task.neighbours.items():
+            if facts := tuple(self._believed[seat]) if self.habits.talks(seat) else ():
+                tellings = [Telling(number, seat, other, facts) for other in neighbours]
+                text = self._text(tellings[0])
+                yield from ((telling, text) for telling in tellings)
 
     def _learn(self, rounds: Rounds) -> None:
         arrived = {
@@ -318,11 +318,10 @@ class DumpTeam(ScriptedTeam):
         messages: dict[str, list[tuple[str, str]]] = {seat: [] for seat in self.mind.task.seats}
         for seat, neighbours in self.mind.task.neighbours.items():
             facts = tuple(self._believed[seat])
+            text = self._text(Telling(rounds.round, seat, neighbours[0], facts)) if facts else ""
             for other in neighbours if facts else ():
-                telling = Telling(rounds.round, seat, other, facts)
-                text = self._text(telling)
                 messages[seat].append((other, text))
-                self._on_the_way.append((telling, text))
+                self._on_the_way.append((Telling(rounds.round, seat, other, facts), text))
         last = rounds.round == rounds.max_rounds
         return {
             seat: reply(messages[seat], self.mind.answer(seat, self._believed[seat], self.draw) if last else None)

@@ -18,11 +18,12 @@ MAX_SENTENCES: Final = 50
 """Sentences of a message that are read as answers, the last ones."""
 
 _ANSWERING: Final = re.compile(r"(?<![^\W_])(?:answers?|solutions?)(?![^\W_])", re.IGNORECASE)
+_MARKED: Final = re.compile(rf"{_ANSWERING.pattern}[^:=,|\t]*[:=,|\t](.*)", re.IGNORECASE)
 _SENTENCE: Final = re.compile(r"[^.;!?\n]+(?:[.;!?](?!\s|$)[^.;!?\n]*)*")
 
 
 def right_parts(task: SuiteTask, family: Family, text: str, receiver: str, answers: Answers) -> frozenset[str]:
-    """The ids of the parts to which a sentence of the text, or what follows a colon in it, is the right answer.
+    """The ids of the parts to which a sentence of the text, or what follows a mark in it, is the right answer.
 
     Only a sentence that speaks of an answer is read as one, a cell below such a heading, a member of a JSON object with
     such a key or text, or a sentence that gives a result and states no value of a fact: "agent/1 has 48213" is a fact,
@@ -63,10 +64,17 @@ def _candidates(task: SuiteTask, text: str) -> Iterator[str]:
             continue
         for each in (sentence, respelled(plain)):
             yield each
-            _, colon, rest = each.rpartition(":")
-            if colon:
-                yield rest.strip()
+            yield from (tail.strip(" |\t") for tail in _tails(each))
     yield from islice(_members(text), MAX_SENTENCES)
+
+
+def _tails(sentence: str) -> Iterator[str]:
+    """What follows the last colon of a sentence, and the first mark behind a word for an answer."""
+    _, colon, rest = sentence.rpartition(":")
+    if colon:
+        yield rest
+    if marked := _MARKED.search(sentence):
+        yield marked[1]
 
 
 def _members(text: str) -> Iterator[str]:

@@ -93,6 +93,8 @@ ANSWERS = [
     "The answer is {}.",
     "cyn's answer: {}",
     "cyn_answer={}",
+    "item,value\nanswer of agent/cyn,{}",
+    "| answer of cyn | {} |",
     "| question | answer of cyn |\n|---|---|\n| sum | {} |",
     "seat,answer\ncyn,{}",
     '{{"answer": {}}}',
