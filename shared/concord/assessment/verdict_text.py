@@ -144,6 +144,12 @@ def unknown_text(unknown: Unknown) -> str:
     return sentence + (f" ({unknown.points:.1f} points)" if unknown.points else "")
 
 
+def headline_of(verdict: Verdict) -> str:
+    """The verdict on one line: outcome, score, and the cause that cost most."""
+    costliest = [cause_text(verdict.causes[0]).sentence] if verdict.causes else []
+    return " ".join(f"{sentence}." for sentence in [outcome_text(verdict), score_text(verdict), *costliest])
+
+
 def reasoning_of(verdict: Verdict) -> str:
     """The verdict in sentences: outcome, score, the causes that cost most, and what is unknown."""
     causes = [cause_text(cause).sentence for cause in verdict.causes[:MAX_REASONED]]

@@ -123,6 +123,7 @@ async def test_two_runs_of_a_scenario_make_a_row_with_their_results(gateway: str
     lines = [update.text for update in updates]
     assert "turn 1: email.send tom.okafor@fernway.example · Re: Meeting on Thursday?" in lines
     assert "trial-2: The free time is proposed: 10 of 10 points" in lines
+    assert lines[-1] == "Passed: 2 of 2 trials reached the mark of 66. Score 100.0 of 100."
 
 
 async def test_a_scenario_in_the_layout_of_ues_agentbeats_makes_a_row_unedited(gateway: str) -> None:
