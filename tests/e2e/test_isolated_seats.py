@@ -16,6 +16,7 @@ from concord.assessment.result_row import ResultRow
 from concord_cli.assessment_client import assess
 from concord_cli.scenario.scenario_file import ScenarioFile
 from concord_cli.stack.local import LocalStack, free_stack_ports, local_stack
+from concord_cli.stack.probes import HttpProbe
 from concord_cli.terminal import ProgressLog
 from tests.e2e.concord import concord
 from tests.e2e.processes import until
@@ -29,6 +30,8 @@ TEAM: Final = {
     "participants": [{"role": "agent", "image": "concord-sample"}],
     "config": {"suite": "maximum", "seats": 2, "exchange": "calls", "closing_cap_s": 1},
 }
+
+CARD: Final = ".well-known/agent-card.json"
 
 TRY: Final = """
 import json, os, socket, sys, urllib.request, urllib.error
@@ -71,15 +74,26 @@ def inspected(container: str) -> dict[str, Any]:
 def seats_of(stack: LocalStack) -> list[dict[str, Any]]:
     """The containers of the seats of a stack, in order."""
     assert stack.plan.isolated is not None
+    found = [inspected(seat.container) for seat in stack.plan.isolated.seats]
     relays = [inspected(seat.relay)["Id"] for seat in stack.plan.isolated.seats]
-    found = {each["HostConfig"]["NetworkMode"]: each for each in map(inspected, containers())}
-    return [found[f"container:{relay}"] for relay in relays]
+    assert [each["HostConfig"]["NetworkMode"] for each in found] == [f"container:{relay}" for relay in relays]
+    return found
 
 
 def tried(seat: dict[str, Any], places: dict[str, tuple[str, int]], urls: dict[str, tuple[str, str]]) -> dict[str, Any]:
     """What a seat finds at these places, in one process inside its container."""
     found: dict[str, Any] = json.loads(docker("exec", seat["Id"], "python", "-c", TRY, json.dumps([places, urls])))
     return found
+
+
+async def relay_replaced(stack: LocalStack) -> None:
+    """Kills the relay of the first seat, and waits until the seat, which shared its network, can be reached again."""
+    assert stack.plan.isolated is not None
+    seat, probe = stack.plan.isolated.seats[0], HttpProbe(f"{stack.plan.agent_urls['agent_1']}{CARD}")
+    await asyncio.to_thread(docker, "kill", seat.relay)
+    async with asyncio.timeout(60):
+        while not await probe.passes():
+            await asyncio.sleep(0.1)
 
 
 @pytest.fixture
@@ -127,6 +141,7 @@ async def test_a_seat_reaches_the_proxy_and_the_models_endpoint_and_neither_anot
         }
         found = await asyncio.to_thread(tried, first, places, urls)
         again = await asyncio.to_thread(tried, second, {}, {})
+        await relay_replaced(stack)
         results = await assess(gateway, stack.plan.agent_urls, scenario.config, lambda _: None)
     everywhere.close()
     assert found.pop("itself") == "connected"

@@ -42,6 +42,11 @@ class IsolatedSeat:
     folder: Path
     relay: str
 
+    @property
+    def container(self) -> str:
+        """The name of its own container."""
+        return f"{self.relay}-seat"
+
 
 @dataclass(frozen=True, slots=True)
 class Exit:
@@ -103,7 +108,10 @@ def _to_endpoints(endpoints: Sequence[ModelEndpoint]) -> list[Exit]:
 
 
 def relay_command(seat: IsolatedSeat, exits: Sequence[Exit], run_id: str) -> tuple[str, ...]:
-    """The command line that runs a seat's relay, in a network with nothing but a loopback interface."""
+    """The command line that runs a seat's relay, in a network with nothing but a loopback interface.
+
+    It removes the seat's container first: one that shared the network of a relay that died would never be reached.
+    """
     named = {each.to.host: each.address for each in exits if isinstance(each.to, ModelEndpoint)}
     options = (
         *("--name", seat.relay, "--network", "none", "--sysctl", "net.ipv4.ip_unprivileged_port_start=0"),
@@ -113,13 +121,15 @@ def relay_command(seat: IsolatedSeat, exits: Sequence[Exit], run_id: str) -> tup
     )
     text = Path(relay.__file__).read_text(encoding="utf-8")
     places = [f"{each.address}:{each.port}={each.name}" for each in exits]
-    return (*docker_run(run_id, options), RELAY_IMAGE, "python", "-I", "-c", text, str(seat.port), *places)
+    run = (*docker_run(run_id, options), RELAY_IMAGE, "python", "-I", "-c", text, str(seat.port), *places)
+    return ("sh", "-c", 'docker rm --force --volumes "$0" >/dev/null 2>&1; exec "$@"', seat.container, *run)
 
 
 def seat_options(seat: IsolatedSeat) -> tuple[str, ...]:
     """Docker's options for a seat's own container: the relay's network, no volume, and bounds."""
     return (
-        *("--network", f"container:{seat.relay}", *_HARDENED, "--tmpfs", f"/tmp:mode=1777,size={TEMPORARY}"),  # noqa: S108 - in the container
+        *("--name", seat.container, "--network", f"container:{seat.relay}", *_HARDENED),
+        *("--tmpfs", f"/tmp:mode=1777,size={TEMPORARY}"),  # noqa: S108 - in the container
         *("--memory", MEMORY, "--memory-swap", MEMORY, "--pids-limit", str(PROCESSES), "--cpus", str(PROCESSORS)),
         *("--log-driver", "none"),
         *(f"--env={name}=" for name in _PROXIES),

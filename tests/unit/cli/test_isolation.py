@@ -62,6 +62,7 @@ def test_a_seat_shares_the_network_of_its_relay_alone_and_has_no_volume() -> Non
     for number, role in enumerate(("ann", "bob"), start=1):
         assert options(plan[role], "--network") == [f"container:concord-r1-{number}"]
         assert options(plan[f"{role}-relay"], "--name") == [f"concord-r1-{number}"]
+        assert options(plan[role], "--name") == [f"concord-r1-{number}-seat"]
         assert options(plan[f"{role}-relay"], "--network") == ["none"]
         assert not {"--volume", "-v", "--mount", "--volumes-from", "--privileged", "--cap-add", "--device"} & {
             *plan[role]
@@ -91,7 +92,7 @@ def test_a_relay_leads_to_the_services_and_the_named_endpoints_and_nowhere_else(
         "https://api.example.com", "http://api.example.com:8000", "https://b.example", "http://127.0.0.1:11434"
     )
     relay = commands(plan)["ann-relay"]
-    text = relay.index("-c") + 1
+    text = relay.index("-I") + 2
     assert relay[text + 1 :] == (
         *("7003", "127.0.0.1:7002=gateway", "127.0.0.1:7001=collector"),
         *("127.0.1.1:443=endpoint-1", "127.0.1.1:8000=endpoint-2", "127.0.1.2:443=endpoint-3"),
