@@ -4,7 +4,7 @@ import random
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -13,7 +13,7 @@ from concord.assessment.result_row import ResultRow
 from concord.suite.draw import SECRET_BYTES
 from concord_cli.check.gate import Gate
 from concord_cli.check.outputs import lines_of, write_junit, write_markdown
-from concord_cli.check.pairs import Slot, forfeited_in, paired, played_in, random_order, refusals
+from concord_cli.check.pairs import LOST, Slot, forfeited_in, paired, played_in, random_order, refusals
 from concord_cli.check.result import CheckResult, result_of
 from concord_cli.check.team import AT_ONCE, OpenTeam, planned_slots, tasks_of
 from concord_cli.commands import local_scenario
@@ -124,7 +124,7 @@ class _Run:
         if reasons := list(refusals(old, [new], pairs)):
             raise UsageError(f"the two versions cannot be compared: {'; '.join(reasons)}")
         self.gate.new.append(new)
-        self.gate.add(pairs)
+        self.gate.add(replace(pair, new=LOST) if pair.is_of_two_puzzles else pair for pair in pairs)
 
     def _is_sure(self) -> bool:
         gate, bounds = self.gate, self.gate.bounds

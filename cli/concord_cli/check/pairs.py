@@ -54,6 +54,11 @@ class Pair:
         return self.new.high - self.old.low
 
     @property
+    def is_of_two_puzzles(self) -> bool:
+        """Whether the versions played different puzzles, as a trial that Concord lost and played again does."""
+        return self.new.instance is not None and self.new.instance != self.old.instance
+
+    @property
     def known(self) -> bool:
         """Whether both versions were judged."""
         return self.low == self.high
@@ -92,8 +97,8 @@ def random_order(slots: Iterable[Slot]) -> list[Slot]:
 def refusals(old: Sequence[ResultRow], new: Sequence[ResultRow], pairs: Sequence[Pair]) -> Iterator[str]:
     """Why the rows of two versions cannot be paired: other rules, tasks or puzzles, or calls that only one shows."""
     yield from _other_kinds(old, new)
-    other = [pair for pair in pairs if pair.new.instance is not None and pair.new.instance != pair.old.instance]
-    if other:
+    other = [pair for pair in pairs if pair.is_of_two_puzzles]
+    if len(other) > sum(row.detail.scoring.replayed for row in (*old, *new)):
         yield (
             f"{len(other)} of {len(pairs)} trials played other puzzles than the baseline ({other[0].slot.task}, run "
             f"{other[0].slot.run}): the secret, the number of seats or the generator of the tasks has changed"

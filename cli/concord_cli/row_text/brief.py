@@ -15,6 +15,7 @@ from concord_cli.display_text import printable
 from concord_cli.number_text import duration
 from concord_cli.row_text.assistant import points_table
 from concord_cli.row_text.assistant_results import is_lone_assistant, scenario_results
+from concord_cli.row_text.cost import cost_text, detectable_text
 from concord_cli.row_text.interactions import REMEDY
 from concord_cli.row_text.score import Rating, rating_of
 from concord_cli.row_text.subject import date_text, size_text, tasks_text, team_text
@@ -134,7 +135,8 @@ def _head(row: ResultRow, name: str) -> Iterator[RenderableType]:
     facts = [size_text(detail), tasks_text(detail.trials)]
     if detail.coordination_quality is not None:
         facts.append(f"coordination: {detail.coordination_quality}")
-    yield Clipped(plain_text(" · ".join(facts)), 2)
+    facts += filter(None, (detectable_text(row), cost_text(detail.cost)))
+    yield Clipped(plain_text(" · ".join(facts)), 3)
 
 
 def _outcome(row: ResultRow) -> Text:

@@ -5,6 +5,7 @@ from typing import Final
 
 from concord_cli.output_files import prepare_folder, write_text
 from concord_cli.report.renderer import render_document
+from concord_cli.view.costs import cost_chart
 from concord_cli.view.runs import MAX_RUNS, comparable, find_runs, line_of
 
 INDEX: Final = "index.html"
@@ -25,6 +26,7 @@ def view(folder: Path, output: Path | None) -> tuple[Path, list[str]]:
         folder=folder.resolve().name or str(folder),
         lines=[line_of(run, folder, path.parent) for run in found.runs],
         data=[comparable(run) for run in found.runs],
+        costs=cost_chart(found.runs),
         left_out=found.left_out,
         most=MAX_RUNS,
         unreadable=found.unreadable,

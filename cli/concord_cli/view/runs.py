@@ -146,6 +146,8 @@ def comparable(run: Run) -> Mapping[str, object]:
             ["Lift", None if detail.scoring.lift is None else detail.scoring.lift.gap],
             ["Pass rate", row.pass_rate],
             ["Seconds", round(min(row.time_used, 1e300), 2)],
+            ["Tokens (claimed)", None if detail.cost is None else detail.cost.tokens],
+            ["Cost of a trial (claimed)", None if detail.cost is None else detail.cost.per_trial],
         ],
         "interval": [detail.statistics.score_low, detail.statistics.score_high],
         "tasks": dict(_outcomes(row)),

@@ -94,6 +94,14 @@ def test_other_puzzles_are_refused_with_the_trial() -> None:
     assert reason.startswith("1 of 2 trials played other puzzles than the baseline (task, run 1)")
 
 
+def test_a_trial_that_was_lost_and_played_again_may_have_another_puzzle() -> None:
+    again = ranked()
+    scoring = again.detail.scoring.model_copy(update={"replayed": 1})
+    again = again.model_copy(update={"detail": again.detail.model_copy(update={"scoring": scoring})})
+    assert reasons(ranked(), again, pair(new="b"), pair()) == []
+    assert len(reasons(ranked(), again, pair(new="b"), pair(new="c"))) == 1
+
+
 def test_another_observability_is_refused() -> None:
     seen, unseen = (ranked(trace_integrity=TraceIntegrity(observability=each)) for each in ("full", "none"))
     [reason] = reasons(seen, unseen, pair())
