@@ -16,6 +16,7 @@ from concord.trace.attributes import AGENT_NAME
 from concord.trace.decoding import reports_of
 from concord.trace.report import ReportBatch
 from concord.trust.closed_trials import ClosedTrials
+from concord_cli.verify.checks import verify_results
 from concord_suites import FAMILIES
 from concord_suites.player import reply
 from tests.integration.test_calls import sample_agent
@@ -76,6 +77,12 @@ def causes(row: dict[str, Any]) -> list[tuple[str, int, str, str]]:
     return [(each["trial_id"], each["attempt"], each["loss"], each["caused_by"]) for each in failures]
 
 
+async def is_verified(running: Stack) -> None:
+    """Checks that the row follows from its bundle."""
+    results, bundles = running.output / "results.json", running.output / "bundles"
+    assert (await verify_results(results, bundles, [], lambda _: None)).faults == []
+
+
 def counts(row: dict[str, Any]) -> tuple[float, float, int, int, bool]:
     scoring = row["detail"]["scoring"]
     return row["score"], scoring["score_high"], scoring["replayed"], scoring["forfeited"], scoring["complete"]
@@ -99,6 +106,7 @@ async def test_a_trial_that_is_lost_again_in_the_same_way_is_forfeited(
     assert agent.received == {"one": 1, "two": 2}
     assert counts(row) == (50, 50, 1, 1, True)
     assert causes(row) == [("trial-2", 1, "storage", "concord"), ("trial-2", 2, "storage", "participants")]
+    await is_verified(running)
     assert row["detail"]["trials"][1]["grading"]["reason"].startswith("the participants lost the trial")
 
 
@@ -169,6 +177,7 @@ async def test_a_lost_team_is_played_again_with_its_control_and_a_lost_control_a
     assert (row["detail"]["scoring"]["replayed"], row["detail"]["scoring"]["complete"]) == (replayed, True)
     [control] = row["detail"]["controls"]
     assert control["trials"] == 1
+    await is_verified(running)
 
 
 def once_away(method: Callable[..., Awaitable[T]], applies: Callable[..., bool]) -> Callable[..., Awaitable[T]]:

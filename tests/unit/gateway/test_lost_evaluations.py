@@ -1,0 +1,90 @@
+"""Lost evaluations are made again once: all that the worker lost, and of the judge's only one while it stays away."""
+
+import asyncio
+
+import pytest
+
+from concord.assessment.inputs import JudgeInputs, TrialInputs
+from concord.assessment.jobs import EvaluateTrial, TrialVerdict
+from concord.assessment.losses import Loss
+from concord.assessment.result_row import InfrastructureFailure
+from concord.assessment.results import Grading
+from concord.storage.connection import Storage
+from concord_gateway import lost_evaluations
+from concord_gateway.lost_evaluations import LostEvaluations
+from tests.unit.evaluator.graphs import mesh
+from tests.unit.evaluator.trials import judged, plan
+
+NOBODY = Grading(value=None, source="nobody", scorer=None, reason="the endpoint refused")
+JUDGED = judged(plan(mesh(2)[0]), mesh(2))
+UNJUDGED = JUDGED.model_copy(
+    update={
+        "record": JUDGED.record.model_copy(update={"grading": NOBODY, "overall_score": None}),
+        "inputs": TrialInputs(judge=JudgeInputs(model="a model")),
+    }
+)
+
+
+def failed(loss: Loss, cause: str) -> TrialVerdict:
+    failure = {"trial_id": "t", "stage": "evaluation", "message": "it died", "loss": loss, "caused_by": cause}
+    return TrialVerdict(failure=InfrastructureFailure.model_validate(failure))
+
+
+def request(trial_id: str) -> EvaluateTrial:
+    return EvaluateTrial(assessment_id="a", trial_id=trial_id, attempt=2)
+
+
+async def asked_again(
+    lost: LostEvaluations, storage: Storage, monkeypatch: pytest.MonkeyPatch, found: TrialVerdict
+) -> list[str]:
+    """The trials that are evaluated again, each with this result."""
+    asked = list[str]()
+
+    async def evaluated(_: Storage, again: EvaluateTrial, __: float) -> TrialVerdict:
+        assert (again.again, again.attempt) == (True, 2)
+        asked.append(again.trial_id)
+        return found
+
+    monkeypatch.setattr(lost_evaluations, "evaluate_trial", evaluated)
+    await lost.make_again(storage, asyncio.Semaphore(2), 1)
+    return asked
+
+
+@pytest.fixture
+def lost() -> LostEvaluations:
+    """Evaluations of which worker and judge lost two each."""
+    found = LostEvaluations()
+    found.note(request("late"), None)
+    found.note(request("killed"), failed(Loss.WORKER, "concord"))
+    found.note(request("too long"), failed(Loss.LIMIT, "participants"))
+    found.note(request("a fault"), failed(Loss.ERROR, "unknown"))
+    found.note(request("judged"), JUDGED)
+    found.note(request("unjudged"), UNJUDGED)
+    found.note(request("unjudged too"), UNJUDGED)
+    found.note(request("made again"), UNJUDGED.model_copy(update={"again": True}))
+    return found
+
+
+@pytest.fixture
+def storage() -> Storage:
+    return object.__new__(Storage)  # nothing here reads it
+
+
+async def test_what_worker_and_judge_lost_is_evaluated_again(
+    lost: LostEvaluations, storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert await asked_again(lost, storage, monkeypatch, JUDGED) == ["late", "killed", "unjudged", "unjudged too"]
+
+
+async def test_a_judge_that_is_still_away_is_asked_about_one_trial_only(
+    lost: LostEvaluations, storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert await asked_again(lost, storage, monkeypatch, UNJUDGED) == ["late", "killed", "unjudged"]
+
+
+async def test_a_trial_that_is_played_again_is_not_evaluated_as_it_was(
+    lost: LostEvaluations, storage: Storage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lost.forget("killed")
+    lost.forget("unjudged")
+    assert await asked_again(lost, storage, monkeypatch, JUDGED) == ["late", "unjudged too"]
