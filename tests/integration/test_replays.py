@@ -32,9 +32,9 @@ FULL = StorageFullError("OutOfMemoryError: command not allowed when used memory 
 
 @dataclass
 class Losses:
-    """Faults of storage as trials are closed: for the n-th closing, counted from 1, its error."""
+    """Faults as trials are closed: for the n-th closing, counted from 1, its error."""
 
-    errors: dict[int, StorageUnavailableError] = field(default_factory=dict)
+    errors: dict[int, Exception] = field(default_factory=dict)
     closings: int = 0
 
     async def settle(self, *_: object, **__: object) -> None:
@@ -149,6 +149,16 @@ async def test_a_team_whose_storage_others_filled_is_played_again_and_one_of_whi
     assert counts(row) == ((100, 100, 1, 0, True) if played == 2 else (50, 100, 0, 0, False))
 
 
+async def test_a_trial_that_the_gateway_cannot_play_costs_that_trial_and_not_the_row(
+    running: Stack, agent: CountingAgent, losses: Losses
+) -> None:
+    losses.errors = {2: RecursionError("too deep")}
+    row = await running.row({"a": agent.url}, **tasks("one", "two"))
+    assert agent.received == {"one": 1, "two": 1}
+    assert causes(row) == [("trial-2", 1, "error", "unknown")]
+    assert counts(row) == (50, 100, 0, 0, False)
+
+
 async def play(message: IncomingMessage, task: TaskHandle) -> None:
     """Plays families well."""
     await task.complete(reply(message.text, FAMILIES))
@@ -166,7 +176,7 @@ CONTROLLED = {"tasks": None, "suite": "maximum", "seats": 2, "controls": ["solo"
 async def test_a_lost_team_is_played_again_with_its_control_and_a_lost_control_alone(
     running: Stack,
     losses: Losses,
-    lost: dict[int, StorageUnavailableError],
+    lost: dict[int, Exception],
     replayed: int,
     attempts: dict[str, int],
 ) -> None:

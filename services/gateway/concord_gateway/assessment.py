@@ -183,6 +183,10 @@ class RunningAssessment:
         except TrialNotRunError as error:
             self._lose(trial, Loss.ENVIRONMENT, str(error))
             return
+        except Exception as error:  # of whatever agents answered: it costs the team this trial, and not the row
+            logger.exception("cannot play %s", trial.trial_id)
+            self._lose(trial, Loss.ERROR, f"{type(error).__name__}: {error}")
+            return
         await self.progress.tell(f"{place}: {outcome.state} in {outcome.time_used:.1f} s, evaluating")
         await self._hand_over(trial, evaluations)
 

@@ -22,7 +22,7 @@ class Loss(StrEnum):
     LIMIT = "limit"
     """Reading what the participants wrote took more CPU time or memory than an evaluation may take."""
     ERROR = "error"
-    """The evaluation raised an error."""
+    """The gateway raised an error while it played the trial, or the evaluator did."""
 
 
 Cause = Literal["concord", "participants", "unknown"]
