@@ -5,9 +5,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from concord_cli.display_text import on_one_line
+from concord_cli.display_text import on_one_line, shortened
 from concord_cli.number_text import percent
 from concord_cli.view.runs import Run
+
+MAX_NAME: Final = 24
+"""Characters of a name in the chart; the whole one is in its label."""
 
 FEWEST: Final = 2
 """One run has nothing to be compared with."""
@@ -15,10 +18,15 @@ FEWEST: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class CostPoint:
-    """A run: its place in shares of the chart, from the left and from the top, and what it is."""
+    """A run: its place in shares of the chart, from the left and from the top, its name, and what it is.
+
+    `leftward`: whether the name stands to the left, because there is no room to the right.
+    """
 
     x: str
     y: str
+    name: str
+    leftward: bool
     label: str
 
 
@@ -50,6 +58,8 @@ def cost_chart(runs: Sequence[Run]) -> CostChart | None:
         CostPoint(
             x=percent(money / most),
             y=percent(1 - score / run.row.max_score),
+            name=shortened(on_one_line(run.file.stem), MAX_NAME),
+            leftward=money > most / 2,
             label=f"{on_one_line(run.file.as_posix())}: score {score:.1f}, {money:.3g} {currency} a trial",
         )
         for run, money, score in shown

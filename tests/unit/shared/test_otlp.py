@@ -207,3 +207,12 @@ def test_any_json_is_read_or_refused(document: JsonValue) -> None:
             to_step(each)
         except SpanError:
             continue
+
+
+def test_a_model_call_tells_the_tokens_that_it_read_and_wrote() -> None:
+    told = {"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 30, "gen_ai.usage.completion_tokens": 12}
+    attributes = to_step(span(attributes=told)).additional_attributes
+    assert attributes["gen_ai.usage.input_tokens"] == "30"
+    assert attributes["gen_ai.usage.output_tokens"] == "12", "by its former name"
+    agents = to_step(span(attributes={**told, "gen_ai.operation.name": "invoke_agent"})).additional_attributes
+    assert "gen_ai.usage.input_tokens" not in agents, "an agent's span sums up those of its models"

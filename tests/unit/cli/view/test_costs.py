@@ -22,6 +22,7 @@ def test_a_run_stands_by_its_money_from_the_left_and_by_its_score_from_the_botto
     chart = cost_chart([run("a.json", calls=1, score=80), run("b.json", calls=4, score=100)])
     assert chart is not None
     assert [(point.x, point.y) for point in chart.points] == [("25%", "20%"), ("100%", "0%")]
+    assert [(point.name, point.leftward) for point in chart.points] == [("a", False), ("b", True)]
     assert chart.points[0].label == "a.json: score 80.0, 7 EUR a trial"
     assert (chart.most, chart.currency, chart.left_out) == ("28", "EUR", 0)
 
