@@ -210,7 +210,11 @@ def test_any_json_is_read_or_refused(document: JsonValue) -> None:
 
 
 def test_a_model_call_tells_the_tokens_that_it_read_and_wrote() -> None:
-    told = {"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 30, "gen_ai.usage.completion_tokens": 12}
+    told: dict[str, AttributeValue] = {
+        "gen_ai.operation.name": "chat",
+        "gen_ai.usage.input_tokens": 30,
+        "gen_ai.usage.completion_tokens": 12,
+    }
     attributes = to_step(span(attributes=told)).additional_attributes
     assert attributes["gen_ai.usage.input_tokens"] == "30"
     assert attributes["gen_ai.usage.output_tokens"] == "12", "by its former name"
