@@ -85,6 +85,8 @@ class Recogniser:
         self._labels = Labels(task.facts)
         self._references = list(_references(task))
         """The facts that a brief states by a code in two sentences, and the codes."""
+        self._unanchored = set(self._plain) | {found.value for found in read(task.question)[1]}
+        """Values that belong to no anchor: of facts without one, and of the question."""
         self._telling = words | _capitalised("\n".join(texts))
         """The words that count as values: those of facts, and names, which may be results."""
 
@@ -195,7 +197,8 @@ class Recogniser:
         values = [
             each
             for each in sentence
-            if each.value not in self._anchored and (each.value in self._domain or each.value.kind in self._kinds)
+            if each.value not in self._anchored
+            and (each.value in self._domain or (each.value.kind in self._kinds and each.value not in self._unanchored))
         ]
         for anchor, value in _matched(anchors, values) if anchors and values else ():
             if value.value in self._domain or value in strange:

@@ -79,6 +79,13 @@ def test_facts_of_the_same_anchor_do_not_contradict_each_other() -> None:
     assert not found.contradicted
 
 
+def test_a_value_without_an_anchor_does_not_shift_the_others() -> None:
+    other = Fact("other rank", (CYN,), number(33333), name("Quorvath"))
+    found = stated("Dresevane -> 90417, I have 48213 and Quorvath -> 33333", RANK, other, OF_BOB)
+    assert found.facts == {"rank", "other rank", OF_BOB.id}
+    assert not found.contradicted
+
+
 def test_a_wrong_number_beside_an_anchor_does_not_shift_the_others() -> None:
     other = Fact("other rank", (CYN,), number(33333), name("Quorvath"))
     found = stated("Dresevane 90471, Quorvath 33333", RANK, other)
