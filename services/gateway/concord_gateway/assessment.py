@@ -18,7 +18,6 @@ from concord.assessment.losses import FILLED, Loss
 from concord.assessment.request import Exchange
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import AgentAnswer, TrialOutcome
-from concord.assessment.verdict_text import headline_of
 from concord.errors import StorageFullError, StorageUnavailableError
 from concord.storage.connection import Storage
 from concord.trace.attributes import TASK_STATE
@@ -120,10 +119,7 @@ class RunningAssessment:
         await self.progress.tell("putting the row together")
         request = AggregateAssessment(assessment_id=self.plan.assessment_id, infrastructure=self.record.failures)
         with span("aggregation"):
-            row = await aggregate(self.storage, request, self.settings.evaluation_timeout_s)
-        if row.detail.verdict is not None:
-            await self.progress.tell(headline_of(row.detail.verdict))
-        return row
+            return await aggregate(self.storage, request, self.settings.evaluation_timeout_s)
 
     async def _play(self, tasks: Mapping[str, TaskSpec], evaluations: asyncio.TaskGroup) -> None:
         """Plays every trial that is not over."""

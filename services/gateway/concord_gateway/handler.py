@@ -11,6 +11,7 @@ from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import AssessmentRequest
 from concord.assessment.result_row import ResultRow
 from concord.assessment.unread_keys import unread_keys
+from concord.assessment.verdict_text import headline_of
 from concord.errors import StorageUnavailableError
 from concord.processes import Calls
 from concord.storage import ForeignDocumentError
@@ -214,10 +215,6 @@ def _participants(request: AssessmentRequest) -> str:
 
 
 def _headline(row: ResultRow) -> str:
-    scoring = row.detail.scoring
-    if not scoring.usable_trials:
+    if not row.detail.scoring.usable_trials or row.detail.verdict is None:
         return "No trial is this shard's."
-    if row.score is None:
-        return f"No score: nobody judged any of {scoring.usable_trials} trials."
-    unjudged = f", {scoring.unjudged} of them unjudged" if scoring.unjudged else ""
-    return f"Score {row.score:.1f} of {row.max_score:.0f} over {scoring.usable_trials} trials{unjudged}."
+    return redact(headline_of(row.detail.verdict))
