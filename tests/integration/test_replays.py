@@ -8,21 +8,26 @@ from typing import Any, TypeVar
 import pytest
 
 from concord.a2a import IncomingMessage, TaskHandle
+from concord.assessment import TimeLimits
+from concord.assessment.losses import Loss
 from concord.errors import StorageFullError, StorageUnavailableError
-from concord.storage.connection import Storage
+from concord.storage.connection import Storage, connect
 from concord.storage.ports import MemoryUse
+from concord.storage.redis.assessments import RedisAssessmentStore
 from concord.storage.redis.traces import RedisTraceStore
 from concord.trace.attributes import AGENT_NAME
 from concord.trace.decoding import reports_of
 from concord.trace.report import ReportBatch
 from concord.trust.closed_trials import ClosedTrials
 from concord_cli.verify.checks import verify_results
+from concord_gateway.assessment_record import AssessmentRecord
 from concord_suites import FAMILIES
 from concord_suites.player import reply
 from tests.integration.test_calls import sample_agent
 from tests.security.assessing import CountingAgent, counting_agent, tasks
 from tests.serving import served_agent
 from tests.stack import Stack, stack
+from tests.unit.evaluator.trials import outcome, plan
 
 T = TypeVar("T")
 
@@ -224,3 +229,25 @@ async def test_a_trial_is_played_again_if_a_call_was_refused_because_storage_was
         row = await running.row({"agent": url}, **BY_CALLS)
     assert causes(row) == [("trial-1", 1, "storage", "concord")]
     assert counts(row) == (100, 100, 1, 0, True)
+
+
+@pytest.mark.parametrize("lost_at", ["save_plan", "save"])
+async def test_a_gateway_that_is_lost_while_it_decides_leaves_the_replay_to_its_successor(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch, lost_at: str
+) -> None:
+    planned = plan(["a"], trials=2)
+    async with connect(redis_url) as storage:
+        record = await AssessmentRecord.begin(storage.assessments, planned, TimeLimits(60, 60), [])
+        record.lose(planned.trials[0], Loss.STORAGE, "away")
+        await record.begin_trial(planned.trials[1], 30)
+        await record.close_trial(planned.trials[1], outcome("trial-2"))
+        with monkeypatch.context() as patched:
+            patched.setattr(RedisAssessmentStore, lost_at, once_away(RedisAssessmentStore.save, lambda *_: True))
+            with pytest.raises(StorageUnavailableError):
+                await record.decide(None)
+        successor = await AssessmentRecord.of(storage.assessments, planned.assessment_id)
+        assert successor is not None
+        assert successor.undecided, "otherwise it would not decide"
+        await successor.decide(None)
+        assert [trial.attempt for trial in successor.plan.trials] == [2, 1]
+        assert successor.over == {"trial-2"}

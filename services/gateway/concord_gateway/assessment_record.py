@@ -128,7 +128,6 @@ class AssessmentRecord:
             else each
             for each in self.failures
         ]
-        await self._save()
         ours = [
             trial.trial_id
             for trial in self.plan.trials
@@ -136,10 +135,11 @@ class AssessmentRecord:
         ]
         earlier, self.plan = self.plan, with_replays(self.plan, ours)
         again = [new for old, new in zip(earlier.trials, self.plan.trials, strict=True) if new != old]
-        if again:
+        if again:  # before the causes: a successor that finds only these would not play again
             await self.assessments.save_plan(self.plan)
         for trial in again:
             self.closed.pop(trial.trial_id, None)
+        await self._save()
         return again
 
     def _loss(self, trial: TrialSpec) -> InfrastructureFailure | None:
