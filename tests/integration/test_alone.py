@@ -77,6 +77,8 @@ def test_controls_count_in_no_score_and_in_no_kind(rows: dict[str, ResultRow]) -
         ("trees.alone", "trees"),
         ("trees-again.alone", "trees-again"),
     ]
+    assert [(trial.coordination_status, trial.findings) for trial in controls] == [("not_applicable", [])] * 2
+    assert row.detail.warnings == []
     assert (row.score, row.pass_rate, row.detail.scoring.usable_trials) == (100.0, 100.0, 2)
     assert row.detail.scoring.basis == "outcome_only"
     assert {agent.calls_made for agent in row.detail.agents if agent.id == "lead"} == {8}

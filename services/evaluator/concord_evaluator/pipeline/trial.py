@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Final
 
 from concord.assessment import AssessmentPlan, Mode
+from concord.assessment.request import Control
 from concord.assessment.results import (
     InteractionRecord,
     MetricStatus,
@@ -92,6 +93,8 @@ def _evaluate(
     integrity = _integrity(trial.projection, trial.participants, batches, in_time, unread)
     evaluation = _evaluation(outcome, trial.projection, done, integrity)
     team_task = team_task_record(plan, outcome, in_time)
+    alone = plan.task(plan.trial(outcome.trial_id).task_id).control is Control.ALONE
+    warnings = [each for each in evaluation.warnings if not (alone and each == UNSEEN)]  # there is nothing to see
     return evaluation.model_copy(
         update={
             "grading": grading,
@@ -99,7 +102,7 @@ def _evaluate(
             "causes": () if budget.time_is_up() else tuple(causes_of_trial(plan, outcome, in_time, grading)),
             "findings": [*unexplained_findings(team_task), *evaluation.findings],
             "coordination_status": _coordination_status(plan, evaluation),
-            "warnings": [*excess_warnings(selection.omitted, refused), *unread_spans, *evaluation.warnings],
+            "warnings": [*excess_warnings(selection.omitted, refused), *unread_spans, *warnings],
         }
     )
 
@@ -148,13 +151,14 @@ def _shape_of(plan: AssessmentPlan, outcome: TrialOutcome) -> Shape:
         return Shape.DELIVERED
     if plan.mode is Mode.LIVE and outcome.state != "completed":
         return Shape.CUT_SHORT
-    return Shape.CHOSEN if plan.task(plan.trial(outcome.trial_id).task_id).family is None else Shape.PRESCRIBED
+    task = plan.task(plan.trial(outcome.trial_id).task_id)
+    return Shape.CHOSEN if task.family is None and not task.is_control else Shape.PRESCRIBED
 
 
 def _coordination_status(plan: AssessmentPlan, evaluation: TrialEvaluation) -> MetricStatus:
-    declared = plan.agents(plan.trial(evaluation.outcome.trial_id).task_id)
-    members = len(declared) if plan.mode is Mode.LIVE else len(evaluation.agents)
-    if members < 2:
+    task_id = plan.trial(evaluation.outcome.trial_id).task_id
+    members = len(plan.agents(task_id)) if plan.mode is Mode.LIVE else len(evaluation.agents)
+    if members < 2 or plan.task(task_id).control is Control.ALONE:
         return MetricStatus.NOT_APPLICABLE
     structure = evaluation.structure
     return MetricStatus.UNDEFINED if structure is None or structure.coordination_value is None else MetricStatus.OK
