@@ -129,7 +129,7 @@ attack: setup ## attack a stack started for it, or the one at GATEWAY and COLLEC
 	@$(BIN)/python -m attacks $(if $(GATEWAY),--gateway $(GATEWAY) --collector $(COLLECTOR))
 
 .PHONY: check
-check: ruff ## check types and run the unit tests that a change to FILE can break (make check FILE=shared/concord/a2a)
+check: ruff ## check types and run the unit tests that a change to FILE, or to a folder, can break (make check FILE=shared/concord/a2a)
 	$(BIN)/mypy
 	$(PYTEST) $$($(BIN)/python -m tests.affected $(FILE)) -p no:schemathesis --numprocesses auto -q
 
