@@ -1,6 +1,7 @@
 """Plugins: an installed package adds a trace format."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,8 @@ from pathlib import Path
 import pytest
 
 EXAMPLE = Path(__file__).parents[2] / "docs/examples/chatlog"
+
+DOCUMENT = (EXAMPLE.parents[1] / "evaluating-traces.md").read_text(encoding="utf-8")
 
 CHAT = """\
 2026-01-01T12:00:00Z planner -> worker: Check this.
@@ -41,7 +44,8 @@ def test_a_trace_in_an_installed_format_is_recognised_and_read(site: Path, tmp_p
     path.write_text(CHAT)
     done = evaluate(path, site)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.splitlines()[1].split() == ["team", "2", "2", "1.00", "-", "-", "high", "-"]
+    shown = re.findall(r"^ {4}\$ concord evaluate team\.chat\n((?: {4}.*\n)+)", DOCUMENT, re.MULTILINE)
+    assert [done.stdout.split()[: len(block.split())] for block in shown] == [shown[0].split()]
     assert "every message counts as a call (1 trace)" in done.stdout
 
 
