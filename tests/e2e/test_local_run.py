@@ -54,7 +54,7 @@ def test_outcomes_causes_and_messages_against_the_fewest_fit_a_screen(quick: Con
     report = quick.output[quick.output.index("\nScore ") :].strip()
     assert len(report.splitlines()) <= 25, report
     assert "fewest" in report
-    assert "Why answers are wrong\n  None is wrong." in report
+    assert "Nothing cost points." in report
     assert "run `concord report output/results.json`" in report
 
 
