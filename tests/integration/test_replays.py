@@ -134,6 +134,10 @@ async def test_a_team_that_filled_storage_in_its_bad_trial_gets_neither_a_replay
     assert agent.received == {"one": 1, "two": 1}
     assert counts(row) == (50, 50, 0, 1, True)
     assert causes(row) == [("trial-2", 1, "storage_full", "participants")]
+    successors = await AssessmentRecord.of(running.storage.assessments, row["detail"]["assessment_id"])
+    assert successors is not None
+    assert successors.interrupted is None
+    assert successors.over == {"trial-1", "trial-2"}
 
 
 @pytest.mark.parametrize(("limit", "played", "cause"), [(2**40, 2, "concord"), (None, 1, "unknown")])

@@ -314,6 +314,7 @@ class RunningAssessment:
             with suppress(StorageUnavailableError):
                 await self.storage.traces.delete(trial.trace_id)
                 await self.participants.close(trial.trace_id)
+                await self.record.save()  # a successor would take it for a trial that its gateway lost
 
     def _lose(self, trial: TrialSpec, loss: Loss, message: str, share: float | None = None) -> None:
         logger.warning("%s was lost: %s: %s", trial.trial_id, loss, message)

@@ -51,7 +51,7 @@ class AssessmentRecord:
         """Stores the record of a run that is about to begin. Raises StorageUnavailableError."""
         record = cls(assessments, plan, limits, failures, limits.assessment_s)
         await assessments.save_plan(plan)
-        await record._save()
+        await record.save()
         return record
 
     @classmethod
@@ -101,7 +101,7 @@ class AssessmentRecord:
     async def begin_trial(self, trial: TrialSpec, remaining_s: float) -> None:
         """Records that a trial begins. Raises StorageUnavailableError."""
         self._trial_id, self._attempt, self.remaining_s = trial.trial_id, trial.attempt, remaining_s
-        await self._save()
+        await self.save()
 
     def lose(self, trial: TrialSpec, loss: Loss, message: str, share: float | None = None) -> None:
         """Records that a trial was lost. Unless the participants lost it, that is decided later (`decide`)."""
@@ -139,7 +139,7 @@ class AssessmentRecord:
             await self.assessments.save_plan(self.plan)
         for trial in again:
             self.closed.pop(trial.trial_id, None)
-        await self._save()
+        await self.save()
         return again
 
     def _loss(self, trial: TrialSpec) -> InfrastructureFailure | None:
@@ -159,7 +159,8 @@ class AssessmentRecord:
         await trials.add(self.plan.assessment_id, trial.key, "outcome", outcome.model_dump_json())
         self.closed[trial.trial_id] = outcome
 
-    async def _save(self) -> None:
+    async def save(self) -> None:
+        """Stores the state. Raises StorageUnavailableError."""
         state = _State(
             limits=self.limits,
             failures=self.failures,
