@@ -44,9 +44,10 @@ async def _asked(url: str, name: str, text: str, assignment: Assignment | None) 
     """The answer of another agent; empty if it fails."""
     async with Messenger(lambda _step, _assignment: None) as messenger:
         try:
-            return (await messenger.send(url, text=text, assignment=assignment, callee_id=name)).text
+            answer = await messenger.send(url, text=text, assignment=assignment, callee_id=name)
         except (AgentUnreachableError, RemoteError):
             return ""
+    return answer.text if answer.succeeded else ""
 
 
 def create_app(note: str, asks: Sequence[str], url: str) -> FastAPI:
