@@ -10,7 +10,7 @@ from concord_evaluator.own_tasks.observed_calls import Message, ObservedCall, me
 from concord_evaluator.own_tasks.values import TextValue, ValueKind, figures_in, names_in, spelled, tokens_in
 from concord_evaluator.scorers.wording import contains, plain
 
-MAX_TEXT: Final = 1_000_000
+MAX_TEXT: Final = 500_000
 """Characters of all messages of a trial up to which they are read. In longer ones, nothing is followed."""
 
 MAX_QUOTE: Final = 200

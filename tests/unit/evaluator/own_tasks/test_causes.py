@@ -1,6 +1,8 @@
 """The evaluation of an own task says who made its answer wrong, with what was said and in which step."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from concord.assessment.results import TrialRecord
 from concord.assessment.verdict import CauseKind
@@ -94,3 +96,22 @@ def test_the_wrong_values_of_an_answer_in_json_are_followed_one_by_one() -> None
     trial = record(said, '{"leaves": "16:35", "train": "KX-44718"}', target="", scorer=scorer)
     [cause] = trial.causes
     assert (cause.kind, cause.agents, cause.points) == (CauseKind.WRONG_VALUE, ["helper"], 50)
+
+
+SCORERS = st.sampled_from(
+    [
+        ("includes", "17:20"),
+        ("exact", "KX-44718"),
+        ("numeric", "521"),
+        ("match", "Bergen"),
+        ({"name": "json", "values": {"/at": "17:20", "/n": 521}}, ""),
+    ]
+)
+
+
+@given(SCORERS, st.text(max_size=80), st.text(max_size=80), st.text(max_size=80))
+def test_any_texts_of_agents_can_be_read(scored: tuple[object, str], one: str, other: str, answer: str) -> None:
+    scorer, target = scored
+    for cause in record({"helper": one, "other": other}, answer, target, scorer).causes:
+        assert set(cause.agents) <= set(TEAM)
+        assert cause.points is not None
