@@ -1,12 +1,21 @@
 """A sample of the planted faults (`make causes-gate`): each kind on some tasks, in rounds and by calls."""
 
+import json
 from collections import Counter
 
 import pytest
 
+from concord.suite import Draw
+from concord_evaluator.information.causes import Cause
 from concord_suites import FAMILIES
+from concord_suites.family import TextFamily
 from tests.suites_gate.causes import EXCHANGES, IN_ROUNDS_ONLY, STYLES, Planted, missed, planted_in
 from tests.suites_gate.faults import FAULTS
+from tests.suites_gate.measures import task_of
+from tests.suites_gate.minds import Mind
+from tests.suites_gate.play import play
+from tests.suites_gate.strategies import HONEST, SHORT, suits
+from tests.suites_gate.writings import WRITINGS
 
 
 @pytest.fixture(scope="module")
@@ -30,3 +39,19 @@ def test_every_kind_of_fault_is_planted_in_each_exchange_that_has_it(planted: li
     assert set(Counter((each.kind, each.exchange) for each in planted)) == expected - {
         (kind, "calls") for kind in IN_ROUNDS_ONLY
     }
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=[family.name for family in FAMILIES])
+def test_nobody_is_said_to_have_lied_where_all_are_honest_and_one_answers_wrong(family: TextFamily) -> None:
+    for at, (name, strategy) in enumerate(HONEST.items()):
+        task = task_of(family, 5, at)
+        mind, draw = Mind(family, task), Draw(name.encode())
+        if name in SHORT or not suits(name, mind):
+            continue
+        writing = list(WRITINGS)[(at + len(family.name)) % len(WRITINGS)]
+        played = play(family, task, strategy(mind, draw, WRITINGS[writing]), 20 * len(task.seats) + 20)
+        seat = draw.choice(sorted(mind.solution))
+        wrong = mind.answer(seat, [fact for fact in task.facts if seat in fact.holders], draw)
+        played.rounds.answers[seat] = wrong if isinstance(wrong, str) else json.dumps(wrong)
+        causes = {each.cause for each in played.failures()}
+        assert causes.isdisjoint({Cause.CHANGED, Cause.CONTRADICTED, Cause.INVENTED}), (name, writing)

@@ -17,8 +17,8 @@ from concord_evaluator.information.wide_tables import headed
 MAX_SENTENCES: Final = 50
 """Sentences of a message that are read as answers, the last ones."""
 
-_ANSWERING: Final = re.compile(r"(?<![^\W_])(?:answers?|solutions?)(?![^\W_])", re.IGNORECASE)
-_MARKED: Final = re.compile(rf"{_ANSWERING.pattern}[^:=,|\t]*[:=,|\t](.*)", re.IGNORECASE)
+ANSWERING: Final = re.compile(r"(?<![^\W_])(?:answers?|solutions?)(?![^\W_])", re.IGNORECASE)
+_MARKED: Final = re.compile(rf"{ANSWERING.pattern}[^:=,|\t]*[:=,|\t](.*)", re.IGNORECASE)
 _SENTENCE: Final = re.compile(r"[^.;!?\n]+(?:[.;!?](?!\s|$)[^.;!?\n]*)*")
 
 
@@ -52,13 +52,13 @@ def _own_answerers(task: SuiteTask, family: Family, text: str, receiver: str) ->
 
 def _candidates(task: SuiteTask, text: str) -> Iterator[str]:
     sentences = [match[0].strip() for match in _SENTENCE.finditer(text)]
-    sentences += [f"{heading}: {text[slice(*cell)]}" for heading, cell in headed(text) if _ANSWERING.search(heading)]
+    sentences += [f"{heading}: {text[slice(*cell)]}" for heading, cell in headed(text) if ANSWERING.search(heading)]
     values = {
         as_found(each) for fact in task.facts for each in (fact.value, fact.anchor, *fact.domain) if each is not None
     }
     for sentence in islice(reversed(sentences), MAX_SENTENCES):
         plain = normalised(sentence)
-        if not _ANSWERING.search(sentence) and not (
+        if not ANSWERING.search(sentence) and not (
             CONCLUDING.search(sentence) and values.isdisjoint(each.value for each in values_in(plain))
         ):
             continue
@@ -79,7 +79,7 @@ def _tails(sentence: str) -> Iterator[str]:
 
 def _members(text: str) -> Iterator[str]:
     """The members of JSON objects in which a key or a text speaks of an answer."""
-    if "{" not in text or not _ANSWERING.search(text):
+    if "{" not in text or not ANSWERING.search(text):
         return
     try:
         pending: list[JsonValue] = list(documents_in(text))
@@ -89,7 +89,7 @@ def _members(text: str) -> Iterator[str]:
         each = pending.pop()
         if isinstance(each, dict):
             texts = [*each, *(member for member in each.values() if isinstance(member, str))]
-            if any(map(_ANSWERING.search, texts)):
+            if any(map(ANSWERING.search, texts)):
                 yield from (member if isinstance(member, str) else json.dumps(member) for member in each.values())
             pending += each.values()
         elif isinstance(each, list):

@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Final
 
 from concord.suite import Kind, SuiteTask, Value
+from concord_evaluator.information.answers_told import ANSWERING
 from concord_evaluator.information.causes import Cause, Loss
 from concord_evaluator.information.flow import Conveyed, Flow
 from concord_evaluator.information.labels import Strange
@@ -22,6 +23,9 @@ MAX_ADDED: Final = 12
 
 MAX_PAIRED: Final = 100
 """Numbers of which sums and differences of two are worked out, the first ones."""
+
+
+_UNIQUE: Final = frozenset({Kind.NUMBER, Kind.CODE, Kind.DATE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +151,8 @@ class Falsehoods:
     def _in(self, message: Conveyed) -> Iterator[Falsehood]:
         beside_anchors = {each.value for each in message.stated.contradicted}
         for each in message.stated.contradicted[:MAX_FALSE]:
+            if self._is_of_an_answer(each.value, message):
+                continue
             found = Falsehood(each.value, each.about, True, message, False)
             about = each.about if self._told_before(found) else self._likely(each, message)
             yield replace(found, about=about, is_corrected=_is_corrected(about, each.at, message))
@@ -162,6 +168,11 @@ class Falsehoods:
         """The values, of a text with two readings only the number: "is 48213" is not the code IS-48213."""
         numbers = {each.at for each in found if each.value.kind is Kind.NUMBER and Kind.NUMBER in self._alike}
         return (each for each in found if each.value.kind is Kind.NUMBER or each.at not in numbers)
+
+    def _is_of_an_answer(self, value: Value, message: Conveyed) -> bool:
+        """Whether a value is one of another fact, in an answer: the highest bidder, say, and the second price."""
+        answers = value in message.stated.concluded or ANSWERING.search(message.message.text)
+        return bool(answers) and any(self._knew(message, fact) for fact in self._by_value.get(value, ()))
 
     def _likely(self, each: Strange, message: Conveyed) -> frozenset[str]:
         """Of several facts with one anchor, those of which the value is a slip; else those that its sender knew, and of
@@ -184,6 +195,15 @@ class Falsehoods:
     @cached_property
     def _slips(self) -> Slips:
         return Slips(self.task.facts)
+
+    @cached_property
+    def _by_value(self) -> Mapping[Value, Sequence[str]]:
+        """The facts by values that no two facts share."""
+        found = defaultdict[Value, list[str]](list)
+        for fact in self.task.facts:
+            if fact.value.kind in _UNIQUE:
+                found[fact.value].append(fact.id)
+        return found
 
     @cached_property
     def _alike(self) -> Mapping[Kind, frozenset[str]]:
