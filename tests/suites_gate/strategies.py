@@ -119,7 +119,10 @@ They are credited less than their outcome, and briefs say what to write instead.
 _ABOUT_NUMBERS: Final = frozenset({"maximum", "top-k", "second-price"})
 _ABOUT_DAYS: Final = frozenset({"date-intersection", "meeting"})
 _NEED_ALL_FACTS: Final = frozenset(
-    {"majority", "joined-tables", "route", "maximal-matching", "minimal-vertex-cover", "hidden-profile"}
+    {
+        *("majority", "joined-tables", "route", "connectivity", "shortest-path", "maximal-matching"),
+        *("minimal-vertex-cover", "hidden-profile"),
+    }
 )
 """Families in which facts of several seats together may speak against an answer, and none of them alone."""
 
