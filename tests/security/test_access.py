@@ -24,7 +24,8 @@ async def test_participants_do_not_learn_the_id_of_their_assessments_task(redis_
     async with (
         stack(redis_url, tmp_path) as services,
         served_agent(spy) as url,
-        services.started({"spy": url, "other": url}) as task_id,
+        served_agent(Spy()) as other_url,
+        services.started({"spy": url, "other": other_url}, start="spy") as task_id,
         httpx.AsyncClient(timeout=60) as http,
     ):
         await spy.was_called.wait()
@@ -81,7 +82,8 @@ async def test_a_participants_token_is_accepted_at_paths_for_participants(redis_
     async with (
         stack(redis_url, tmp_path) as services,
         served_agent(spy) as url,
-        services.started({"spy": url, "other": url}, start="spy"),
+        served_agent(Spy()) as other_url,
+        services.started({"spy": url, "other": other_url}, start="spy"),
     ):
         await spy.was_called.wait()
         async with httpx.AsyncClient(headers={"authorization": f"Bearer {spy.token}"}, timeout=60) as http:

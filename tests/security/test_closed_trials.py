@@ -57,9 +57,10 @@ async def test_the_token_of_a_closed_trial_is_refused_everywhere(redis_url: str,
     async with (
         stack(redis_url, tmp_path) as services,
         served_agent(agent) as url,
+        served_agent(agent) as other_url,
         httpx.AsyncClient(timeout=60) as http,
     ):
-        await services.row({"late": url, "other": url}, start="late")
+        await services.row({"late": url, "other": other_url}, start="late")
         peers = await http.get(f"{services.collector}/peers", headers=agent.headers)
         registration = {"id": "late", "url": url, "functions": []}
         registered = await http.post(f"{services.collector}/register", json=registration, headers=agent.headers)

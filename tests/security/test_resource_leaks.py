@@ -41,9 +41,9 @@ def descriptors() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
-async def run_assessments(http: httpx.AsyncClient, url: str, agent: str) -> None:
+async def run_assessments(http: httpx.AsyncClient, url: str, *agents: str) -> None:
     """Runs `SIDE_BY_SIDE` assessments at once, one of them with a live team and one that is rejected."""
-    team = {"one": agent, "two": agent}
+    team = dict(zip(("one", "two"), agents, strict=True))
     asked = [
         request({"task": "echo", "quiet_s": 0, "closing_cap_s": 0.1}, team),
         request({"task": "echo", "num_runs": 100, "trial_timeout_s": 300, "timeout_s": 1}, team),
@@ -59,16 +59,17 @@ async def test_objects_descriptors_and_files_of_the_gateway_do_not_grow_with_end
 ) -> None:
     async with (
         workers(redis_url),
-        served_agent(echo) as agent,
+        served_agent(echo) as one,
+        served_agent(echo) as two,
         gateway(redis_url, tmp_path, keep_assessments=10) as url,
         httpx.AsyncClient(timeout=60) as http,
     ):
         for _ in range(2):
-            await run_assessments(http, url, agent)
+            await run_assessments(http, url, one, two)
         await settle()
         before = descriptors(), live_objects()
         for _ in range(ROUNDS):
-            await run_assessments(http, url, agent)
+            await run_assessments(http, url, one, two)
         # Work that goes on after an answer may take some time on a busy machine.
         await eventually(lambda: descriptors() <= before[0] and live_objects() == before[1], timeout_s=60)
     assert len(list((tmp_path / "assessments").glob("*.json"))) == 10
@@ -77,11 +78,12 @@ async def test_objects_descriptors_and_files_of_the_gateway_do_not_grow_with_end
 async def test_every_key_of_an_assessment_expires(redis_url: str, tmp_path: Path) -> None:
     async with (
         workers(redis_url),
-        served_agent(echo) as agent,
+        served_agent(echo) as one,
+        served_agent(echo) as two,
         gateway(redis_url, tmp_path, keep_s=600) as url,
         httpx.AsyncClient(timeout=60) as http,
     ):
-        await run_assessments(http, url, agent)
+        await run_assessments(http, url, one, two)
     async with connect(redis_url) as storage:
         await storage.jobs.bury(Job("evaluate_trial", "lost", Queue.FAST, {}), "it failed")
     with redis.Redis.from_url(redis_url) as client:
