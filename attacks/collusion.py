@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, Final
 
 from attacks.attack import expect
@@ -131,5 +131,6 @@ def _score(ended: Assessment) -> float:
 @asynccontextmanager
 async def _friends(target: Target, count: int) -> AsyncIterator[dict[str, str]]:
     """Further members, by name."""
-    async with honest_participant(target) as url:
-        yield {f"friend{number}": f"{url.rstrip('/')}/" for number in range(count)}
+    async with AsyncExitStack() as served:
+        urls = [await served.enter_async_context(honest_participant(target)) for _ in range(count)]
+        yield {f"friend{number}": f"{url.rstrip('/')}/" for number, url in enumerate(urls)}

@@ -59,8 +59,12 @@ async def report_page(target: Target) -> str:
         await task.complete(markup, data={markup: markup}, status=markup, artifact_name=markup)
 
     receipts: list[httpx.Response] = []
-    async with served_agent(answer_with_markup, name=markup, host=target.host) as url, client_of(target) as client:
-        row = (await client.assess({"loud": url, "louder": url})).row
+    async with (
+        served_agent(answer_with_markup, name=markup, host=target.host) as loud,
+        served_agent(answer_with_markup, name=markup, host=target.host) as louder,
+        client_of(target) as client,
+    ):
+        row = (await client.assess({"loud": loud, "louder": louder})).row
     expect({each.status_code for each in receipts} == {202}, f"the reports: {[each.text for each in receipts]}")
     page = render(ResultRow.model_validate(row), None, installed_definitions())
     expect(MARK in page, "none of the texts is on the page")

@@ -33,7 +33,7 @@ def pasted(lines: str, folder: Path) -> tuple[int, str]:
 
 def shows(block: str, printed: str, *, figures: bool = True) -> bool:
     """Whether output has the words of a block, whatever the line breaks; `…` is any text. `figures`: or the numbers."""
-    words = re.escape(" ".join(block.split())).replace("…", ".*")
+    words = re.escape(" ".join(block.split())).replace("\\ …\\ ", r"\ (?:.*\ )?").replace("…", ".*")
     pattern = words if figures else _NUMBER.sub(lambda _: r"\d[\d,.]*", words.replace(r"\.", ".").replace(r"\,", ","))
     return re.search(pattern, " ".join(printed.split())) is not None
 
