@@ -129,7 +129,7 @@ def seat_options(seat: IsolatedSeat) -> tuple[str, ...]:
     """Docker's options for a seat's own container: the relay's network, no volume, and bounds."""
     return (
         *("--name", seat.container, "--network", f"container:{seat.relay}", *_HARDENED),
-        *("--tmpfs", f"/tmp:mode=1777,size={TEMPORARY}"),  # noqa: S108 - in the container
+        *("--tmpfs", f"/tmp:mode=1777,size={TEMPORARY}"),  # nosec B108  # noqa: S108 - in the container
         *("--memory", MEMORY, "--memory-swap", MEMORY, "--pids-limit", str(PROCESSES), "--cpus", str(PROCESSORS)),
         *("--log-driver", "none"),
         *(f"--env={name}=" for name in _PROXIES),
