@@ -133,7 +133,7 @@ def _head(row: ResultRow, name: str) -> Iterator[RenderableType]:
     yield Clipped(Text.assemble((_score(row, rating), "bold"), plain_text(f": {rating.rests_on}")), 2)
     yield from (Clipped(plain_text(note, "dim"), 2) for note in rating.notes[:MAX_NOTES])
     facts = [size_text(detail), tasks_text(detail.trials)]
-    if detail.coordination_quality is not None:
+    if detail.scoring.basis == "structure" and detail.coordination_quality is not None:
         facts.append(f"coordination: {detail.coordination_quality}")
     facts += filter(None, (detectable_text(row), cost_text(detail.cost)))
     yield Clipped(plain_text(" · ".join(facts)), 3)

@@ -99,7 +99,7 @@ def test_the_head_has_name_date_verdict_and_the_score_with_its_basis() -> None:
     assert name == "council · 8 Sep 2026, 12:36 UTC"
     assert outcome == "Passed: 1 of 1 trial reached the mark of 66, 4.2 s"
     assert score == "Score 80.0 of 100: outcome 0.80 (by code)"
-    assert team == "2 agents · task · coordination: high"
+    assert team == "2 agents · task"
 
 
 def test_the_interval_is_shown_beside_the_score() -> None:
@@ -143,7 +143,7 @@ def test_the_outcome_is_one_word(make: Callable[[], ResultRow], outcome: str) ->
 def test_causes_come_first_and_those_left_out_are_counted() -> None:
     text = flat(worst_case())
 
-    assert "What cost points (2 of 65) 1.0 agent/1 " in text
+    assert "What cost points (3 of 65) 1.0 agent/1 " in text
     assert text.index("What cost points") < text.index("Not known (")
 
 
