@@ -57,6 +57,10 @@ GOOD_TASKS: Final = 20
 """Tasks of each family that good, dumping, faulty and colluding teams play."""
 
 SEATS: Final = 5
+_NOT_NAMED: Final = frozenset({"wrong result"})
+"""Faults that these teams do not put into words: they state a result like a fact, without saying that it is one. The
+gate on causes plants them in teams that say so."""
+
 SEATS_WITH_FAULTS: Final = 6
 _WITH_RELAYS: Final = (Topology.CHAIN, Topology.TREE, Topology.STAR)
 
@@ -275,7 +279,7 @@ def faults_of(
     made, found, alone = Counter[str](), Counter[str](), Counter[str]()
     confused = Counter[tuple[str, str]]()
     for number in range(instances):
-        for name in FAULTS:
+        for name in (each for each in FAULTS if each not in _NOT_NAMED):
             topologies = _WITH_RELAYS if name in NEED_RELAYS else tuple(Topology)
             task = task_of(family, SEATS_WITH_FAULTS, number, topologies)
             result = played_with(situation_of(Mind(family, task), _draw(task, number)), name)

@@ -177,6 +177,7 @@ def _faults(families: Sequence[Measures]) -> ResultTable:
                 "; ".join(f"{count} {causes}" for (name, causes), count in confused.most_common() if name == fault),
             ]
             for fault in FAULTS
+            if made[fault]
         ]
         + [
             [
