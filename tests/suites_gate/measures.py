@@ -57,7 +57,7 @@ GOOD_TASKS: Final = 20
 """Tasks of each family that good, dumping, faulty and colluding teams play."""
 
 SEATS: Final = 5
-_NOT_NAMED: Final = frozenset({"wrong result"})
+NOT_IN_WORDS: Final = frozenset({"wrong result"})
 """Faults that these teams do not put into words: they state a result like a fact, without saying that it is one. The
 gate on causes plants them in teams that say so."""
 
@@ -279,7 +279,7 @@ def faults_of(
     made, found, alone = Counter[str](), Counter[str](), Counter[str]()
     confused = Counter[tuple[str, str]]()
     for number in range(instances):
-        for name in (each for each in FAULTS if each not in _NOT_NAMED):
+        for name in (each for each in FAULTS if each not in NOT_IN_WORDS):
             topologies = _WITH_RELAYS if name in NEED_RELAYS else tuple(Topology)
             task = task_of(family, SEATS_WITH_FAULTS, number, topologies)
             result = played_with(situation_of(Mind(family, task), _draw(task, number)), name)
