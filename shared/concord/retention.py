@@ -8,6 +8,9 @@ _DAY_S: Final = 24 * _HOUR_S
 ASSESSMENT_S: Final = _DAY_S
 """An assessment that has not ended, with its traces: from the last write on."""
 
+TRACES_SHARE: Final = 0.9
+"""The part of Redis's memory limit up to which traces are stored. Tasks, jobs and rows have the rest to themselves."""
+
 ENDED_ASSESSMENT_S: Final = _HOUR_S
 """An ended assessment, with its traces and its A2A task: the default of `CONCORD_KEEP_S`."""
 

@@ -3,14 +3,19 @@
 import asyncio
 import logging
 import os
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 import redis
+from redis.asyncio import Redis
 
 from concord.a2a import IncomingMessage, TaskHandle
+from concord.errors import StorageFullError
+from concord.storage.redis.tasks import RedisTaskRecords
+from concord.task_records import TaskDraft
 from concord.trace.report import StepBatch
 from concord.trace.step import CallType, InteractionStep
 from concord.wire.assignment import Assignment
@@ -74,6 +79,22 @@ async def test_a_trial_whose_reports_filled_redis_is_forfeited_and_the_others_co
     scoring = row["detail"]["scoring"]
     assert row["score"] == scoring["score_high"] == pytest.approx(100 * 2 / 3)
     assert (scoring["forfeited"], scoring["replayed"], scoring["complete"]) == (1, 0, True)
+
+
+async def test_a_full_redis_refuses_a_new_task_at_once_and_stores_an_update_once_it_has_room(
+    private_redis: PrivateServer,
+) -> None:
+    async with aclosing(Redis.from_url(private_redis.url)) as client:
+        records = RedisTaskRecords(client, lease_s=60, keep_s=60)
+        version = await records.save(TaskDraft("begun", "", b"head", b"body", b"request"), 0)
+        await client.config_set("maxmemory", 1)
+        with pytest.raises(StorageFullError):
+            await records.save(TaskDraft("new", "", b"head", b"body", b"request"), 0)
+        updated = asyncio.create_task(records.save(TaskDraft("begun", "", b"head", b"more", b"request"), version))
+        await asyncio.sleep(0.2)
+        assert not updated.done()
+        await client.config_set("maxmemory", 0)
+        assert await updated == version + 1
 
 
 async def _fill(server: PrivateServer, collector: str, assignment: Assignment) -> None:

@@ -5,19 +5,26 @@ from collections.abc import Awaitable
 from typing import Final, cast
 
 from redis.asyncio import Redis
+from redis.exceptions import OutOfMemoryError
 
 from concord import retention
 from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
-from concord.storage.redis.retrying import TimedRetry
+from concord.storage.redis.retrying import PASSING_FAULTS, TimedRetry
 from concord.task_records import AbandonedTask, StaleTaskError, TaskDraft, TaskRecord
 from concord.trust.redaction import redact
 from concord.wire.ids import new_step_id
 
 logger = logging.getLogger(__name__)
 
-_SAVE_RETRY: Final = TimedRetry(240)
+_OUTAGE_S: Final = 240
 """A task outlasts a Redis outage of this length. The platform's client gives up after 300 s of silence."""
+
+_NEW_RETRY: Final = TimedRetry(_OUTAGE_S)
+"""A full Redis refuses a new task at once."""
+
+_UPDATE_RETRY: Final = TimedRetry(_OUTAGE_S, (*PASSING_FAULTS, OutOfMemoryError))
+"""A task that runs is stored once a full Redis has room again: what fills it is mostly the trace of a trial."""
 
 _ENDED: Final = "done"
 _REJECTED: Final = "rejected"
@@ -185,7 +192,8 @@ class RedisTaskRecords:
         stored = -1
         try:
             with storage_faults():
-                stored = await _SAVE_RETRY.call_with_retry(lambda: self._save(names, values), _tell)
+                retry = _UPDATE_RETRY if version else _NEW_RETRY
+                stored = await retry.call_with_retry(lambda: self._save(names, values), _tell)
         finally:
             if began if stored < 0 else draft.ended:
                 self._held.pop(task_id, None)

@@ -15,7 +15,8 @@ from concord.trace.report import BatchReceipt, Channel, ReportBatch
 
 _PAGE: Final = 64
 
-# One script, so that a batch, its receipt and its quota are written atomically, in one round trip.
+# One script, so that a batch, its receipt and its quota are written atomically, in one round trip. It keeps a reserve,
+# so that a trace that fills Redis cannot keep the assessment from ending.
 _APPEND: Final = """
 local first = redis.call('HGET', KEYS[2], ARGV[1])
 if first then return first end
@@ -35,6 +36,11 @@ if closed then
   redis.call('EXPIRE', KEYS[2], ARGV[5])
   return ARGV[14]
 end
+local memory = redis.call('INFO', 'memory')
+local limit = tonumber(string.match(memory, '\\nmaxmemory:(%d+)'))
+if limit > 0 and tonumber(string.match(memory, 'used_memory:(%d+)')) > limit * ROOM then
+  return redis.error_reply('OOM traces leave the rest of maxmemory to tasks, jobs and rows')
+end
 if ARGV[6] ~= '' then
   local bytes = tonumber(redis.call('HGET', KEYS[2], ARGV[6]) or '0') + tonumber(ARGV[7])
   local steps = tonumber(redis.call('HGET', KEYS[2], ARGV[9]) or '0') + tonumber(ARGV[10])
@@ -46,7 +52,7 @@ redis.call('HSET', KEYS[2], ARGV[1], ARGV[2])
 redis.call('EXPIRE', KEYS[1], ARGV[5])
 redis.call('EXPIRE', KEYS[2], ARGV[5])
 return false
-"""
+""".replace("ROOM", str(retention.TRACES_SHARE))
 _REPORTED: Final = frozenset({Channel.HTTP, Channel.OTLP})
 """What participants send. The gateway and the evaluator also write to closed trials."""
 
