@@ -96,6 +96,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
     agent = [sys.executable, "-m", "concord_suites.agent", "--host", LOOPBACK, "--port", str(agent_port)]
     # No job may reach its time limit on a busy machine: the span of a job that runs again has an error.
     options = {
+        "CONCORD_EXPOSE": "metrics",
         "CONCORD_LOG_FORMAT": "json",
         "CONCORD_OUTPUT_DIR": str(folder / "output"),
         "CONCORD_JOB_TIMEOUT_FAST_S": "60",

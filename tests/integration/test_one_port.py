@@ -3,7 +3,7 @@
 import json
 import re
 import socket
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from typing import Any
 from uuid import uuid4
 
@@ -16,7 +16,7 @@ from starlette.types import ASGIApp
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.processes import ProcessPool
 from concord.storage.connection import connect
-from concord_cli.program.one_port import create_app
+from concord_cli.program.one_port import Operators, PortSettings, create_app
 from concord_collector.settings import CollectorSettings
 from concord_gateway.settings import GatewaySettings
 from tests.integration.collectors import JSON, NO_TLS, SECRET, batch, bearer, reports, step
@@ -25,12 +25,17 @@ from tests.serving import served, served_agent
 CARD = "/.well-known/agent-card.json"
 
 
-def green_agent(gateway: GatewaySettings, collector: CollectorSettings, bound_to: str = "127.0.0.1:9009") -> ASGIApp:
+def green_agent(
+    gateway: GatewaySettings,
+    collector: CollectorSettings,
+    bound_to: str = "127.0.0.1:9009",
+    exposed: Collection[Operators] = (Operators.METRICS,),
+) -> ASGIApp:
     workers = CollectorRegistry()
     Counter("jobs_total", "Jobs.", registry=workers).inc()
     up = {"gateway": True, "evaluator-fast": True, "evaluator-llm": False}
     pool = ProcessPool(2, memory_bytes=2**28)  # without a call it has no process, and so nothing to end
-    return create_app(gateway, collector, None, bound_to, pool, workers, lambda: up)
+    return create_app(gateway, collector, None, bound_to, pool, workers, lambda: up, exposed)
 
 
 @pytest.fixture
@@ -80,6 +85,23 @@ async def test_the_metrics_of_all_parts_are_in_one_exposition_with_the_parts_tha
     assert 'concord_part_up{part="evaluator-llm"} 0.0' in exposition
     assert exposition.count("# TYPE process_resident_memory_bytes ") == 1
     assert {"collector", "gateway", "program"} <= set(re.findall(r'part="([^"]+)"', exposition))
+
+
+OPERATORS = ("/docs", "/redoc", "/openapi.json", "/metrics")
+
+
+@pytest.mark.parametrize(
+    ("exposed", "open_to_all"),
+    [("", []), ("metrics", ["/metrics"]), ("docs, metrics", ["/docs", "/redoc", "/openapi.json", "/metrics"])],
+)
+async def test_what_is_for_operators_does_not_exist_unless_they_ask_for_it(
+    redis_url: str, monkeypatch: pytest.MonkeyPatch, exposed: str, open_to_all: list[str]
+) -> None:
+    monkeypatch.setenv("CONCORD_EXPOSE", exposed)
+    app = green_agent(GatewaySettings(redis_url=redis_url), CollectorSettings(), exposed=PortSettings().expose)
+    async with served(app) as url, httpx.AsyncClient(base_url=url, timeout=60, verify=NO_TLS) as client:
+        answers = {path: (await client.get(path)).status_code for path in OPERATORS}
+    assert answers == {path: 200 if path in open_to_all else 404 for path in OPERATORS}
 
 
 async def complete(_: IncomingMessage, task: TaskHandle) -> None:

@@ -12,7 +12,7 @@ from concord.processes import ProcessPool
 from concord.service.program import Parts
 from concord.service.serve import listen, serve_until
 from concord.trust.declared_hosts import is_every_interface
-from concord_cli.program.one_port import create_app
+from concord_cli.program.one_port import PortSettings, create_app
 from concord_collector.app import create_app as create_collector
 from concord_collector.settings import CollectorSettings
 from concord_evaluator.instruments import WorkerInstruments
@@ -52,12 +52,14 @@ class Settings:
     gateway: GatewaySettings
     collector: CollectorSettings
     evaluator: EvaluatorSettings
+    port: PortSettings
     grace_s: int
 
     @classmethod
     def of_environment(cls, grace_s: int) -> Self:
         """Reads the environment. Raises ValidationError."""
-        return cls(GatewaySettings(), CollectorSettings(), EvaluatorSettings(completion_wait_s=grace_s), grace_s)
+        evaluator = EvaluatorSettings(completion_wait_s=grace_s)
+        return cls(GatewaySettings(), CollectorSettings(), evaluator, PortSettings(), grace_s)
 
 
 def listening(addresses: Addresses) -> list[socket.socket]:
@@ -79,6 +81,7 @@ async def run(
                     *(settings.gateway, settings.collector, addresses.card_url, addresses.bound_to, pool),
                     workers=instruments.registry,
                     up=parts.up,
+                    exposed=settings.port.expose,
                 )
                 await serve_until(app, listeners[0], stop, grace_s=settings.grace_s)
 
