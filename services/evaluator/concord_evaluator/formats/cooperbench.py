@@ -66,6 +66,17 @@ class _Evaluation(_RunModel):
     error: JsonValue = None
 
 
+class _Submission(_RunModel):
+    """How an agent's own run ended. The runner writes `Submitted`, or `Error` with or without a message."""
+
+    status: str = ""
+    error: str | None = None
+
+    @property
+    def failure(self) -> str | None:
+        return (self.error or "the agent's run ended with an error") if self.status == "Error" else None
+
+
 class _Result(_RunModel):
     repo: str = ""
     task_id: int | str | None = None
@@ -91,6 +102,11 @@ class _Run(_RunModel):
             if isinstance(facts, dict) and "feature_id" in facts
         }
         return from_messages | stated
+
+    def submission_of(self, agent: str) -> _Submission:
+        """How the agent's run ended; empty if the result does not say."""
+        facts = self.result.agents.get(agent)
+        return _Submission.model_validate(facts) if isinstance(facts, dict) else _Submission()
 
 
 def _recognises(head: Head) -> bool:
@@ -151,7 +167,7 @@ def _read_folder(folder: Folder) -> Iterator[Trace]:
                 builder.warn(f"{file} is missing: {unknown} is unknown")
         if EVALUATION in folder.files and run.eval.error is None and run.eval.both_passed is None:
             builder.warn(f"{EVALUATION} does not say whether both features passed: the outcome is unknown")
-        _take_patches(builder, folder, run.agent_of)
+        _take_patches(builder, folder, run)
     yield builder.build()
 
 
@@ -173,8 +189,9 @@ def _id_of(folder: Folder, result: _Result) -> str:
     return shortened_id("/".join(parts) or "run")
 
 
-def _take_patches(builder: TraceBuilder, folder: Folder, agent_of: Mapping[str, str]) -> None:
-    """Adds a step of each agent's own work: the size of its patch."""
+def _take_patches(builder: TraceBuilder, folder: Folder, run: _Run) -> None:
+    """Adds a step of each agent's own work: the size of its patch, and how its submission ended."""
+    agent_of = run.agent_of
     for number, (feature, agent) in enumerate(sorted(agent_of.items()), 1):
         file = f"agent{feature}.patch"
         if file not in folder.files:
@@ -184,13 +201,15 @@ def _take_patches(builder: TraceBuilder, folder: Folder, agent_of: Mapping[str, 
             touched = patch_size(patch)
         if not touched.files:
             builder.warn(f"{file} is empty: {agent} changed nothing")
+        submission = run.submission_of(agent)
         attributes = {
             "patch": file,
             "files": str(touched.files),
             "lines_added": str(touched.added),
             "lines_removed": str(touched.removed),
+            **({"status": submission.status} if submission.status else {}),
         }
-        error = None if touched.files else "the patch is empty"
+        error = submission.failure or (None if touched.files else "the patch is empty")
         builder.add_work(f"patch-{number:02}", agent, attributes=attributes, error=error)
     for file in sorted(folder.files):
         if (found := _PATCH.fullmatch(file)) is not None and found[1] not in agent_of:

@@ -14,6 +14,7 @@ from concord_evaluator.formats import (
     otlp,
     phoenix,
     span_csv,
+    whowhen,
 )
 from concord_evaluator.formats.format import Folder, TraceFormat
 from concord_evaluator.formats.source import FormatError, Source
@@ -30,6 +31,7 @@ BUILT_IN_FORMATS: Final[Mapping[str, TraceFormat]] = {
     "otlp": otlp.FORMAT,
     "phoenix": phoenix.FORMAT,
     "spans": span_csv.FORMAT,
+    "whowhen": whowhen.FORMAT,
 }
 
 ENTRY_POINT_GROUP: Final = "concord.trace_formats"

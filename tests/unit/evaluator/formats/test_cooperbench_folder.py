@@ -72,13 +72,31 @@ def test_a_patch_is_work_of_the_agent_with_its_feature() -> None:
     swapped = {**RUN, "agents": {"agent1": {"feature_id": 2}, "agent2": {"feature_id": 1}}}
     one = {"patch": "agent1.patch", "files": "1", "lines_added": "2", "lines_removed": "1"}
     two = {"patch": "agent2.patch", "files": "2", "lines_added": "4", "lines_removed": "2"}
-    assert work_of(run_in(FILES)) == {"agent1": one, "agent2": two}
+    submitted = {"status": "Submitted"}
+    assert work_of(run_in(FILES)) == {"agent1": one | submitted, "agent2": two | submitted}
     assert work_of(run_in({**FILES, "result.json": swapped})) == {"agent1": two, "agent2": one}
 
 
 def test_an_agent_with_a_patch_and_no_message_is_not_silent() -> None:
     findings = evaluated(run_in({**FILES, "conversation.json": []})).detail.findings
     assert "silent" not in {finding.id for finding in findings}
+
+
+@pytest.mark.parametrize(
+    ("facts", "failure"),
+    [
+        ({"status": "Submitted", "error": None}, None),
+        ({"status": "Error", "error": "no space left"}, "no space left"),
+        ({"status": "Error", "error": None}, "the agent's run ended with an error"),
+    ],
+)
+def test_a_submission_that_ended_with_an_error_is_a_failure_of_its_agent(
+    facts: dict[str, str | None], failure: str | None
+) -> None:
+    agents = {"agent1": {"feature_id": 1, **facts}, "agent2": AGENTS["agent2"]}
+    trace = run_in({**FILES, "result.json": {**RUN, "agents": agents}})
+    failures = {report.reporter: report.step.failure for report in trace.reports() if report.step.agent_call is None}
+    assert failures == {"agent1": failure, "agent2": None}
 
 
 def test_an_empty_patch_is_a_failure_and_causes_a_warning() -> None:

@@ -57,6 +57,7 @@ EXAMPLES = {
         json.dumps({"name": "a", "span_kind": "AGENT", "context.span_id": "2", "context.trace_id": "1"}),
     ],
     "spans": ["TraceID,SpanID,ParentID,PodName,OperationName,StartTimeUnixNano,EndTimeUnixNano,Duration\n"],
+    "whowhen": [json.dumps({"is_correct": False, "question": "How many?", "history": [{"name": "a", "content": "2"}]})],
 }
 
 
@@ -105,7 +106,7 @@ def test_the_built_in_formats_are_those_with_examples(packages: list[EntryPoint]
 def test_an_unrecognised_file_is_refused_on_one_line(content: str | bytes) -> None:
     assert refusal(content) == (
         "file.json:1: not a trace in any known format "
-        "(a2a, concord, cooperbench, langfuse, marble, mlflow, otlp, phoenix, spans)"
+        "(a2a, concord, cooperbench, langfuse, marble, mlflow, otlp, phoenix, spans, whowhen)"
     )
 
 
