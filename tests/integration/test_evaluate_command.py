@@ -144,7 +144,7 @@ def test_a_config_selects_metrics_and_thresholds_and_settings_without_effect_are
 
 def test_a_named_format_is_used_where_the_content_would_not_be_recognised(tmp_path: Path) -> None:
     (tmp_path / "late.json").write_text(
-        json.dumps({"x": "y" * 2000, "resourceSpans": exported("s", invocation("a", "planner"))["resourceSpans"]})
+        json.dumps({"x": "y" * 2_000_000, "resourceSpans": exported("s", invocation("a", "planner"))["resourceSpans"]})
     )
     assert evaluate(tmp_path / "late.json").returncode == 1
     assert evaluate(tmp_path / "late.json", "--format", "otlp").returncode == 0

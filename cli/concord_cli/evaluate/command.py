@@ -139,7 +139,12 @@ class _Evaluation:
         first = self._files_of.setdefault(trace.trace_id, file)
         if first != file and not self.arguments.quiet:
             self.report(f"{file}: {trace.trace_id} is also in {first}; {SPLIT}")
-        return evaluate_trace(trace, self.config)
+        try:
+            return evaluate_trace(trace, self.config)
+        except Exception as error:
+            self.reraise()
+            reason = f"{trace.trace_id} cannot be evaluated: {type(error).__name__}: {error}"
+            raise FormatError(file, trace.origin.line, reason) from error
 
     def _leave_out(self, file: Path, error: FormatError, kept: int) -> None:
         unrecognised = isinstance(error, UnrecognisedFileError)

@@ -22,7 +22,7 @@ from concord_evaluator.formats import (
     folder_formats,
     read_folder,
     read_traces,
-    trace_formats,
+    recognised_by,
 )
 
 STDIN: Final = Path("-")
@@ -84,9 +84,9 @@ def _is_trace(file: Path, format_name: str | None) -> bool:
     try:
         with file.open("rb") as stream:
             head = Source(str(file), stream).head
-    except OSError:
+    except (OSError, FormatError):
         return True
-    return any(each.recognises(head) for name, each in trace_formats().items() if format_name in {None, name})
+    return bool(recognised_by(head, format_name))
 
 
 def _raised(fault: FormatError) -> NoReturn:

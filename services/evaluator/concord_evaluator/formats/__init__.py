@@ -16,6 +16,7 @@ from concord_evaluator.formats.registry import (
     read_folder,
     read_traces,
     recognise,
+    recognised_by,
     trace_formats,
 )
 from concord_evaluator.formats.source import FormatError, Head, JsonRecord, Source, UnrecognisedError
@@ -41,5 +42,6 @@ __all__ = [
     "read_folder",
     "read_traces",
     "recognise",
+    "recognised_by",
     "trace_formats",
 ]

@@ -38,7 +38,7 @@ class _Answer(NamedTuple):
 
 def _recognises(head: Head) -> bool:
     keys = head.json_keys
-    if TRACEABILITY_KEY.encode() in head.data:
+    if head.has_key(TRACEABILITY_KEY):
         return True
     return bool(keys & _TRACE_ID_KEYS) and "steps" in keys and "reporter" not in keys
 

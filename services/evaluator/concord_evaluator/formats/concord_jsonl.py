@@ -119,7 +119,7 @@ def as_lines(facts: TraceFacts, batches: Iterable[ReportBatch]) -> Iterator[str]
     for batch in batches:
         fields = StepBatch.model_validate_json(unpack(batch.body)).model_dump(mode="json", exclude_unset=True)
         by = {"reporter": batch.reporter, "channel": batch.channel, "authenticated": batch.authenticated}
-        # The reporter comes first, because the format is recognised by the first KiB.
+        # The reporter comes first, because the steps may be longer than what the format is recognised by.
         yield json.dumps({**by, **fields, **by})
 
 

@@ -48,7 +48,7 @@ def _recognises(head: Head) -> bool:
     if keys >= {"id", "type"} and keys & {"traceId", "trace_id"}:
         return True
     if "data" in keys:
-        return b'"traceId"' in head.data and b'"type"' in head.data
+        return head.listed("data").keys() >= {"traceId", "type"}
     return keys >= {"id", "timestamp", "name"} and "context" not in keys
 
 

@@ -62,7 +62,7 @@ class _MlflowSpan(BaseModel):
 
 
 def _recognises(head: Head) -> bool:
-    return bool(head.json_keys & {"info", "spans"}) and b"mlflow" in head.data
+    return bool(head.json_keys & {"info", "spans"}) and b'"mlflow' in head.data
 
 
 def _spans_in(value: JsonValue) -> list[JsonValue]:

@@ -24,7 +24,7 @@ EXPECTED: Final = "an ExportTraceServiceRequest, alone or after its length in 4 
 def is_protobuf(head: Head) -> bool:
     """Whether a file looks like a request in protobuf, which has bytes that text never has."""
     data = head.data
-    return _NOT_IN_TEXT.search(data) is not None and (_is_request(data) or _has_length(data))
+    return _NOT_IN_TEXT.search(data[:1024]) is not None and (_is_request(data) or _has_length(data))
 
 
 def _is_request(data: bytes) -> bool:

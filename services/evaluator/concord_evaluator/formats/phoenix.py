@@ -59,8 +59,8 @@ class _PhoenixSpan(BaseModel):
 def _recognises(head: Head) -> bool:
     keys = head.json_keys
     if keys >= {"context", "name"} or "context.span_id" in keys:
-        return b"span_kind" in head.data
-    return "data" in keys and b'"span_kind"' in head.data
+        return "span_kind" in keys
+    return "span_kind" in head.listed("data")
 
 
 def _spans_in(value: JsonValue) -> list[JsonValue]:

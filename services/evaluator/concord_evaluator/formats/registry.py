@@ -1,8 +1,8 @@
 """Which trace formats there are, and which one reads a file or a folder."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Final
+from typing import Final, TypeVar
 
 from concord_evaluator.formats import (
     a2a,
@@ -17,7 +17,7 @@ from concord_evaluator.formats import (
     whowhen,
 )
 from concord_evaluator.formats.format import Folder, TraceFormat
-from concord_evaluator.formats.source import FormatError, Source
+from concord_evaluator.formats.source import FormatError, Head, Source
 from concord_evaluator.formats.trace import Trace
 from concord_evaluator.plugins import installed_plugins
 
@@ -36,6 +36,10 @@ BUILT_IN_FORMATS: Final[Mapping[str, TraceFormat]] = {
 
 ENTRY_POINT_GROUP: Final = "concord.trace_formats"
 """A package adds a format by an entry point in this group: `name = "module:FORMAT"`, a `TraceFormat`."""
+
+
+_Input = TypeVar("_Input", Source, Folder)
+_Seen = TypeVar("_Seen", Head, frozenset[str])
 
 
 class UnknownFormatError(Exception):
@@ -67,13 +71,19 @@ def read_traces(source: Source, format_name: str | None = None) -> Iterator[Trac
     name = format_name or recognise(source)
     if name not in trace_formats():
         raise UnknownFormatError(f"unknown trace format {name!r}: one of {', '.join(trace_formats())}")
-    return trace_formats()[name].read(source)
+    return _guarded(trace_formats()[name].read, source, name)
 
 
 def folder_formats(files: frozenset[str], format_name: str | None = None) -> list[str]:
     """The names of the formats (or the given one) that recognise a folder of these files as one trace."""
     formats = {name: each.folder for name, each in trace_formats().items() if format_name in {None, name}}
-    return [name for name, folder in formats.items() if folder is not None and folder.recognises(files)]
+    return [name for name, folder in formats.items() if folder is not None and _recognises(folder.recognises, files)]
+
+
+def recognised_by(head: Head, format_name: str | None = None) -> list[str]:
+    """The names of the formats (or the given one) that recognise a file. One that raises does not recognise it."""
+    formats = {name: each for name, each in trace_formats().items() if format_name in {None, name}}
+    return [name for name, each in formats.items() if _recognises(each.recognises, head)]
 
 
 def read_folder(folder: Folder, format_name: str | None = None) -> Iterator[Trace]:
@@ -84,7 +94,7 @@ def read_folder(folder: Folder, format_name: str | None = None) -> Iterator[Trac
     reader = trace_formats()[names[0]].folder if names else None
     if reader is None:
         raise FormatError(folder.name, None, "not a trace in any known folder format")
-    return reader.read(folder)
+    return _guarded(reader.read, folder, names[0])
 
 
 def recognise(source: Source) -> str:
@@ -92,9 +102,26 @@ def recognise(source: Source) -> str:
     head = source.head
     if not head.data.strip():
         raise source.error("is empty")
-    names = [name for name, each in trace_formats().items() if each.recognises(head)]
+    names = recognised_by(head)
     if len(names) == 1:
         return names[0]
     if names:
         raise source.error(f"matches several formats ({', '.join(names)}): choose one with --format", 1)
     raise source.error(f"not a trace in any known format ({', '.join(trace_formats())})", 1)
+
+
+def _recognises(look: Callable[[_Seen], bool], seen: _Seen) -> bool:
+    try:
+        return look(seen)
+    except Exception:
+        return False
+
+
+def _guarded(read: Callable[[_Input], Iterator[Trace]], given: _Input, name: str) -> Iterator[Trace]:
+    """The traces that a format reads. Anything else that it raises is the error of its file, and of no other one."""
+    try:
+        yield from read(given)
+    except (FormatError, OSError):
+        raise
+    except Exception as error:
+        raise FormatError(given.name, None, f"the format {name} failed: {type(error).__name__}: {error}") from error

@@ -1,7 +1,7 @@
 """Sources: a file or stream of bytes that is read once, with errors that name the line."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,10 +13,11 @@ from typing import BinaryIO, Final, NamedTuple, NoReturn
 from pydantic import JsonValue, ValidationError
 from pydantic_core import ErrorDetails, from_json
 
-HEAD_BYTES: Final = 1024
-"""The bytes of a file that its format is recognised by."""
+from concord_evaluator.formats.inflating import MAGIC, inflated
 
-_CHUNK_BYTES: Final = 1 << 20
+HEAD_BYTES: Final = 1 << 20
+"""The bytes of a file that its format is recognised by: enough for the shape of its first record."""
+
 _BOM: Final = b"\xef\xbb\xbf"
 _MAX_REASONS: Final = 3
 _MAX_MESSAGE: Final = 300
@@ -61,7 +62,7 @@ class JsonRecord(NamedTuple):
 
 @dataclass(frozen=True)
 class Head:
-    """The data that a format is recognised by: the name of the file and its first KiB."""
+    """The data that a format is recognised by: the name of the file and its first MiB, decompressed."""
 
     filename: str
     data: bytes
@@ -80,20 +81,44 @@ class Head:
             return None
         return value
 
-    @property
-    def json_keys(self) -> frozenset[str]:
-        """The keys of the first JSON object (also as the first element of an array), as far as they are in the head."""
+    @cached_property
+    def first(self) -> Mapping[str, JsonValue]:
+        """The first JSON object (also as the first element of an array), as far as it is in the head; else empty."""
         value = self.json
         if isinstance(value, list) and value:
             value = value[0]
-        return frozenset(value) if isinstance(value, dict) else frozenset()
+        return value if isinstance(value, dict) else {}
+
+    def listed(self, key: str) -> Mapping[str, JsonValue]:
+        """The first object of the list under a key of the first object; empty without one."""
+        value = self.first.get(key)
+        element = value[0] if isinstance(value, list) and value else None
+        return element if isinstance(element, dict) else {}
+
+    def has_key(self, key: str) -> bool:
+        """Whether an object anywhere in the first JSON value has this key."""
+        pending = [self.json]
+        while pending:
+            value = pending.pop()
+            if isinstance(value, dict):
+                if key in value:
+                    return True
+                pending.extend(value.values())
+            elif isinstance(value, list):
+                pending.extend(value)
+        return False
+
+    @property
+    def json_keys(self) -> frozenset[str]:
+        """The keys of the first JSON object (also as the first element of an array), as far as they are in the head."""
+        return frozenset(self.first)
 
 
 class Source:
-    """A named stream of bytes.
+    """A named stream of bytes. A compressed one (gzip) is decompressed.
 
-    `on_read` is called with the size of every piece that is read (bytes). `on_fault` is called with the error of every
-    unreadable record. It raises the error (the default), or returns to skip the record.
+    `on_read` is called with the size of every piece that is read (bytes, as they are in the file). `on_fault` is called
+    with the error of every unreadable record. It raises the error (the default), or returns to skip the record.
     """
 
     def __init__(
@@ -107,19 +132,24 @@ class Source:
         self._stream = stream
         self._on_read = on_read
         self._on_fault = on_fault
-        self._start = stream.read(HEAD_BYTES)
+        start = stream.read(len(MAGIC))
+        if start == MAGIC:
+            self._stream, self._on_read = inflated(start, stream, on_read), lambda _: None
+            start = b""
+        with self.errors_at(None):
+            self._start = start + self._stream.read(HEAD_BYTES)
         self.left_out = 0
         """The number of unreadable records so far."""
 
-    @property
+    @cached_property
     def head(self) -> Head:
         """The data that the format is recognised by."""
-        return Head(PurePath(self.name).name, self._start)
+        return Head(PurePath(self.name).name.removesuffix(".gz"), self._start)
 
     @property
     def stem(self) -> str:
-        """The name without folder and suffix."""
-        return PurePath(self.name).stem
+        """The name without folder and suffix, and without `.gz`."""
+        return PurePath(self.name.removesuffix(".gz")).stem
 
     @property
     def loss(self) -> str | None:
@@ -158,7 +188,8 @@ class Source:
 
     def data(self) -> bytes:
         """All bytes, of a binary format."""
-        data = self._start + self._stream.read()
+        with self.errors_at(None):
+            data = self._start + self._stream.read()
         self._on_read(len(data))
         return data
 
@@ -216,9 +247,15 @@ class Source:
 
     def _all_lines(self) -> Iterator[tuple[int, bytes]]:
         start = self._start
-        if start and not start.endswith(b"\n"):
-            start += self._stream.readline()
-        for number, line in enumerate(chain(BytesIO(_without_bom(start)), self._stream), 1):
+        with self.errors_at(None):
+            if start and not start.endswith(b"\n"):
+                start += self._stream.readline()
+            lines = chain(BytesIO(_without_bom(start)), self._stream)
+        for number in count(1):
+            with self.errors_at(None):
+                line = next(lines, b"")
+            if not line:
+                return
             self._on_read(len(line))
             yield number, line
 

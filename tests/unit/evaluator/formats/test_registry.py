@@ -4,9 +4,11 @@ import json
 from collections.abc import Iterator
 from importlib.metadata import EntryPoint, EntryPoints
 from io import BytesIO
+from typing import NoReturn
 
 import pytest
 
+from concord.wire.extensions import TRACEABILITY_KEY
 from concord_evaluator.formats import (
     BrokenFormatError,
     Folder,
@@ -84,6 +86,16 @@ WITH_FOLDER = TraceFormat(lambda _: False, lambda _: iter(()), FOLDER)
 NOT_A_FORMAT = "a string"
 
 
+def _raise(_: object) -> NoReturn:
+    raise KeyError("steps")
+
+
+BLIND = TraceFormat(_raise, lambda _: iter(()), FolderFormat(_raise, lambda _: iter(())))
+CLUMSY = TraceFormat(
+    lambda head: head.filename.endswith(".some"), _raise, FolderFormat(lambda files: "run.some" in files, _raise)
+)
+
+
 def _named_after(folder: Folder) -> Iterator[Trace]:
     with folder.source("run.some") as source:
         for _, line in source.lines():
@@ -147,6 +159,34 @@ def test_a_folder_that_no_format_or_two_formats_recognise_is_refused(packages: l
     assert len(list(read_folder(folder, "two"))) == 1
     with pytest.raises(FormatError, match=r"^run: not a trace in any known folder format$"):
         read_folder(Folder("run", frozenset(), lambda _: BytesIO()))
+
+
+def test_a_format_that_raises_on_a_file_spoils_that_file(packages: list[EntryPoint]) -> None:
+    packages.append(entry("clumsy", f"{__name__}:CLUMSY"))
+    assert refusal("x", name="file.some") == "file.some: the format clumsy failed: KeyError: 'steps'"
+    folder = Folder("run", frozenset({"run.some"}), lambda _: BytesIO(b"x"))
+    with pytest.raises(FormatError, match=r"^run: the format clumsy failed: KeyError: 'steps'$"):
+        list(read_folder(folder))
+
+
+def test_a_format_that_raises_on_sight_of_a_file_leaves_it_to_the_others(packages: list[EntryPoint]) -> None:
+    packages += [entry("blind", f"{__name__}:BLIND"), entry("some", f"{__name__}:SOMETHING")]
+    assert recognise(source("x", "file.some")) == "some"
+    assert recognise(source(EXAMPLES["marble"][0])) == "marble"
+    assert folder_formats(frozenset({"run.some"})) == []
+
+
+@pytest.mark.parametrize("name", ["cooperbench", "langfuse", "mlflow", "otlp", "phoenix", "whowhen"])
+def test_a_file_is_recognised_by_keys_that_come_after_long_values(name: str) -> None:
+    example = json.loads(EXAMPLES[name][0])
+    assert recognise(source(json.dumps({"comment": "long " * 20_000, **example}))) == name
+
+
+def test_a_text_about_a_format_is_not_taken_for_it() -> None:
+    text = f'{{"{TRACEABILITY_KEY}": {{}}, "span_kind": 1, "traceId": "t", "type": "mlflow"}}'
+    attribute = {"key": "input.value", "value": {"stringValue": text}}
+    spans = {"resourceSpans": [{"scopeSpans": [{"spans": [{"attributes": [attribute]}]}]}]}
+    assert recognise(source(json.dumps(spans))) == "otlp"
 
 
 def test_a_file_that_two_formats_recognise_needs_a_named_format(packages: list[EntryPoint]) -> None:
