@@ -17,7 +17,8 @@ class TaskDraft:
     """An A2A task to store. `head` has the fields that lists select by, `body` the whole task; both are opaque to
     storage.
 
-    `request` is the message that began the task. It is stored with the first version and deleted when the task ends.
+    `request` is the message that began the work. It is stored when the work begins: with the first version, and with
+    the version after a task was `waiting` for its client. It is deleted when the work ends.
     """
 
     task_id: str
@@ -28,6 +29,9 @@ class TaskDraft:
     ended: bool = False
     canceled: bool = False
     rejected: bool = False
+    waiting: bool = False
+    listed_by: str = ""
+    """The owner, or what only an anonymous client of this task knows. Empty: the task is in no list."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,8 +86,8 @@ class TaskRecords(Protocol):
     async def version(self, task_id: str) -> int:
         """The version of a task, 0 if it does not exist."""
 
-    async def heads(self, owner: str) -> list[bytes]:
-        """The heads of an owner's tasks."""
+    async def heads(self, listed_by: str) -> list[bytes]:
+        """The heads of the tasks that are listed by the same."""
 
     async def delete(self, task_id: str) -> None:
         """Deletes a task."""

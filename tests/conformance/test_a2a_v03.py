@@ -52,10 +52,10 @@ def pattern(edges: str, agents: str) -> str:
 
 
 @pytest.mark.parametrize("mode", MODES)
-async def test_plain_text_is_rejected_with_a_reason_in_a_task(ask: Ask, mode: str) -> None:
+async def test_plain_text_is_asked_for_the_agents_in_a_task(ask: Ask, mode: str) -> None:
     answer = await ask("Hello", mode)
-    assert (answer["kind"], answer["state"], answer["artifacts"]) == ("task", "rejected", [])
-    assert "not JSON" in answer["status"][0]
+    assert (answer["kind"], answer["state"], answer["artifacts"]) == ("task", "input-required", [])
+    assert "Which agents shall I assess?" in answer["status"][0]
 
 
 @pytest.mark.parametrize("mode", MODES)

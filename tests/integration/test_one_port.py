@@ -87,6 +87,12 @@ async def test_the_metrics_of_all_parts_are_in_one_exposition_with_the_parts_tha
     assert {"collector", "gateway", "program"} <= set(re.findall(r'part="([^"]+)"', exposition))
 
 
+async def test_a_url_that_was_joined_at_a_slash_too_many_is_understood(client: httpx.AsyncClient) -> None:
+    assert (await client.get(f"{client.base_url}/{CARD}")).json()["name"]
+    assert (await client.get(f"{client.base_url}//traces")).status_code == 405
+    assert (await client.get(f"{client.base_url}/{CARD}", headers=bearer("writer"))).status_code == 403
+
+
 OPERATORS = ("/docs", "/redoc", "/openapi.json", "/metrics")
 
 

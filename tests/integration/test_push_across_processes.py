@@ -92,3 +92,16 @@ async def test_a_repeated_message_may_name_a_webhook_for_the_task_that_it_began(
         assert await begun(http, url, hook) == first
         await http.post(f"{url}/tasks/{first}:cancel", headers=VERSION)
         await eventually(lambda: "TASK_STATE_CANCELED" in str(receiver.got))
+
+
+async def test_a_client_of_0_3_reads_the_webhook_of_a_task_without_its_id(storage: Storage) -> None:
+    async with process(storage, complete) as url, httpx.AsyncClient(timeout=60) as http:
+        task_id = await begun(http, url, "http://127.0.0.1:1/hook")
+        hook = {"id": "mine", "url": "http://127.0.0.1:1/mine"}
+        set_hook = {"taskId": task_id, "pushNotificationConfig": hook}
+        for method, params in (("set", set_hook), ("get", {"id": task_id})):
+            call = {"jsonrpc": "2.0", "id": 1, "method": f"tasks/pushNotificationConfig/{method}", "params": params}
+            result = (await http.post(url, json=call)).json()["result"]
+        assert (result["taskId"], result["pushNotificationConfig"]["id"]) in {(task_id, "mine"), (task_id, task_id)}
+        call["params"] = {"id": "another task"}
+        assert (await http.post(url, json=call)).json()["error"]["code"] == -32001

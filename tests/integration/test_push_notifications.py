@@ -123,15 +123,16 @@ class TestDelivery:
             await notifications.send_notification("t", COMPLETED)
             await eventually(lambda: receiver.states == ["TASK_STATE_WORKING", "TASK_STATE_COMPLETED"])
 
+    @pytest.mark.parametrize("by", [BY_0_3, ServerCallContext(state={"headers": {"a2a-version": "0.3"}})])
     async def test_a_client_of_0_3_gets_the_whole_task(
-        self, storage: Storage, webhooks: Webhooks, notifications: Notifications
+        self, storage: Storage, webhooks: Webhooks, notifications: Notifications, by: ServerCallContext
     ) -> None:
         task = pb.Task(id="t", context_id="c", status=COMPLETED.status)
         store = DurableTaskStore(storage.tasks(lease_s=5, keep_s=100))
         await store.save(task, event=None, prev=None, prev_version=TaskVersion.MISSING, context=BY_0_3)
         receiver = Receiver()
         async with served(receiver.app()) as url:
-            await webhooks.set_info("t", config(url), BY_0_3)
+            await webhooks.set_info("t", config(url), by)
             await notifications.send_notification("t", COMPLETED)
             await eventually(lambda: bool(receiver.got))
         body = receiver.got[0][2]

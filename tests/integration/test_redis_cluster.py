@@ -24,7 +24,7 @@ from tests.redis_cluster import Cluster
 from tests.security.assessing import PATTERN, QUICK, counting_agent, request, row_of, task_of, tasks
 from tests.stack import gateway, workers
 
-RUNNING = TaskDraft("task", "owner", head=b"head", body=b"body", request=b"request")
+RUNNING = TaskDraft("task", "owner", head=b"head", body=b"body", request=b"request", listed_by="owner")
 
 
 @pytest.fixture(scope="module")
@@ -111,7 +111,7 @@ async def use_tasks(storage: Storage) -> None:
     assert adopted is not None
     assert (adopted.task_id, adopted.starts) == ("task", 1)
     assert await there.heads("owner") == [b"head"]
-    assert await there.save(TaskDraft("task", "owner", b"head", b"body", ended=True), 1) == 2
+    assert await there.save(TaskDraft("task", "owner", b"head", b"body", ended=True, listed_by="owner"), 1) == 2
     await there.delete("task")
 
 

@@ -105,7 +105,7 @@ async def rest(redis_url: str, tmp_path: Path) -> AsyncIterator[httpx.AsyncClien
 
 async def rejected_task(rest: httpx.AsyncClient, key: str = KEY) -> dict[str, Any]:
     """The task of a message that asks for no assessment."""
-    answer = await rest.post("/message:send", json=message(), headers=VERSION | {"x-api-key": key})
+    answer = await rest.post("/message:send", json=message("{}"), headers=VERSION | {"x-api-key": key})
     task: dict[str, Any] = answer.raise_for_status().json()["task"]
     return task
 

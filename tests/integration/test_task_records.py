@@ -14,7 +14,7 @@ from concord.storage.redis.tasks import RedisTaskRecords
 from concord.task_records import StaleTaskError, TaskDraft, TaskRecords
 
 LEASE_S = 1
-RUNNING = TaskDraft("task", "owner", head=b"head", body=b"body", request=b"request")
+RUNNING = TaskDraft("task", "owner", head=b"head", body=b"body", request=b"request", listed_by="owner")
 ENDED = replace(RUNNING, body=b"ended", request=b"", ended=True)
 CANCELED = replace(ENDED, body=b"canceled", canceled=True)
 
@@ -209,6 +209,36 @@ class TestLeases:
         assert await there.adopt() is None
 
 
+class TestWaiting:
+    """A task that waits for its client: no process holds it until the client's next message."""
+
+    WAITING = replace(RUNNING, request=b"", waiting=True)
+
+    async def test_a_waiting_task_is_not_adopted(self, here: TaskRecords, there: TaskRecords) -> None:
+        await here.save(self.WAITING, await here.save(RUNNING, 0))
+        await wait_until_leases_expire()
+        assert await there.adopt() is None
+
+    async def test_any_process_goes_on_with_it_and_then_it_belongs_to_that_process(
+        self, here: TaskRecords, there: TaskRecords
+    ) -> None:
+        version = await here.save(self.WAITING, await here.save(RUNNING, 0))
+        await there.save(replace(RUNNING, request=b"more"), version)
+        assert await here.adopt() is None
+        await there.release()
+        adopted = await here.adopt()
+        assert adopted is not None
+        assert (adopted.request, adopted.starts) == (b"more", 1)
+
+    async def test_waiting_tasks_displace_only_each_other_and_rejected_ones(self, here: TaskRecords) -> None:
+        ended = await here.save(replace(ENDED, task_id="done"), 0)
+        for number in range(REJECTED_TASKS + 1):
+            version = await here.save(replace(RUNNING, task_id=str(number)), 0)
+            await here.save(replace(self.WAITING, task_id=str(number)), version)
+        assert await here.version("done") == ended
+        assert [await here.version("0"), await here.version("1")] == [0, 2]
+
+
 class TestMessages:
     async def test_the_same_message_begins_one_task_in_whichever_process(
         self, here: TaskRecords, there: TaskRecords
@@ -250,11 +280,15 @@ class TestRetention:
 
     async def test_a_list_has_the_callers_own_tasks_without_deleted_ones(self, here: TaskRecords) -> None:
         await here.save(RUNNING, 0)
-        await here.save(replace(RUNNING, task_id="other", owner="another", head=b"another's"), 0)
+        await here.save(replace(RUNNING, task_id="other", listed_by="another", head=b"another's"), 0)
         await here.save(replace(RUNNING, task_id="gone", head=b"gone"), 0)
         await here.delete("gone")
         assert await here.heads("owner") == [b"head"]
         assert await here.heads("nobody") == []
+
+    async def test_a_task_that_nothing_lists_is_in_no_list(self, here: TaskRecords) -> None:
+        await here.save(replace(RUNNING, listed_by=""), 0)
+        assert await here.heads("") == []
 
     async def test_every_key_has_a_time_to_live(self, here: TaskRecords, redis_url: str) -> None:
         await here.begin(b"m", "task")

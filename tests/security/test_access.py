@@ -96,14 +96,19 @@ async def test_a_participants_token_is_accepted_at_paths_for_participants(redis_
         spy.may_end.set()
 
 
-async def test_a_caller_without_a_key_is_refused_the_list_of_tasks(redis_url: str, tmp_path: Path) -> None:
+async def test_without_keys_the_tasks_of_a_context_are_listed_for_those_who_know_it(
+    redis_url: str, tmp_path: Path
+) -> None:
+    """A participant knows no context of the client: it could otherwise read and cancel the assessment that it is in."""
     spy = Spy()
     spy.may_end.set()
     async with stack(redis_url, tmp_path) as services, served_agent(spy) as url:
-        assert (await services.assess({"spy": url})).data_parts
-        _, answer = await called(services.gateway, "ListTasks")
-        assert "result" not in answer
-        assert "API key" in answer["error"]["message"]
+        _, answer = await called(services.gateway, "message/send", **message(request({"spy": url})))
+        task_id, context_id = answer["result"]["id"], answer["result"]["contextId"]
+        for known, listed in (("", []), (context_id, [task_id]), ("another", [])):
+            _, answer = await called(services.gateway, "ListTasks", contextId=known)
+            assert [task["id"] for task in answer["result"].get("tasks", [])] == listed
+    assert all(context_id not in json.dumps(received.metadata) + received.context_id for received in spy.messages)
 
 
 async def test_without_keys_a_task_can_be_read_and_cancelled_by_its_id(redis_url: str, tmp_path: Path) -> None:

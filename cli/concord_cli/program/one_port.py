@@ -14,6 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from structlog.contextvars import bound_contextvars
 
 from concord.processes import ProcessPool
+from concord.service.joined_paths import OneLeadingSlash
 from concord.service.token_paths import TokenPathLimit
 from concord_cli.program.metrics import metrics_route
 from concord_collector.app import PATHS as COLLECTOR_PATHS
@@ -91,4 +92,4 @@ def create_app(
         async with collector.router.lifespan_context(collector), gateway.router.lifespan_context(gateway):
             yield
 
-    return Router(default=by_path, lifespan=lifespan)
+    return Router(default=OneLeadingSlash(by_path), lifespan=lifespan)

@@ -13,6 +13,7 @@ from concord.a2a import AgentProfile, Skill, Webhooks, mount_agent
 from concord.llm import LLM, LLMSettings
 from concord.loopback import LOOPBACK
 from concord.processes import ProcessPool
+from concord.service.joined_paths import OneLeadingSlash
 from concord.service.limits import BodyLimit
 from concord.service.probes import probe_routes
 from concord.service.token_paths import TokenPathLimit
@@ -96,6 +97,7 @@ def create_app(
     app.state.metrics = instruments.registry
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(TokenPathLimit, accepts=lambda path: path.startswith(f"{PROXY_PATH}/"))
+    app.add_middleware(OneLeadingSlash)
     return app
 
 

@@ -25,8 +25,17 @@ from concord_gateway.assistants import AssistantContexts, Assistants, Scenarios
 from concord_gateway.bundle_file import write_bundle
 from concord_gateway.evaluation import EvaluationFailedError, NoWorkerError, wait_for_workers
 from concord_gateway.instruments import Instruments
-from concord_gateway.intake import NotAnAssessmentError, Work, check_hosts, check_patterns, plan_work, read_request
+from concord_gateway.intake import (
+    NotAnAssessmentError,
+    Work,
+    check_hosts,
+    check_patterns,
+    plan_work,
+    read_request,
+    request_text,
+)
 from concord_gateway.participants import Participants
+from concord_gateway.plain_request import MissingInputError
 from concord_gateway.plan import NoParticipantError, exchanges_of, make_plan
 from concord_gateway.progress import Progress
 from concord_gateway.results_file import write_results
@@ -36,8 +45,8 @@ logger = logging.getLogger(__name__)
 
 
 class AssessmentHandler:
-    """Handles incoming messages. Rejects a message that requests no valid assessment; fails an assessment that cannot
-    be carried out."""
+    """Handles incoming messages. Asks for the agents if a message names none, rejects a message that requests no valid
+    assessment, and fails an assessment that cannot be carried out."""
 
     def __init__(
         self,
@@ -79,11 +88,13 @@ class AssessmentHandler:
                 progress.begin()
                 with span("assessment", parent=root()) as traced:
                     await self._assess(message, task, progress, traced, read)
+        except MissingInputError as error:
+            await task.input_required(str(error))
         except (NotAnAssessmentError, FullError) as error:
             await self._reject(task, str(error))
 
     async def _read(self, message: IncomingMessage) -> tuple[AssessmentRequest, Work]:
-        """Parses a message. Raises NotAnAssessmentError."""
+        """Parses a message. Raises NotAnAssessmentError, MissingInputError."""
         request, work = await asyncio.to_thread(_read, message, self._scenarios)
         if any(task.scenario for task in work.tasks) and not self._contexts.reachable:
             raise NotAnAssessmentError(
@@ -123,7 +134,7 @@ class AssessmentHandler:
             self._instruments,
         )
         logger.info("running an assessment of %d trials, mode %s", len(record.plan.trials), record.plan.mode.value)
-        await self._finish(run, task, message.text)
+        await self._finish(run, task, request_text(message))
 
     async def _record(
         self,

@@ -1,6 +1,7 @@
 """Intake: turns a client's message into a validated assessment request, or into a reason for rejecting it."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
@@ -28,8 +29,12 @@ from concord.processes import Calls, LimitExceededError, ProcessDiedError
 from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError
 from concord.wire.platform import SILENCE_S
 from concord_gateway.assistants import NoScenarioError, Scenarios
+from concord_gateway.plain_request import request_in_words
 
 _SHOWN_ERRORS = 5
+
+_JSON: Final = re.compile(r"""\s*(?:[\[{"\d-]|```|(?:null|true|false)\s*$)""")
+"""What a text begins with that means to be JSON. Its errors are told as such."""
 
 STANDARD_MANIFEST: Final = "standard-1"
 """The manifest for requests that name no tasks, such as the platform's minimal request, so that submissions compare."""
@@ -42,12 +47,21 @@ class NotAnAssessmentError(Exception):
     """The message does not request a valid assessment; the text tells the client why."""
 
 
-def read_request(message: IncomingMessage) -> AssessmentRequest:
-    """Parses the request in a message: exactly one text part that holds a JSON object. Raises NotAnAssessmentError."""
+def request_text(message: IncomingMessage) -> str:
+    """The request in a message as JSON: exactly one text part, with JSON or with words that name the agents' URLs.
+
+    Raises NotAnAssessmentError, and MissingInputError for words without a URL.
+    """
     if len(message.text_parts) != 1 or message.data_parts or message.other_parts:
         raise NotAnAssessmentError("send exactly one text part with JSON: {participants: {role: url}, config: {}}")
+    text = message.text_parts[0]
+    return text if _JSON.match(text) else request_in_words(text)
+
+
+def read_request(message: IncomingMessage) -> AssessmentRequest:
+    """Parses the request in a message. Raises NotAnAssessmentError, MissingInputError."""
     try:
-        document = json.loads(message.text_parts[0], object_pairs_hook=_object)
+        document = json.loads(request_text(message), object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise NotAnAssessmentError(f"the text is not JSON: {error}") from error
     if not isinstance(document, dict):

@@ -35,13 +35,14 @@ class DurableTaskStore(VersionedTaskStore):
         task: pb.Task,
         *,
         event: Event | None,  # noqa: ARG002 - changes are derived from the tasks
-        prev: pb.Task | None,  # noqa: ARG002 - tasks are stored whole
+        prev: pb.Task | None,
         prev_version: TaskVersion,
         context: ServerCallContext,
     ) -> TaskVersion:
         """See `VersionedTaskStore.save`. Raises StorageUnavailableError."""
-        first = task.history[0] if prev_version.is_missing and task.history else None
-        request = b"" if first is None else await asyncio.to_thread(_packed, first)
+        waiting, waited = _waits(task), prev is not None and _waits(prev)
+        begins = prev_version.is_missing or (waited and not waiting)
+        request = await asyncio.to_thread(_packed, task.history[-1]) if begins and task.history else b""
         prune(task)
         body = task.SerializeToString()
         draft = TaskDraft(
@@ -53,6 +54,8 @@ class DurableTaskStore(VersionedTaskStore):
             ended=task.status.state in TERMINAL,
             canceled=task.status.state == pb.TaskState.TASK_STATE_CANCELED,
             rejected=task.status.state == pb.TaskState.TASK_STATE_REJECTED,
+            waiting=waiting,
+            listed_by=_listed_by(context, task.context_id),
         )
         try:
             return TaskVersion(await self._records.save(draft, _number(prev_version)))
@@ -69,7 +72,7 @@ class DurableTaskStore(VersionedTaskStore):
     async def list(self, params: pb.ListTasksRequest, context: ServerCallContext) -> pb.ListTasksResponse:
         """See `VersionedTaskStore.list`. Raises StorageUnavailableError."""
         heads = InMemoryTaskStore()
-        for head in await self._records.heads(context.user.user_name):
+        for head in await self._records.heads(_listed_by(context, params.context_id)):
             await heads.save(pb.Task.FromString(head), context)
         page = await heads.list(params, context)
         for task in page.tasks:
@@ -122,6 +125,14 @@ def message_of(request: bytes) -> pb.Message:
 def task_of(packed: bytes) -> pb.Task:
     """Unpacks a stored task."""
     return pb.Task.FromString(zlib.decompress(packed))
+
+
+def _listed_by(context: ServerCallContext, context_id: str) -> str:
+    return context.user.user_name or f"context {context_id}"
+
+
+def _waits(task: pb.Task) -> bool:
+    return task.status.state == pb.TaskState.TASK_STATE_INPUT_REQUIRED
 
 
 def _changes(task: pb.Task, shown: int) -> list[Event]:

@@ -13,6 +13,7 @@ from a2a.server.context import ServerCallContext
 from a2a.server.events import Event
 from a2a.server.request_handlers.default_request_handler_v2 import DefaultRequestHandlerV2
 from a2a.types import a2a_pb2 as pb
+from a2a.utils.constants import DEFAULT_LIST_TASKS_PAGE_SIZE
 from a2a.utils.errors import TaskNotFoundError, UnsupportedOperationError
 from cachetools import FIFOCache
 
@@ -68,7 +69,7 @@ class IdempotentRequests(DefaultRequestHandlerV2):
         push: Push | None = None,
         **arguments: Any,  # noqa: ANN401 - passed on to the SDK
     ) -> None:
-        """`records` is the storage of durable tasks, which accept no messages after the first.
+        """`records` is the storage of durable tasks, which accept a message after the first only if they ask for it.
 
         Without `push`, tasks have no webhooks.
         """
@@ -120,11 +121,27 @@ class IdempotentRequests(DefaultRequestHandlerV2):
                 yield event
 
     async def on_list_tasks(self, params: pb.ListTasksRequest, context: ServerCallContext) -> pb.ListTasksResponse:
-        """The caller's tasks. Anonymous callers cannot list tasks: they know them by id."""
-        if not context.user.is_authenticated:
-            raise UnsupportedOperationError("only a caller with an API key can list tasks")
+        """The caller's tasks. An anonymous caller gets those of a context that it knows, and otherwise none.
+
+        A participant that could list everybody's tasks could read and cancel the assessment that it is in.
+        """
+        if not context.user.is_authenticated and not params.context_id:
+            return pb.ListTasksResponse(page_size=params.page_size or DEFAULT_LIST_TASKS_PAGE_SIZE)
         listed: pb.ListTasksResponse = await super().on_list_tasks(params, context)
         return listed
+
+    async def on_get_task_push_notification_config(
+        self, params: pb.GetTaskPushNotificationConfigRequest, context: ServerCallContext
+    ) -> pb.TaskPushNotificationConfig:
+        """A webhook's config; without its id, as in A2A 0.3, the task's first one."""
+        if not params.id:
+            whole = pb.ListTaskPushNotificationConfigsRequest(task_id=params.task_id)
+            listed = await self.on_list_task_push_notification_configs(whole, context)
+            for first in listed.configs:
+                params = pb.GetTaskPushNotificationConfigRequest(task_id=params.task_id, id=first.id)
+                break
+        config: pb.TaskPushNotificationConfig = await super().on_get_task_push_notification_config(params, context)
+        return config
 
     async def resume(self, task: AbandonedTask) -> None:
         """Continues a task that another process abandoned, by handling its message again."""
@@ -176,8 +193,9 @@ class IdempotentRequests(DefaultRequestHandlerV2):
         if self._push is not None and params.configuration.HasField(_WEBHOOK):
             await self._push.webhooks.check(params.configuration.task_push_notification_config)
         if self._records is not None and params.message.task_id:
-            await self.on_get_task(pb.GetTaskRequest(id=params.message.task_id), context)
-            raise UnsupportedOperationError("a task of this agent accepts no further messages")
+            task = await self.on_get_task(pb.GetTaskRequest(id=params.message.task_id), context)
+            if task is None or task.status.state != pb.TaskState.TASK_STATE_INPUT_REQUIRED:
+                raise UnsupportedOperationError("this task has what it needs, and accepts no further messages")
 
     async def _events(self, task: pb.Task, context: ServerCallContext) -> AsyncGenerator[Event, None]:
         if task.status.state in _AT_REST:

@@ -176,8 +176,8 @@ def mount_agent(
     use it, and nobody can list tasks.
 
     With `records`, tasks are in storage: every process of this agent serves all of them. After `take_over`, a process
-    also continues the tasks of lost ones by calling the handler again with the same message. These tasks accept no
-    further messages. Without `records`, tasks are in memory, with at most `max_tasks` ended ones.
+    also continues the tasks of lost ones by calling the handler again with the same message. These tasks accept further
+    messages only while they require input. Without `records`, tasks are in memory, with at most `max_tasks` ended ones.
 
     With `webhooks`, which needs `records`, clients get push notifications.
     """

@@ -14,7 +14,8 @@ from concord.assessment.plan import AssessmentPlan
 from concord.assessment.unread_keys import unread_keys
 from concord.wire.roster import RosterEntry
 from concord_gateway.assistants import Scenarios
-from concord_gateway.intake import NotAnAssessmentError, Work, plan_work, read_request
+from concord_gateway.intake import NotAnAssessmentError, Work, plan_work, read_request, request_text
+from concord_gateway.plain_request import MissingInputError
 
 STANDARD = {"suite": "standard-1"}
 
@@ -41,9 +42,32 @@ def test_the_platforms_message_is_an_assessment() -> None:
 
 
 @pytest.mark.parametrize(
+    ("words", "participants"),
+    [
+        ("assess these agents: http://a:1, http://b:2.", {"agent_1": "http://a:1/", "agent_2": "http://b:2/"}),
+        ("Please assess http://a:1 (the writer)", {"agent_1": "http://a:1/"}),
+        ("writer: http://a:1\ncritic = http://b:2/x", {"writer": "http://a:1/", "critic": "http://b:2/x"}),
+        ("agent: http://a:1 agent: http://b:2", {"agent_1": "http://a:1/", "agent_2": "http://b:2/"}),
+        ("http://a:1 http://a:1", {"agent_1": "http://a:1/"}),
+        ("See <https://a.test/agents/1>", {"agent_1": "https://a.test/agents/1"}),
+    ],
+)
+def test_words_that_name_the_urls_of_agents_are_an_assessment(words: str, participants: dict[str, str]) -> None:
+    request = read_request(message(words))
+    assert {name: str(url) for name, url in request.participants.items()} == participants
+    assert AssessmentRequest.model_validate_json(request_text(message(words))) == request
+
+
+@pytest.mark.parametrize("words", ["Hello", "", "what can you do?", "assess my agents on port 9009", "null and void"])
+def test_words_without_a_url_are_asked_for_the_agents(words: str) -> None:
+    with pytest.raises(MissingInputError, match="Which agents shall I assess"):
+        read_request(message(words))
+
+
+@pytest.mark.parametrize(
     ("wrong", "reason"),
     [
-        (message("Hello"), "not JSON"),
+        (message("{'participants': {}}"), "not JSON"),
         (message(), "exactly one text part"),
         (message("{}", "{}"), "exactly one text part"),
         (message("{}", data=({},)), "exactly one text part"),
@@ -146,8 +170,8 @@ def with_config(config: object) -> str:
 
 
 @given(st.text() | json_values.map(json.dumps) | json_values.map(with_config))
-def test_any_text_is_a_request_or_refused(text: str) -> None:
-    with suppress(NotAnAssessmentError):
+def test_any_text_is_a_request_or_refused_or_asked_for_more(text: str) -> None:
+    with suppress(NotAnAssessmentError, MissingInputError):
         read_request(message(text))
 
 

@@ -79,9 +79,9 @@ class Webhooks(PushNotificationConfigStore):
         config.CopyFrom(notification_config)
         config.task_id = task_id
         config.id = config.id or task_id
-        # A client of 1.0 says so in this header; clients of 0.3 send none.
-        headers = context.state.get("headers", {})
-        stored = {"whole_tasks": VERSION_HEADER.lower() not in headers, "config": MessageToDict(config)}
+        # A client of 1.0 says so in this header; clients of 0.3 send none, or say 0.3.
+        version = context.state.get("headers", {}).get(VERSION_HEADER.lower(), "").strip() or "0.3"
+        stored = {"whole_tasks": version.startswith("0."), "config": MessageToDict(config)}
         try:
             await self._records.save(task_id, config.id, json.dumps(stored).encode())
         except TooManyWebhooksError as error:

@@ -100,9 +100,9 @@ def ended_sizes(kind: str) -> str:
     return f"{TASKS}:sizes:{kind}"
 
 
-def tasks_of(owner: str) -> str:
-    """Sorted set: an owner's tasks, by when they changed."""
-    return f"{TASKS}:owner:{owner}"
+def tasks_of(listed_by: str) -> str:
+    """Sorted set: the tasks of an owner, or of an anonymous client's context, by when they changed."""
+    return f"{TASKS}:owner:{listed_by}"
 
 
 def answer(digest: str) -> str:

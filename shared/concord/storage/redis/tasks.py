@@ -53,9 +53,9 @@ return ARGV[2]
 _SAVE: Final = (
     _NOW
     + """
-local task, lease, running, of_owner, ended, sizes, webhooks = unpack(KEYS)
+local task, lease, running, listed, ended, sizes, webhooks = unpack(KEYS)
 local id, read, holder, write, owner, head, body, request, state = unpack(ARGV, 1, 9)
-local lease_s, ttl, most, most_bytes, prefix, hooks = unpack(ARGV, 10)
+local lease_s, ttl, most, most_bytes, prefix, hooks, listed_by = unpack(ARGV, 10)
 local stored = redis.call('HMGET', task, 'version', 'ended', 'write')
 local version = tonumber(stored[1] or '0')
 if stored[3] == write then return version end
@@ -70,22 +70,31 @@ version = version + 1
 redis.call('HSET', task, 'version', version, 'write', write, 'owner', owner, 'head', head, 'body', body)
 redis.call('EXPIRE', task, ttl)
 redis.call('EXPIRE', webhooks, ttl)
-if owner ~= '' then
-  redis.call('ZADD', of_owner, now, id)
-  redis.call('EXPIRE', of_owner, ttl)
+if listed_by ~= '' then
+  redis.call('ZADD', listed, now, id)
+  redis.call('EXPIRE', listed, ttl)
+end
+local function count(size) redis.call('HINCRBY', sizes, '', size) end
+local function forget(other)
+  redis.call('ZREM', ended, other)
+  count(-tonumber(redis.call('HGET', sizes, other) or '0'))
+  redis.call('HDEL', sizes, other)
 end
 if state == 'running' then
-  if version == 1 then redis.call('HSET', task, 'request', request, 'starts', 1) end
+  if request ~= '' then
+    redis.call('HSET', task, 'request', request, 'starts', 1)
+    if version > 1 then forget(id) end
+  end
   redis.call('ZADD', running, 'NX', now, id)
   redis.call('EXPIRE', running, ttl)
   redis.call('SET', lease, holder, 'EX', lease_s)
   return version
 end
-redis.call('HSET', task, 'ended', 1, 'by', holder)
+if state ~= 'waiting' then redis.call('HSET', task, 'ended', 1, 'by', holder) end
 redis.call('HDEL', task, 'request', 'kept')
 redis.call('ZREM', running, id)
 redis.call('DEL', lease)
-local function count(size) redis.call('HINCRBY', sizes, '', size) end
+forget(id)
 redis.call('ZADD', ended, now, id)
 redis.call('HSET', sizes, id, #body)
 count(#body)
@@ -95,9 +104,7 @@ while true do
     or tonumber(redis.call('HGET', sizes, '')) > tonumber(most_bytes)
   if oldest[1] == id or not (crowded or tonumber(oldest[2]) < now - ttl * 1000000) then break end
   redis.call('DEL', prefix .. oldest[1], prefix .. oldest[1] .. hooks)
-  redis.call('ZREM', ended, oldest[1])
-  count(-tonumber(redis.call('HGET', sizes, oldest[1]) or '0'))
-  redis.call('HDEL', sizes, oldest[1])
+  forget(oldest[1])
 end
 redis.call('EXPIRE', ended, ttl)
 redis.call('EXPIRE', sizes, ttl)
@@ -173,20 +180,23 @@ class RedisTaskRecords:
 
     async def save(self, draft: TaskDraft, version: int) -> int:
         """See `TaskRecords.save`."""
-        task_id, kind = draft.task_id, _REJECTED if draft.rejected else _ENDED
+        # A task that waits for its client did no work either; anybody can have one.
+        idle = draft.rejected or draft.waiting or bool(draft.request and version)
+        task_id, kind = draft.task_id, _REJECTED if idle else _ENDED
         names = [
-            *(keys.task(task_id), keys.lease(task_id), keys.RUNNING_TASKS, keys.tasks_of(draft.owner)),
+            *(keys.task(task_id), keys.lease(task_id), keys.RUNNING_TASKS, keys.tasks_of(draft.listed_by)),
             *(keys.ended_tasks(kind), keys.ended_sizes(kind), keys.webhooks(task_id)),
         ]
-        state = "canceled" if draft.canceled else "ended" if draft.ended else "running"
-        most = retention.REJECTED_TASKS if draft.rejected else retention.ENDED_TASKS
-        ttl_s = self._keep_s if draft.ended else retention.ABANDONED_TASK_S
+        stays = draft.ended or draft.waiting
+        state = "canceled" if draft.canceled else "ended" if draft.ended else "waiting" if draft.waiting else "running"
+        most = retention.REJECTED_TASKS if idle else retention.ENDED_TASKS
+        ttl_s = self._keep_s if stays else retention.ABANDONED_TASK_S
         values: list[str | int | bytes] = [
             *(task_id, version, self._holder, new_step_id()),
             *(draft.owner, draft.head, draft.body, draft.request, state),
-            *(self.lease_s, ttl_s, most, retention.ENDED_TASKS_BYTES, keys.task(""), keys.WEBHOOKS),
+            *(self.lease_s, ttl_s, most, retention.ENDED_TASKS_BYTES, keys.task(""), keys.WEBHOOKS, draft.listed_by),
         ]
-        began = not draft.ended and task_id not in self._held
+        began = not stays and task_id not in self._held
         if began:
             self._held[task_id] = None  # renewed from now on, however late the answer comes
         stored = -1
@@ -195,7 +205,7 @@ class RedisTaskRecords:
                 retry = _UPDATE_RETRY if version else _NEW_RETRY
                 stored = await retry.call_with_retry(lambda: self._save(names, values), _tell)
         finally:
-            if began if stored < 0 else draft.ended:
+            if began if stored < 0 else stays:
                 self._held.pop(task_id, None)
         if stored < 0:
             raise StaleTaskError(f"task {task_id} was changed by another process")
@@ -216,16 +226,16 @@ class RedisTaskRecords:
             version = await cast(Awaitable[bytes | None], self._redis.hget(keys.task(task_id), "version"))
         return int(version or 0)
 
-    async def heads(self, owner: str) -> list[bytes]:
+    async def heads(self, listed_by: str) -> list[bytes]:
         """See `TaskRecords.heads`."""
         with storage_faults():
-            ids = [each.decode() for each in await self._redis.zrange(keys.tasks_of(owner), 0, -1)]
+            ids = [each.decode() for each in await self._redis.zrange(keys.tasks_of(listed_by), 0, -1)]
             async with self._redis.pipeline(transaction=False) as pipe:
                 for task_id in ids:
                     pipe.hget(keys.task(task_id), "head")
                 found: list[bytes | None] = await pipe.execute()
             if gone := [task_id for task_id, head in zip(ids, found, strict=True) if head is None]:
-                await self._redis.zrem(keys.tasks_of(owner), *gone)
+                await self._redis.zrem(keys.tasks_of(listed_by), *gone)
         return [head for head in found if head is not None]
 
     async def delete(self, task_id: str) -> None:
