@@ -10,6 +10,7 @@ from concord import lean_httpx  # noqa: F401 - before anything that imports http
 # isort: split
 from concord.agent.peers import PeerDiscovery
 from concord.agent.reporter import TraceReporter
+from concord.trace.effects import Effect, EffectKind, Lines, Workspace
 from concord.trace.step import CallType, InteractionStep, ResponseTrace
 from concord.wire.assignment import Assignment
 from concord.wire.roster import RosterEntry
@@ -17,9 +18,13 @@ from concord.wire.roster import RosterEntry
 __all__ = [
     "Assignment",
     "CallType",
+    "Effect",
+    "EffectKind",
     "InteractionStep",
+    "Lines",
     "PeerDiscovery",
     "ResponseTrace",
     "RosterEntry",
     "TraceReporter",
+    "Workspace",
 ]

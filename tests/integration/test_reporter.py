@@ -16,6 +16,7 @@ from fastapi import FastAPI, Request, Response
 from concord.agent.reporter import TraceReporter
 from concord.storage.connection import connect
 from concord.trace.decoding import reports_of
+from concord.trace.effects import Effect, EffectKind, Lines, Workspace, effect_of
 from concord.trace.report import StepBatch
 from concord.trace.step import CallType, InteractionStep
 from concord.wire.assignment import Assignment
@@ -289,3 +290,14 @@ async def test_a_forked_child_reports_its_own_steps_and_not_its_parents(receiver
     agent = await asyncio.create_subprocess_exec(sys.executable, "-c", _FORKS, url)
     assert await agent.wait() == 0
     assert sorted(s.step_id for each in receiver.batches for s in each.steps) == ["child", "parent"]
+
+
+async def test_an_effect_is_a_step_below_the_senders(url: str, receiver: Receiver) -> None:
+    edit = Effect(EffectKind.EDITED, "app.py", lines=Lines(3, 1), workspace=Workspace.SHARED)
+    reporter = TraceReporter()
+    reporter.effect(edit, assignment(url), tool="edit_file")
+    reporter.effect(Effect(EffectKind.DELIVERED, "app.py"), assignment(url))
+    await reporter.aclose()
+    edited, delivered = (step for batch in receiver.batches for step in batch.steps)
+    assert (edited.kind, edited.parent, effect_of(edited.additional_attributes)) == (CallType.TOOL, "root", edit)
+    assert (delivered.kind, delivered.action) == (CallType.HOST, None)

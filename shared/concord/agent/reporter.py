@@ -7,11 +7,14 @@ import os
 import threading
 import time
 import weakref
+from datetime import UTC, datetime
 from typing import Final
 
 from concord.agent.delivery import DeliveryPolicy, DeliveryThread
-from concord.trace.step import InteractionStep
+from concord.trace.effects import Effect
+from concord.trace.step import CallType, InteractionStep, StepAction, ToolInvocation
 from concord.wire.assignment import Assignment
+from concord.wire.ids import new_step_id
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +65,22 @@ class TraceReporter:
         delivery = self._deliveries.get(assignment.collector_url)
         if delivery is not None or (delivery := self._open(assignment.collector_url)) is not None:
             delivery.put(step, assignment)
+
+    def effect(self, effect: Effect, assignment: Assignment, *, tool: str = "") -> None:
+        """Reports what the agent just did to an artifact, as a step of its own. Returns at once, as `report` does.
+
+        `tool`: the one that it used; without one, the step is the agent's own work.
+        """
+        step = InteractionStep(
+            step_id=new_step_id(),
+            trace_id=assignment.trace_id,
+            parent_step_id=assignment.step_id,
+            call_type=CallType.TOOL if tool else CallType.HOST,
+            step_action=StepAction(tool_invocation=ToolInvocation(tool_name=tool)) if tool else None,
+            additional_attributes=effect.attributes(),
+            start_time=datetime.now(UTC),
+        )
+        self.report(step, assignment)
 
     def flush(self, timeout_s: float = 5.0) -> bool:
         """Waits until every step so far was sent or dropped. Returns False on timeout."""

@@ -12,6 +12,7 @@ from typing import Final, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, TypeAdapter
 
 from concord.trace.step import as_utc
+from concord_evaluator.formats.cooperbench_effects import FeatureVerdicts, add_changes, delivery, files_stated
 from concord_evaluator.formats.format import Folder, FolderFormat, TraceFormat
 from concord_evaluator.formats.patches import patch_size
 from concord_evaluator.formats.source import Head, Source
@@ -61,7 +62,7 @@ class _Message(_RunModel):
         return None if self.timestamp is None else as_utc(self.timestamp)
 
 
-class _Evaluation(_RunModel):
+class _Evaluation(FeatureVerdicts):
     both_passed: bool | None = None
     error: JsonValue = None
 
@@ -131,6 +132,7 @@ def _take(builder: TraceBuilder, run: _Run) -> None:
         builder.task_success = float(run.eval.both_passed)
     for warning in _WARNINGS:
         builder.warn(warning)
+    builder.parts = tuple(run.eval.graded_parts(run.agent_of))
     for agent in run.result.agents:
         builder.declare(agent)
     for number, message in enumerate(run.conversation, 1):
@@ -143,6 +145,8 @@ def _take(builder: TraceBuilder, run: _Run) -> None:
             attributes=attributes,
             sent_at=message.sent_at,
         )
+        for stated, effect in enumerate(files_stated(message.kind, message.message), 1):
+            builder.add_work(f"{number:04}-{stated}", message.sender, attributes=effect.attributes())
 
 
 def _is_run(files: frozenset[str]) -> bool:
@@ -198,7 +202,9 @@ def _take_patches(builder: TraceBuilder, folder: Folder, run: _Run) -> None:
             builder.warn(f"{file} is missing: what {agent} changed is unknown")
             continue
         with folder.open_file(file) as patch:
-            touched = patch_size(patch)
+            lines = list(patch)
+        touched = patch_size(lines)
+        add_changes(builder, f"change-{number:02}", agent, lines)
         if not touched.files:
             builder.warn(f"{file} is empty: {agent} changed nothing")
         submission = run.submission_of(agent)
@@ -208,6 +214,7 @@ def _take_patches(builder: TraceBuilder, folder: Folder, run: _Run) -> None:
             "lines_added": str(touched.added),
             "lines_removed": str(touched.removed),
             **({"status": submission.status} if submission.status else {}),
+            **delivery(file, touched, b"".join(lines).decode(errors="replace")),
         }
         error = submission.failure or (None if touched.files else "the patch is empty")
         builder.add_work(f"patch-{number:02}", agent, attributes=attributes, error=error)

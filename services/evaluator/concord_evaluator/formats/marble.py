@@ -6,6 +6,8 @@ from typing import Annotated, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, JsonValue
 
+from concord.trace.effects import Effect, EffectKind, content_digest
+from concord.trace.vocabulary import strings_in
 from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, file_trace_id
@@ -87,7 +89,9 @@ def _take(builder: TraceBuilder, run: _Run) -> None:
             builder.declare(agent)
             if not _is_empty(result):
                 step_id = f"{number:02}-work-{result_number:02}"
-                builder.add_work(step_id, agent, attributes={"iteration": str(number)})
+                said = "\n".join(strings_in(result))
+                done = Effect(EffectKind.FINISHED, f"iteration {number}", digest=content_digest(said), excerpt=said)
+                builder.add_work(step_id, agent, attributes={"iteration": str(number), **done.attributes()})
 
 
 def _is_empty(result: JsonValue) -> bool:

@@ -28,13 +28,28 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
+class GradedPart:
+    """What the graders of a recorded run say of one agent's part of the work.
+
+    `passed`: in the team's result. `passed_alone`: without the others' work. `merged`: whether the agents' work could
+    be merged. None if they do not say.
+    """
+
+    name: str
+    agent: str
+    passed: bool
+    passed_alone: bool | None = None
+    merged: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Trace:
     """The content of a file about one trace: its reports, and facts.
 
     `roster`: the agents of the trace, active or not. `task`, `answer`: empty if the file does not contain them.
     `task_success`: in [0, 1]; None if unknown. `duration_s`: from the first to the last reported time, in seconds.
     `warnings`: what the reader had to infer. `started_at`: the first reported time, to the second;
-    None if unknown.
+    None if unknown. `parts`: the grades of parts of the work; only causes are drawn from them, never observations.
     """
 
     trace_id: str
@@ -47,6 +62,7 @@ class Trace:
     duration_s: float
     warnings: tuple[str, ...]
     started_at: datetime | None = None
+    parts: tuple[GradedPart, ...] = ()
 
     def reports(self) -> Iterator[Report]:
         """The reports, decoded from their batches one batch at a time."""
@@ -74,6 +90,7 @@ class TraceBuilder:
         self.task = ""
         self.answer = ""
         self.task_success: float | None = None
+        self.parts: tuple[GradedPart, ...] = ()
         self._origin = origin
         self._open: dict[_Reporter, _OpenBatch] = {}
         self._batches: list[ReportBatch] = []
@@ -178,6 +195,7 @@ class TraceBuilder:
             duration_s=duration.total_seconds() if duration else 0.0,
             warnings=tuple(self._warnings),
             started_at=self._started.replace(microsecond=0) if self._started else None,
+            parts=self.parts,
         )
 
     def _see_times(self, step: InteractionStep) -> None:

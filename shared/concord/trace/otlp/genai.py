@@ -6,6 +6,8 @@ follow the current one; OpenInference's and OpenLLMetry's names come last. Names
 
 from typing import Final
 
+from concord.trace import effects
+
 VERSION: Final = "OpenTelemetry semantic conventions 1.43"
 
 SERVICE_NAME: Final = ("service.name",)
@@ -22,6 +24,9 @@ OUTPUT_TOKENS: Final = ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_t
 ERROR_TYPE: Final = ("error.type", "exception.type")
 RETRY_OF: Final = ("retry_of",)
 """Concord's own: the span id of the attempt that a span repeats."""
+EFFECT_KIND: Final = f"concord.{effects.KIND}"
+EFFECTS: Final = {f"concord.{name}": name for name in sorted(effects.ATTRIBUTES)}
+"""Concord's own: what a span did to an artifact, by the attribute of its step."""
 
 AGENT_OPERATIONS: Final = frozenset({"invoke_agent", "agent"})
 TEAM_OPERATIONS: Final = frozenset({"invoke_workflow", "workflow"})
@@ -120,6 +125,7 @@ ATTRIBUTES: Final = (
     | frozenset(
         LANGFUSE_TYPE + LANGFUSE_LEVEL + MLFLOW_TYPE + DESTINATION_TYPE + MESSAGE_TYPE + SPEAKER_CANDIDATES + PATH
     )
+    | frozenset(EFFECTS)
     | frozenset(ERROR_TYPE + RETRY_OF + OPENINFERENCE_KIND + OPENLLMETRY_KIND + GENAI_OPERATION)
 )
 """All attributes that are read. Others may be large, or contain a URL with a token."""

@@ -91,6 +91,9 @@ def _attributes(span: Span, agent_name: str) -> dict[str, str]:
         attributes[AGENT_NAME] = agent_name
     if repeated := span.text(genai.RETRY_OF):
         attributes[RETRY_OF] = repeated
+    if genai.EFFECT_KIND in span.attributes:
+        stated = {written: span.text((name,)) for name, written in genai.EFFECTS.items()}
+        attributes |= {written: text[:MAX_TEXT] for written, text in stated.items() if text}
     if operation in genai.MODEL_OPERATIONS:
         counts = {"input": span.first(genai.INPUT_TOKENS), "output": span.first(genai.OUTPUT_TOKENS)}
         known = {side: count for side, count in counts.items() if isinstance(count, int) and count >= 0}

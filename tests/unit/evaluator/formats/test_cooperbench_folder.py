@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from concord.trace.effects import ATTRIBUTES, Effect, EffectKind, effect_of
 from concord_evaluator.formats import Folder, FormatError, Trace, folder_formats, read_folder
 from tests.unit.evaluator.formats.sources import SAMPLES, agents_of, calls_between, evaluated
 from tests.unit.evaluator.formats.test_cooperbench import message
@@ -45,13 +46,21 @@ def without(*names: str) -> dict[str, Any]:
     return {name: content for name, content in FILES.items() if name not in names}
 
 
+def effects_in(trace: Trace) -> dict[str, Effect]:
+    found = {report.step.step_id: effect_of(report.step.additional_attributes) for report in trace.reports()}
+    return {step_id: effect for step_id, effect in found.items() if effect is not None}
+
+
 def missing_in(trace: Trace) -> list[str]:
     return [warning for warning in trace.warnings if "missing" in warning or "ignored" in warning]
 
 
 def work_of(trace: Trace) -> dict[str, dict[str, str]]:
+    """By agent, the attributes of the step of its patch, without those of the effect."""
     return {
-        report.reporter: dict(report.step.additional_attributes)
+        report.reporter: {
+            name: value for name, value in report.step.additional_attributes.items() if name not in ATTRIBUTES
+        }
         for report in trace.reports()
         if report.step.agent_call is None
     }
@@ -215,3 +224,49 @@ def test_a_public_run_is_read_completely(path: Path) -> None:
     empty = [file for file in sorted(files) if file.endswith(".patch") and not (path / file).stat().st_size]
     assert [warning.split()[0] for warning in trace.warnings if "is empty" in warning] == empty
     assert missing_in(trace) == []
+
+
+def test_a_patch_is_a_delivery_and_each_of_its_changes_an_edit_in_a_copy_of_the_agents_own() -> None:
+    effects = effects_in(run_in(FILES))
+    assert {step_id: (each.kind, each.artifact, each.lines) for step_id, each in effects.items()} == {
+        "change-01-0001": (EffectKind.EDITED, "x.py", (2, 1)),
+        "patch-01": (EffectKind.DELIVERED, "agent1.patch", None),
+        "change-02-0001": (EffectKind.EDITED, "x.py", (2, 1)),
+        "change-02-0002": (EffectKind.EDITED, "y.py", (2, 1)),
+        "patch-02": (EffectKind.DELIVERED, "agent2.patch", None),
+    }
+    assert {each.workspace for each in effects.values()} == {"separate"}
+    assert effects["change-01-0001"].digest == effects["change-02-0001"].digest
+    assert effects["patch-01"].digest != effects["patch-02"].digest
+
+
+def test_a_structured_message_claims_or_finishes_the_files_that_it_names() -> None:
+    said = [
+        message("agent1", "agent2", "type: CLAIM\nfiles: x.py, `y.py`\nnote: mine") | {"kind": "CLAIM"},
+        message("agent1", "agent2", "type: DONE\nmy_files: x.py\nnote: done") | {"kind": "DONE"},
+        message("agent2", "agent1", "files: z.py") | {"kind": None},
+    ]
+    effects = effects_in(run_in({**FILES, "conversation.json": said}))
+    stated = {step_id: (each.kind, each.artifact) for step_id, each in effects.items() if step_id[0] == "0"}
+    assert stated == {
+        "0001-1": (EffectKind.CLAIMED, "x.py"),
+        "0001-2": (EffectKind.CLAIMED, "y.py"),
+        "0002-1": (EffectKind.FINISHED, "x.py"),
+    }
+
+
+def test_the_graders_verdict_on_each_feature_is_kept_apart_from_the_steps() -> None:
+    evaluation = {
+        "both_passed": False,
+        "merge": {"status": "conflicts"},
+        "feature1": {"feature_id": 1, "passed": False},
+        "feature2": {"feature_id": 2, "passed": False},
+        "feature1_independent": {"passed": True},
+        "feature2_independent": None,
+    }
+    trace = run_in({**FILES, "eval.json": evaluation})
+    assert [(each.name, each.agent, each.passed, each.passed_alone, each.merged) for each in trace.parts] == [
+        ("feature 1", "agent1", False, True, False),
+        ("feature 2", "agent2", False, None, False),
+    ]
+    assert trace.batches == run_in(FILES).batches

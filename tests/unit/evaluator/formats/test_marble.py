@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from concord.trace.effects import EffectKind, effect_of
 from concord_evaluator.formats import Trace
 from tests.unit.evaluator.formats.sources import (
     SAMPLES,
@@ -245,3 +246,14 @@ def test_unknown_fields_of_a_record_are_ignored() -> None:
 def test_an_invalid_record_is_refused_with_its_line(run: object, reason: str) -> None:
     broken = "\n".join([json.dumps(RECORDS[0]), json.dumps(run if isinstance(run, dict) else 1)])
     assert refusal(broken, "marble", "runs.jsonl") == f"runs.jsonl:2: {reason}"
+
+
+def test_a_result_is_a_finished_piece_of_work_with_its_digest() -> None:
+    [trace] = read(json.dumps(results({"bob": "A plan."}, {"ann": ["a", "list"]})))
+    found = [effect_of(report.step.additional_attributes) for report in trace.reports()]
+    finished = [effect for effect in found if effect is not None]
+    assert {(each.kind, each.excerpt) for each in finished} == {
+        (EffectKind.FINISHED, "A plan."),
+        (EffectKind.FINISHED, "a\nlist"),
+    }
+    assert len({each.digest for each in finished}) == 2

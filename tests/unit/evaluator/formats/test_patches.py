@@ -1,4 +1,4 @@
-"""Patches: the files and lines that a patch touches, whatever its lines look like."""
+"""Patches: the files and lines that a patch touches, and each change, whatever its lines look like."""
 
 from difflib import unified_diff
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord_evaluator.formats.patches import PatchSize, patch_size
+from concord_evaluator.formats.patches import PatchSize, changes_in, patch_size
 
 TEXTS = st.lists(st.sampled_from(["a", "", "-- b", "++ c", "@@ -1 +1 @@", "diff --git a/x b/x", " d"]), max_size=8)
 
@@ -47,3 +47,25 @@ def test_renamed_and_binary_files_count_as_touched() -> None:
 def test_the_marker_of_a_missing_line_break_is_not_a_line() -> None:
     mark = "\\ No newline at end of file"
     assert touched(f"--- a/x\n+++ b/x\n@@ -1 +1,2 @@\n-old\n{mark}\n+new\n+more\n{mark}\n") == PatchSize(1, 2, 1)
+
+
+@given(TEXTS, TEXTS, st.integers(0, 3))
+def test_the_changes_turn_the_old_file_into_the_new_one(before: list[str], after: list[str], context: int) -> None:
+    patch = "\n".join(patched("x", before, after, context)).encode().splitlines(keepends=True)
+    result, end = list[str](), 0
+    for change in changes_in(patch):
+        start = change.start - 1
+        assert (change.file, before[start : start + len(change.removed)]) == ("x", change.removed)
+        result += before[end:start] + change.added
+        end = start + len(change.removed)
+    assert result + before[end:] == after
+
+
+def test_a_change_names_the_old_file_if_it_was_deleted_and_the_new_one_if_it_was_renamed() -> None:
+    deleted = "--- a/x.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-a\n"
+    renamed = "--- a/y.py\n+++ b/z.py\n@@ -1 +1 @@\n-a\n+b\n"
+    changes = changes_in((deleted + renamed).encode().splitlines(keepends=True))
+    assert [(each.file, each.effect().lines, each.effect().excerpt) for each in changes] == [
+        ("x.py", (1, 1), "-a"),
+        ("z.py", (1, 1), "-a\n+b"),
+    ]
