@@ -11,6 +11,7 @@ import pytest
 
 from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord.trace.otlp import genai
+from concord.trace.otlp.content.names import NAMES
 from concord_evaluator.formats import trace_formats
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -64,8 +65,8 @@ def test_the_document_lists_every_format() -> None:
 def test_the_span_attributes_and_operations_in_the_document_are_read() -> None:
     section = TEXT.partition("## OpenTelemetry")[2].partition("## ")[0]
     named = set(re.findall(r"`((?:gen_ai|error|service)\.[\w.]+)`", section))
-    assert named <= genai.ATTRIBUTES | set(genai.SERVICE_NAME)
-    assert len(named) == 10
+    assert named <= genai.ATTRIBUTES | set(genai.SERVICE_NAME) | NAMES
+    assert len(named) == 13
     assert genai.VERSION.replace("OpenTelemetry", "OpenTelemetry's") in section
     known = genai.AGENT_OPERATIONS | genai.TEAM_OPERATIONS | genai.TOOL_OPERATIONS | genai.MODEL_OPERATIONS
     [operations] = re.findall(r"^\| `gen_ai.operation.name` \| (.*) \|$", section, re.MULTILINE)

@@ -15,6 +15,7 @@ from opentelemetry.proto.trace.v1.trace_pb2 import Status
 from pydantic import JsonValue
 
 from concord.trace.otlp import AttributeValue, Span, as_attribute, destination
+from concord.trace.otlp.content import is_content, with_content
 from concord.trace.otlp.genai import ATTRIBUTES, DESTINATION, SERVICE_NAME
 
 
@@ -63,7 +64,15 @@ def _span(span: ProtoSpan, scope: str, service: str) -> Span:
         client=client,
         failed=span.status.code == Status.STATUS_CODE_ERROR,
         message=span.status.message,
-        attributes=_exception(span.events) | _attributes(span.attributes),
+        attributes=with_content(
+            _exception(span.events) | _attributes(span.attributes),
+            {each.key: _plain(each.value) for each in span.attributes if is_content(each.key)},
+            (
+                (event.name, {each.key: _plain(each.value) for each in event.attributes})
+                for event in span.events
+                if event.name.startswith("gen_ai.")
+            ),
+        ),
         address=destination(_attributes(span.attributes, DESTINATION)) if client else "",
     )
 

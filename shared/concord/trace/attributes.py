@@ -40,7 +40,30 @@ TASK_STATE: Final = "task_state"
 """Of a call that its callee answered, possibly with a failure: the state of the A2A task."""
 
 RESPONSE_TEXT: Final = "response_text"
-"""Of a call: the text of its answer, as its reporter quotes it."""
+"""Of a call, also of a model: the text of its answer, as its reporter quotes it."""
+
+TOOL_ARGUMENTS: Final = "arguments"
+"""In a tool's `parameters`: its arguments as text, as JSON if they are structured."""
+
+TOOL_RESULT: Final = "tool_result"
+"""Attribute of a tool's use: its result as text."""
+
+MODEL_INPUT: Final = "input"
+"""In a model's `parameters`: the last message that it was sent."""
+
+CONTEXT: Final = "context"
+"""In `requests` and in a model's `parameters`: a number for the messages before the text. Two requests are the same
+only if both are."""
+
+FINISH_REASON: Final = "finish_reason"
+"""Attribute of a model's call: why the model stopped."""
+
+EXCEPTION: Final = "exception"
+"""Attribute: an exception that was recorded in a step which did not fail."""
+
+FAILED_OUTSIDE: Final = "failed_outside"
+"""Attribute of own work that failed, and that somebody outside of the team asked for: `run` of the whole run, `agent`
+of an agent in it."""
 
 UNQUOTED_WORDS: Final = "words"
 """In `requests`: words of the message that the quoted text does not contain, such as those in data parts."""

@@ -165,7 +165,8 @@ def test_otlp_json_is_read_with_hex_ids_text_numbers_and_nested_values() -> None
             {"key": "gen_ai.usage.input_tokens", "value": {"intValue": "30"}},
             {"key": "url.full", "value": {"stringValue": "http://x/secret"}},
             {"key": "gen_ai.input.messages", "value": {"arrayValue": {"values": [{"kvlistValue": {"values": [
-                {"key": "role", "value": {"stringValue": "user"}}]}}]}}},
+                {"key": "role", "value": {"stringValue": "user"}},
+                {"key": "content", "value": {"stringValue": "Hello"}}]}}]}}},
         ],
         "flags": 257,
     }  # fmt: skip
@@ -176,7 +177,7 @@ def test_otlp_json_is_read_with_hex_ids_text_numbers_and_nested_values() -> None
     assert read.attributes == {
         "gen_ai.operation.name": "chat",
         "gen_ai.usage.input_tokens": 30,
-        "gen_ai.input.messages": '[{"role": "user"}]',
+        "concord.content": '{"input":"Hello"}',
     }
 
 

@@ -17,6 +17,7 @@ from concord.trace.otlp import (
     spans_in,
     to_step,
 )
+from concord.trace.otlp.content.names import NAMES
 from concord.trace.otlp.genai import ATTRIBUTES
 from concord.trace.otlp.stored_span import LINKS, MAX_PIECES
 from concord.trust.redaction import TOKEN_PREFIX
@@ -37,7 +38,7 @@ SPANS = st.builds(
     client=st.booleans(),
     failed=st.booleans(),
     message=TEXT,
-    attributes=st.dictionaries(st.sampled_from(sorted(ATTRIBUTES)), VALUES, max_size=5),
+    attributes=st.dictionaries(st.sampled_from(sorted(ATTRIBUTES - NAMES)), VALUES, max_size=5),
 )
 
 

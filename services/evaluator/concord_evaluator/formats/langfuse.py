@@ -40,6 +40,10 @@ class _Observation(BaseModel):
     status_message: str | None = None
     session_id: str | None = None
     input: JsonValue = None
+    output: JsonValue = None
+    model: str | None = None
+    provided_model_name: str | None = None
+    usage_details: dict[str, JsonValue] | None = None
     metadata: JsonValue = None
 
 
@@ -68,6 +72,9 @@ def _read(written: JsonValue) -> Span:
     attributes: dict[str, JsonValue] = {
         "openinference.span.kind": "LLM" if kind == _MODEL else kind if kind in _KINDS else "CHAIN",
         "input.value": found.input,
+        "output.value": found.output,
+        "gen_ai.request.model": found.model or found.provided_model_name,
+        "langfuse.observation.usage_details": found.usage_details,
         "metadata": parsed(found.metadata),
         "session.id": found.session_id,
     }

@@ -2,33 +2,80 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Final
 
-from concord.trace.attributes import EDGE_KIND, EdgeKind
-from concord.trace.otlp import Span, TeamReading, to_step
-from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
+from pydantic import JsonValue
+
+from concord.trace.attributes import (
+    CONTEXT,
+    EDGE_KIND,
+    FINISH_REASON,
+    MODEL_INPUT,
+    RESPONSE_TEXT,
+    TOOL_ARGUMENTS,
+    TOOL_RESULT,
+    EdgeKind,
+)
+from concord.trace.otlp import Act, Span, TeamReading, genai, to_step
+from concord.trace.otlp.content import UNKNOWN, Content
+from concord.trace.step import MAX_VALUE_LENGTH, AgentInvocation, CallType, InteractionStep, StepAction
 from concord.wire.roster import UNKNOWN_AGENT
 from concord_evaluator.formats.activations import Activation, agent_id
 
+_OPERATIONS: Final = {Act.TOOL: "execute_tool", Act.MODEL: "chat"}
+
 
 def as_read(span: Span, reading: TeamReading) -> Span:
-    """The span with the outcome that its mapping read from it."""
+    """The span with the outcome that its mapping read from it, and as the use of a tool or a model if that says so."""
     read = reading.spans.get(span.span_id)
-    return span if read is None or read.failed == span.failed else replace(span, failed=read.failed)
+    if read is None:
+        return span
+    told = span if read.failed == span.failed else replace(span, failed=read.failed)
+    known = genai.TOOL_OPERATIONS if read.act is Act.TOOL else genai.MODEL_OPERATIONS
+    if read.act not in _OPERATIONS or told.operation in known:
+        return told
+    return replace(told, attributes={**told.attributes, genai.GENAI_OPERATION[0]: _OPERATIONS[read.act]})
 
 
-def steps_of(span: Span, activation: Activation | None) -> Iterator[tuple[str, InteractionStep]]:
-    """The steps of a span, each with its reporter: a call by each agent that asked, otherwise work or a tool's use."""
+def steps_of(span: Span, activation: Activation | None, said: Content) -> Iterator[tuple[str, InteractionStep]]:
+    """The steps of a span, each with its reporter: a call by each agent that asked, otherwise work or a tool's use.
+
+    `said`: the content of the span or, of the first span of an agent's work, of all of that work.
+    """
     step = to_step(span)
     if activation is None:
-        yield UNKNOWN_AGENT, work_step(step)
+        yield UNKNOWN_AGENT, _with_texts(work_step(step), said)
         return
     head = activation.head.span_id == span.span_id
     asked_by = [(caller.agent, kind) for caller, kind in activation.asked_by if caller.agent != activation.agent]
     if not head or not asked_by:
-        yield activation.agent, work_step(step)
+        yield activation.agent, _with_texts(work_step(step), said)
         return
     for number, (caller, kind) in enumerate(asked_by):
-        yield caller, call_step(step, activation.agent, kind, f"-{number}" if number else "")
+        yield caller, _with_texts(call_step(step, activation.agent, kind, f"-{number}" if number else ""), said)
+
+
+def _with_texts(step: InteractionStep, said: Content) -> InteractionStep:
+    """The step with what was said in it. A tool whose result states an error has failed."""
+    action, attributes = step.step_action, dict(step.additional_attributes)
+    # Unknown messages equal no others.
+    before: JsonValue = int(step.step_id[:12], 16) if said.before == UNKNOWN else said.before
+    asked: dict[str, JsonValue] = {CONTEXT: before} if before else {}
+    is_model = attributes.get(genai.GENAI_OPERATION[0]) in genai.MODEL_OPERATIONS
+    if action is not None and action.tool_invocation is not None and step.kind is CallType.TOOL:
+        parameters = {(MODEL_INPUT if is_model else TOOL_ARGUMENTS): said.input, **asked} if said.input else None
+        action = StepAction(tool_invocation=action.tool_invocation.model_copy(update={"parameters": parameters}))
+    elif action is not None and action.agent_invocation is not None:
+        requests = {"text": said.input, **asked} if said.input else None
+        action = StepAction(agent_invocation=action.agent_invocation.model_copy(update={"requests": requests}))
+    is_tool = step.kind is CallType.TOOL and not is_model
+    told = {
+        TOOL_RESULT if is_tool else RESPONSE_TEXT: said.output,
+        FINISH_REASON: said.finish if is_model else "",
+        "error": "" if "error" in attributes else said.error if is_tool else "",
+    }
+    attributes |= {name: text[:MAX_VALUE_LENGTH] for name, text in told.items() if text}
+    return step.model_copy(update={"step_action": action, "additional_attributes": attributes})
 
 
 def work_step(step: InteractionStep) -> InteractionStep:
@@ -49,7 +96,8 @@ def call_step(step: InteractionStep, callee: str, kind: EdgeKind, suffix: str = 
     return step.model_copy(update={**changes, "step_id": step.step_id + suffix})
 
 
-def message_step(head: Span, heard_by: str) -> InteractionStep:
+def message_step(head: Span, heard_by: str, said: str = "") -> InteractionStep:
     """A message of a conversation, at the end of its speaker's work, as one of its members heard it."""
     step = to_step(replace(head, start_ns=head.end_ns, failed=False, attributes={}))
-    return call_step(step, heard_by, EdgeKind.CONVERSATION, f"-{agent_id(heard_by)[:40]}")
+    message = call_step(step, heard_by, EdgeKind.CONVERSATION, f"-{agent_id(heard_by)[:40]}")
+    return _with_texts(message, Content(input=said, before=UNKNOWN if said else 0))

@@ -6,6 +6,7 @@ from typing import Final
 
 from concord.trace.attributes import EdgeKind
 from concord.trace.otlp import Act, Reading, SpanTree, TeamReading, check_ids, without_internals
+from concord.trace.otlp.content import content_of
 from concord.trace.report import Channel
 from concord_evaluator.formats.activations import find_activations
 from concord_evaluator.formats.source import Source, UnrecognisedError
@@ -17,6 +18,7 @@ from concord_evaluator.formats.span_recordings import (
     usable_recordings,
 )
 from concord_evaluator.formats.span_steps import as_read, message_step, steps_of
+from concord_evaluator.formats.span_texts import SpanTexts
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built
 
 DOCS: Final = "docs/frameworks.md"
@@ -70,19 +72,24 @@ def _take(builder: TraceBuilder, recording: Recording, source: Source, channel: 
     reading = recording.reading if recording.reading.spans else _services(tree)
     activations = find_activations(tree, reading, order)
     lines = {each.span.span_id: each.line for each in recording.spans}
+    texts = SpanTexts(tree, reading, activations)
+    builder.task, builder.answer = texts.task, texts.answer
     for agent in sorted({agent for members in activations.conversations for agent in members}):
         builder.declare(agent)
     for span in without_internals(each.span for each in recording.spans):
         with source.record(lines[span.span_id]):
             activation = activations.of_span[span.span_id]
-            steps = list(steps_of(as_read(span, reading), activation))
+            head = activation is not None and activation.head.span_id == span.span_id
+            said = texts.of_heads[span.span_id] if head else content_of(span)
+            steps = list(steps_of(as_read(span, reading), activation, said))
             if activation is not None:
                 builder.declare(activation.agent)
             for reporter, step in steps:
                 builder.add(step, reporter, channel=channel)
     for edge in activations.edges():
         if edge.kind is EdgeKind.CONVERSATION:
-            builder.add(message_step(edge.head, edge.callee), edge.caller, channel=channel)
+            message = texts.of_heads[edge.head.span_id].output
+            builder.add(message_step(edge.head, edge.callee, message), edge.caller, channel=channel)
 
 
 def _services(tree: SpanTree) -> TeamReading:

@@ -2,7 +2,7 @@
 
 import json
 from base64 import b64decode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -12,6 +12,7 @@ from typing import Final
 from pydantic import JsonValue, ValidationError
 
 from concord.trace.otlp import AttributeValue, Span, as_attribute
+from concord.trace.otlp.content import Event, is_content, with_content
 from concord.trace.otlp.genai import ATTRIBUTES, METADATA
 from concord.trace.report import Channel
 from concord_evaluator.formats.format import TraceFormat
@@ -94,8 +95,8 @@ def nanoseconds(moment: datetime | None) -> int:
     return (known - _EPOCH) // timedelta(microseconds=1) * 1000
 
 
-def known_attributes(written: Mapping[str, JsonValue]) -> dict[str, AttributeValue]:
-    """The attributes that conventions read, structured values as JSON.
+def known_attributes(written: Mapping[str, JsonValue], events: Iterable[Event] = ()) -> dict[str, AttributeValue]:
+    """The attributes that conventions read, structured values as JSON, and what was said, also in `events`.
 
     Stores split an object into attributes with dots in their names, or join such attributes to an object.
     """
@@ -105,7 +106,8 @@ def known_attributes(written: Mapping[str, JsonValue]) -> dict[str, AttributeVal
         parts = {name.removeprefix(f"{key}."): value for name, value in flat.items() if name.startswith(f"{key}.")}
         if parts and key not in whole:
             whole[key] = parts
-    return {key: as_attribute(value) for key, value in whole.items()}
+    known = {key: as_attribute(value) for key, value in whole.items()}
+    return with_content(known, {key: value for key, value in flat.items() if is_content(key)}, events)
 
 
 def _flattened(written: Mapping[str, JsonValue], prefix: str = "") -> dict[str, JsonValue]:
@@ -113,7 +115,7 @@ def _flattened(written: Mapping[str, JsonValue], prefix: str = "") -> dict[str, 
     flat: dict[str, JsonValue] = {}
     for key, value in written.items():
         name = f"{prefix}{key}"
-        if isinstance(value, dict) and name not in ATTRIBUTES:
+        if isinstance(value, dict) and name not in ATTRIBUTES and not is_content(name):
             flat.update(_flattened(value, f"{name}."))
         else:
             flat[name] = value

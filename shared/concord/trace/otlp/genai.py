@@ -17,11 +17,30 @@ TOOL_NAME: Final = ("gen_ai.tool.name", "tool.name")
 ENTITY_NAME: Final = ("traceloop.entity.name",)
 """OpenLLMetry's name for the span's subject."""
 TOOL_ARGUMENTS: Final = ("gen_ai.tool.call.arguments", "tool.parameters")
-MODEL: Final = ("gen_ai.request.model", "gen_ai.response.model", "llm.model_name")
-INPUT: Final = ("gen_ai.input.messages", "gen_ai.prompt", "input.value", "traceloop.entity.input")
-INPUT_TOKENS: Final = ("gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt")
-OUTPUT_TOKENS: Final = ("gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion")
+MODEL: Final = (
+    "gen_ai.request.model",
+    "gen_ai.response.model",
+    "llm.model_name",
+    "langfuse.observation.model.name",
+    "ai.model.id",
+)
+INPUT_TOKENS: Final = (
+    "gen_ai.usage.input_tokens",
+    "gen_ai.usage.prompt_tokens",
+    "llm.token_count.prompt",
+    "ai.usage.promptTokens",
+    "ai.usage.inputTokens",
+)
+OUTPUT_TOKENS: Final = (
+    "gen_ai.usage.output_tokens",
+    "gen_ai.usage.completion_tokens",
+    "llm.token_count.completion",
+    "ai.usage.completionTokens",
+    "ai.usage.outputTokens",
+)
 ERROR_TYPE: Final = ("error.type", "exception.type")
+CONTENT: Final = "concord.content"
+"""Concord's own: what was said in the span (see `concord.trace.otlp.content`)."""
 RETRY_OF: Final = ("retry_of",)
 """Concord's own: the span id of the attempt that a span repeats."""
 EFFECT_KIND: Final = f"concord.{effects.KIND}"
@@ -120,12 +139,20 @@ ATTRIBUTES: Final = (
     _TEAM_ATTRIBUTES
     | _METADATA_ENTRIES
     | frozenset(
-        OPERATION + AGENT_NAME + TOOL_NAME + ENTITY_NAME + TOOL_ARGUMENTS + MODEL + INPUT + INPUT_TOKENS + OUTPUT_TOKENS
+        OPERATION
+        + AGENT_NAME
+        + TOOL_NAME
+        + ENTITY_NAME
+        + TOOL_ARGUMENTS
+        + MODEL
+        + (CONTENT,)
+        + INPUT_TOKENS
+        + OUTPUT_TOKENS
     )
     | frozenset(
         LANGFUSE_TYPE + LANGFUSE_LEVEL + MLFLOW_TYPE + DESTINATION_TYPE + MESSAGE_TYPE + SPEAKER_CANDIDATES + PATH
     )
     | frozenset(EFFECTS)
-    | frozenset(ERROR_TYPE + RETRY_OF + OPENINFERENCE_KIND + OPENLLMETRY_KIND + GENAI_OPERATION)
+    | frozenset((CONTENT, *ERROR_TYPE, *RETRY_OF, *OPENINFERENCE_KIND, *OPENLLMETRY_KIND, *GENAI_OPERATION))
 )
 """All attributes that are read. Others may be large, or contain a URL with a token."""

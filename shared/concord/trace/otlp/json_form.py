@@ -9,6 +9,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, JsonValue
 from pydantic.alias_generators import to_camel
 
+from concord.trace.otlp.content import Event, is_content, with_content
 from concord.trace.otlp.genai import ATTRIBUTES, DESTINATION, SERVICE_NAME, URL
 from concord.trace.otlp.spans import AttributeValue, Span, destination
 
@@ -189,7 +190,11 @@ def _read(span: _Span, scope: str, service: str) -> Span:
         client=client,
         failed=status.code in _ERROR_CODES,
         message=status.message or "",
-        attributes=_exception(span.events or ()) | _known(attributes),
+        attributes=with_content(
+            _exception(span.events or ()) | _known(attributes),
+            {each.key: each.plain() for each in attributes if is_content(each.key)},
+            _events(span.events or ()),
+        ),
         address=destination(_known(attributes, DESTINATION)) if client else "",
     )
 
@@ -206,6 +211,12 @@ def _id(written: str | None, size: int) -> str:
 def _exception(events: Iterable[_Event]) -> dict[str, AttributeValue]:
     """The attributes of the first exception of a span."""
     return next((_known(event.attributes or ()) for event in events if event.name == "exception"), {})
+
+
+def _events(events: Iterable[_Event]) -> Iterator[Event]:
+    for event in events:
+        if event.name and event.name.startswith("gen_ai."):
+            yield event.name, {each.key: each.plain() for each in event.attributes or ()}
 
 
 def _known(attributes: Iterable[_KeyValue], names: Set[str] = ATTRIBUTES) -> dict[str, AttributeValue]:

@@ -8,6 +8,7 @@ from pydantic import ValidationError
 
 from concord.trace.attributes import AGENT_NAME, RETRY_OF
 from concord.trace.otlp import genai
+from concord.trace.otlp.content import content_of
 from concord.trace.otlp.spans import Span
 from concord.trace.step import InteractionStep
 
@@ -67,7 +68,7 @@ def _written(span: Span, agent_name: str) -> dict[str, Any]:
 
 def _call(span: Span) -> dict[str, Any]:
     invocation: dict[str, Any] = {"agent_name": span.callee}
-    if asked := span.text(genai.INPUT):
+    if asked := content_of(span).input:
         invocation["requests"] = {"input": asked[:MAX_TEXT]}
     return {"agent_invocation": invocation}
 

@@ -13,7 +13,6 @@ from dataclasses import replace
 from itertools import count, takewhile
 from typing import Final
 
-from concord.trace.otlp import genai
 from concord.trace.otlp.mapping import MAX_TEXT
 from concord.trace.otlp.spans import AttributeValue, Span
 from concord.trace.step import StepFacts
@@ -29,9 +28,6 @@ _PIECE: Final = 8000
 MAX_PIECES: Final = 32
 """The limit of pieces of a span's JSON, of 8000 characters each. Of a longer span, only the step is stored."""
 
-_PROSE: Final = frozenset(genai.INPUT)
-"""Attributes that are quoted and never parsed, so they may be truncated."""
-
 
 def as_attributes(span: Span) -> dict[str, str]:
     """The span in attributes of a step: JSON in pieces; empty for a span that is too long.
@@ -39,8 +35,7 @@ def as_attributes(span: Span) -> dict[str, str]:
     The batch of the step is redacted later, when a secret in two pieces would not be found any more.
     """
     facts = [span.name, span.scope, span.service, span.start_ns, span.end_ns, span.client, span.failed]
-    known = {name: _stored(name, value) for name, value in span.attributes.items()}
-    text = json.dumps([*facts, span.message[:MAX_TEXT], span.address, known], separators=(",", ":"))
+    text = json.dumps([*facts, span.message[:MAX_TEXT], span.address, dict(span.attributes)], separators=(",", ":"))
     if len(text) > _PIECE:
         text = redact(text.encode()).decode()
     return _in_pieces(STORED, text)
@@ -109,7 +104,3 @@ def _known(written: object) -> Mapping[str, AttributeValue]:
     if not isinstance(written, dict):
         return {}
     return {name: value for name, value in written.items() if isinstance(value, str | bool | int | float)}
-
-
-def _stored(name: str, value: AttributeValue) -> AttributeValue:
-    return value[:MAX_TEXT] if isinstance(value, str) and name in _PROSE else value

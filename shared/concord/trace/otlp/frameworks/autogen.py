@@ -1,12 +1,23 @@
 """AutoGen's own spans: agents in containers of a runtime, which publish each message to all members of a team."""
 
 import re
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterable, Iterator
+from typing import Final, NamedTuple
 
 from concord.trace.otlp import genai
+from concord.trace.otlp.content import content_of
 from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading
 from concord.trace.otlp.spans import Span
+
+
+class Delivered(NamedTuple):
+    """A message at its delivery (nanoseconds since 1970). `sender`: "" for a message from outside of the team."""
+
+    at_ns: int
+    sender: str
+    recipient: str
+    text: str
+
 
 _TEAM_ID: Final = re.compile(r"(.+?)_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -43,6 +54,21 @@ def _requests(tree: SpanTree, orchestrator: Span) -> Iterator[tuple[str, Reading
         asked = _TEAM_ID.match(each.text(genai.DESTINATION_TYPE))
         if asked and each.text(genai.MESSAGE_TYPE) == _REQUEST:
             yield each.span_id, Reading(Act.WORK, asks=asked[1], failed=each.failed)
+
+
+def messages_of(spans: Iterable[Span]) -> list[Delivered]:
+    """The messages that members of a team sent each other and their manager, by the start of their delivery."""
+    found = [
+        Delivered(span.start_ns, _member(span.text(genai.SENDER)), _member(span.text(genai.RECIPIENT)), said)
+        for span in spans
+        if span.scope.startswith(_SCOPE) and (said := content_of(span).input)
+    ]
+    return sorted(each for each in found if each.recipient)
+
+
+def _member(runtime_name: str) -> str:
+    named = _TEAM_ID.fullmatch(runtime_name)
+    return named[1] if named else ""
 
 
 def team_of(span: Span) -> str:

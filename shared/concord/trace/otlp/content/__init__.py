@@ -1,0 +1,6 @@
+"""What was said in a span, in the conventions of all libraries that record it."""
+
+from concord.trace.otlp.content.content import NOTHING, UNKNOWN, Content, Event, content_of, with_content
+from concord.trace.otlp.content.names import is_content
+
+__all__ = ["NOTHING", "UNKNOWN", "Content", "Event", "content_of", "is_content", "with_content"]

@@ -1,0 +1,222 @@
+"""What was said in a span: read from the attributes and events of any convention, bounded, and kept as an attribute."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from hashlib import blake2b
+from typing import Final
+
+from pydantic import JsonValue
+
+from concord.trace.otlp.content import names
+from concord.trace.otlp.content.messages import Message, is_cut, messages_in, parsed, unflattened, written
+from concord.trace.otlp.genai import CONTENT
+from concord.trace.otlp.spans import AttributeValue, Span
+
+MAX_TEXT: Final = 8192
+"""Characters of a text that are kept: the size of a step's attribute."""
+
+_STATED_ERROR: Final = re.compile(
+    r"(?:Error(?: (?:invoking|executing|calling|running|in) .{0,80})?:|Traceback \(most recent call last\)|"
+    r"An error occurred while running the tool|ToolException)",
+    re.IGNORECASE,
+)
+
+UNKNOWN: Final = -1
+"""The number for messages that are not all known."""
+
+Event = tuple[str, Mapping[str, JsonValue]]
+"""The name of an event, and its attributes and body together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """The texts of a span; "" where it does not tell them.
+
+    `input`: what the agent or the model was asked, or the arguments of a tool. `output`: the answer, or the result.
+    `before`: a number for the messages before the input's, 0 for none: two inputs are equal only if these are, and not
+    `UNKNOWN`.
+    `finish`: why the model stopped. `error`: the error that a tool's result states.
+    """
+
+    input: str = ""
+    output: str = ""
+    before: int = 0
+    finish: str = ""
+    error: str = ""
+
+    def completed_by(self, other: "Content") -> "Content":
+        """This content, with what it lacks from another one."""
+        asked = self if self.input else other
+        return Content(
+            input=asked.input,
+            output=self.output or other.output,
+            before=asked.before,
+            finish=self.finish or other.finish,
+            error=self.error or other.error,
+        )
+
+
+NOTHING: Final = Content()
+
+
+def content_of(span: Span) -> Content:
+    """The content that `with_content` has kept in a span. What is not in its form counts as nothing."""
+    kept = span.attributes.get(CONTENT)
+    return NOTHING if kept is None else _kept(kept)
+
+
+def with_content(
+    known: dict[str, AttributeValue], told: Mapping[str, JsonValue], events: Iterable[Event] = ()
+) -> dict[str, AttributeValue]:
+    """The `known` attributes of a span, with the content that its attributes `told`, and events, have."""
+    known = _usage(told) | known
+    content = read_content(told, events)
+    kept = known.get(CONTENT)
+    if kept is not None:
+        content = _kept(kept).completed_by(content)
+    if content == NOTHING:
+        return known
+    facts = {name: value for name, value in asdict(content).items() if value}
+    return {**known, CONTENT: json.dumps(facts, ensure_ascii=False, separators=(",", ":"))}
+
+
+def _usage(told: Mapping[str, JsonValue]) -> dict[str, AttributeValue]:
+    """The tokens that a convention tells as one object, as attributes of their own."""
+    told_at_once = parsed(next((told[name] for name in names.USAGE if name in told), None))
+    if not isinstance(told_at_once, dict):
+        return {}
+    counts = {
+        name: next((value for key in keys if isinstance(value := told_at_once.get(key), int)), None)
+        for name, keys in names.USAGE_PARTS.items()
+    }
+    return {name: count for name, count in counts.items() if count is not None}
+
+
+def read_content(told: Mapping[str, JsonValue], events: Iterable[Event] = ()) -> Content:
+    """The content in a span's attributes `told`, and in its events."""
+    told = _with_events(told, events)
+    if not told:
+        return NOTHING
+    kinds = {str(parsed(told[name])).lower() for name in names.KIND if name in told}
+    tool, model = bool(kinds & names.TOOL_KINDS), bool(kinds & names.MODEL_KINDS)
+    if not model:
+        told = {name: value for name, value in told.items() if not name.startswith(names.OF_MODELS)}
+    written_out, written_in = _first(told, names.OUTPUT), _first(told, names.INPUT)
+    answers = messages_in(written_out)
+    unfinished = is_cut(written_out) and not tool and not (model and answers and answers[0].role)
+    output = "" if unfinished else _answer(answers, whole=model)
+    finish = _finish(told) or next((each.finish for each in answers if each.finish), "")
+    if tool:
+        error = output if any(each.failed for each in answers) or _STATED_ERROR.match(output) else ""
+        return Content(_arguments(written_in)[:MAX_TEXT], output, 0, finish, error)
+    asked = messages_in(written_in)
+    if is_cut(written_in):  # the last message is unknown
+        text, _ = _asked([each for each in asked if each.role == "user"], output, last_only=False)
+        return Content(text, output, UNKNOWN, finish)
+    text, before = _asked(asked, output, last_only=model)
+    return Content(text, output, before, finish)
+
+
+def _kept(kept: AttributeValue) -> Content:
+    facts = parsed(str(kept))
+    if not isinstance(facts, dict):
+        return NOTHING
+    texts = {name: facts.get(name) for name in ("input", "output", "finish", "error")}
+    before = facts.get("before")
+    return Content(
+        **{name: value[:MAX_TEXT] for name, value in texts.items() if isinstance(value, str)},
+        before=before if isinstance(before, int) and UNKNOWN <= before < 1 << 48 else 0,
+    )
+
+
+def _with_events(told: Mapping[str, JsonValue], events: Iterable[Event]) -> Mapping[str, JsonValue]:
+    """The attributes with the content of events in their place, unless the attributes tell it."""
+    asked: list[JsonValue] = []
+    answered: list[JsonValue] = []
+    details: dict[str, JsonValue] = {}
+    for name, fields in events:
+        if name in names.DETAIL_EVENTS:
+            details |= {key: value for key, value in fields.items() if names.is_content(key)}
+        elif name in names.MESSAGE_EVENTS:
+            asked.append(_of_event(names.MESSAGE_EVENTS[name], fields))
+        elif name == names.ANSWER_EVENT:
+            answered.append(_of_event("assistant", fields))
+    if asked:
+        details.setdefault("gen_ai.input.messages", asked)
+    if answered:
+        details.setdefault("gen_ai.output.messages", answered)
+    return {**details, **told} if details else told
+
+
+def _of_event(role: str, fields: Mapping[str, JsonValue]) -> JsonValue:
+    """The message of an event: its fields, or those of the JSON in which some exporters write them."""
+    inner = parsed(fields.get("gen_ai.event.content"))
+    fields = inner if isinstance(inner, dict) else fields
+    message = parsed(fields.get("message"))
+    own = message if isinstance(message, dict) else {} if message is None else {"content": message}
+    return {
+        **fields,
+        "role": role,
+        **({"content": parsed(fields["content"])} if "content" in fields else {}),
+        **own,
+        "message": None,
+    }
+
+
+def _first(told: Mapping[str, JsonValue], wanted: Sequence[str]) -> JsonValue:
+    for name in wanted:
+        value = unflattened(told, name) if name.endswith(".") else told.get(name)
+        if value not in (None, "", "{}", "[]", [], {}):
+            return value
+    return None
+
+
+def _finish(told: Mapping[str, JsonValue]) -> str:
+    reasons = parsed(next((told[name] for name in names.FINISH if told.get(name)), None))
+    return ", ".join(map(str, reasons)) if isinstance(reasons, list) else "" if reasons is None else str(reasons)
+
+
+def _arguments(value: JsonValue) -> str:
+    """The arguments of a tool, without what libraries wrap around them."""
+    found = parsed(value)
+    while isinstance(found, dict):
+        inner = found.get("input_str", found.get("kwargs" if not found.get("args", True) else "inputs"))
+        if inner is None or found.keys() - {"input_str", "inputs", "args", "kwargs", *_BESIDE_ARGUMENTS}:
+            break
+        found = parsed(inner)
+    return found if isinstance(found, str) else written(found)
+
+
+_BESIDE_ARGUMENTS: Final = frozenset({"tags", "metadata", "sanitize_inputs_outputs", "run_id", "name"})
+
+
+def _answer(messages: Sequence[Message], *, whole: bool) -> str:
+    """What was answered: all messages if `whole`, else the last one, since an agent's output may repeat its input."""
+    said = [each for each in messages if each.text and each.role != "system"]
+    if whole:
+        return "\n".join(each.text for each in said)[:MAX_TEXT]
+    return said[-1].text[:MAX_TEXT] if said and (said[-1].role != "user" or len(said) > 1) else ""
+
+
+def _asked(messages: Sequence[Message], output: str, *, last_only: bool) -> tuple[str, int]:
+    """What was asked: the last message of the user, and what another agent or a tool said after it.
+
+    Messages that end with the output are the whole conversation, of which the output is no part of the request.
+    """
+    spoken = [each for each in messages if each.text and each.role != "system"]
+    if not spoken:
+        return "", 0
+    last = len(spoken) - 1
+    user = next((at for at in range(last, -1, -1) if spoken[at].role == "user"), last)
+    if spoken[last].role == "assistant" and spoken[last].text[:MAX_TEXT] == output:
+        last = user
+    first = last if last_only else user
+    shown = [spoken[first], spoken[last]] if first != last else [spoken[last]]
+    earlier = [f"{each.role}:{each.text}" for each in spoken[:last]]
+    return "\n\n".join(each.text for each in shown)[:MAX_TEXT], _number(earlier) if earlier else 0
+
+
+def _number(texts: Sequence[str]) -> int:
+    return int.from_bytes(blake2b("\0".join(texts).encode(errors="replace"), digest_size=6).digest())
