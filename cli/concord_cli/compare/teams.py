@@ -79,7 +79,8 @@ class Team:
 def read_teams(results: Sequence[Path], references: Sequence[Path] = ()) -> list[Team]:
     """A team for each results file, named after the file. `references`: the files of the sample agent.
 
-    Raises UsageError, also if the scores are of different kinds; AssessmentError for a team without a score.
+    Raises UsageError, also if the scores are of different kinds or a row has planted faults; AssessmentError for a team
+    without a score.
     """
     paths = [*results, *references]
     if len({path.resolve() for path in paths}) < len(paths):
@@ -87,6 +88,8 @@ def read_teams(results: Sequence[Path], references: Sequence[Path] = ()) -> list
     stems = [shortened(path.stem, MAX_NAME) for path in paths]
     names = stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
     rows = {path: read_rows(path) for path in paths}
+    if harmed := [str(path) for path, of_file in rows.items() if any(row.detail.planted_faults for row in of_file)]:
+        raise UsageError(f"rows with planted faults are never ranked: {', '.join(harmed)}")
     kind = _common_kind(rows)
     return [
         _team(name, path, rows[path], kind, reference=number >= len(results))

@@ -40,6 +40,8 @@ def plan_faults(contents: Contents, scenario_folders: Sequence[Path]) -> Iterato
         yield "plan.json: its roster differs from the request's participants"
     if list(map(_of_request, plan.trials)) != list(map(_of_request, work.trials)):
         yield "plan.json: its trials differ from the trials that the request asks for"
+    if plan.planted_faults != len(request.config.faults):
+        yield "plan.json: it counts other planted faults than the request has"
     if plan.seat_containers is not None:
         urls = frozenset(entry.url for entry in plan.roster)
         if StartedContainers(urls=urls, containers=plan.seat_containers).around(plan) is None:

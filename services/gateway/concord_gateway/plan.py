@@ -11,6 +11,7 @@ from concord.a2a import CardSummary
 from concord.assessment import AssessmentPlan, AssessmentRequest, Mode, TaskSpec
 from concord.assessment.request import Exchange
 from concord.assessment.result_row import InfrastructureFailure
+from concord.known_keys import did_you_mean
 from concord.trust.proxy_urls import proxy_url
 from concord.trust.urls import PeerUrls, UrlRefusedError, check_form, lies_under
 from concord.wire.extensions import ASSIGNMENT_URI, CALLS_URI, TRACEABILITY_URI
@@ -33,14 +34,18 @@ async def make_plan(
 
     Raises NoParticipantError if participants cannot be reached, unless `allow_missing` is set and the participants that
     receive the tasks and give the answers can be reached. Raises NotAnAssessmentError for calls that the gateway cannot
-    observe.
+    observe, and for faults that no trial would have.
     """
     contacts = Contacts()
     if work.trials and request.mode is Mode.LIVE:
         urls = {name: str(url) for name, url in request.participants.items()}
         contacts = await contact(urls, progress, participants.peer_urls)
     exchange = decided_exchange(contacts.cards, observed=participants.proxy_base is not None)
+    if request.config.faults:
+        exchange = Exchange.ROUNDS
     tasks = [with_exchange(task, exchange) for task in work.tasks]
+    if request.config.faults and _by_calls(tasks):
+        raise NotAnAssessmentError("`faults` are planted in the messages of teams in rounds, and `exchange` is calls")
     if participants.proxy_base is None and _by_calls(tasks):
         raise NotAnAssessmentError(
             "`exchange` is calls, which this gateway cannot observe: CONCORD_OBSERVE is off, or participants have no "
@@ -58,9 +63,11 @@ async def make_plan(
         trials=work.trials,
         missing=sorted(missing),
         task_secret=task_secret.hex() if any(task.family is not None for task in work.tasks) else None,
+        planted_faults=len(request.config.faults),
         observed=participants.proxy_base is not None and request.mode is Mode.LIVE,
     )
     _check(plan, missing)
+    _check_faults(plan)
     return plan, [
         InfrastructureFailure(trial_id=None, stage="contact", message=f"could not be reached: {missing[name]}")
         for name in sorted(missing)
@@ -98,6 +105,20 @@ def _check(plan: AssessmentPlan, missing: Mapping[str, str]) -> None:
     needed = {name for task in plan.tasks for name in task.answer_from or plan.config.answer_from or asked}
     if missing and (not plan.config.allow_missing or not asked or needed & missing.keys()):
         raise NoParticipantError("; ".join(missing[name] for name in sorted(missing)))
+
+
+def _check_faults(plan: AssessmentPlan) -> None:
+    """Raises NotAnAssessmentError for faults that no trial of the plan would have."""
+    if not plan.config.faults or not plan.trials:
+        return
+    teams = [task for task in plan.tasks if task.family is not None]
+    if not teams:
+        raise NotAnAssessmentError("`faults` are planted in team tasks (`suite`), of which there are none")
+    seats = {seat.id for task in teams for seat in plan.agents(task.id)}
+    named = {seat for fault in plan.config.faults for seat in fault.seats}
+    if strangers := sorted(named - seats):
+        meant = ", ".join(f"{name!r}{did_you_mean(name, seats)}" for name in strangers)
+        raise NotAnAssessmentError(f"`faults` names no seat: {meant}")
 
 
 logger = logging.getLogger(__name__)

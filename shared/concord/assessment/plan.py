@@ -71,6 +71,8 @@ class AssessmentPlan(BaseModel):
     """The containers that Concord started, one for each seat; null where it did not start each of them."""
     prices: PriceList | None = None
     """Of models, for the cost. Null where nobody named any, as for recorded traces."""
+    planted_faults: Annotated[int, Field(ge=0)] = 0
+    """The faults that the config plants in the network of the seats: whoever ranks rows need not know which."""
     observed: bool = False
     """Whether participants reach each other through the gateway alone, so that a call it did not see is not a call."""
 

@@ -6,6 +6,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, HttpUrl, field_validator, model_validator
 
+from concord.assessment.faults import MAX_FAULTS, PlantedFault
 from concord.assessment.scorers import (
     MAX_TARGETS,
     NEED_TARGET,
@@ -240,6 +241,8 @@ class AssessmentConfig(BaseModel):
     max_rounds: Annotated[int, Field(ge=1, le=MAX_ROUNDS)] | None = None
     """`topology`, `difficulty`, `exchange` and `max_rounds` replace the values of a manifest or of a family's task."""
     controls: Annotated[list[Control], BeforeValidator(_listed), Field(max_length=len(Control))] = []
+    faults: Annotated[list[PlantedFault], Field(max_length=MAX_FAULTS)] = []
+    """Of the network between the seats of teams that exchange messages in rounds. The row is then never ranked."""
     num_runs: Annotated[int, Field(ge=1, le=100)] = 1
     num_instances: Annotated[int, Field(ge=1, le=MAX_TRIALS)] | None = None
     """The number of trials of all shards together; by default, one per task and run."""

@@ -237,6 +237,8 @@ class Detail(Record):
     """Null in older rows."""
     seat_containers: SeatContainers | None = None
     """The containers that Concord started for the seats; null where it did not, and the seats are not isolated."""
+    planted_faults: int = 0
+    """The faults that the request planted in the network of the seats. A row with any is never ranked."""
     task_secret_sha256: str | None = None
     """The commitment to the secret that families generated the tasks from; null without such tasks."""
     bundle_sha256: str | None = None

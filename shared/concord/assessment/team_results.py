@@ -34,6 +34,7 @@ class PartFailure(TeamRecord):
     cause: Literal[
         "not_sent",
         "misdirected",
+        "undelivered",
         "not_passed_on",
         "changed",
         "contradicted",

@@ -34,6 +34,7 @@ class CauseKind(StrEnum):
 
     NOT_SENT = "not_sent"
     MISDIRECTED = "misdirected"
+    UNDELIVERED = "undelivered"
     NOT_PASSED_ON = "not_passed_on"
     CHANGED = "changed"
     CONTRADICTED = "contradicted"
@@ -146,6 +147,8 @@ class UnknownKind(StrEnum):
     """What the team added: the starting agent may have reached its peers when it did the tasks alone."""
     NOT_ISOLATED = "not_isolated"
     """What the seats shared beside their messages."""
+    FAULTS_PLANTED = "faults_planted"
+    """How the team does in a network without the faults that the request planted."""
     STRUCTURE_ONLY = "structure_only"
     """Whether any task would be done: a given pattern was not played."""
 

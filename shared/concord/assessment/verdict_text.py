@@ -12,6 +12,7 @@ MAX_REASONED: Final = 3
 DEEDS: Final[Mapping[CauseKind, str]] = {
     CauseKind.NOT_SENT: "told nobody",
     CauseKind.MISDIRECTED: "told only seats that could not use",
+    CauseKind.UNDELIVERED: "had no connection that delivered",
     CauseKind.NOT_PASSED_ON: "was told and did not pass on",
     CauseKind.CHANGED: "changed, and told others something else",
     CauseKind.CONTRADICTED: "took back what it had told, and told something else",
@@ -54,6 +55,7 @@ _OF_TRIALS: Final = frozenset(
 REPAIRS: Final[Mapping[CauseKind, str]] = {
     CauseKind.NOT_SENT: "tell what its brief states to a seat that needs it or can pass it on",
     CauseKind.MISDIRECTED: "send what it knows to a seat that needs it or can pass it on, by that seat's name",
+    CauseKind.UNDELIVERED: "check the connection between them, or tell a seat that can pass it on",
     CauseKind.NOT_PASSED_ON: "pass on what it is told",
     CauseKind.CHANGED: "tell values as its brief states them, or as it was told",
     CauseKind.CONTRADICTED: "stay with the value that it told first, if its brief states that",
@@ -188,7 +190,7 @@ def _subject(cause: Cause) -> str:
     """The agents of a cause, or its part where no agent is to blame."""
     if cause.kind in (CauseKind.CRITERION, CauseKind.UNEXPLAINED):
         return f"{cause.part}:" if cause.part else ""
-    together = cause.kind in (CauseKind.DISAGREED, CauseKind.NEVER_ASKED)
+    together = cause.kind in (CauseKind.DISAGREED, CauseKind.NEVER_ASKED, CauseKind.UNDELIVERED)
     return (" and " if together else " or ").join(cause.agents) or "Nobody knows who"
 
 
@@ -237,5 +239,6 @@ _UNKNOWN: Final[Mapping[UnknownKind, str]] = {
     UnknownKind.TEAMWORK: "What the team added is not measured: nobody did the tasks alone",
     UnknownKind.NOT_ALONE: "What the team added is open: nothing shows that the starting agent was without its peers",
     UnknownKind.NOT_ISOLATED: "What the {n} seat{s} shared beside their messages is not proven",
+    UnknownKind.FAULTS_PLANTED: "How the team does without the {n} planted fault{s} is not measured: not to be ranked",
     UnknownKind.STRUCTURE_ONLY: "The pattern was given and not played, so only its structure is known",
 }

@@ -143,7 +143,7 @@ def test_the_outcome_is_one_word(make: Callable[[], ResultRow], outcome: str) ->
 def test_causes_come_first_and_those_left_out_are_counted() -> None:
     text = flat(worst_case())
 
-    assert "What cost points (3 of 65) 1.0 agent/1 " in text
+    assert "What cost points (3 of 70) 1.0 agent/1 " in text
     assert text.index("What cost points") < text.index("Not known (")
 
 

@@ -426,6 +426,15 @@ def test_scores_of_different_versions_or_bases_are_refused_with_those_of_each_fi
     assert f"{a}: version 3 on outcome; {b}: {described}; {c}: version 3 on outcome" in result.stderr
 
 
+def test_rows_with_planted_faults_are_never_ranked(tmp_path: Path) -> None:
+    sound = team()
+    harmed = sound.model_copy(update={"detail": sound.detail.model_copy(update={"planted_faults": 2})})
+    named = written(tmp_path, "harmed.json", harmed)
+    result = concord(written(tmp_path, "a.json", sound), named)
+    assert result.exit_code == 2
+    assert f"rows with planted faults are never ranked: {named}" in result.stderr
+
+
 def test_a_file_that_mixes_kinds_of_scores_is_refused(tmp_path: Path) -> None:
     ours = team()
     other = team(scoring=ours.detail.scoring.model_copy(update={"basis": "recorded"}))

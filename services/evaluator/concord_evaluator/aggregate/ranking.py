@@ -24,11 +24,12 @@ def ranking_kind(plan: AssessmentPlan, basis: Basis, *, complete: bool) -> Ranki
     found = [task.family for task in families if task.family is not None]
     whole = len(set(Counter(task.id for task in played).values())) == 1
     manifest = manifest_of({task.id: task for task in families}.values()) if len(families) == len(played) else None
-    published = manifest is not None and whole and plan.mode is Mode.LIVE
+    published = manifest is not None and whole and plan.mode is Mode.LIVE and not plan.planted_faults
+    tasks = manifest if manifest is not None and published else _tasks_text(plan, played)
     return RankingKind(
         version=SCORING_VERSION,
         basis=basis,
-        tasks=manifest if manifest is not None and published else _tasks_text(plan, played),
+        tasks=f"{tasks} with planted faults" if plan.planted_faults else tasks,
         published=published,
         tasks_sha256=None if plan.mode in _NO_TASKS else _digest(plan, played),
         seats=tuple(sorted({len(plan.agents(task.id)) for task in families})),

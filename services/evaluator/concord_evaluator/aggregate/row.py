@@ -135,6 +135,7 @@ def _detail(
         controls=controls,
         cost=cost_of(by_team, plan.prices),
         seat_containers=plan.seat_containers,
+        planted_faults=plan.planted_faults,
         task_secret_sha256=plan.task_commitment,
         assessment_results=_assessment_results(plan, verdicts),
         warnings=[*_contact_warnings(infrastructure), *_warnings(plan, trials)],

@@ -13,6 +13,8 @@ class Cause(StrEnum):
     that needed the fact."""
     MISDIRECTED = "misdirected"
     """A seat told only seats that neither needed the fact nor were on the way to one, or an unknown seat."""
+    UNDELIVERED = "undelivered"
+    """A seat told a neighbour, and their connection did not deliver it."""
     NOT_PASSED_ON = "not_passed_on"
     """A seat was told, and did not tell the next."""
     CHANGED = "changed"

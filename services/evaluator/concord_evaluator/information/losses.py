@@ -67,13 +67,19 @@ class Losses:
 
     @cached_property
     def tellers(self) -> Mapping[str, Mapping[str, set[str]]]:
-        """For each fact, the seats that received it, with the seats that sent it."""
+        """For each fact, the seats that received it, with the seats that sent it and did not have it from them."""
         found = defaultdict[str, defaultdict[str, set[str]]](lambda: defaultdict(set))
         for each in self.flow.messages:
             if each.message.delivered and each.message.receiver in self.flow.known:
                 for fact in each.facts & self.flow.known[each.message.sender].keys():
-                    found[fact][each.message.receiver].add(each.message.sender)
+                    if self._source(each.message.sender, fact) != each.message.receiver:
+                        found[fact][each.message.receiver].add(each.message.sender)
         return found
+
+    def _source(self, seat: str, fact: str) -> str | None:
+        """The seat from which another first had a fact; None if it was its own."""
+        step = self.flow.known[seat][fact].step_id
+        return None if step is None else self.by_step[step, seat].message.sender
 
     @cached_property
     def falsehoods(self) -> Falsehoods:
@@ -197,7 +203,7 @@ class _Search:
         if told and all(self._is_too_late(seat, each.message.time) for each in told):
             return self._too_late(seat, told[0], since)
         if undelivered := [each for each in told if not each.message.delivered]:
-            return Loss(Cause.MISDIRECTED, (seat,), undelivered[0].message.step_id)
+            return self._undelivered(undelivered)
         if false is not None:
             return self.losses.falsehoods.blame(false, need, is_lost=True)
         reached = {each.message.receiver for each in told}
@@ -214,6 +220,16 @@ class _Search:
         if arrival.time >= answered.end or self._is_too_late(seat, arrival.time):
             return self._on_its_way(need, seat)
         return Loss(Cause.NOT_PASSED_ON, (seat,), arrival.step_id)
+
+    def _undelivered(self, told: Sequence[Conveyed]) -> Loss:
+        """Why messages of a seat did not arrive: their connection failed, if all were to neighbours before the end."""
+        messages, neighbours = [each.message for each in told], self.losses.task.neighbours
+        first, answered = messages[0], self.losses.answered
+        if answered.in_rounds and all(
+            each.receiver in neighbours[each.sender] and each.time < answered.end for each in messages
+        ):
+            return Loss(Cause.UNDELIVERED, (first.sender, first.receiver), first.step_id)
+        return Loss(Cause.MISDIRECTED, (first.sender,), first.step_id)
 
     def _is_too_late(self, sender: str, time: int) -> bool:
         """Whether no message that a seat sends at that time can lead to the seat in time."""

@@ -21,10 +21,12 @@ from concord.wire.roster import RosterEntry
 from concord_gateway.drivers.driver import TrialContext
 from concord_gateway.drivers.live import MAX_ANSWER, outcome_of
 from concord_gateway.drivers.opening import open_channel, seat_alone
+from concord_gateway.rounds.message import Message
 from concord_gateway.rounds.reply import Reply, read_reply
 from concord_gateway.rounds.solo import answers_by_seat, as_text, solo_task
-from concord_gateway.rounds.state import Message, Rounds, Turn, default_rounds
+from concord_gateway.rounds.state import Rounds, Turn, default_rounds
 from concord_gateway.rounds.texts import turn_text
+from concord_gateway.rounds.wire import Wire
 
 SHORTEST_TURN_S: Final = 60.0
 """The default limit of a turn is a third of the trial's time that is left, and at least this (seconds)."""
@@ -61,6 +63,8 @@ async def drive_rounds(context: TrialContext) -> TrialOutcome:
         rounds = Rounds(solo_task(task, next(iter(seats))), max_rounds=1)
     else:
         rounds = Rounds(task, spec.max_rounds or default_rounds(task), silent=spec.control is Control.SILENT)
+        if spec.control is None:
+            rounds.wire = Wire(context.plan.config.faults, task.neighbours)
     started = time.monotonic()
     await _play(context, rounds, seats, started)
     return _outcome(context, task, rounds, time.monotonic() - started)
@@ -73,16 +77,17 @@ async def _play(context: TrialContext, rounds: Rounds, seats: dict[str, _Seat], 
             break
         rounds.begin()
         context.progress.note(f"round {rounds.round} of at most {rounds.max_rounds}")
-        texts = {name: turn_text(rounds, name) for name in seats}
+        asked = {name: seats[name] for name in rounds.asked}
+        texts = {name: turn_text(rounds, name) for name in asked}
         limits = [
             turn_limit_s(context.plan.config.turn_timeout_s, remaining_s, seat.was_late_after_s)
-            for seat in seats.values()
+            for seat in asked.values()
         ]
         turns = [
             _turn(context, seat, texts[name], rounds.round, limit_s)
-            for (name, seat), limit_s in zip(seats.items(), limits, strict=True)
+            for (name, seat), limit_s in zip(asked.items(), limits, strict=True)
         ]
-        replies = dict(zip(seats, await asyncio.gather(*turns), strict=True))
+        replies = dict(zip(asked, await asyncio.gather(*turns), strict=True))
         sent = len(rounds.messages)
         clock = StepClock()
         rounds.take(replies)
@@ -147,7 +152,7 @@ def _step(context: TrialContext, message: Message, seats: dict[str, _Seat], cloc
     return InteractionStep(
         step_id=new_step_id(),
         trace_id=context.trial.trace_id,
-        parent_step_id=seats[message.sender].step_id,
+        parent_step_id=seats[message.sender].step_id or None,
         call_type=CallType.AGENT,
         step_action=StepAction(
             agent_invocation=AgentInvocation(

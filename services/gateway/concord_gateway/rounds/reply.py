@@ -42,6 +42,10 @@ class Reply:
     """The text of the reply, which counts as the answer in the last round if there is no other."""
 
 
+NO_REPLY: Final = Reply((), None, readable=True, prose="")
+"""Neither a message nor an answer."""
+
+
 def read_reply(text: str, data: Sequence[JsonValue] = ()) -> Reply:
     """Reads a reply from its data parts, else from the JSON anywhere in its text, as a person would (`object_in`).
 

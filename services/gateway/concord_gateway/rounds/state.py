@@ -1,6 +1,6 @@
 """The state of a trial in rounds: its messages, their delivery, and the answers so far. No I/O."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Literal
@@ -8,20 +8,9 @@ from typing import Literal
 from pydantic import JsonValue
 
 from concord.suite import SuiteTask, distances
-from concord_gateway.rounds.reply import EVERYBODY, Reply, gives_nothing
-
-
-@dataclass(frozen=True, slots=True)
-class Message:
-    """A message from one seat to one other. `error` says why it was not delivered; None if it was."""
-
-    round: int
-    sender: str
-    receiver: str
-    text: str
-    error: str | None = None
-    cut_from: int | None = None
-    """The characters that it had, if the rest was cut off."""
+from concord_gateway.rounds.message import Message
+from concord_gateway.rounds.reply import EVERYBODY, NO_REPLY, Reply, gives_nothing
+from concord_gateway.rounds.wire import Wire
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +42,9 @@ class Rounds:
     answered_in: dict[str, int] = field(default_factory=dict)
     """The round of each seat's last answer."""
     messages: list[Message] = field(default_factory=list)
+    """As the wire carried them."""
     turns: list[Turn] = field(default_factory=list)
+    wire: Wire = field(default_factory=Wire)
     _notices: dict[str, list[str]] = field(default_factory=dict)
     _seen_by: dict[str, list[Message]] = field(default_factory=dict)
     """The messages that each seat wrote or was to receive."""
@@ -65,7 +56,12 @@ class Rounds:
         if self.round >= self.max_rounds:
             return True
         answered = all(seat in self.answers for seat in self.task.answerers)
-        return answered and not any(map(self._arriving, self.task.seats))
+        return answered and not self.wire.holds and not any(map(self._arriving, self.task.seats))
+
+    @property
+    def asked(self) -> list[str]:
+        """The seats whose agents are asked in this round."""
+        return [seat for seat in self.task.seats if not self.wire.replaces(self.round, seat)]
 
     def begin(self) -> None:
         """Begins the next round."""
@@ -91,18 +87,34 @@ class Rounds:
     def take(self, replies: Mapping[str, Reply | Turn]) -> None:
         """Takes the replies of the current round; a seat that did not reply has a turn that says so."""
         self._notices = {}
+        sent: list[Message] = []
+        inboxes = {seat: self.inbox(seat) for seat in self.task.seats}
         for seat in self.task.seats:
-            reply = replies[seat]
+            reply = replies.get(seat, NO_REPLY)
             if isinstance(reply, Turn):
                 self.turns.append(reply)
                 continue
+            reply = self.wire.replied(self.round, seat, reply, inboxes[seat])
             self.turns.append(Turn(self.round, seat, "replied" if reply.readable else "unreadable"))
             if not reply.readable:
                 self._notice(seat, "Your reply could not be read completely: it is not in the form given below.")
             for outgoing in reply.messages:
-                for name in self._receivers(seat, outgoing.to):
-                    self._send(seat, name, outgoing.text)
+                sent += [self._sent(seat, name, outgoing.text) for name in self._receivers(seat, outgoing.to)]
             self._answer(seat, reply)
+        self._carry(sent)
+
+    def _carry(self, sent: Sequence[Message]) -> None:
+        """Delivers messages as the wire carries them. Their senders see them as they sent them."""
+        carried = self.wire.carry(self.round, sent)
+        unchanged, own = {id(each) for each in carried}, {id(each) for each in sent}
+        for message in sent:
+            self._seen_by.setdefault(message.sender, []).append(message)
+            if id(message) in unchanged:
+                self._seen_by.setdefault(message.receiver, []).append(message)
+        for message in carried:
+            if id(message) not in own:
+                self._seen_by.setdefault(message.receiver, []).append(message)
+        self.messages += carried
 
     def _arriving(self, seat: str) -> bool:
         """Whether a message of this round is on its way to a seat."""
@@ -124,8 +136,8 @@ class Rounds:
             found |= dict.fromkeys(self.task.neighbours[seat]) if name == EVERYBODY else {name: None}
         return list(found)
 
-    def _send(self, sender: str, receiver: str, text: str) -> None:
-        error = None
+    def _sent(self, sender: str, receiver: str, text: str) -> Message:
+        error = self.wire.refusal(self.round, sender, receiver)
         if receiver not in self.task.neighbours:
             error = f"nobody is called {receiver[:64]!r}"
         elif receiver not in self.task.neighbours[sender]:
@@ -138,10 +150,7 @@ class Rounds:
         if error is None and len(text) > limit:
             self._notice(sender, f"Your message to {receiver} was cut off after {limit} characters.")
         cut_from = len(text) if len(text) > limit else None
-        message = Message(self.round, sender, receiver[:64], text[:limit], error, cut_from)
-        self.messages.append(message)
-        for seat in (sender, receiver):
-            self._seen_by.setdefault(seat, []).append(message)
+        return Message(self.round, sender, receiver[:64], text[:limit], error, cut_from)
 
     def _notice(self, seat: str, text: str) -> None:
         self._notices.setdefault(seat, []).append(text)

@@ -4,7 +4,8 @@ import json
 from collections.abc import Sequence
 from typing import Final
 
-from concord_gateway.rounds.state import Message, Rounds
+from concord_gateway.rounds.message import Message
+from concord_gateway.rounds.state import Rounds
 
 MAX_HISTORY: Final = 200_000
 """Characters of earlier messages in one text; the oldest are left out beyond."""

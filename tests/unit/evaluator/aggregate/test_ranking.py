@@ -69,6 +69,18 @@ OTHERS: dict[str, object] = {
 }
 
 
+def test_a_row_with_planted_faults_has_a_kind_of_its_own_that_is_not_published() -> None:
+    whole = plan({"suite": "quick"})
+    sound, harmed = (ranking_kind(each, "outcome", complete=True) for each in (whole, _harmed(whole)))
+    assert sound.published
+    assert not harmed.published
+    assert set(sound.differing(harmed)) == {"tasks", "published"}
+
+
+def _harmed(whole: AssessmentPlan) -> AssessmentPlan:
+    return whole.model_copy(update={"planted_faults": 1})
+
+
 @pytest.mark.parametrize("field", list(RankingKind.model_fields))
 def test_each_field_of_a_kind_changes_its_digest(field: str) -> None:
     first = kind({"suite": "quick"})
