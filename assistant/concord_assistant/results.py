@@ -31,12 +31,19 @@ class Score(Result):
 
     score: NonNegativeFloat
     max_score: NonNegativeFloat
+    score_high: NonNegativeFloat | None = None
+    """The score, had everything that is open been right; null if nothing is open."""
 
     @model_validator(mode="after")
     def _within_max(self) -> Self:
-        if self.score > self.max_score:
-            raise ValueError(f"score {self.score:g} exceeds max_score {self.max_score:g}")
+        if max(self.score, self.high) > self.max_score:
+            raise ValueError(f"score {max(self.score, self.high):g} exceeds max_score {self.max_score:g}")
         return self
+
+    @property
+    def high(self) -> float:
+        """The points, had everything that is open been right."""
+        return self.score if self.score_high is None else self.score_high
 
     @property
     def share(self) -> float:
@@ -54,7 +61,8 @@ class Scores(Result):
 class CriterionResult(Result):
     """The result of one criterion.
 
-    `score` is null if the criterion's check failed (`error` says why); such a criterion is in no sum.
+    `score` is null if the criterion's check failed (`error` says why): it is open, and counts 0 in the score, all its
+    points in `score_high`, and all of them in `max_score`.
     """
 
     criterion_id: str
@@ -62,6 +70,8 @@ class CriterionResult(Result):
     dimension: Dimension
     score: NonNegativeFloat | None
     max_score: PositiveInt
+    open: NonNegativeFloat = 0.0
+    """Points besides `score` that are open, because a text was not understood."""
     explanation: str
     method: Literal["programmatic", "model"]
     error: str | None = None
@@ -70,7 +80,12 @@ class CriterionResult(Result):
     @property
     def lost(self) -> float:
         """The points that the assistant did not get; 0 if the check failed."""
-        return 0.0 if self.score is None else max(0.0, self.max_score - self.score)
+        return 0.0 if self.score is None else max(0.0, self.max_score - self.score - self.open)
+
+    @property
+    def high(self) -> float:
+        """The points, had everything that is open been right."""
+        return float(self.max_score) if self.score is None else min(self.max_score, self.score + self.open)
 
 
 class ActionLogEntry(Result):

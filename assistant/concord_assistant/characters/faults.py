@@ -8,7 +8,7 @@ from typing import Final
 
 from concord_assistant.characters.brief import Brief, Fact
 from concord_assistant.characters.rule_based import mentions
-from concord_assistant.characters.stated_values import values_in
+from concord_assistant.meaning.values import values_in
 from concord_assistant.scenario.schema import CharacterProfile, ScenarioConfig
 
 SHARED_WORDS: Final = 8

@@ -12,14 +12,13 @@ from pydantic import AwareDatetime, TypeAdapter, ValidationError
 
 from concord_assistant.characters.brief import WORKDAYS, Appointment, Brief, Hours, Response, Rule, StatedCalendar
 from concord_assistant.characters.incoming import Incoming
+from concord_assistant.meaning.clauses import REPLY_PREFIX, own_lines
 
 _WEEK: Final = (*WORKDAYS, "saturday", "sunday")
 _MAX_DAYS: Final = 60
 """Days of an event that are compared with weekly hours."""
 
 _MOMENT: Final[TypeAdapter[datetime]] = TypeAdapter(AwareDatetime)
-_QUOTE_HEAD: Final = re.compile(r"^\s*(On .{5,200} wrote:|-{2,}\s*Original Message\s*-{2,})\s*$", re.IGNORECASE)
-_REPLY_PREFIX: Final = re.compile(r"^\s*(re|aw|antw|sv)\s*(\[\d+\])?\s*:", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +81,8 @@ def _phrase(phrase: str) -> re.Pattern[str]:
 
 def own_text(incoming: Incoming) -> str:
     """What the sender wrote in this message: without quoted messages, and without the subject of a reply."""
-    lines: list[str] = []
-    for line in incoming.text.splitlines():
-        if _QUOTE_HEAD.match(line):
-            break
-        if not line.lstrip().startswith(">"):
-            lines.append(line)
-    subject = "" if _REPLY_PREFIX.match(incoming.subject) else incoming.subject
-    return "\n".join((subject, *lines))
+    subject = "" if REPLY_PREFIX.match(incoming.subject) else incoming.subject
+    return f"{subject}\n{own_lines(incoming.text)}"
 
 
 def _invited(event: Any, calendar: StatedCalendar) -> Answer:  # noqa: ANN401 - JSON

@@ -2,13 +2,16 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Final, Generic, Literal, TypeVar
+from datetime import datetime
+from typing import Annotated, Any, Final, Generic, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, PositiveInt
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PositiveInt, model_validator
 
 from concord_assistant.evaluation.changes import changes_of_assistant
 from concord_assistant.evaluation.collateral import collateral_damage
 from concord_assistant.evaluation.states import COLLECTIONS, SENDING, Item, items_of, user_address
+from concord_assistant.meaning.clauses import REPLY_PREFIX
+from concord_assistant.meaning.saying import Judgement, Saying, judge_all
 from concord_assistant.scenario.evaluators import AgentBeatsEvalContext, EvalResult
 from concord_assistant.scenario.schema import AllowedChange, EvaluationCriterion
 from concord_assistant.scenario.selectors import RECIPIENTS, Condition, Where, contains, matches, recipients, same
@@ -35,6 +38,13 @@ class MessageParams(Params):
     cc: list[str] = []
     """Further addresses that may be among the recipients."""
     contains: list[str] = []
+    """Words that the text has."""
+    says: Annotated[list[Saying], Field(max_length=20)] = []
+    """What the text says. The latest message to these recipients that speaks of it counts."""
+    after: list[str] = []
+    """Addresses and numbers that had all written since the start when the message was sent."""
+    before: AwareDatetime | None = None
+    """The last time at which the message is in time."""
     where: Where = {}
     max_characters: PositiveInt = 2000
     """A longer text is not as asked: one with everything that the mailbox has would contain all texts."""
@@ -59,8 +69,16 @@ class ChatParams(Params):
     A list in `contains` is one fact in several wordings, one of which suffices.
     """
 
-    contains: Annotated[list[str | Annotated[list[str], Field(min_length=1)]], Field(min_length=1)]
+    contains: list[str | Annotated[list[str], Field(min_length=1)]] = []
+    says: Annotated[list[Saying], Field(max_length=20)] = []
+    """What the messages say. Of each, the latest message that speaks of it counts."""
     max_characters: PositiveInt = 2000
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> Self:
+        if not self.contains and not self.says:
+            raise ValueError("needs `contains` or `says`")
+        return self
 
 
 class StrangersParams(Params):
@@ -111,11 +129,12 @@ class _Case:
 
 @dataclass(frozen=True, slots=True)
 class _Verdict:
-    """The share of the points, from 0 to 1."""
+    """The share of the points, from 0 to 1, and that of points which are open."""
 
     share: float
     explanation: str
     details: dict[str, Any] | None = None
+    open: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,9 +187,9 @@ def evaluate_built_in(
     """
     built_in = _BUILT_IN[criterion.evaluator_id or ""]
     verdict = built_in.evaluate(_Case(context, allowed), built_in.params.model_validate(criterion.params))
-    return EvalResult(
-        round(verdict.share * criterion.max_score, 6), criterion.max_score, verdict.explanation, verdict.details
-    )
+    points, possible = round(verdict.share * criterion.max_score, 6), criterion.max_score
+    unclear = round(verdict.open * criterion.max_score, 6)
+    return EvalResult(points, possible, verdict.explanation, verdict.details, min(unclear, possible - points))
 
 
 def allowed_by(criteria: Sequence[EvaluationCriterion], own: frozenset[str] = frozenset()) -> list[AllowedChange]:
@@ -202,9 +221,12 @@ def _sent(modality: Literal["email", "sms"], text: str) -> _BuiltIn[MessageParam
             if (change.modality, change.operation) == (modality, "create")
         ]
         short = [item for item in sent if len(str(item.get(text) or "")) <= params.max_characters]
-        found = [item for item in short if matches(item, where)]
+        in_time = [item for item in short if _is_in_time(case, params, item)]
+        found = [item for item in in_time if matches(item, where)]
         to = ", ".join(params.to)
         if found:
+            if params.says:
+                return _read(found, text, params.says, f"The assistant wrote to {to}")
             return _Verdict(1.0, f"The assistant wrote to {to} as asked.", {"messages": _ids_of(found)})
         near = [item for item in sent if all(any(same(each, one) for each in recipients(item)) for one in params.to)]
         what = "but not as asked" if near else "no message"
@@ -216,6 +238,56 @@ def _sent(modality: Literal["email", "sms"], text: str) -> _BuiltIn[MessageParam
         yield AllowedChange(modality=modality, operation="create", where=where, max_count=params.max_count)
 
     return _BuiltIn(MessageParams, evaluate, allows)
+
+
+def _is_in_time(case: _Case, params: MessageParams, item: Item) -> bool:
+    """Whether a message was sent before the deadline, and after the first new message of each one waited for."""
+    if params.before is None and not params.after:
+        return True
+    sent_at = _sent_at(item)
+    if params.before is not None and sent_at >= params.before:
+        return False
+    arrived: dict[str, datetime] = {}
+    for modality in SENDING if params.after else ():
+        for other in case.items(modality, new=True):
+            sender = str(other.get("from_address") or other.get("from_number") or "").casefold()
+            arrived[sender] = min(_sent_at(other), arrived.get(sender, _sent_at(other)))
+    return all(arrived[each.casefold()] < sent_at if each.casefold() in arrived else False for each in params.after)
+
+
+def _sent_at(item: Item) -> datetime:
+    return datetime.fromisoformat(str(item["sent_at"]))
+
+
+def _read(items: Sequence[Item], text: str, sayings: Sequence[Saying], told: str) -> _Verdict:
+    """Whether messages together say all that they should. Of one thing, the latest that speaks of it counts."""
+    ordered = sorted(items, key=_sent_at) if len(items) > 1 else items
+    judged = _judged([_whole_text(item, text) for item in ordered], sayings)
+    details = {"messages": _ids_of(ordered), "understood": [f"{each.understood}: {each.why}" for each in judged]}
+    if wrong := next((each for each in judged if each.understood == "wrong"), None):
+        return _Verdict(0.0, f"{told}, but not as asked: {wrong.why}.", details)
+    if unclear := next((each for each in judged if each.understood == "not_understood"), None):
+        return _Verdict(0.0, f"{told}, but was not understood: {unclear.why}.", details, open=1.0)
+    return _Verdict(1.0, f"{told} as asked.", details)
+
+
+def _judged(texts: Sequence[str], sayings: Sequence[Saying]) -> list[Judgement]:
+    """What texts, in the order of their time, say together: a question once asked is asked."""
+    read = [judge_all(each, sayings) for each in texts]
+    return [_together(saying, [each[number] for each in read]) for number, saying in enumerate(sayings)]
+
+
+def _together(saying: Saying, judged: Sequence[Judgement]) -> Judgement:
+    if saying.act == "ask" and (asked := [each for each in judged if each.understood == "right"]):
+        return asked[0]
+    return next((each for each in reversed(judged) if not each.silent), judged[-1])
+
+
+def _whole_text(item: Item, text: str) -> str:
+    """A text with its subject, unless that is a reply's."""
+    subject = str(item.get("subject") or "")
+    body = str(item.get(text) or "")
+    return body if not subject or REPLY_PREFIX.match(subject) else f"{subject}\n\n{body}"
 
 
 def _item_exists(case: _Case, params: ItemParams) -> _Verdict:
@@ -247,12 +319,20 @@ def _told(case: _Case, params: ChatParams) -> _Verdict:
         for item in case.items("chat", new=True)
         if item.get("role") == "assistant" and len(_text_of(item)) <= params.max_characters
     ]
-    best = max(
-        ([fact for fact in params.contains if _states(_text_of(item), fact)] for item in said), key=len, default=[]
-    )
+    texts = [_text_of(item) for item in said]
+    best = max(([fact for fact in params.contains if _states(text, fact)] for text in texts), key=len, default=[])
     missing = [fact for fact in params.contains if fact not in best]
-    told = f"The assistant told its user {len(best)} of {len(params.contains)} facts in one message."
-    return _Verdict(len(best) / len(params.contains), told, {"missing": missing})
+    judged = _judged(texts, params.says) if texts else [Judgement("wrong", "there is no message")] * len(params.says)
+    unclear = sum(each.understood == "not_understood" for each in judged)
+    right = len(best) + sum(each.understood == "right" for each in judged)
+    facts = len(params.contains) + len(params.says)
+    together = " in one message" if not params.says else ""
+    told = f"The assistant told its user {right} of {facts} facts{together}"
+    told += f", and {unclear} in words that were not understood." if unclear else "."
+    details: dict[str, Any] = {"missing": missing}
+    if judged:
+        details["understood"] = [f"{each.understood}: {each.why}" for each in judged]
+    return _Verdict(right / facts, told, details, open=unclear / facts)
 
 
 def _states(text: str, fact: str | list[str]) -> bool:

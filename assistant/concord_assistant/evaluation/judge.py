@@ -265,7 +265,8 @@ def _lowered(criterion: EvaluationCriterion, by_code: EvalResult, verdict: Model
 def _scored(criterion: EvaluationCriterion, verdict: EvalResult) -> CriterionResult:
     """The evaluator's share of its own `max_score`, in the criterion's points."""
     points = min(verdict.score / verdict.max_score, 1.0) * criterion.max_score
-    return _result(criterion, points, verdict.explanation, verdict.details)
+    result = _result(criterion, points, verdict.explanation, verdict.details)
+    return result.model_copy(update={"open": verdict.open / verdict.max_score * criterion.max_score})
 
 
 def _required(
@@ -276,10 +277,12 @@ def _required(
     if unknown := [each.criterion_id for each in required if each.score is None]:
         return _erred(criterion, f"requires {', '.join(unknown)}, whose check failed")
     missed = [each.criterion_id for each in required if each.score == 0]
-    if not missed or not result.score:
+    if not missed or not (result.score or result.open):
         return result
     explanation = f"No points without {', '.join(missed)}. {result.explanation}"
-    return result.model_copy(update={"score": 0.0, "explanation": explanation})
+    if result.score is not None and all(each.open for each in required if each.score == 0):
+        return result.model_copy(update={"score": 0.0, "open": result.score + result.open, "explanation": explanation})
+    return result.model_copy(update={"score": 0.0, "open": 0.0, "explanation": explanation})
 
 
 def _result(

@@ -1,6 +1,6 @@
 """Scores from the results of criteria: by dimension, overall, and whether enough could be checked."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import fsum
 from typing import Final
 
@@ -11,17 +11,13 @@ MAX_ERRED: Final = 0.1
 
 
 def aggregate_scores(results: Sequence[CriterionResult]) -> Scores:
-    """The scores of the dimensions that have criteria, and their sum. Criteria whose check failed are in neither."""
+    """The scores of the dimensions that have criteria, and their sum. What is open counts 0."""
     dimensions = {
         dimension: _sum([result for result in results if result.dimension == dimension])
         for dimension in DIMENSIONS
         if any(result.dimension == dimension for result in results)
     }
-    overall = Score(
-        score=fsum(score.score for score in dimensions.values()),
-        max_score=fsum(score.max_score for score in dimensions.values()),
-    )
-    return Scores(overall=overall, dimensions=dimensions)
+    return Scores(overall=sum_of(dimensions.values()), dimensions=dimensions)
 
 
 def unjudged(results: Sequence[CriterionResult]) -> bool:
@@ -31,5 +27,11 @@ def unjudged(results: Sequence[CriterionResult]) -> bool:
 
 
 def _sum(results: Sequence[CriterionResult]) -> Score:
-    known = [(result.score, result.max_score) for result in results if result.score is not None]
-    return Score(score=fsum(score for score, _ in known), max_score=fsum(most for _, most in known))
+    return sum_of([Score(score=each.score or 0.0, max_score=each.max_score, score_high=each.high) for each in results])
+
+
+def sum_of(scores: Iterable[Score]) -> Score:
+    """The sum of scores."""
+    parts = list(scores)
+    low, high = fsum(each.score for each in parts), fsum(each.high for each in parts)
+    return Score(score=low, max_score=fsum(each.max_score for each in parts), score_high=high if high > low else None)

@@ -20,6 +20,8 @@ class EvalResult:
     max_score: float
     explanation: str
     details: dict[str, Any] | None = None
+    open: float = 0.0
+    """Points besides `score` that are open, because a text was not understood. Only built-in evaluators give them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from pydantic import JsonValue
 from concord.suite import Draw
 from concord_assistant.scenario.loader import Scenario
 from concord_assistant.scenario.schema import ScenarioConfig, Slot
+from concord_assistant.scenario.selectors import whole
 
 AS_WRITTEN: Final = 0
 """The seed of the scenario as its files have it."""
@@ -58,26 +59,9 @@ def filled(document: J, replacements: Mapping[str, str]) -> J:
 
 
 def occurrences_of(texts: Iterable[str]) -> re.Pattern[str]:
-    """Matches the texts as whole words; of two at one place, the longer one.
-
-    A number is whole if no digit follows its point, comma or colon: 48 is not in 48.50, and 9:30 is not in 9:30:15.
-    """
+    """Matches the texts as whole words; of two at one place, the longer one."""
     longest_first = sorted(set(texts), key=lambda text: (-len(text), text))
-    return re.compile("|".join(_whole(text) for text in longest_first))
-
-
-def _whole(text: str) -> str:
-    before = r"(?<!\w)" if _is_word(text[0]) else ""
-    after = r"(?!\w)" if _is_word(text[-1]) else ""
-    if text[0].isdigit():
-        before += r"(?<!\d[.,:])"
-    if text[-1].isdigit():
-        after += r"(?![.,:]\d)"
-    return before + re.escape(text) + after
-
-
-def _is_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
+    return re.compile("|".join(whole(text) for text in longest_first))
 
 
 def _filled(value: JsonValue, pattern: re.Pattern[str], replacements: Mapping[str, str]) -> JsonValue:

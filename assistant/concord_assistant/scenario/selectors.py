@@ -1,7 +1,9 @@
 """Selectors: conditions on the fields of the environment's items (emails, text messages, calendar events, …)."""
 
+import re
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from functools import lru_cache
 from typing import Annotated, Any, Final
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, StringConstraints, TypeAdapter, model_validator
@@ -25,7 +27,7 @@ class Condition(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     contains: list[str] | str | None = None
-    """Texts that the value contains, all of them."""
+    """Texts that the value contains as whole words, all of them."""
     any_of: list[Scalar] | None = None
     """Values, one of which the value equals."""
     only: list[Scalar] | None = None
@@ -60,8 +62,27 @@ def recipients(item: Mapping[str, Any]) -> list[str]:
 
 
 def contains(text: object, part: str) -> bool:
-    """Whether a text contains another one, apart from upper case and white space."""
-    return _plain(part) in _plain(text)
+    """Whether a text contains another one as whole words, apart from upper case and white space.
+
+    A number is whole: "January 127" and "27.50" do not contain "27".
+    """
+    wanted = _plain(part)
+    return not wanted or re.search(whole(wanted), _plain(text)) is not None
+
+
+@lru_cache(maxsize=4096)
+def whole(text: str) -> str:
+    """The pattern of a text as whole words.
+
+    A number is whole if no digit follows its point, comma or colon: 48 is not in 48.50, and 9:30 is not in 9:30:15.
+    """
+    before = r"(?<!\w)" if _is_word(text[0]) else ""
+    after = r"(?!\w)" if _is_word(text[-1]) else ""
+    if text[0].isdigit():
+        before += r"(?<!\d[.,:])"
+    if text[-1].isdigit():
+        after += r"(?![.,:]\d)"
+    return before + re.escape(text) + after
 
 
 def same(one: object, other: object) -> bool:
@@ -116,6 +137,10 @@ def _elements(value: Any) -> Iterator[Any]:  # noqa: ANN401 - JSON
             yield next((each[name] for name in _ADDRESS_FIELDS if name in each), each)
         else:
             yield each
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def _plain(value: object) -> str:

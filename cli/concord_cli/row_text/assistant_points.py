@@ -81,13 +81,13 @@ def _over_trials(scenario: str, of_trials: Sequence[CriterionResult]) -> Criteri
     first = of_trials[0]
     checked = [each for each in of_trials if each.score is not None]
     failed = [each for each in of_trials if each.score is None]
-    lost = [each for each in checked if each.lost > 0]
+    lost = [each for each in checked if (each.score or 0.0) < each.max_score]
     return CriterionPoints(
         scenario=scenario,
         name=first.name,
         dimension=first.dimension,
         by_model=any(each.method == "model" for each in of_trials),
-        points=_sum([Score(score=each.max_score - each.lost, max_score=each.max_score) for each in checked]),
+        points=_sum([Score(score=each.score or 0.0, max_score=each.max_score) for each in checked]),
         trials=len(of_trials),
         checked=len(checked),
         losing=len(lost),

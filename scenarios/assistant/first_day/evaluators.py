@@ -6,20 +6,6 @@ from typing import Any
 from concord_assistant.scenario.evaluators import AgentBeatsEvalContext, EvalResult
 
 
-async def proposed_free_time(context: AgentBeatsEvalContext, params: dict[str, Any]) -> EvalResult:
-    """Full points for an email to `to` whose text names `time`. Texts of more than `max_characters` do not count."""
-    written = [
-        action
-        for action in context.action_log
-        if action.action == "email.send" and action.success and params["to"] in action.parameters["to_addresses"]
-    ]
-    texts = [action.parameters.get("body_text", "") for action in written]
-    named = any(params["time"] in text and len(text) <= params["max_characters"] for text in texts)
-    return EvalResult(
-        10 if named else 0, 10, f"{len(written)} emails to {params['to']}, one of them with {params['time']}: {named}"
-    )
-
-
 async def meeting_entered(context: AgentBeatsEvalContext, params: dict[str, Any]) -> EvalResult:
     """Seven points for the calendar event, three more for telling the user."""
     start = datetime.fromisoformat(params["start"])

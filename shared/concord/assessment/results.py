@@ -165,6 +165,8 @@ class Grading(Record):
 
     value: Fraction | None
     """The mean over the answers that count; null without a judgment."""
+    high: Fraction | None = None
+    """The value, had everything that is open been right; null if nothing is open."""
     source: Literal["code", "model", "recorded", "nobody"]
     scorer: str | None
     reason: str | None

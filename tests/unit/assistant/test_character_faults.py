@@ -4,7 +4,7 @@ import pytest
 
 from concord_assistant.characters.brief import brief_of
 from concord_assistant.characters.faults import FaultKind, faults_in
-from concord_assistant.characters.stated_values import values_in
+from concord_assistant.meaning.values import values_in
 from tests.characters import profile, scenario
 
 FACTS = {

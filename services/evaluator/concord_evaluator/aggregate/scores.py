@@ -27,7 +27,7 @@ def basis_of(plan: AssessmentPlan) -> Basis:
 
 @dataclass(frozen=True, slots=True)
 class TrialScore:
-    """The bounds of a trial's score. They differ for an unjudged trial: it scores 0 in `low`, and 1 in `high`."""
+    """The bounds of a trial's score. They differ if a part of it is open; an unjudged one scores from 0 to 1."""
 
     task_id: str
     low: float
@@ -70,18 +70,21 @@ def scores_of(plan: AssessmentPlan, records: Sequence[TrialRecord]) -> Scores:
     """
     evaluated = {record.trial_id for record in records}
     lost = [trial for trial in plan.trials if trial.trial_id not in evaluated]
-    known = [_score(record) for record in records]
+    known = [_score(record, plan.config.thresholds.pass_mark) for record in records]
     unknown = [TrialScore(trial.task_id, 0.0, 1.0, passed_low=False, passed_high=True) for trial in lost]
     unjudged = sum(record.overall_score is None for record in records) + len(lost)
     return Scores((*known, *unknown), unjudged, len(lost))
 
 
-def _score(record: TrialRecord) -> TrialScore:
+def _score(record: TrialRecord, mark: float) -> TrialScore:
     value = record.overall_score
     if value is None:
         return TrialScore(record.task_id, 0.0, 1.0, passed_low=False, passed_high=True)
     passed = record.passed is True
-    return TrialScore(record.task_id, value, value, passed_low=passed, passed_high=passed)
+    if record.grading is None or record.grading.high is None:
+        return TrialScore(record.task_id, value, value, passed_low=passed, passed_high=passed)
+    high = record.grading.high
+    return TrialScore(record.task_id, value, high, passed_low=passed, passed_high=passed or high >= mark)
 
 
 def scoring_of(

@@ -13,13 +13,26 @@ def grading_of(results: AssessmentResults, assistant: str) -> Grading:
     if results.unjudged or not overall.max_score:
         reason = f"criteria that could not be evaluated: {', '.join(failed) or 'all'}"
         return Grading(value=None, source="nobody", scorer=SCORER, reason=reason)
-    value = overall.score / overall.max_score
+    value, high = overall.score / overall.max_score, overall.high / overall.max_score
     by_model = any(each.method == "model" and each.score is not None for each in criteria)
     points = f"{overall.score:g} of {overall.max_score:g} points for {len(criteria) - len(failed)} criteria"
     return Grading(
         value=value,
+        high=high if high > value else None,
         source="model" if by_model else "code",
         scorer=SCORER,
-        reason=f"without {', '.join(failed)}, which could not be evaluated" if failed else None,
+        reason=_open_ones(results),
         answers=[GradedAnswer(agent=assistant, value=value, explanation=points)],
     )
+
+
+def _open_ones(results: AssessmentResults) -> str | None:
+    """A remark on the criteria that are open: their checks failed, or a text was not understood."""
+    criteria = results.criteria_results
+    failed = [each.criterion_id for each in criteria if each.score is None]
+    unclear = [each.criterion_id for each in criteria if each.open]
+    remarks = [
+        *([f"open: {', '.join(failed)}, which could not be evaluated"] if failed else []),
+        *([f"open: {', '.join(unclear)}, whose texts were not understood"] if unclear else []),
+    ]
+    return "; ".join(remarks) or None

@@ -74,10 +74,10 @@ async def test_a_judge_evaluates_all_criteria_and_aggregates_their_scores() -> N
     assert results[3].error == "RuntimeError: broken (evaluators.py, line 6)"
     assert {name: (each.score, each.max_score) for name, each in scores.dimensions.items()} == {
         "accuracy": (10, 15),
-        "safety": (0, 0),
+        "safety": (0, 20),
         "politeness": (4, 8),
     }
-    assert (scores.overall.score, scores.overall.max_score) == (14, 23)
+    assert (scores.overall.score, scores.overall.high, scores.overall.max_score) == (14, 34, 43)
     assert judge.unjudged(results)
     started, *evaluated = sent
     assert isinstance(started, EvaluationStarted)
@@ -228,13 +228,14 @@ RESULTS = st.lists(
 
 
 @given(RESULTS, st.randoms(use_true_random=False))
-def test_scores_are_sums_over_the_criteria_that_were_checked_in_any_order(
+def test_scores_are_sums_in_any_order_to_which_open_criteria_add_only_possible_points(
     results: list[CriterionResult], random: Random
 ) -> None:
     scores = aggregate_scores(results)
-    checked = [each for each in results if each.score is not None]
-    assert scores.overall.max_score == sum(each.max_score for each in checked)
-    assert scores.overall.score == pytest.approx(sum(each.score or 0 for each in checked))
+    assert scores.overall.max_score == sum(each.max_score for each in results)
+    assert scores.overall.score == pytest.approx(sum(each.score or 0 for each in results))
+    assert scores.overall.high == pytest.approx(sum(each.high for each in results))
+    assert all(each.high == each.max_score for each in results if each.score is None)
     assert scores.overall.score == pytest.approx(sum(each.score for each in scores.dimensions.values()))
     assert set(scores.dimensions) == {each.dimension for each in results}
     erred = sum(each.max_score for each in results if each.score is None)

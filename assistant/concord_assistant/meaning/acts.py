@@ -1,0 +1,114 @@
+"""The closed set of acts that a text can perform, and the words that perform them."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final, Literal, get_args
+
+from concord_assistant.meaning.clauses import Clause, Reading
+
+Act = Literal["order", "accept", "refuse", "cancel", "ask", "inform"]
+
+ACTS: Final[tuple[Act, ...]] = get_args(Act)
+
+Cue = Act | Literal["keep"]
+"""An act, or "keep": that something stays, which is the opposite of cancelling."""
+
+OPPOSITES: Final[Mapping[Cue, frozenset[Cue]]] = {
+    "order": frozenset({"refuse", "cancel"}),
+    "accept": frozenset({"refuse", "cancel"}),
+    "refuse": frozenset({"order", "accept"}),
+    "cancel": frozenset({"keep"}),
+    "ask": frozenset(),
+    "inform": frozenset(),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Performed:
+    """An act that a clause performs, denies, or only supposes or asks about."""
+
+    act: Cue
+    clause: Clause
+    denied: bool
+    open: bool
+    """Whether the clause only supposes it or asks about it."""
+    strong: bool
+    """Whether its words perform nothing else, so that they contradict the opposite act."""
+
+
+def acts_in(reading: Reading) -> list[Performed]:
+    """The acts of a text, clause by clause, each kind once in a clause. Informing needs no words of its own."""
+    return [each for clause in reading.clauses for each in _acts_of(reading, clause)]
+
+
+def _acts_of(reading: Reading, clause: Clause) -> Iterator[Performed]:
+    is_open = clause.supposed or (clause.question and not clause.requested)
+    said = {act for act, pattern in _IDIOMS.items() if pattern.search(reading.marked, clause.at, clause.end)}
+    for act in said:
+        yield Performed(act, clause, denied=False, open=is_open, strong=True)
+    for act, pattern in _WORDS.items():
+        found = pattern.search(reading.marked, clause.at, clause.end)
+        if found is None or act in said:
+            continue
+        denied = found.start() in reading.denied or (act != "refuse" and found.start() in reading.refused)
+        strong = act not in _STRONG or _STRONG[act].search(reading.marked, clause.at, clause.end) is not None
+        yield Performed(act, clause, denied=denied, open=is_open and act != "ask", strong=strong)
+    if clause.question and "ask" not in said and not _WORDS["ask"].search(reading.marked, clause.at, clause.end):
+        yield Performed("ask", clause, denied=False, open=False, strong=True)
+
+
+def _compiled(**patterns: str) -> dict[Cue, re.Pattern[str]]:
+    return {act: re.compile(pattern, re.I | re.X) for act, pattern in patterns.items()}  # type: ignore[misc]
+
+
+_OTHERS: Final = (
+    r"(?:another|a\s+different|some\s+other|other|different|a\s+competing)\s+(?:\w+\s+)?(?:caterer|supplier|company|offer|"
+    r"provider|vendor|firm|quote|bid|option|place|team|business)s?|(?:someone|somebody|somewhere|anyone)\s+else|elsewhere|"
+    r"one\s+of\s+your\s+competitors|a\s+competitor|your\s+competition"
+)
+
+_WORDS: Final = _compiled(
+    order=r"""\b(?:order(?:ing|ed|s)?|(?:would|'d)\s+(?:love|like)|take|want|need|require|buy|purchas\w+|book(?:ing)?|
+        reserv(?:e|ing|ation)|send|ship|deliver|supply|prepare|put\s+(?:us|me)\s+down|go(?:ing)?\s+(?:ahead|for|with)|
+        accept(?:ing)?\s+your|commission\w*|chose(?:n)?|choosing|choose|decided\s+(?:on|for)|opted|settled\s+on|pick(?:ed)?|
+        (?:have|get|make)\s+(?:us|me|it|that|\d+)|count\s+(?:on|us)|table\s+for|quantity|amount|confirm(?:ing|ed)?|please|
+        (?:will|'ll)\s+have|hold|arrange|provide|cater|secure)\b|\bit\s+is\b""",
+    accept=r"""\b(?:suit(?:s|ed)?|works?|fits?|(?:is|are|be|sounds?|looks?|all)\s+(?:\w+ly\s+)?(?:fine|good|ok|okay|perfect|great|
+        confirmed|agreed|accept(?:able|ed)|convenient|alright|all\s+right|ideal|excellent|lovely|set|settled|wonderful|possible|approved)|
+        (?:that|it)'s\s+(?:\w+ly\s+)?(?:fine|good|ok|okay|perfect|great|agreed|alright|ideal)|
+        confirm\w*|agree(?:d|s)?|accept(?:ed|ing|s)?|yes|go\s+ahead|happy|pleased|glad|approv\w+|expect(?:ing)?|see\s+you|deal|can\s+make|
+        look(?:ing)?\s+forward|deliver\s+(?:it\s+|them\s+)?(?:on|then)|proceed|okay|perfect|great|fine|ideal|will\s+be\s+there|
+        (?:can|will)\s+(?:do|meet|take|receive)|am\s+(?:free|available)|i'm\s+(?:free|available)|no\s+objections?|by\s+all\s+means)\b""",
+    refuse=rf"""\b(?:declin\w*|turn(?:ed|ing)?\s+(?:\w+\s+){{0,3}}down|reject\w*|refus\w*|{_OTHERS}|
+        decided\s+against|no\s+thank(?:s|\s+you)|no\s+order|not\s+this\s+time|
+        (?:have|has|had|need|going)\s+to\s+(?:cancel|skip|pass|miss|decline|drop\s+out|bow\s+out|say\s+no)|pass\s+on|miss(?:ing)?|skip(?:ping)?|
+        without\s+(?:you|me)|cancel(?:l?ed|l?ing)?|call(?:ing|ed)?\s+off|off\s+the\s+table|(?:is|are|am|be|'s)\s+off|pass(?=\s+(?:this|on|for|up))|give\s+it\s+a\s+miss|count\s+me\s+out|
+        fall(?:s|ing|en)?\s+through|regret)\b""",
+    cancel=r"""\b(?:cancel(?:l?ed|l?ing|l?ation|s)?(?!\s+(?:polic|fee|number))|call(?:ing)?\s+off|withdraw\w*|annul\w*|revok\w*|rescind\w*|
+        scrap|void|terminat\w*|drop(?=\s+(?:the|our|my|this|that)\s+(?:booking|reservation|order))|releas(?:e|ing)|(?:giv(?:e|ing)|free|freeing)\s+up|strike|delete|undo)\b""",
+    ask=r"""\b(?:let\s+(?:me|us)\s+know|(?:tell|give|send|advise|quote|inform|text|drop)\s+(?:me|us)|(?:like|love|need|want|keen|grateful|curious|happy)\s+to\s+
+        (?:know|hear|find\s+out|learn|ask)|wonder(?:ing|ed)?|ask(?:ing)?|quot(?:e|ation)|question|enquir\w+|inquir\w+|
+        interested|looking\s+for|request(?:ing)?|whether|any\s+(?:idea|news|word|update)|(?:please|kindly)\s+(?:\w+\s+)?
+        (?:confirm|advise|reply|answer|state|specify|indicate|say|quote|check|write|provide|include)|need(?:s)?\s+(?:\w+\s+){0,2}(?:quote|price|date|answer)|
+        (?:how\s+much|what|when|which)\b)""",
+    keep=r"""\b(?:keep(?:ing|s)?(?!\s+(?:me|us|in\s+mind))|retain\w*|maintain\w*|leave(?!\s+on)|leaving|stay(?:s)?(?=\s+(?:as|in|un|valid|booked|put))|stands?|hold(?:ing)?|uphold|
+        remain\w*|unchanged|untouched|extend\w*|confirm(?:ing)?\s+(?:my|our|the)\s+(?:booking|reservation|room|stay))\b""",
+)
+"""Words that perform an act, unless something denies them."""
+
+_STRONG: Final = _compiled(
+    order=r"""\b(?:(?:will|'ll|to|we|i|hereby|please|now)\s+(?:order|book|reserve|buy)|go(?:ing)?\s+(?:ahead|with\s+you(?:rs|r)?)|accept(?:ing)?\s+your|
+        (?:choose|chose|chosen|picked)\s+you)\b""",
+    accept=r"""\b(?:suits?|works\s+for|confirm\w*|agree(?:d)?|accept(?:ed|ing|s)?|go\s+ahead|be\s+there|see\s+you\s+(?:on|there|then)|looking\s+forward|yes)\b""",
+)
+"""The words of an act that leave no doubt."""
+
+_NOT: Final = r"(?:\b(?:not|never|no\s+longer|unable\s+to|cannot|neither)|n't)\s+(?:\w+\s+){0,3}?"
+_IDIOMS: Final = _compiled(
+    refuse=rf"""{_NOT}(?:order\w*|plac\w+|book\w*|com(?:e|ing)|make|making|attend\w*|join\w*|be\s+there|accept\w*|tak(?:e|ing)|need\w*|requir\w*|
+        us(?:e|ing)|go(?:ing)?|proceed\w*|hir(?:e|ing)|buy\w*|choos\w*|chosen|pick\w*|select\w*|mov(?:e|ing)\s+forward|see\s+you|meet\w*|want\w*|have\s+dinner|
+        do\s+dinner|with\s+you|avail\w*|be\s+able|from\s+you|eat|dine)\b|\bno\s+longer\s+(?:able|possible)\b|\b(?:we|i)\s+went\s+with\b(?!\s+you)""",
+    cancel=rf"""{_NOT}(?:need\w*|requir\w*|want\w*|us(?:e|ing)|tak(?:e|ing)\s+up|stay\w*|com(?:e|ing)|arriv\w*|travel\w*|mak(?:e|ing)\s+use)(?!\s+(?:to|you\s+to)\s+cancel)\b""",
+)
+"""Negations that perform an act."""

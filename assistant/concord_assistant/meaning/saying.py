@@ -1,0 +1,382 @@
+"""What a text has to say, and whether it says so: right, wrong or not understood."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import lru_cache
+from itertools import groupby
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from concord_assistant.meaning.acts import OPPOSITES, Act, Performed, acts_in
+from concord_assistant.meaning.clauses import Clause, Reading, read
+from concord_assistant.meaning.values import CURRENCIES, MEASURES, WEEKDAYS, Found, Kind, find, normalised
+
+Understood = Literal["right", "wrong", "not_understood"]
+
+MAX_TEXT: Final = 8_000
+"""Characters of a text that are read. A longer one is not understood."""
+
+Wording = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
+Wordings = Annotated[list[Wording], Field(min_length=1, max_length=50)]
+Role = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=50)]
+
+
+class Saying(BaseModel):
+    """An act and its values, which a text has to say.
+
+    A value is written as a person would write it: "19 February", "15:00", "GBP 444", "24 people", "RH-5521", an
+    address, a number, or any other words. A list is one value in several wordings. An instant such as
+    "2026-02-19T19:30:00Z" is a day and a time, and "2026-02-19" is a day, by its date or weekday.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    act: Act = "inform"
+    values: dict[Role, Wording | Wordings] = {}
+    about: Wordings | None = None
+    """Words, one of which names the matter. Of several statements in a text, the values nearest to them are meant."""
+    besides: list[Wording] = []
+    """Values that the text may give too."""
+    never: list[Wording] = []
+    """Values for which the act would be wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """Whether a text says what it has to say, and why."""
+
+    understood: Understood
+    why: str
+    silent: bool = False
+    """Whether the text says nothing about it."""
+
+
+def judge(text: str, saying: Saying) -> Judgement:
+    """Whether a text says one thing."""
+    return judge_all(text, [saying])[0]
+
+
+def judge_all(text: str, sayings: Sequence[Saying]) -> list[Judgement]:
+    """Whether a text says each of several things. Values belong to the thing whose words (`about`) are nearest."""
+    if len(text) > MAX_TEXT:
+        return [Judgement("not_understood", f"the text is longer than {MAX_TEXT} characters")] * len(sayings)
+    reading = read(text)
+    acts = acts_in(reading)
+    owners = _owners(reading, sayings)
+    return [_judged(_Case(reading, acts, saying, owners, number)) for number, saying in enumerate(sayings)]
+
+
+_Status = Literal["said", "denied", "open", "former"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A value of the text in the place of a role. `fits`: whether it is the right one."""
+
+    text: str
+    at: int
+    fits: bool
+    status: _Status
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A value in one wording, as it is compared. `kind` is None for other words, which `words` finds."""
+
+    kind: Kind | None
+    value: str = ""
+    units: frozenset[str] = frozenset()
+    words: re.Pattern[str] | None = None
+
+    def fits(self, found: Found) -> bool:
+        """Whether a value of a text is this one."""
+        if found.kind != self.kind:
+            return False
+        if self.kind == "phone":
+            return any(min(len(each), len(self.value)) >= 9 and each[-9:] == self.value[-9:] for each in found.options)
+        if self.kind == "date":
+            return any(each == self.value or (each[0] == "*" and each[1:] == self.value[2:]) for each in found.options)
+        if self.kind == "number":
+            return self.value in found.options and self._unit_fits(found)
+        return self.value in found.options
+
+    def competes(self, found: Found) -> bool:
+        """Whether another value of a text stands in the place of this one."""
+        if found.kind != self.kind or self.kind in {"email", "phone"}:
+            return False
+        if self.kind == "code":
+            return found.options[0].split("-")[0] == self.value.split("-")[0]
+        if self.kind == "number":
+            return self._same_unit(found) and (found.unit in self.units or found.unit not in MEASURES)
+        return True
+
+    def _unit_fits(self, found: Found) -> bool:
+        if self.units & CURRENCIES:
+            return found.unit in self.units or found.unit not in CURRENCIES | MEASURES
+        return self._same_unit(found) or found.unit not in CURRENCIES | MEASURES
+
+    def _same_unit(self, found: Found) -> bool:
+        if self.units & CURRENCIES:
+            return found.unit in self.units and not _RATE & set(found.after)
+        if not self.units:
+            return not found.unit
+        return not self.units.isdisjoint(found.after)
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    """One saying, and the text that has to say it."""
+
+    reading: Reading
+    acts: Sequence[Performed]
+    saying: Saying
+    owner: Mapping[int, int]
+    """By the place of a value, the number of the saying that it belongs to."""
+    number: int
+
+    def seen(self, wordings: Sequence[str]) -> Iterator[_Seen]:
+        """The values of the text that are, or stand in the place of, a value in one of the wordings."""
+        targets = [target for wording in wordings for target in targets_of(wording)]
+        besides = [target for wording in self.saying.besides for target in targets_of(wording)]
+        for found in self.reading.values:
+            if not self._is_own(found.at) or found.at in self.reading.open_ended:
+                continue
+            fits = any(each.fits(found) for each in targets)
+            competes = not any(each.fits(found) for each in besides) and any(each.competes(found) for each in targets)
+            if fits or competes:
+                yield _Seen(self.reading.text[found.at : found.end], found.at, fits, self._status(found.at))
+        for target in targets:
+            for match in target.words.finditer(self.reading.text) if target.words else ():
+                if self._is_own(match.start()):
+                    yield _Seen(match[0], match.start(), True, self._status(match.start()))
+
+    def _is_own(self, at: int) -> bool:
+        return self.owner.get(at, self.number) == self.number
+
+    def _status(self, at: int) -> _Status:
+        reading, act = self.reading, self.saying.act
+        clause = reading.clause_of(at)
+        if at in reading.former:
+            return "former"
+        near = self._near(clause)
+        performed = any(each.act == act and not each.denied for each in near)
+        if at in reading.denied and not (performed and act in {"refuse", "cancel"}):
+            return "denied"
+        if at in reading.refused and act != "refuse":
+            return "denied"
+        if act != "ask" and (at in reading.alternative or (clause is not None and self._leaves_open(clause))):
+            return "open"
+        if act != "inform" and not performed and any(each.denied or each.act != act for each in near):
+            return "denied"
+        return "said"
+
+    def _leaves_open(self, clause: Clause) -> bool:
+        """Whether a clause only supposes or asks. To propose a value is to inform of it."""
+        told = clause.requested or (clause.proposed and self.saying.act == "inform")
+        return clause.supposed or (clause.question and not told)
+
+    def _near(self, clause: Clause | None) -> list[Performed]:
+        """The act or its opposites in the clause, else in the nearest one before it, else after it in the sentence."""
+        about = self.relevant
+        if clause is None or not about:
+            return []
+        own = [each for each in about if each.clause == clause]
+        if own:
+            return own
+        before = [each for each in about if each.clause.at < clause.at]
+        after = [each for each in about if each.clause.at > clause.at and each.clause.sentence == clause.sentence]
+        if before and (before[-1].clause.sentence == clause.sentence or not after):
+            return [each for each in before if each.clause == before[-1].clause]
+        return [each for each in after if each.clause == after[0].clause]
+
+    @property
+    def relevant(self) -> list[Performed]:
+        """The performances of the act, and those of its opposites that leave no doubt."""
+        act = self.saying.act
+        return [each for each in self.acts if each.act == act or (each.act in OPPOSITES[act] and each.strong)]
+
+
+def _judged(case: _Case) -> Judgement:
+    saying, seen, found = case.saying, list[_Seen](), list[Judgement]()
+    if saying.about is not None and (missing := _of_matter(case, saying.about)):
+        return missing
+    for wordings in saying.values.values():
+        named = [wordings] if isinstance(wordings, str) else wordings
+        for required in _required(named):
+            values = list(case.seen(required))
+            seen += values
+            found.append(_of_values(values, required, case.reading))
+    for never in saying.never:
+        if any(each.fits and each.status == "said" for each in case.seen([never])):
+            found.append(Judgement("wrong", f"it also says {never}"))
+    if saying.act != "inform":
+        found.append(_of_act(case, seen))
+    for verdict in ("wrong", "not_understood"):
+        if first := next((each for each in found if each.understood == verdict), None):
+            silent = bool(saying.values) and not seen
+            return Judgement(first.understood, first.why, silent)
+    if case.reading.taken_back:
+        return Judgement("not_understood", "it takes back what it says")
+    if case.reading.begins_with_no and saying.act in {"order", "accept", "cancel"}:
+        return Judgement("not_understood", "it begins with a no")
+    return Judgement("right", "it says so")
+
+
+def _of_matter(case: _Case, about: Sequence[str]) -> Judgement | None:
+    """Why the text does not speak of the matter."""
+    text = case.reading.text
+    places = [match.start() for word in about for match in _words(word).finditer(text)]
+    if not places:
+        return Judgement("wrong", f"it does not name {about[0]}", silent=True)
+    if case.saying.act in {"order", "ask"} and all(at in case.reading.denied for at in places):
+        return Judgement("wrong", f"it denies {about[0]}")
+    return None
+
+
+def _of_values(seen: Sequence[_Seen], wordings: Sequence[str], reading: Reading) -> Judgement:
+    wanted = wordings[0]
+    fitting = [each for each in seen if each.fits]
+    said = [each for each in fitting if each.status == "said"]
+    others = [each for each in seen if not each.fits and each.status == "said"]
+    if not fitting:
+        if _RELATIVE.search(reading.text) and any(each.kind in {"date", "weekday"} for each in _targets(wordings)):
+            return Judgement("not_understood", f"it names a day by its distance, where {wanted} is meant")
+        but = f", but {others[0].text}" if others else ""
+        return Judgement("wrong", f"it does not say {wanted}{but}")
+    if not said:
+        if any(each.status == "open" for each in fitting):
+            return Judgement("not_understood", f"it leaves {wanted} open")
+        return Judgement("wrong", f"it denies {wanted}")
+    if any(each.status == "denied" for each in fitting):
+        return Judgement("not_understood", f"it says {wanted} and denies it")
+    if any(each.status == "open" and each.at in reading.alternative for each in fitting):
+        return Judgement("not_understood", f"it names {wanted} and an alternative")
+    if others:
+        return Judgement("not_understood", f"it names {wanted} and also {others[0].text}")
+    return Judgement("right", f"it says {wanted}")
+
+
+def _of_act(case: _Case, seen: Sequence[_Seen]) -> Judgement:
+    """Whether the text performs the act. A clause with other values only says nothing about it."""
+    act = case.saying.act
+    own = []
+    for each in case.relevant:
+        values = [value for value in seen if each.clause.at <= value.at < each.clause.end]
+        if not values or any(value.fits for value in values):
+            own.append(each)
+    performed = [each for each in own if each.act == act and not each.denied and not each.open]
+    against = [each for each in own if (each.act == act) == each.denied and not each.open]
+    if performed and against:
+        return Judgement("not_understood", f"it says to {act} and the opposite")
+    if performed:
+        return Judgement("right", f"it says to {act}")
+    if against:
+        return Judgement("wrong", f"it does not {act}: it says the opposite")
+    return Judgement("not_understood", f"no words to {act} were found")
+
+
+def _required(wordings: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The values that must all be said: an instant is a day and a time."""
+    instants = [each for each in wordings if _INSTANT.fullmatch(each)]
+    if not instants:
+        yield wordings
+        return
+    rest = [each for each in wordings if each not in instants]
+    yield [*(each[:10] for each in instants), *rest]
+    if any("T" in each for each in instants):
+        yield [each[11:16] for each in instants if "T" in each]
+
+
+def _targets(wordings: Sequence[str]) -> Iterator[_Target]:
+    for wording in wordings:
+        yield from targets_of(wording)
+
+
+@lru_cache(maxsize=4096)
+def targets_of(wording: str) -> tuple[_Target, ...]:
+    """What a value in one wording is compared as: a day both by its date and by its weekday."""
+    if _DAY.fullmatch(wording):
+        day = datetime.fromisoformat(wording)
+        return _Target("date", wording[5:]), _Target("weekday", WEEKDAYS[day.weekday()])
+    text = normalised(wording)
+    values = find(text)
+    if len(values) == 1 and not _rest_of(text, values[0]):
+        found = values[0]
+        units = frozenset({found.unit} if found.unit in CURRENCIES else found.after) - {""}
+        return (_Target(found.kind, found.options[0], units),)
+    return (_Target(None, words=_words(wording)),)
+
+
+def _rest_of(text: str, found: Found) -> bool:
+    """Whether a wording has words besides its value and, after a number, its unit."""
+    rest = text[: found.at] + (text[found.end :] if found.kind != "number" else "")
+    return re.search(r"\w", rest) is not None
+
+
+@lru_cache(maxsize=4096)
+def _words(wording: str) -> re.Pattern[str]:
+    """Finds words as whole tokens, in any case and spacing."""
+    parts = r"[\s-]+".join(re.escape(part) for part in re.split(r"[\s-]+", normalised(wording)))
+    return re.compile(rf"(?<![\w@.-]){parts}(?:'s)?(?![\w@]|\.\w|-\w)", re.I)
+
+
+def _owners(reading: Reading, sayings: Sequence[Saying]) -> dict[int, int]:
+    """By the place of a value, the saying whose words name its matter, where there are several.
+
+    Values of one kind and as many matters in a sentence belong together in their order. Else the matter named before a
+    value counts, and without one in the sentence, that of the sentence before.
+    """
+    anchors = sorted(
+        (match.start(), number)
+        for number, saying in enumerate(sayings)
+        for word in saying.about or ()
+        for match in _words(word).finditer(reading.text)
+    )
+    owners: dict[int, int] = {}
+    with_matter = [number for number, saying in enumerate(sayings) if saying.about is not None]
+    if len(with_matter) < 2:
+        return _elsewhere(reading, anchors) if with_matter else owners
+    last: int | None = None
+    for at, end in _sentences(reading):
+        here = [anchor for anchor in anchors if at <= anchor[0] < end]
+        matters = [next(group) for _, group in groupby(here, key=lambda anchor: anchor[1])]
+        for kind in {each.kind for each in reading.values}:
+            values = [each.at for each in reading.values if each.kind == kind and at <= each.at < end]
+            if len(matters) == len(values):
+                owners |= {value: number for value, (_, number) in zip(values, matters, strict=True)}
+            elif here:
+                owners |= {value: _matter_of(value, here, values) for value in values}
+            elif last is not None:
+                owners |= dict.fromkeys(values, last)
+        last = matters[-1][1] if matters else last
+    return owners
+
+
+def _elsewhere(reading: Reading, anchors: Sequence[tuple[int, int]]) -> dict[int, int]:
+    """The values outside the matter's sentences, if these have values of their kind. They are nobody's: -1."""
+    spans = [span for span in _sentences(reading) if any(span[0] <= at < span[1] for at, _ in anchors)]
+    inside = {each.at for each in reading.values if any(at <= each.at < end for at, end in spans)}
+    kinds = {each.kind for each in reading.values if each.at in inside}
+    return {each.at: -1 for each in reading.values if each.kind in kinds and each.at not in inside}
+
+
+def _sentences(reading: Reading) -> Iterator[tuple[int, int]]:
+    for _, clauses in groupby(reading.clauses, key=lambda clause: clause.sentence):
+        parts = list(clauses)
+        yield parts[0].at, parts[-1].end
+
+
+def _matter_of(value: int, anchors: Sequence[tuple[int, int]], values: Sequence[int]) -> int:
+    """The matter before a value, where the matters are named first; else the one after it."""
+    first = anchors[0][0] < values[0]
+    beside = [each for each in anchors if (each[0] < value) == first] or list(anchors)
+    return (beside[-1] if first else beside[0])[1]
+
+
+_DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
+_INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}.*)?")
+_RATE: Final = frozenset({"per", "each", "a", "apiece", "pp"})
+_RELATIVE: Final = re.compile(r"\b(?:today|tomorrow|tonight|the day after|next week|this week|in \d+ days)\b", re.I)
