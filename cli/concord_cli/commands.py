@@ -61,10 +61,10 @@ async def run(
         progress.status("Assessing")
         await loading
         results = await stack.supervisor.guard(_assess_on(stack, scenario, progress))
+        write_results(output, scenario.agentbeats_ids, results)
         if traces is not None:
             await _save_traces(stack, results, traces, progress)
         keep_files(stack.folder.path / "output", results, output)
-    write_results(output, scenario.agentbeats_ids, results)
     _show_result(results, output, progress, _name_of(path), verbose=verbose)
     if by_oracle:
         progress.log(ORACLE_PLAYED, "bold yellow")

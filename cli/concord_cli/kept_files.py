@@ -14,8 +14,8 @@ from concord.files import atomic_file
 
 
 def keep_files(gateway_output: Path, results: Sequence[JsonValue], output: Path) -> None:
-    """Copies the secrets and bundles of all rows beside the results file `output`. Git ignores the secrets. Raises
-    OSError."""
+    """Copies the secrets and bundles of all rows beside the results file `output`, as far as the gateway could write
+    them. Git ignores the secrets. Raises OSError."""
     details: list[Detail] = []
     for result in results:
         with suppress(ValidationError):
@@ -23,14 +23,17 @@ def keep_files(gateway_output: Path, results: Sequence[JsonValue], output: Path)
     for detail in details:
         if detail.task_secret_sha256 is not None:
             kept = secret_file(output.parent, detail.assessment_id)
-            _copy(secret_file(gateway_output, detail.assessment_id), kept)
+            kept.parent.mkdir(exist_ok=True)
             (kept.parent / ".gitignore").write_text("*\n")
+            _copy(secret_file(gateway_output, detail.assessment_id), kept)
     for detail in details:
         if detail.bundle_sha256 is not None:
             _copy(bundle_file(gateway_output, detail.assessment_id), bundle_file(output.parent, detail.assessment_id))
 
 
 def _copy(written: Path, kept: Path) -> None:
+    if not written.exists():
+        return
     kept.parent.mkdir(exist_ok=True)
     with written.open("rb") as source, atomic_file(kept, 0o600) as file:
         shutil.copyfileobj(source, file)

@@ -4,9 +4,11 @@ import asyncio
 import base64
 import logging
 import zlib
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager
 from hashlib import file_digest
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from concord.assessment import AssessmentPlan, TrialSpec
 from concord.assessment.jobs import ROW_INPUTS_DOCUMENT, TrialVerdict, conducted_document
@@ -15,14 +17,12 @@ from concord.bundle import (
     PLAN,
     REQUEST,
     ROW_INPUTS,
-    BundleTooLargeError,
     BundleWriter,
     TrialMember,
     bundle_file,
     report_line,
     trial_member,
 )
-from concord.errors import StorageUnavailableError
 from concord.files import atomic_file
 from concord.storage import TrialDocuments
 from concord.storage.connection import Storage
@@ -34,6 +34,9 @@ logger = logging.getLogger(__name__)
 MAX_KEPT_BYTES: Final = 128 * 2**20
 """Bytes of all bundles in an output folder, which may be in memory. The gateway removes the oldest bundles."""
 
+LIMIT_S: Final = 60.0
+"""How long the row waits for its bundle."""
+
 
 class _NoInputsError(Exception):
     """The evaluator stored no inputs of the row."""
@@ -44,18 +47,32 @@ async def write_bundle(
 ) -> ResultRow:
     """Writes `bundles/<assessment id>.zip`, which only its owner can read, and returns the row with its SHA-256.
 
-    `request`: the text of the client's request. If no bundle can be written, the row has no digest, and the log has
-    the reason.
+    `request`: the text of the client's request. Raises nothing: without a bundle within `LIMIT_S`, the row has no
+    digest, and a warning with the reason.
     """
     path = bundle_file(output_dir, record.plan.assessment_id)
     try:
-        await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
-        await _write(storage, record, request, path)
-        digest = await asyncio.to_thread(_finish, path)
-    except (_NoInputsError, BundleTooLargeError, StorageUnavailableError, OSError, zlib.error) as error:
-        logger.warning("the assessment has no bundle: %s", error)
-        return row
+        async with asyncio.timeout(LIMIT_S):
+            await _write(storage, record, request, path)
+            digest = await asyncio.to_thread(_finish, path)
+    except TimeoutError:
+        return _without(row, f"it was not written within {LIMIT_S:g} s")
+    except Exception as error:  # the row is made, whatever its bundle's members or its disk are like
+        return _without(row, _reason(error))
     return row.model_copy(update={"detail": row.detail.model_copy(update={"bundle_sha256": digest})})
+
+
+def _without(row: ResultRow, reason: str) -> ResultRow:
+    logger.warning("the assessment has no bundle: %s", reason)
+    warnings = [*row.detail.warnings, redact(f"This row cannot be computed again, for want of a bundle: {reason}.")]
+    return row.model_copy(update={"detail": row.detail.model_copy(update={"warnings": warnings})})
+
+
+def _reason(error: Exception) -> str:
+    """Why there is no bundle, without the names of folders, which the client does not know."""
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror
+    return str(error) or type(error).__name__
 
 
 async def _write(storage: Storage, record: AssessmentRecord, request: str, path: Path) -> None:
@@ -64,33 +81,45 @@ async def _write(storage: Storage, record: AssessmentRecord, request: str, path:
     inputs = await storage.assessments.load(assessment_id, ROW_INPUTS_DOCUMENT)
     if plan is None or inputs is None:
         raise _NoInputsError("the evaluator stored no inputs of the row")
-    with atomic_file(path, 0o600) as file:  # it has the secret of the tasks
-        writer = BundleWriter(file)
-        writer.add(PLAN, plan.model_dump_json(by_alias=True))
-        writer.add(REQUEST, redact(request))
-        writer.add(ROW_INPUTS, redact(inputs))
-        for trial in plan.trials:
-            await _write_trial(storage, record, plan, trial, writer)
-        writer.close(assessment_id, plan.task_commitment)
+    async with _replaced(path) as file:
+        with BundleWriter(file) as writer:
+            await asyncio.to_thread(writer.add, PLAN, plan.model_dump_json(by_alias=True))
+            await asyncio.to_thread(writer.add, REQUEST, redact(request))
+            await asyncio.to_thread(writer.add, ROW_INPUTS, redact(inputs))
+            for trial in plan.trials:
+                await _write_trial(storage, record, plan, trial, writer)
+            await asyncio.to_thread(writer.close, assessment_id, plan.task_commitment)
+
+
+@asynccontextmanager
+async def _replaced(path: Path) -> AsyncIterator[BinaryIO]:
+    """As `atomic_file`; a slow disk does not hold up the event loop. Only its owner can read the file: it has the
+    secret of the tasks."""
+    await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
+    with ExitStack() as unless_written:
+        file = unless_written.enter_context(atomic_file(path, 0o600))
+        yield file
+        await asyncio.to_thread(unless_written.pop_all().close)
 
 
 async def _write_trial(
     storage: Storage, record: AssessmentRecord, plan: AssessmentPlan, trial: TrialSpec, writer: BundleWriter
 ) -> None:
-    def add(name: TrialMember, content: str) -> None:
-        writer.add(trial_member(trial.trial_id, name), redact(content))
+    async def add(name: TrialMember, content: str) -> None:
+        await asyncio.to_thread(writer.add, trial_member(trial.trial_id, name), redact(content))
 
     document = await TrialDocuments(storage.assessments).part(plan.assessment_id, trial.key, "verdict")
     verdict = TrialVerdict() if document is None else TrialVerdict.model_validate_json(document)
     if (closed := record.closed.get(trial.trial_id)) is not None:
-        add("outcome.json", closed.model_dump_json())
+        await add("outcome.json", closed.model_dump_json())
     if verdict.inputs is not None:
-        add("inputs.json", verdict.inputs.model_dump_json())
+        await add("inputs.json", verdict.inputs.model_dump_json())
     if verdict.record is None and verdict.failure is not None:
-        add("failure.json", verdict.failure.model_dump_json())
+        await add("failure.json", verdict.failure.model_dump_json())
     conducted = await storage.assessments.load(plan.assessment_id, conducted_document(trial.key))
     if conducted is not None:
-        add("conducted.json", await asyncio.to_thread(lambda: zlib.decompress(base64.b64decode(conducted)).decode()))
+        told = await asyncio.to_thread(lambda: zlib.decompress(base64.b64decode(conducted)).decode())
+        await add("conducted.json", told)
     read = verdict.inputs.evaluation if verdict.inputs is not None else None
     left = 0 if read is None else read.batches
     with writer.member(trial_member(trial.trial_id, "reports.jsonl")) as write:

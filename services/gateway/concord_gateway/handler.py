@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from contextlib import suppress
+from typing import Final
 
 import structlog
 from opentelemetry.trace import Span
@@ -42,6 +43,9 @@ from concord_gateway.results_file import write_results
 from concord_gateway.settings import GatewaySettings
 
 logger = logging.getLogger(__name__)
+
+RESULTS_S: Final = 10.0
+"""How long the client's row waits for the gateway's own files of it."""
 
 
 class AssessmentHandler:
@@ -172,11 +176,13 @@ class AssessmentHandler:
         return record
 
     async def _finish(self, run: RunningAssessment, task: TaskHandle, request: str) -> None:
+        """Runs an assessment and answers with its row. Once storage has the row, nothing here can take it back."""
         try:
             await wait_for_workers(self._storage)
             with self._instruments.assessment_seconds.time():
                 row = await run.run()
-                row = await write_bundle(self._storage, run.record, request, row, self._settings.output_dir)
+            row = await write_bundle(self._storage, run.record, request, row, self._settings.output_dir)
+            await self._write_results(run, row)
         except (EvaluationFailedError, ForeignDocumentError, NoWorkerError, StorageUnavailableError) as error:
             await self._retire(run)
             await self._fail(task, f"no result: {error}")
@@ -185,18 +191,25 @@ class AssessmentHandler:
             if task.canceled:  # otherwise another gateway continues the assessment
                 await self._retire(run)
             raise
-        await self._retire(run)
-        self._instruments.count_row(row, len(run.plan.trials))
-        path = await asyncio.to_thread(
-            write_results, self._settings.output_dir, run.plan, row, keep=self._settings.keep_assessments
-        )
-        logger.info("wrote %s", path)
         if run.plan.trials and row.detail.scoring.usable_trials == 0:
             reasons = "; ".join(failure.message for failure in row.detail.infrastructure) or "no trial was usable"
             await self._fail(task, f"no usable trial: {reasons}")
-            return
-        self._instruments.assessments.labels(outcome="completed").inc()
-        await task.complete(data=row.model_dump(mode="json"), status=_headline(row), artifact_name="result")
+        else:
+            await task.complete(data=row.model_dump(mode="json"), status=_headline(row), artifact_name="result")
+            self._instruments.assessments.labels(outcome="completed").inc()
+        self._instruments.count_row(row, len(run.plan.trials))
+        await self._retire(run)
+
+    async def _write_results(self, run: RunningAssessment, row: ResultRow) -> None:
+        """Writes the gateway's own files of a row, which the client has without them. Raises nothing."""
+        written = asyncio.to_thread(
+            write_results, self._settings.output_dir, run.plan, row, keep=self._settings.keep_assessments
+        )
+        try:
+            logger.info("wrote %s", await asyncio.wait_for(written, RESULTS_S))
+        except (OSError, TimeoutError) as error:
+            self._instruments.unwritten.inc()
+            logger.error("cannot write the row to the output folder: %s", str(error) or f"not within {RESULTS_S:g} s")
 
     async def _retire(self, run: RunningAssessment) -> None:
         with suppress(StorageUnavailableError):  # the documents then expire as if the assessment had not ended

@@ -54,6 +54,7 @@ class Instruments:
         self.carried = self._counter(
             "carried_calls_total", "Calls between participants at the proxy, by how they ended.", "outcome", CARRIED
         )
+        self.unwritten = self._total("unwritten_results_total", "Rows that could not be written to the output folder.")
         self.unstored = self._total("unstored_calls_total", "Carried calls that could not be stored.")
         self.under_way = self._gauge("exchanges_under_way", "Requests that the proxy has in hand.")
         self.environments = self._gauge("environments", "Environment processes that run.")
@@ -66,11 +67,11 @@ class Instruments:
 
     def count_row(self, row: ResultRow, trials: int) -> None:
         """Counts the outcomes of a finished assessment, which had `trials` trials."""
-        usable = min(trials, row.detail.scoring.usable_trials)
-        unjudged = sum(trial.usable and trial.overall_score is None for trial in row.detail.trials)
-        self.trials.labels("judged").inc(max(0, usable - unjudged))
+        usable = [trial for trial in row.detail.trials if trial.usable]
+        unjudged = sum(trial.overall_score is None for trial in usable)
+        self.trials.labels("judged").inc(len(usable) - unjudged)
         self.trials.labels("unjudged").inc(unjudged)
-        self.trials.labels("unusable").inc(trials - usable)
+        self.trials.labels("unusable").inc(max(0, trials - len(usable)))
         for trial in row.detail.trials:
             if trial.judge is not None:
                 self.judgments.labels(trial.judge.source).inc()

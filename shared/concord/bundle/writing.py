@@ -2,9 +2,10 @@
 
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from hashlib import sha256
-from typing import BinaryIO, Final
+from types import TracebackType
+from typing import BinaryIO, Final, Self
 from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
 
 from pydantic import TypeAdapter
@@ -23,12 +24,21 @@ class BundleTooLargeError(Exception):
 
 
 class BundleWriter:
-    """Writes members one after the other, and at the end the manifest."""
+    """Writes members one after the other, and at the end the manifest. A context manager, while the file is open."""
 
     def __init__(self, file: BinaryIO, max_content: int = MAX_CONTENT) -> None:
         self._archive = ZipFile(file, "w", ZIP_DEFLATED, compresslevel=_LEVEL)
         self._members: list[Member] = []
         self._left = self._max_content = max_content
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        with suppress(OSError, ValueError):  # of an archive that is given up: `close` has raised all others
+            self._archive.close()
 
     def add(self, name: str, content: str) -> None:
         """Writes a member at once. Raises BundleTooLargeError."""

@@ -19,3 +19,12 @@ def test_each_trial_is_counted_once_though_some_were_lost(judged: int, nobody: i
     instruments.count_row(finished, judged + nobody + lost)
     counts = [instruments.trials.labels(name)._value.get() for name in TRIALS]
     assert counts == [judged, nobody, lost]
+
+
+@given(st.integers(0, 4), st.integers(0, 9))
+def test_a_row_that_counts_fewer_usable_trials_than_it_lists_is_counted_by_its_list(judged: int, said: int) -> None:
+    base = row(trials=[*(trial() for _ in range(judged)), unjudged(), unjudged()])
+    scoring = base.detail.scoring.model_copy(update={"usable_trials": said})
+    instruments = Instruments()
+    instruments.count_row(base.model_copy(update={"detail": base.detail.model_copy(update={"scoring": scoring})}), 1)
+    assert [instruments.trials.labels(name)._value.get() for name in TRIALS] == [judged, 2, 0]
