@@ -56,6 +56,7 @@ _FUNCTIONS: Final = (
     ("calls at once", floods.calls_at_once),
     ("tiny steps", floods.tiny_steps),
     ("invented addressees", addressees.invented),
+    ("messages to everybody", addressees.to_everybody),
     ("claimed latency", floods.claimed_latency),
     ("shared memory", collusion.shared_memory),
     ("noise", collusion.noise),

@@ -4,10 +4,10 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
@@ -31,6 +31,7 @@ from concord.wire.ids import new_step_id
 from concord.wire.roster import GREEN_AGENT
 from concord_gateway.assessment_record import AssessmentRecord
 from concord_gateway.assistants import Assistants
+from concord_gateway.budgets import OverBudgetError
 from concord_gateway.calls.channel import Channels
 from concord_gateway.closing import Reporters, wait_until_settled
 from concord_gateway.drivers import (
@@ -179,6 +180,9 @@ class RunningAssessment:
         except TrialNotRunError as error:
             self._lose(trial, Loss.ENVIRONMENT, str(error))
             return
+        except OverBudgetError as error:
+            self._lose(trial, Loss.LIMIT, str(error))
+            return
         except Exception as error:  # of whatever agents answered: it costs the team this trial, and not the row
             logger.exception("cannot play %s", trial.trial_id)
             self._lose(trial, Loss.ERROR, f"{type(error).__name__}: {error}")
@@ -217,7 +221,7 @@ class RunningAssessment:
         ):
             trial_calls.parent = current()
             try:
-                outcome = await self._drive(trial, task, trial_calls, budget_s)
+                outcome = await _within_budget(self._drive(trial, task, trial_calls, budget_s), trial_calls)
                 await wait_until_settled(
                     self.storage.traces,
                     trial.trace_id,
@@ -231,6 +235,10 @@ class RunningAssessment:
                     await self.participants.close(trial.trace_id)
                 raise
             await self.participants.close(trial.trace_id)
+            if trial_calls.over_budget is not None:
+                raise trial_calls.over_budget
+            if GREEN_AGENT in await self.storage.traces.refused(trial.trace_id):
+                raise OverBudgetError("what gateways observed exceeds a trial's budget")
             if trial_calls.lost is not None:
                 raise trial_calls.lost
             batches = await self.storage.traces.length(trial.trace_id)
@@ -319,6 +327,20 @@ class RunningAssessment:
     def _lose(self, trial: TrialSpec, loss: Loss, message: str, share: float | None = None) -> None:
         logger.warning("%s was lost: %s: %s", trial.trial_id, loss, message)
         self.record.lose(trial, loss, message, share)
+
+
+async def _within_budget(driving: Coroutine[Any, Any, TrialOutcome], trial_calls: TrialCalls) -> TrialOutcome:
+    """Drives a trial, at the longest until it is over its budget. Raises as the driver does, and OverBudgetError."""
+    drive, exceeded = asyncio.create_task(driving), asyncio.create_task(trial_calls.exceeded.wait())
+    try:
+        await asyncio.wait({drive, exceeded}, return_when=asyncio.FIRST_COMPLETED)
+        if trial_calls.over_budget is not None:
+            raise trial_calls.over_budget
+        return drive.result()
+    finally:
+        drive.cancel()
+        exceeded.cancel()
+        await asyncio.gather(drive, exceeded, return_exceptions=True)
 
 
 def _headline(verdict: TrialVerdict) -> str:

@@ -1,5 +1,6 @@
 """The open calls of each trial, both the gateway's own and the carried ones."""
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from opentelemetry.context import Context
 
 from concord.errors import StorageUnavailableError
 from concord.wire.ids import new_step_id
+from concord_gateway.budgets import OverBudgetError
 
 _MAX_GUESTS: Final = 256
 
@@ -33,6 +35,10 @@ class TrialCalls:
         """The trial's span, the parent of its calls' spans; None in processes that only carry its calls."""
         self.lost: StorageUnavailableError | None = None
         """Why a call was not carried or not recorded, for which the participants are not to blame."""
+        self.over_budget: OverBudgetError | None = None
+        """How the participants exceeded the trial's budget."""
+        self.exceeded = asyncio.Event()
+        """Set with `over_budget`."""
         self._taken: set[str] = set()
         self._open: dict[str, OpenCall] = {}
         self._left: set[str] = set()
@@ -60,6 +66,11 @@ class TrialCalls:
         """Marks a call as left by its caller, which may ask for the callee's task later."""
         if step_id in self._open:
             self._left.add(step_id)
+
+    def exceed(self, error: OverBudgetError) -> None:
+        """Marks the trial as over its budget."""
+        self.over_budget = self.over_budget or error
+        self.exceeded.set()
 
     def end(self, step_id: str, *, answered: bool) -> None:
         """Marks a call as recorded. `answered` says whether the callee was reached and can report it."""

@@ -8,6 +8,7 @@ from concord.storage import TraceFullError, TraceLimits, TraceStore
 from concord.trace.report import MAX_BATCH_STEPS, Channel, SerialisedBatch, StepBatch
 from concord.trace.step import AgentInvocation, InteractionStep, ResponseTrace
 from concord.wire.roster import GREEN_AGENT
+from concord_gateway.budgets import OverBudgetError
 
 logger = logging.getLogger(__name__)
 
@@ -38,7 +39,8 @@ class Recorder:
         """Appends the collected steps to the trace. Raises StorageUnavailableError; the steps are then kept for a
         retry.
 
-        In-band steps count against their sender's limits, like its reports; beyond the limits they are only counted.
+        Observed steps count against the limits of the trial, for which OverBudgetError is raised. In-band steps count
+        against their sender's limits, like its reports; beyond the limits they are only counted.
         """
         while self._observed:
             await self._append(GREEN_AGENT, Channel.OBSERVED, self._observed[:MAX_BATCH_STEPS], dropped=0)
@@ -54,10 +56,15 @@ class Recorder:
         batch = StepBatch(trace_id=self._trace_id, reporter=reporter, steps=list(steps), dropped=counts)
         serialised = SerialisedBatch.of(batch)
         kept, answer = serialised.received(channel, authenticated=True), serialised.receipt()
-        quota = None if channel is Channel.OBSERVED else self._limits.quota(kept, answer, len(serialised.body))
+        quota = self._limits.quota(kept, answer, len(serialised.body))
         try:
             await self._traces.append(kept, answer, quota=quota)
         except TraceFullError as error:
+            if channel is Channel.OBSERVED:
+                raise OverBudgetError(
+                    f"what the gateway observed exceeds a trial's budget of {quota.max_steps} calls or "
+                    f"{quota.limit / 2**20:g} MiB"
+                ) from error
             logger.warning("%d in-band steps were not stored: %s", len(steps), error)
 
 

@@ -20,7 +20,7 @@ class Loss(StrEnum):
     WORKER = "worker"
     """No worker finished the evaluation or the judgment."""
     LIMIT = "limit"
-    """Reading what the participants wrote took more CPU time or memory than an evaluation may take."""
+    """What the participants wrote exceeded the trial's budget, or the CPU time or memory of an evaluation."""
     ERROR = "error"
     """The gateway raised an error while it played the trial, or the evaluator did."""
 

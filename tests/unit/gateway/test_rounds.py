@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from concord.suite import Draw, SuiteTask, Topology, neighbours_in, neighbours_of
+from concord_gateway.budgets import OverBudgetError
 from concord_gateway.drivers.rounds import turn_limit_s
 from concord_gateway.rounds.reply import Outgoing, Reply, read_reply
 from concord_gateway.rounds.state import Rounds, Turn
@@ -224,3 +225,44 @@ class TestLimitOfATurn:
             last_s = turn_limit_s(None, remaining_s, last_s)
             remaining_s -= last_s
         assert remaining_s >= budget_s / 3 * 0.999
+
+
+class TestBudgets:
+    """What seats write costs their own trial."""
+
+    @given(st.lists(st.sampled_from(["a", "b", "c", "all", *(f"nobody {n}" for n in range(9))]), min_size=1))
+    def test_a_message_becomes_at_most_as_many_as_there_are_seats_and_one(self, names: list[str]) -> None:
+        rounds = Rounds(task(), max_rounds=2)
+        rounds.begin()
+        [message] = read_reply(json.dumps({"messages": [{"to": names, "text": "x"}]})).messages
+        rounds.take({"a": NOTHING, "b": Reply((message,), None, readable=True, prose=""), "c": NOTHING})
+        assert len(rounds.messages) <= len(rounds.task.seats) + 1
+        delivered = {each.receiver for each in rounds.messages if each.error is None}
+        assert delivered == ({"a", "c"} if "all" in names else {"a", "c"} & set(names))
+
+    def test_the_names_that_are_too_many_fail_as_one_message_that_counts_them(self) -> None:
+        rounds = Rounds(task(), max_rounds=2)
+        rounds.begin()
+        outgoing = Outgoing(("a", *(f"nobody {n}" for n in range(9))), "x")
+        rounds.take({"a": NOTHING, "b": Reply((outgoing,), None, readable=True, prose=""), "c": NOTHING})
+        assert [each.error for each in rounds.messages] == [
+            None,
+            "nobody is called 'nobody 0'",
+            "nobody is called 'nobody 1'",
+            "nobody is called 'nobody 2' or by one of 6 other names",
+        ]
+
+    def test_the_message_that_is_one_too_many_names_its_sender(self) -> None:
+        rounds = Rounds(task(), max_rounds=2, max_messages=3)
+        rounds.begin()
+        with pytest.raises(OverBudgetError, match="c exceeded a trial's budget of 3 messages"):
+            rounds.take({"a": reply(("b", "1")), "b": reply(("all", "2")), "c": reply(("b", "3"))})
+
+    def test_the_characters_of_a_round_are_counted_for_each_receiver_and_begin_anew(self) -> None:
+        rounds = Rounds(task(), max_rounds=9, max_characters=20)
+        for _ in range(2):
+            rounds.begin()
+            rounds.take({"a": NOTHING, "b": reply(("all", "x" * 10)), "c": NOTHING})
+        rounds.begin()
+        with pytest.raises(OverBudgetError, match="b exceeded the budget of 20 characters"):
+            rounds.take({"a": NOTHING, "b": reply(("all", "x" * 11)), "c": NOTHING})

@@ -33,6 +33,7 @@ from concord.tracing import span
 from concord.trust.redaction import redact
 from concord.trust.tokens import Claims
 from concord.wire.roster import RosterEntry
+from concord_gateway.budgets import OverBudgetError
 from concord_gateway.instruments import Instruments
 from concord_gateway.open_calls import OpenCall, OpenCalls
 from concord_gateway.proxy.byte_budget import BudgetExhaustedError, ByteBudget, Reservation
@@ -285,6 +286,9 @@ class CallRecorder:
         self._instruments.carried.labels(outcome).inc()
         try:
             await recorder.write()
+        except OverBudgetError as error:
+            logger.warning("a call of %s is not stored: %s", call.open_call.caller, error)
+            self._open_calls.of(call.trace_id).exceed(error)
         except StorageUnavailableError as error:
             self._instruments.unstored.inc()
             self.lose(call.trace_id, error)

@@ -1,15 +1,17 @@
 """The state of a trial in rounds: its messages, their delivery, and the answers so far. No I/O."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Literal
 
 from pydantic import JsonValue
 
+from concord.storage import MAX_STEPS
 from concord.suite import SuiteTask, distances
+from concord_gateway.budgets import MAX_ROUND_CHARACTERS, OverBudgetError
 from concord_gateway.rounds.message import Message
-from concord_gateway.rounds.reply import EVERYBODY, NO_REPLY, Reply, gives_nothing
+from concord_gateway.rounds.reply import EVERYBODY, NO_REPLY, Outgoing, Reply, gives_nothing
 from concord_gateway.rounds.wire import Wire
 
 
@@ -43,11 +45,16 @@ class Rounds:
     """The round of each seat's last answer."""
     messages: list[Message] = field(default_factory=list)
     """As the wire carried them."""
+    max_messages: int = MAX_STEPS
+    max_characters: int = MAX_ROUND_CHARACTERS
+    """Limits on the messages of the trial, and on the characters of those of one round."""
     turns: list[Turn] = field(default_factory=list)
     wire: Wire = field(default_factory=Wire)
     _notices: dict[str, list[str]] = field(default_factory=dict)
     _seen_by: dict[str, list[Message]] = field(default_factory=dict)
     """The messages that each seat wrote or was to receive."""
+    _characters: int = 0
+    """Of the messages of the present round."""
 
     @property
     def over(self) -> bool:
@@ -85,8 +92,11 @@ class Rounds:
         return self._notices.get(seat, [])
 
     def take(self, replies: Mapping[str, Reply | Turn]) -> None:
-        """Takes the replies of the current round; a seat that did not reply has a turn that says so."""
-        self._notices = {}
+        """Takes the replies of the current round; a seat that did not reply has a turn that says so.
+
+        Raises OverBudgetError, which names the seat whose message was one too many.
+        """
+        self._notices, self._characters = {}, 0
         sent: list[Message] = []
         inboxes = {seat: self.inbox(seat) for seat in self.task.seats}
         for seat in self.task.seats:
@@ -99,7 +109,9 @@ class Rounds:
             if not reply.readable:
                 self._notice(seat, "Your reply could not be read completely: it is not in the form given below.")
             for outgoing in reply.messages:
-                sent += [self._sent(seat, name, outgoing.text) for name in self._receivers(seat, outgoing.to)]
+                for message in self._distributed(seat, outgoing):
+                    self._charge(message, len(self.messages) + len(sent))
+                    sent.append(message)
             self._answer(seat, reply)
         self._carry(sent)
 
@@ -130,27 +142,48 @@ class Rounds:
             self.answers[seat] = answer
             self.answered_in[seat] = self.round
 
-    def _receivers(self, seat: str, names: tuple[str, ...]) -> list[str]:
-        found: dict[str, None] = {}
-        for name in names:
-            found |= dict.fromkeys(self.task.neighbours[seat]) if name == EVERYBODY else {name: None}
-        return list(found)
+    def _distributed(self, sender: str, outgoing: Outgoing) -> Iterator[Message]:
+        """A message to each of its addressees: at most as many as there are seats, and the rest as one."""
+        names: dict[str, None] = {}
+        for name in outgoing.to:
+            names |= dict.fromkeys(self.task.neighbours[sender]) if name == EVERYBODY else {name: None}
+        seats = [name for name in names if name in self.task.neighbours]
+        nobodies = [name for name in names if name not in self.task.neighbours]
+        room = len(self.task.seats) - len(seats)
+        text = outgoing.text[: self.task.message_limit]
+        cut_from = len(outgoing.text) if len(text) < len(outgoing.text) else None
+        for name in seats:
+            yield self._sent(sender, name, text, cut_from, self._fault(sender, name))
+        for name in nobodies[:room]:
+            yield self._sent(sender, name, text, cut_from, f"nobody is called {name[:64]!r}")
+        if more := nobodies[room:]:
+            others = f" or by one of {len(more) - 1} other names" if len(more) > 1 else ""
+            yield self._sent(sender, more[0], text, cut_from, f"nobody is called {more[0][:64]!r}{others}")
 
-    def _sent(self, sender: str, receiver: str, text: str) -> Message:
-        error = self.wire.refusal(self.round, sender, receiver)
-        if receiver not in self.task.neighbours:
-            error = f"nobody is called {receiver[:64]!r}"
-        elif receiver not in self.task.neighbours[sender]:
-            error = f"you may not write to {receiver}"
-        elif self.silent:
-            error = "no message is delivered in this trial"
+    def _fault(self, sender: str, receiver: str) -> str | None:
+        """Why a seat's message to another is not delivered; None if it is."""
+        if receiver not in self.task.neighbours[sender]:
+            return f"you may not write to {receiver}"
+        if self.silent:
+            return "no message is delivered in this trial"
+        return self.wire.refusal(self.round, sender, receiver)
+
+    def _sent(self, sender: str, receiver: str, text: str, cut_from: int | None, error: str | None) -> Message:
         if error is not None:
             self._notice(sender, f"Your message to {receiver[:64]!r} was not delivered: {error}.")
-        limit = self.task.message_limit
-        if error is None and len(text) > limit:
-            self._notice(sender, f"Your message to {receiver} was cut off after {limit} characters.")
-        cut_from = len(text) if len(text) > limit else None
-        return Message(self.round, sender, receiver[:64], text[:limit], error, cut_from)
+        elif cut_from is not None:
+            self._notice(sender, f"Your message to {receiver} was cut off after {len(text)} characters.")
+        return Message(self.round, sender, receiver[:64], text, error, cut_from)
+
+    def _charge(self, message: Message, before: int) -> None:
+        """Charges a message to the trial, which had so many before."""
+        self._characters += len(message.text)
+        if before >= self.max_messages:
+            raise OverBudgetError(f"{message.sender} exceeded a trial's budget of {self.max_messages} messages")
+        if self._characters > self.max_characters:
+            raise OverBudgetError(
+                f"{message.sender} exceeded the budget of {self.max_characters} characters for the messages of a round"
+            )
 
     def _notice(self, seat: str, text: str) -> None:
         self._notices.setdefault(seat, []).append(text)
