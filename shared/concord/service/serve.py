@@ -12,6 +12,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from concord.loopback import LOOPBACK
+from concord.service.connections import Connections
 from concord.service.program import run_until_signalled
 from concord.shutdown import SERVICE_S
 
@@ -61,13 +62,23 @@ def listen(host: str, port: int) -> socket.socket:
     return socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP, fileno=bound.detach())
 
 
-async def serve_until(app: ASGIApp, listener: socket.socket, stop: asyncio.Event, *, grace_s: int = SERVICE_S) -> None:
+async def serve_until(
+    app: ASGIApp,
+    listener: socket.socket,
+    stop: asyncio.Event,
+    *,
+    grace_s: int = SERVICE_S,
+    connections: Connections | None = None,
+) -> None:
     """Serves on a listening socket until `stop` is set, then closes it and lets open requests finish for `grace_s`.
 
+    `connections`: by default, as many as the process's limit of open files permits (`Connections.of_process`).
     After an error the socket stays open, so that connections wait for the next call with it. Raises AppNotStartedError.
     """
+    connections = connections or Connections.of_process()
     config = uvicorn.Config(
-        app,
+        connections.bounded(app),
+        http=connections.protocol(),
         log_config=None,
         access_log=False,
         server_header=False,
@@ -78,6 +89,7 @@ async def serve_until(app: ASGIApp, listener: socket.socket, stop: asyncio.Event
     with listener.dup() as accepting:
         serving = asyncio.create_task(server.serve(sockets=[accepting]))
         stopping = asyncio.create_task(stop.wait())
+        ending = asyncio.create_task(connections.end_silent())
         try:
             await asyncio.wait([serving, stopping], return_when=asyncio.FIRST_COMPLETED)
             if stop.is_set():
@@ -86,6 +98,7 @@ async def serve_until(app: ASGIApp, listener: socket.socket, stop: asyncio.Event
             await serving
         finally:
             stopping.cancel()
+            ending.cancel()
 
 
 class _Server(uvicorn.Server):

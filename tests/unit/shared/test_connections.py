@@ -1,0 +1,130 @@
+"""Connections without a request end, and cannot use up a server's descriptors; requests in hand are not affected."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, field
+
+import httpx
+import pytest
+from starlette.types import Receive, Scope, Send
+from uvicorn.protocols.http.auto import AutoHTTPProtocol
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from concord.service import connections
+from concord.service.connections import Connections
+from concord.service.serve import listen, serve_until
+
+MOST = 4
+LIMIT_S = 0.2
+
+
+@dataclass
+class _Server:
+    """An app that reads each request, and answers those for `/slow` once it is `released`."""
+
+    host: str = ""
+    port: int = 0
+    released: asyncio.Event = field(default_factory=asyncio.Event)
+    in_hand: int = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            raise NotImplementedError
+        while (message := await receive()).get("more_body"):
+            pass
+        if message["type"] == "http.disconnect":
+            return
+        self.in_hand += 1
+        if scope["path"] == "/slow":
+            await self.released.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body"})
+
+    @asynccontextmanager
+    async def sending(self, text: str) -> AsyncIterator[asyncio.StreamReader]:
+        """A connection over which this text is sent; yields a reader of the answer."""
+        reader, writer = await asyncio.open_connection(self.host, self.port)
+        writer.write(text.encode())
+        try:
+            await writer.drain()
+            yield reader
+        finally:
+            writer.close()
+            with suppress(ConnectionError):
+                await writer.wait_closed()
+
+    async def get(self, path: str) -> int:
+        """The status of the answer to a request."""
+        async with httpx.AsyncClient(timeout=30) as http:
+            return (await http.get(f"http://{self.host}:{self.port}{path}")).status_code
+
+    async def has_in_hand(self, count: int) -> None:
+        """Waits until so many requests have arrived."""
+        async with asyncio.timeout(30):
+            while self.in_hand < count:
+                await asyncio.sleep(0.01)
+
+
+@pytest.fixture(params=[AutoHTTPProtocol, H11Protocol], ids=["httptools", "h11"])
+async def server(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[_Server]:
+    monkeypatch.setattr(connections, "AutoHTTPProtocol", request.param)
+    app, stop = _Server(), asyncio.Event()
+    with listen("127.0.0.1", 0) as listener:
+        app.host, app.port = listener.getsockname()
+        watched = Connections(MOST, request_s=LIMIT_S)
+        serving = asyncio.create_task(serve_until(app, listener, stop, grace_s=1, connections=watched))
+        try:
+            yield app
+        finally:
+            app.released.set()
+            stop.set()
+            await serving
+
+
+async def _end(reader: asyncio.StreamReader) -> bytes:
+    """What came until the server ended the connection."""
+    async with asyncio.timeout(30):
+        try:
+            return await reader.read()
+        except ConnectionResetError:
+            return b""
+
+
+BODY = "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nhalf"
+SILENT = {
+    "nothing": "",
+    "half a head": "GET / HTTP/1.1\r\nho",
+    "half a body": BODY,
+    "half of a second head": "GET / HTTP/1.1\r\nhost: x\r\n\r\nGET /sec",
+}
+
+
+@pytest.mark.parametrize("text", SILENT.values(), ids=SILENT)
+async def test_a_connection_that_sends_no_whole_request_ends(server: _Server, text: str) -> None:
+    async with server.sending(text) as reader:
+        await _end(reader)
+
+
+async def test_a_request_in_hand_outlives_the_limit_of_its_arrival(server: _Server) -> None:
+    async with server.sending("GET /slow HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n") as answer:
+        async with server.sending("") as silent:
+            await _end(silent)
+        server.released.set()
+        assert (await _end(answer)).startswith(b"HTTP/1.1 200")
+
+
+async def test_silent_connections_make_room_for_requests(server: _Server) -> None:
+    async with AsyncExitStack() as exits:
+        for number in range(3 * MOST):
+            await exits.enter_async_context(server.sending("GET / HT" if number % 2 else ""))
+        assert await server.get("/") == 200
+
+
+async def test_requests_in_hand_leave_room_for_probes(server: _Server) -> None:
+    async with AsyncExitStack() as exits:
+        for _ in range(MOST - 1):
+            await exits.enter_async_context(server.sending("GET /slow HTTP/1.1\r\nhost: x\r\n\r\n"))
+        await server.has_in_hand(MOST - 1)
+        assert await server.get("/slow") == 503
+        assert await server.get("/healthz") == 200
