@@ -124,6 +124,10 @@ validate: lint type_check test ## run lint, type_check and test
 .PHONY: test_all
 test_all: test fuzz test-containers ## run test, fuzz and test-containers
 
+.PHONY: interpreters
+interpreters: setup ## assess on every Python from 3.11 to 3.14 that this machine has, and verify each row on all of them
+	$(BIN)/python -m tests.interpreters
+
 .PHONY: attack
 attack: setup ## attack a stack started for it, or the one at GATEWAY and COLLECTOR, and show which attacks failed
 	@$(BIN)/python -m attacks $(if $(GATEWAY),--gateway $(GATEWAY) --collector $(COLLECTOR))

@@ -1,9 +1,10 @@
 """The differences between two JSON documents, each with its JSON path and both values."""
 
 import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeGuard
 
 from pydantic import JsonValue
 
@@ -11,6 +12,10 @@ from concord_cli.display_text import shortened
 
 MAX_SHOWN: Final = 80
 """Characters of a value in a line."""
+
+
+TOLERANCE: Final = 1e-9
+"""The relative and absolute difference of numbers that are equal."""
 
 
 class _Absent:
@@ -30,7 +35,8 @@ class Difference:
 
 
 def differences(stated: JsonValue | _Absent, computed: JsonValue | _Absent, path: str = "$") -> Iterator[Difference]:
-    """The innermost differences. 1 and 1.0 are equal, because A2A turns integers into floats."""
+    """The innermost differences. 1 and 1.0 are equal, because A2A turns integers into floats, and so are numbers within
+    `TOLERANCE`, because the last digits of a logarithm or a power depend on the interpreter and the processor."""
     if isinstance(stated, dict) and isinstance(computed, dict):
         for key in dict.fromkeys([*computed, *stated]):
             inner = f"{path}.{key}" if key.isidentifier() else f"{path}[{json.dumps(key)}]"
@@ -61,7 +67,13 @@ def _equal(stated: JsonValue | _Absent, computed: JsonValue | _Absent) -> bool:
     """Whether the canonical forms are equal. Equal texts and integers are; floats are checked for NaN."""
     if type(stated) is type(computed) and isinstance(stated, str | int | None) and stated == computed:
         return True
+    if _is_number(stated) and _is_number(computed) and math.isfinite(stated) and math.isfinite(computed):
+        return math.isclose(stated, computed, rel_tol=TOLERANCE, abs_tol=TOLERANCE)
     return _canonical(stated) == _canonical(computed)
+
+
+def _is_number(value: JsonValue | _Absent) -> TypeGuard[float]:
+    return isinstance(value, float) or (isinstance(value, int) and not isinstance(value, bool))
 
 
 def _canonical(value: JsonValue | _Absent) -> bytes:

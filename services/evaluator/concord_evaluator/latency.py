@@ -2,9 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
+from math import fsum
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from concord.assessment.results import LatencySummary, Record
 from concord.wire.roster import Roster
@@ -48,9 +50,9 @@ def summarise(latencies: Iterable[CalleeLatencies], roster: Roster) -> LatencySu
         return LatencySummary()
     values = np.sort(np.concatenate(list(arrays.values())))
     p50, p95, p99 = np.percentile(values, [50, 95, 99], method="median_unbiased").tolist()
-    slowest = max(arrays, key=lambda agent: float(arrays[agent].mean()))
+    slowest = max(arrays, key=lambda agent: _mean(arrays[agent]))
     return LatencySummary(
-        avg=float(values.mean()),
+        avg=_mean(values),
         p50=p50,
         p95=p95,
         p99=p99,
@@ -60,6 +62,11 @@ def summarise(latencies: Iterable[CalleeLatencies], roster: Roster) -> LatencySu
         slowest_agent=slowest,
         slowest_agent_url=_url_of(slowest, roster),
     )
+
+
+def _mean(values: NDArray[np.float64]) -> float:
+    """The same on every machine: NumPy adds in an order that depends on the processor's vectors."""
+    return fsum(values.tolist()) / len(values)
 
 
 def _url_of(agent: str, roster: Roster) -> str | None:

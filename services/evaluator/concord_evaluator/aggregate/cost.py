@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
+from math import fsum
 
 from concord.assessment.cost import AgentCost, Cost, ModelUse, PriceList
 from concord_evaluator.documents import JudgedTrial
@@ -42,7 +43,7 @@ def _agents(trials: Iterable[JudgedTrial], uses: Iterable[ModelUse], prices: Pri
             model_calls=_calls(by_agent[agent]),
             tokens=_tokens(by_agent[agent]),
             money=_money(by_agent[agent], prices),
-            seconds=sum(sorted(latencies[agent])) / 1000 if latencies[agent] else None,
+            seconds=fsum(latencies[agent]) / 1000 if latencies[agent] else None,
         )
         for agent in sorted(by_agent.keys() | latencies.keys())
     ]
@@ -61,7 +62,7 @@ def _money(uses: Sequence[ModelUse], prices: PriceList | None) -> float | None:
     """None if any part of it is unknown."""
     amounts = [None if prices is None else prices.money(use) for use in uses]
     known = [amount for amount in amounts if amount is not None]
-    return sum(known) if known and len(known) == len(amounts) else None
+    return fsum(known) if known and len(known) == len(amounts) else None
 
 
 def _is_priced(use: ModelUse, prices: PriceList) -> bool:

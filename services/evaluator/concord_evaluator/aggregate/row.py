@@ -1,6 +1,7 @@
 """The row: the leaderboard's figures, and the detail behind them."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from math import fsum
 from typing import Final
 
 from pydantic import JsonValue
@@ -73,7 +74,7 @@ def make_row(
     detail = _detail(of_team, trials, usable, failures, scores, scoring, verdicts, controls)
     whole = ResultRow(
         pass_rate=scores.pass_rate,
-        time_used=sum(trial.record.time_used for trial in trials),
+        time_used=fsum(trial.record.time_used for trial in trials),
         domain=ASSISTANTS if plan.tasks and all(task.scenario for task in plan.tasks) else TEAMS,
         score=None if detail.overall_score is None else 100 * detail.overall_score,
         task_rewards=TaskRewards(

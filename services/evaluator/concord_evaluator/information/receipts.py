@@ -65,7 +65,7 @@ def information(task: SuiteTask, flow: Flow, answered: Answered) -> float | None
     for seat, needed in needs.items():
         time = answered.times.get(seat, answered.end)
         reached += [flow.knew(seat, need, time) for need in needed if not _held(flow, seat, need)]
-    return sum(reached) / len(reached) if reached else None
+    return fsum(reached) / len(reached) if reached else None
 
 
 def economy(simple: int, sent: int) -> float:

@@ -1,6 +1,7 @@
 """The record of a trial's team task, from the gateway's own steps alone."""
 
 from collections.abc import Sequence
+from math import fsum
 from typing import Final, TypedDict
 
 from concord.assessment import AssessmentPlan
@@ -121,4 +122,4 @@ def _coverage(task: SuiteTask, flow: Flow, time: int) -> float:
     needs: dict[str, set[str]] = {}
     for part in task.parts:
         needs.setdefault(part.seat, set()).update(part.needs)
-    return sum(flow.coverage(seat, needed, time + 1) for seat, needed in needs.items()) / len(needs) if needs else 1.0
+    return fsum(flow.coverage(seat, needed, time + 1) for seat, needed in needs.items()) / len(needs) if needs else 1.0

@@ -1,6 +1,7 @@
 """Centralisation: how much one agent dominates the others."""
 
 from collections.abc import Iterable, Iterator
+from math import fsum
 from typing import Final
 
 from concord.assessment.results import MetricStatus
@@ -38,7 +39,7 @@ def _lead(values: Iterable[float]) -> float:
     """The sum of the differences to the largest value."""
     found = list(values)
     largest = max(found)
-    return sum(largest - value for value in found)
+    return fsum(largest - value for value in found)
 
 
 @metric("message_share", definition_id="messages_of_agent/messages")
@@ -82,7 +83,7 @@ def load_balance(graph: AgentGraph) -> Iterator[Measured]:
 def _gini(ascending: list[int]) -> float:
     """The Gini coefficient of non-negative values in ascending order: sum((2i - n - 1) x_i) / (n sum(x))."""
     n = len(ascending)
-    return sum((2 * rank - n - 1) * load for rank, load in enumerate(ascending, 1)) / (n * sum(ascending))
+    return fsum((2 * rank - n - 1) * load for rank, load in enumerate(ascending, 1)) / (n * fsum(ascending))
 
 
 METRICS: Final = (degree_centralisation, betweenness_centralisation, message_share, hub_share, load_balance)

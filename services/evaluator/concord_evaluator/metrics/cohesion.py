@@ -1,6 +1,7 @@
 """Cohesion: how closely a team is connected."""
 
 from collections.abc import Iterator
+from math import fsum
 from typing import Final
 
 import networkx as nx
@@ -37,7 +38,7 @@ def clustering(graph: AgentGraph) -> Iterator[Measured]:
         yield undefined(agents, "there are fewer than three agents")
         return
     scores = engines.clustering(graph.contacts)
-    yield of_scores(scores, sum(scores.values.values()) / len(scores.values), agents)
+    yield of_scores(scores, fsum(scores.values.values()) / len(scores.values), agents)
 
 
 @metric("connected_components", definition_id="weakly_connected_components/messages/count", engine="networkx")

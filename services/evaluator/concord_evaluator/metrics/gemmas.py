@@ -38,7 +38,7 @@ def information_diversity(graph: AgentGraph) -> Iterator[Measured]:
         return
     compared = pairs[:MAX_PAIRS]
     vectors = TfIdf(said)
-    value = sum(1 - vectors.cosine(a, b) for a, b in compared) / len(compared)
+    value = math.fsum(1 - vectors.cosine(a, b) for a, b in compared) / len(compared)
     if sampled or len(pairs) > MAX_PAIRS:
         yield approximate(value, len(compared), "estimated from a sample of the requests")
     else:

@@ -1,6 +1,7 @@
 """Paths: how many hops a message takes from one agent to another."""
 
 from collections.abc import Iterator
+from math import fsum
 from typing import Final
 
 import networkx as nx
@@ -37,7 +38,7 @@ def reachable_pairs(graph: AgentGraph) -> Iterator[Measured]:
 def global_efficiency(graph: AgentGraph) -> Iterator[Measured]:
     """The mean of 1 / distance over all ordered pairs of agents, with 0 for unreachable pairs (Latora and Marchiori
     2001). 1 if all agents talk with each other."""
-    yield from _over_all_pairs(graph, sum(count / distance for distance, count in graph.distances.histogram.items()))
+    yield from _over_all_pairs(graph, fsum(count / distance for distance, count in graph.distances.histogram.items()))
 
 
 @metric("diameter", definition_id="diameter/messages/strongly_connected", engine="networkx")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import fsum
 from typing import Final, Literal
 
 from concord.assessment.results import Grading, MetricParameter, SubScore
@@ -71,10 +72,10 @@ def score_structure(
 
 def _overall(parts: tuple[SubScore, ...]) -> float | None:
     defined = [(part.value, part.weight) for part in parts if part.value is not None]
-    total = sum(weight for _, weight in defined)
+    total = fsum(weight for _, weight in defined)
     if not total or not any(part.value is not None and part.weight for part in parts if part.id in _REQUIRED_PARTS):
         return None
-    return min(1.0, sum(value * weight for value, weight in defined) / total)
+    return min(1.0, fsum(value * weight for value, weight in defined) / total)
 
 
 def _communication(structure: TeamStructure | None, weights: Mapping[Part, float]) -> SubScore:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import fsum, sqrt
 from typing import Final
 
 from concord_evaluator.statistics.estimates import Interval, Z, rate_interval
@@ -73,12 +73,12 @@ def _kappa(pairs: Sequence[tuple[bool, bool]]) -> Kappa | None:
         return Kappa(1.0, None, None)
     cell = {(label, judged): pairs.count((label, judged)) / n for label in BOTH for judged in BOTH}
     observed = cell[True, True] + cell[False, False]
-    expected = sum(labels[side] * judgments[side] for side in BOTH)
+    expected = fsum(labels[side] * judgments[side] for side in BOTH)
     value = (observed - expected) / (1 - expected)
-    agreeing = sum(
+    agreeing = fsum(
         cell[side, side] * ((1 - expected) - (labels[side] + judgments[side]) * (1 - observed)) ** 2 for side in BOTH
     )
-    differing = sum(cell[side, not side] * (judgments[side] + labels[not side]) ** 2 for side in BOTH)
+    differing = fsum(cell[side, not side] * (judgments[side] + labels[not side]) ** 2 for side in BOTH)
     beyond = agreeing + (1 - observed) ** 2 * differing - (observed * expected - 2 * expected + observed) ** 2
     half = Z * sqrt(max(0.0, beyond) / n) / (1 - expected) ** 2
     return Kappa(value, max(-1.0, value - half), min(1.0, value + half))

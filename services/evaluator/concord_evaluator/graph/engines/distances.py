@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from math import fsum
 
 import networkx as nx
 import numpy as np
@@ -70,5 +71,5 @@ def _added_up(sources: list[str], rows: Iterable[dict[int, int]], engine: Engine
     for counts in rows:
         histogram.update(counts)
         reached.append(sum(counts.values()))
-        harmonic.append(sum(count / distance for distance, count in sorted(counts.items())))
+        harmonic.append(fsum(count / distance for distance, count in counts.items()))
     return Distances(tuple(sources), tuple(reached), tuple(harmonic), dict(sorted(histogram.items())), engine, sampled)
