@@ -16,6 +16,7 @@ from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.environment.admin import EnvironmentAdmin
 from concord_assistant.environment.server import UESServerError, UESServerManager
 from concord_assistant.evaluation.judge import evaluate_assistant
+from concord_assistant.guarded_model import guarded
 from concord_assistant.results import AssessmentResults
 from concord_assistant.scenario.evaluators import EvaluatorRegistry
 from concord_assistant.scenario.schema import ScenarioConfig
@@ -51,12 +52,12 @@ class GreenAgent:
         """`ues_port`: by default a free one.
 
         Without `response_llm`, the characters are rule-based; without `evaluation_llm`, criteria that only a model can
-        evaluate are null.
+        evaluate are null. Whatever a model raises, it counts as unavailable.
         """
         self.config: Final = config or GreenAgentConfig()
         self.server: Final = UESServerManager(ues_port, command=self.config.environment_command)
-        self._response_llm = response_llm
-        self._evaluation_llm = evaluation_llm
+        self._response_llm = guarded(response_llm)
+        self._evaluation_llm = guarded(evaluation_llm)
         self._client: AsyncUESClient | None = None
         self._cancelled = False
         self._running = asyncio.Lock()

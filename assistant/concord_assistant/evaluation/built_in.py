@@ -207,6 +207,13 @@ def allowed_by(criteria: Sequence[EvaluationCriterion], own: frozenset[str] = fr
     return found
 
 
+def sayings_of(criterion: EvaluationCriterion) -> MessageParams | ChatParams | None:
+    """What a criterion asks a message to say; None if it reads no messages. Raises ValueError."""
+    built_in = _BUILT_IN.get(criterion.evaluator_id or "")
+    params = None if built_in is None else built_in.params.model_validate(criterion.params)
+    return params if isinstance(params, MessageParams | ChatParams) else None
+
+
 def _message_where(params: MessageParams, text: str) -> Where:
     where: Where = {RECIPIENTS: Condition(all=list(params.to), only=[*params.to, *params.cc]), **params.where}
     return {**where, text: Condition(contains=params.contains)} if params.contains and text not in where else where
@@ -320,7 +327,7 @@ def _told(case: _Case, params: ChatParams) -> _Verdict:
         if item.get("role") == "assistant" and len(_text_of(item)) <= params.max_characters
     ]
     texts = [_text_of(item) for item in said]
-    best = max(([fact for fact in params.contains if _states(text, fact)] for text in texts), key=len, default=[])
+    best = max(([fact for fact in params.contains if states(text, fact)] for text in texts), key=len, default=[])
     missing = [fact for fact in params.contains if fact not in best]
     judged = _judged(texts, params.says) if texts else [Judgement("wrong", "there is no message")] * len(params.says)
     unclear = sum(each.understood == "not_understood" for each in judged)
@@ -335,7 +342,8 @@ def _told(case: _Case, params: ChatParams) -> _Verdict:
     return _Verdict(right / facts, told, details, open=unclear / facts)
 
 
-def _states(text: str, fact: str | list[str]) -> bool:
+def states(text: str, fact: str | list[str]) -> bool:
+    """Whether a text contains one of the wordings of a fact."""
     return any(contains(text, wording) for wording in ([fact] if isinstance(fact, str) else fact))
 
 

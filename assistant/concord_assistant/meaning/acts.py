@@ -100,14 +100,14 @@ _WORDS: Final = _compiled(
 _STRONG: Final = _compiled(
     order=r"""\b(?:(?:will|'ll|to|we|i|hereby|please|now)\s+(?:order|book|reserve|buy)|go(?:ing)?\s+(?:ahead|with\s+you(?:rs|r)?)|accept(?:ing)?\s+your|
         (?:choose|chose|chosen|picked)\s+you)\b""",
-    accept=r"""\b(?:suits?|works\s+for|confirm\w*|agree(?:d)?|accept(?:ed|ing|s)?|go\s+ahead|be\s+there|see\s+you\s+(?:on|there|then)|looking\s+forward|yes)\b""",
+    accept=r"""\b(?:suits?|works\s+for|confirm\w*|agree(?:d)?|accept(?:ed|ing|s)?|go\s+ahead|be\s+there|see\s+you\s+(?:on|there|then)|can\s+(?:come|make\s+it)|will\s+come|looking\s+forward|yes)\b""",
 )
 """The words of an act that leave no doubt."""
 
 _NOT: Final = r"(?:\b(?:not|never|no\s+longer|unable\s+to|cannot|neither)|n't)\s+(?:\w+\s+){0,3}?"
 _IDIOMS: Final = _compiled(
     refuse=rf"""{_NOT}(?:order\w*|plac\w+|book\w*|com(?:e|ing)|make|making|attend\w*|join\w*|be\s+there|accept\w*|tak(?:e|ing)|need\w*|requir\w*|
-        us(?:e|ing)|go(?:ing)?|proceed\w*|hir(?:e|ing)|buy\w*|choos\w*|chosen|pick\w*|select\w*|mov(?:e|ing)\s+forward|see\s+you|meet\w*|want\w*|have\s+dinner|
+        us(?:e|ing)|go(?:ing)?\s+(?:ahead|with|for)|be\s+(?:in\s+town|around|here)|proceed\w*|hir(?:e|ing)|buy\w*|choos\w*|chosen|pick\w*|select\w*|mov(?:e|ing)\s+forward|see\s+you|meet\w*|want\w*|have\s+dinner|
         do\s+dinner|with\s+you|avail\w*|be\s+able|from\s+you|eat|dine)\b|\bno\s+longer\s+(?:able|possible)\b|\b(?:we|i)\s+went\s+with\b(?!\s+you)""",
     cancel=rf"""{_NOT}(?:need\w*|requir\w*|want\w*|us(?:e|ing)|tak(?:e|ing)\s+up|stay\w*|com(?:e|ing)|arriv\w*|travel\w*|mak(?:e|ing)\s+use)(?!\s+(?:to|you\s+to)\s+cancel)\b""",
 )

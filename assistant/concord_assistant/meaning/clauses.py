@@ -22,7 +22,7 @@ _LETTER: Final = re.compile(r"\w")
 _VERB_START: Final = (
     r"please|kindly|we|i|i'm|i'll|we'll|it|it's|he|she|they|you|there|just|only|so|then|that|this|instead|cancel|order|"
     r"take|send|deliver|keep|leave|book|reserve|make|tell|let|ship|confirm|use|on|at|to|in|from|our|my|the|could|can|"
-    r"would|what|when|which|how|do"
+    r"would|what|when|which|how|do|need|have\s+to|must"
 )
 _BOUNDARY: Final = re.compile(
     rf"\s-\s|:\s|\(|\)|,?\s+\b(?:but|however|yet|whereas|while|although|though|because|since|and\s+(?:{_VERB_START}|not)|so|"
@@ -62,7 +62,9 @@ _VERB_DENIED: Final = re.compile(
 )
 """Denies the whole clause, with its subject."""
 _REST_DENIED: Final = re.compile(
-    r"\b(?:not|no|neither|nor|without|far\s+from|anything\s+but|leave\s+out|(?:false|untrue|wrong)\s+that)\b", re.I
+    r"\b(?:not|no|neither|nor|without|far\s+from|anything\s+but|leave\s+out|(?:false|untrue|wrong)\s+that|"
+    r"(?:have|has|'ve)\s+(?:left|closed|given\s+up|moved\s+(?:out\s+of|away\s+from)))\b",
+    re.I,
 )
 """Denies what follows in the clause."""
 _PHRASE_DENIED: Final = re.compile(
@@ -75,10 +77,16 @@ _REFUSED: Final = re.compile(
     re.I,
 )
 """Verbs that deny what follows, unless refusing is what is to be said."""
+_CALLED_OFF: Final = re.compile(
+    r"\b(?:is|are|was|were|been|be|am|'m|'s|'re)\s+(?:\w+ly\s+)?(?:cancell?ed|called\s+off|off|busy|unavailable|"
+    r"booked\s+out|occupied|engaged|taken|dropped)\b",
+    re.I,
+)
+"""Words by which a clause says that its values do not hold, unless that is what is to be said."""
 _PHRASE_END: Final = re.compile(r",|\b(?:is|are|was|were|will|would|it|we|i|please)\b", re.I)
 
 _SUPPOSED: Final = re.compile(
-    r"\b(?:if|unless|maybe|perhaps|possibly|probably|might|in\s+case|suppos\w+|assum\w+|hypothetical\w*|consider\w*|"
+    r"\b(?:if|unless|whether|let\s+you\s+know|get\s+back\s+to\s+you|maybe|perhaps|possibly|probably|might|in\s+case|suppos\w+|assum\w+|hypothetical\w*|consider\w*|"
     r"think\w*\s+(?:about|of)|thinking|not\s+(?:yet\s+)?sure|unsure|undecided|uncertain|would\s+have|could\s+have|should\s+have|"
     r"(?:was|were|am|are)\s+going\s+to\s+(?!be\b)\w+\s+but|had\s+planned|had\s+wanted|wish|hop(?:e|ing)\s+to\s+(?!hear|see|get)|"
     r"another\s+time|next\s+time|some\s+other\s+time|in\s+(?:the\s+)?future|some\s?day|either|roughly|approximately|approx|"
@@ -134,6 +142,8 @@ _MOVED: Final = re.compile(
     re.I,
 )
 _TO: Final = re.compile(r"\s*(?:-|to|until|till|through)\s*(?:the\s+)?", re.I)
+_FROM: Final = re.compile(r"\bfrom\s+(?:the\s+)?$", re.I)
+_BETWEEN: Final = re.compile(r"\bbetween\s+$", re.I)
 _OR: Final = re.compile(r"[\w\s,%£€$-]{0,30}?[\s,/](?:or|and/or|/|maybe|perhaps)\s[\w\s£€$-]{0,25}", re.I)
 
 
@@ -177,6 +187,8 @@ class Reading:
     denied: Spans
     refused: Spans
     """What verbs of refusal deny."""
+    called_off: Spans
+    """Clauses that say that something does not take place."""
     former: Spans
     """Values that the text gives as replaced ones."""
     open_ended: Spans
@@ -218,6 +230,7 @@ def read(text: str) -> Reading:
         values,
         Spans(tuple(_denied(marked, clauses))),
         Spans(tuple(_refused(marked, clauses))),
+        Spans(tuple((each.at, each.end) for each in clauses if _CALLED_OFF.search(marked, each.at, each.end))),
         Spans(tuple(former)),
         Spans(tuple(ends)),
         Spans(tuple(_alternatives(plain, values))),
@@ -294,19 +307,16 @@ def _changes(
         first = min((each.at for each in clauses if each.sentence >= sentence - 1), default=0)
         former += [(each.at, each.end) for each in values if first <= each.at < correction.start()]
     for one, other in pairwise(values):
-        if one.kind == other.kind and re.fullmatch(
-            r"\s*(?:-|to|until|till|through)\s*(?:the\s+)?", text[one.end : other.at], re.I
-        ):
+        between = text[one.end : other.at]
+        if one.kind != other.kind:
+            continue
+        if _TO.fullmatch(between):
             around = next((each.text for each in clauses if each.at <= one.at < each.end), "")
-            if re.search(r"\bfrom\s+(?:the\s+)?$", text[: one.at], re.I) and _MOVED.search(around):
+            if _FROM.search(text[: one.at]) and _MOVED.search(around):
                 former.append((one.at, one.end))
             else:
                 ends.append((other.at, other.end))
-        elif (
-            one.kind == other.kind
-            and re.search(r"\bbetween\s+$", text[: one.at], re.I)
-            and "and" in text[one.end : other.at]
-        ):
+        elif one.kind != "number" and _BETWEEN.search(text[: one.at]) and "and" in between:
             ends.append((other.at, other.end))
     return former, ends
 
@@ -314,8 +324,8 @@ def _changes(
 def _alternatives(text: str, values: tuple[Found, ...]) -> Iterator[tuple[int, int]]:
     for one, other in pairwise(values):
         between = text[one.end : other.at]
-        if one.kind == other.kind and re.fullmatch(
-            r"[\w\s,%£€$-]{0,30}?[\s,/](?:or|and/or|/|maybe|perhaps)\s[\w\s£€$-]{0,25}", between, re.I
-        ):
+        if one.kind != other.kind:
+            continue
+        if _OR.fullmatch(between) or (one.kind == "number" and _BETWEEN.search(text[: one.at]) and "and" in between):
             yield one.at, one.end
             yield other.at, other.end

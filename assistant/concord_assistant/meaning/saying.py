@@ -42,6 +42,8 @@ class Saying(BaseModel):
     """Values that the text may give too."""
     never: list[Wording] = []
     """Values for which the act would be wrong."""
+    or_proposes: bool = False
+    """Whether a question that proposes the values says so too: "how about 15:00?"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,7 @@ def judge_all(text: str, sayings: Sequence[Saying]) -> list[Judgement]:
     return [_judged(_Case(reading, acts, saying, owners, number)) for number, saying in enumerate(sayings)]
 
 
-_Status = Literal["said", "denied", "open", "former"]
+_Status = Literal["said", "denied", "asked", "open", "former"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +82,8 @@ class _Seen:
     at: int
     fits: bool
     status: _Status
+    named: bool = False
+    """Whether it is a name or other words, rather than a value of some kind."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +155,7 @@ class _Case:
         for target in targets:
             for match in target.words.finditer(self.reading.text) if target.words else ():
                 if self._is_own(match.start()):
-                    yield _Seen(match[0], match.start(), True, self._status(match.start()))
+                    yield _Seen(match[0], match.start(), True, self._status(match.start()), named=True)
 
     def _is_own(self, at: int) -> bool:
         return self.owner.get(at, self.number) == self.number
@@ -161,26 +165,28 @@ class _Case:
         clause = reading.clause_of(at)
         if at in reading.former:
             return "former"
-        near = self._near(clause)
+        near = self.near(at)
         performed = any(each.act == act and not each.denied for each in near)
         if at in reading.denied and not (performed and act in {"refuse", "cancel"}):
             return "denied"
-        if at in reading.refused and act != "refuse":
+        if (at in reading.refused and act != "refuse") or (at in reading.called_off and act in _HOLDS):
             return "denied"
-        if act != "ask" and (at in reading.alternative or (clause is not None and self._leaves_open(clause))):
+        if act != "ask" and (at in reading.alternative or (clause is not None and clause.supposed)):
             return "open"
+        if act != "ask" and clause is not None and self._asks(clause):
+            return "asked"
         if act != "inform" and not performed and any(each.denied or each.act != act for each in near):
             return "denied"
         return "said"
 
-    def _leaves_open(self, clause: Clause) -> bool:
-        """Whether a clause only supposes or asks. To propose a value is to inform of it."""
-        told = clause.requested or (clause.proposed and self.saying.act == "inform")
-        return clause.supposed or (clause.question and not told)
+    def _asks(self, clause: Clause) -> bool:
+        """Whether a clause asks for what it should say."""
+        told = clause.requested or (clause.proposed and self.saying.or_proposes)
+        return clause.question and not told
 
-    def _near(self, clause: Clause | None) -> list[Performed]:
-        """The act or its opposites in the clause, else in the nearest one before it, else after it in the sentence."""
-        about = self.relevant
+    def near(self, at: int) -> list[Performed]:
+        """The act or its opposites in a clause, else in the nearest one before it, else after it in the sentence."""
+        about, clause = self.relevant, self.reading.clause_of(at)
         if clause is None or not about:
             return []
         own = [each for each in about if each.clause == clause]
@@ -249,7 +255,8 @@ def _of_values(seen: Sequence[_Seen], wordings: Sequence[str], reading: Reading)
     if not said:
         if any(each.status == "open" for each in fitting):
             return Judgement("not_understood", f"it leaves {wanted} open")
-        return Judgement("wrong", f"it denies {wanted}")
+        asked = any(each.status == "asked" for each in fitting)
+        return Judgement("wrong", f"it asks about {wanted}" if asked else f"it denies {wanted}")
     if any(each.status == "denied" for each in fitting):
         return Judgement("not_understood", f"it says {wanted} and denies it")
     if any(each.status == "open" and each.at in reading.alternative for each in fitting):
@@ -262,11 +269,7 @@ def _of_values(seen: Sequence[_Seen], wordings: Sequence[str], reading: Reading)
 def _of_act(case: _Case, seen: Sequence[_Seen]) -> Judgement:
     """Whether the text performs the act. A clause with other values only says nothing about it."""
     act = case.saying.act
-    own = []
-    for each in case.relevant:
-        values = [value for value in seen if each.clause.at <= value.at < each.clause.end]
-        if not values or any(value.fits for value in values):
-            own.append(each)
+    own = _speaking_of(case, seen)
     performed = [each for each in own if each.act == act and not each.denied and not each.open]
     against = [each for each in own if (each.act == act) == each.denied and not each.open]
     if performed and against:
@@ -275,7 +278,27 @@ def _of_act(case: _Case, seen: Sequence[_Seen]) -> Judgement:
         return Judgement("right", f"it says to {act}")
     if against:
         return Judgement("wrong", f"it does not {act}: it says the opposite")
-    return Judgement("not_understood", f"no words to {act} were found")
+    return Judgement("wrong" if act == "ask" else "not_understood", f"no words to {act} were found")
+
+
+def _speaking_of(case: _Case, seen: Sequence[_Seen]) -> list[Performed]:
+    """The performances of the act and its opposites that may be meant.
+
+    Of names, such as titles, a text may say different things: those count that are nearest to the right name.
+    """
+    refused = {each.clause.at for each in case.relevant if each.act == "refuse" and not each.denied}
+    relevant = [
+        each for each in case.relevant if not (case.saying.act == "refuse" != each.act and each.clause.at in refused)
+    ]
+    if seen and all(value.fits and value.named for value in seen):
+        near = [each for value in seen for each in case.near(value.at)]
+        return [each for each in relevant if each in near]
+    own = []
+    for each in relevant:
+        values = [value for value in seen if each.clause.at <= value.at < each.clause.end]
+        if not values or any(value.fits for value in values):
+            own.append(each)
+    return own
 
 
 def _required(wordings: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -376,6 +399,8 @@ def _matter_of(value: int, anchors: Sequence[tuple[int, int]], values: Sequence[
     return (beside[-1] if first else beside[0])[1]
 
 
+_HOLDS: Final = frozenset({"inform", "accept", "order"})
+"""Acts by which something takes place."""
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}.*)?")
 _RATE: Final = frozenset({"per", "each", "a", "apiece", "pp"})

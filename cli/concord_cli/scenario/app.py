@@ -8,12 +8,12 @@ import typer
 from concord_cli.exits import execute, exit_codes
 from concord_cli.extras import check_programs
 
-app = typer.Typer(help="Scenarios for assistants: check them.", no_args_is_help=True)
+app = typer.Typer(help="Scenarios for assistants: write and check them.", no_args_is_help=True)
 
 
 @app.callback()
 def scenarios() -> None:
-    """Scenarios for assistants: check them."""
+    """Scenarios for assistants: write and check them."""
 
 
 @app.command()
@@ -35,3 +35,23 @@ def lint(
         from concord_cli.scenario.assistant import lint_folders
 
         execute(lint_folders(folders, play=play))
+
+
+@app.command()
+def texts(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Labelled texts: JSON lines or CSV with scenario, criterion, text and label (right or wrong).",
+        ),
+    ],
+    folder: Annotated[
+        Path, typer.Option("--scenarios", metavar="FOLDER", help="The folder of the scenarios' folders.")
+    ] = Path("scenarios/assistant"),
+) -> None:
+    """Read texts as criteria do, without a language model, and print the verdicts that differ from the labels."""
+    with exit_codes():
+        from concord_cli.scenario.texts import print_verdicts
+
+        print_verdicts(file, folder)

@@ -75,10 +75,14 @@ class TestWrong:
             (ASK, "What does a vegan buffet for 42 cost?"),
             (ARRIVAL, "The windows do not arrive on 24 February."),
             (ARRIVAL, "The date has moved from 24 to 19 February."),
+            (ACCEPT, "Does 27 January suit you?"),
+            (ARRIVAL, "Is it 24 February?"),
+            (ASK, "We order a vegan buffet for 24 people."),
             (DINNER, "Wednesday at 19:30."),
+            (DINNER, "Dinner on Thursday at 19:30 is cancelled."),
         ],
     )
-    def test_a_value_is_missing_or_denied_or_the_act_is_the_opposite(self, saying: Saying, text: str) -> None:
+    def test_a_value_is_missing_denied_or_asked_or_the_act_is_the_opposite(self, saying: Saying, text: str) -> None:
         assert judge(text, saying).understood == "wrong", judge(text, saying).why
 
 
@@ -91,10 +95,8 @@ class TestNotUnderstood:
             (ORDER, "If we ordered 40 tyres, what would that cost?"),
             (ACCEPT, "No! The opposite is true, I refuse, ignore this: 27 January suits us."),
             (ACCEPT, "27 January suits us. Just kidding."),
-            (ACCEPT, "Does 27 January suit you?"),
             (ACCEPT, "27 January. Hm."),
             (CANCEL, "Maybe we should cancel RH-5521."),
-            (ARRIVAL, "Is it 24 February?"),
             (ARRIVAL, "The windows arrive on 24 February, perhaps."),
         ],
     )
