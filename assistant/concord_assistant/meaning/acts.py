@@ -51,8 +51,10 @@ def _acts_of(reading: Reading, clause: Clause) -> Iterator[Performed]:
         found = pattern.search(reading.marked, clause.at, clause.end)
         if found is None or act in said:
             continue
-        denied = found.start() in reading.denied or (act != "refuse" and found.start() in reading.refused)
         strong = act not in _STRONG or _STRONG[act].search(reading.marked, clause.at, clause.end) is not None
+        if act == "order" and not strong and _PAPER.search(reading.marked, clause.at, clause.end):
+            continue
+        denied = found.start() in reading.denied or (act != "refuse" and found.start() in reading.refused)
         yield Performed(act, clause, denied=denied, open=is_open and act != "ask", strong=strong)
     if clause.question and "ask" not in said and not _WORDS["ask"].search(reading.marked, clause.at, clause.end):
         yield Performed("ask", clause, denied=False, open=False, strong=True)
@@ -63,17 +65,17 @@ def _compiled(**patterns: str) -> dict[Cue, re.Pattern[str]]:
 
 
 _OTHERS: Final = (
-    r"(?:another|a\s+different|some\s+other|other|different|a\s+competing)\s+(?:\w+\s+)?(?:caterer|supplier|company|offer|"
+    r"(?<!over\s)(?<!over\sthe\s)(?:another|a\s+different|some\s+other|other|different|a\s+competing)\s+(?:\w+\s+)?(?:caterer|supplier|company|offer|"
     r"provider|vendor|firm|quote|bid|option|place|team|business)s?|(?:someone|somebody|somewhere|anyone)\s+else|elsewhere|"
     r"one\s+of\s+your\s+competitors|a\s+competitor|your\s+competition"
 )
 
 _WORDS: Final = _compiled(
     order=r"""\b(?:order(?:ing|ed|s)?|(?:would|'d)\s+(?:love|like)|take|want|need|require|buy|purchas\w+|book(?:ing)?|
-        reserv(?:e|ing|ation)|send|ship|deliver|supply|prepare|put\s+(?:us|me)\s+down|go(?:ing)?\s+(?:ahead|for|with)|
+        reserv(?:e|ing|ation)|send|ship|deliver|supply|prepare|put\s+(?:us|me)\s+down|sent\s+(?:us|me)|go(?:ing)?\s+(?:ahead|for|with)|
         accept(?:ing)?\s+your|commission\w*|chose(?:n)?|choosing|choose|decided\s+(?:on|for)|opted|settled\s+on|pick(?:ed)?|
         (?:have|get|make)\s+(?:us|me|it|that|\d+)|count\s+(?:on|us)|table\s+for|quantity|amount|confirm(?:ing|ed)?|please|
-        (?:will|'ll)\s+have|hold|arrange|provide|cater|secure)\b|\bit\s+is\b""",
+        (?:will|'ll)\s+have|hold|arrange|provide|cater(?:ed)?|secure|let's\s+(?:do|have|go|book|take)|accept)\b|\bit(?:\s+is|'s)\b""",
     accept=r"""\b(?:suit(?:s|ed)?|works?|fits?|(?:is|are|be|sounds?|looks?|all)\s+(?:\w+ly\s+)?(?:fine|good|ok|okay|perfect|great|
         confirmed|agreed|accept(?:able|ed)|convenient|alright|all\s+right|ideal|excellent|lovely|set|settled|wonderful|possible|approved)|
         (?:that|it)'s\s+(?:\w+ly\s+)?(?:fine|good|ok|okay|perfect|great|agreed|alright|ideal)|
@@ -81,7 +83,7 @@ _WORDS: Final = _compiled(
         look(?:ing)?\s+forward|deliver\s+(?:it\s+|them\s+)?(?:on|then)|proceed|okay|perfect|great|fine|ideal|will\s+be\s+there|
         (?:can|will)\s+(?:do|meet|take|receive)|am\s+(?:free|available)|i'm\s+(?:free|available)|no\s+objections?|by\s+all\s+means)\b""",
     refuse=rf"""\b(?:declin\w*|turn(?:ed|ing)?\s+(?:\w+\s+){{0,3}}down|reject\w*|refus\w*|{_OTHERS}|
-        decided\s+against|no\s+thank(?:s|\s+you)|no\s+order|not\s+this\s+time|
+        decided\s+against|
         (?:have|has|had|need|going)\s+to\s+(?:cancel|skip|pass|miss|decline|drop\s+out|bow\s+out|say\s+no)|pass\s+on|miss(?:ing)?|skip(?:ping)?|
         without\s+(?:you|me)|cancel(?:l?ed|l?ing)?|call(?:ing|ed)?\s+off|off\s+the\s+table|(?:is|are|am|be|'s)\s+off|pass(?=\s+(?:this|on|for|up))|give\s+it\s+a\s+miss|count\s+me\s+out|
         fall(?:s|ing|en)?\s+through|regret)\b""",
@@ -97,10 +99,16 @@ _WORDS: Final = _compiled(
 )
 """Words that perform an act, unless something denies them."""
 
+_PAPER: Final = re.compile(
+    r"\b(?:send|give|e?mail|show|forward)\s+(?:(?:us|me|over)\s+)?(?:an?\s+|the\s+|your\s+|some\s+|any\s+)?(?:\w+\s+)?"
+    r"(?:menus?|quot\w+|prices?|lists?|information|details|brochures?|catalogues?|offers?|proposals?|estimates?)\b",
+    re.I,
+)
+"""What one is sent that is no order."""
 _STRONG: Final = _compiled(
     order=r"""\b(?:(?:will|'ll|to|we|i|hereby|please|now)\s+(?:order|book|reserve|buy)|go(?:ing)?\s+(?:ahead|with\s+you(?:rs|r)?)|accept(?:ing)?\s+your|
         (?:choose|chose|chosen|picked)\s+you)\b""",
-    accept=r"""\b(?:suits?|works\s+for|confirm\w*|agree(?:d)?|accept(?:ed|ing|s)?|go\s+ahead|be\s+there|see\s+you\s+(?:on|there|then)|can\s+(?:come|make\s+it)|will\s+come|looking\s+forward|yes)\b""",
+    accept=r"""\b(?:suits?|works\s+for|confirm\w*|agree(?:d)?|accept(?:ed|ing|s)?|go\s+ahead|be\s+there|see\s+you\s+(?:on|for|there|then)|can\s+(?:come|make\s+it)|will\s+come|looking\s+forward|yes)\b""",
 )
 """The words of an act that leave no doubt."""
 
@@ -108,7 +116,8 @@ _NOT: Final = r"(?:\b(?:not|never|no\s+longer|unable\s+to|cannot|neither)|n't)\s
 _IDIOMS: Final = _compiled(
     refuse=rf"""{_NOT}(?:order\w*|plac\w+|book\w*|com(?:e|ing)|make|making|attend\w*|join\w*|be\s+there|accept\w*|tak(?:e|ing)|need\w*|requir\w*|
         us(?:e|ing)|go(?:ing)?\s+(?:ahead|with|for)|be\s+(?:in\s+town|around|here)|proceed\w*|hir(?:e|ing)|buy\w*|choos\w*|chosen|pick\w*|select\w*|mov(?:e|ing)\s+forward|see\s+you|meet\w*|want\w*|have\s+dinner|
-        do\s+dinner|with\s+you|avail\w*|be\s+able|from\s+you|eat|dine)\b|\bno\s+longer\s+(?:able|possible)\b|\b(?:we|i)\s+went\s+with\b(?!\s+you)""",
+        do\s+dinner|with\s+you|avail\w*|be\s+able|from\s+you|eat|dine)\b|\bno\s+longer\s+(?:able|possible)\b|\b(?:we|i)\s+went\s+with\b(?!\s+you)|\bno\s+thank(?:s|\s+you)\b|\bno\s+order\b|
+        \bnot\s+this\s+time\b|(?<!n't\s)(?<!not\s)(?<!never\s)\bsa(?:y|id|ying)\s+no\s+to\b""",
     cancel=rf"""{_NOT}(?:need\w*|requir\w*|want\w*|us(?:e|ing)|tak(?:e|ing)\s+up|stay\w*|com(?:e|ing)|arriv\w*|travel\w*|mak(?:e|ing)\s+use)(?!\s+(?:to|you\s+to)\s+cancel)\b""",
 )
 """Negations that perform an act."""

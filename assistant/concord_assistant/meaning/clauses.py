@@ -25,8 +25,8 @@ _VERB_START: Final = (
     r"would|what|when|which|how|do|need|have\s+to|must"
 )
 _BOUNDARY: Final = re.compile(
-    rf"\s-\s|:\s|\(|\)|,?\s+\b(?:but|however|yet|whereas|while|although|though|because|since|and\s+(?:{_VERB_START}|not)|so|"
-    rf"therefore|hence)\b|,\s+(?:and\s+)?(?=(?:{_VERB_START})\b)|,?\s+(?=please\b)|,\s+(?=not\b)|,\s+as\s+",
+    rf"\s-\s|:\s|\(|\)|(?<!\banything)(?<!\banywhere)(?<!\banyone)(?<!\bany time),?\s+\b(?:but|however|yet|whereas|"
+    rf"while|although|though|because|since|and\s+(?:{_VERB_START}|not)|so|therefore|hence)\b|,\s+(?:and\s+)?(?=(?:{_VERB_START})\b)|,?\s+(?=please\b)|,\s+(?=not\b)|,\s+as\s+",
     re.I,
 )
 """Where a clause ends, and with it what a negation denies."""
@@ -44,7 +44,8 @@ _HARMLESS: Final = re.compile(
       (?:\ (?:for|with)?\ ?(?:you|everyone|everybody))?
     |if\ you\ (?:don't|do\ not|would\ not|wouldn't)\ mind|if\ you\ (?:have|need)\ (?:any|anything|more|further)[^.,;]*
     |if\ (?:there\ is|there's|anything\ is|you\ need)\ (?:any\ |a\ )?(?:problem|question|anything|unclear)\w*
-    |if\ (?:i|we)\ (?:may|might|could)|if\ (?:so|you\ please|you\ would)|(?:might|may)\ (?:i|we)
+    |if\ (?:i|we)\ (?:may|might|could)|if\ (?:so|you\ please|you\ would)
+    |(?:grateful|delighted|glad|happy|obliged|great|good|nice|lovely|wonderful|pleased|appreciated?(?:\ it)?)\ if
     |(?:maybe|perhaps)\ (?:another|next|some\ other)\ time)\b""",
     re.I | re.X,
 )
@@ -62,7 +63,7 @@ _VERB_DENIED: Final = re.compile(
 )
 """Denies the whole clause, with its subject."""
 _REST_DENIED: Final = re.compile(
-    r"\b(?:not|no|neither|nor|without|far\s+from|anything\s+but|leave\s+out|(?:false|untrue|wrong)\s+that|"
+    r"\b(?:not|no|neither|nor|without|far\s+from|any(?:thing|where|one|\s+time)\s+but|leave\s+out|(?:false|untrue|wrong)\s+that|"
     r"(?:have|has|'ve)\s+(?:left|closed|given\s+up|moved\s+(?:out\s+of|away\s+from)))\b",
     re.I,
 )
@@ -72,21 +73,21 @@ _PHRASE_DENIED: Final = re.compile(
 )
 """Denies what follows up to a comma or a verb."""
 _REFUSED: Final = re.compile(
-    r"\b(?:refus\w+|declin\w+|reject\w*|stop\w*|avoid\w*|refrain\w*|fail(?:ed|s)?\s+to|forbid\w*|den(?:y|ied)|doubt\w*|"
+    r"\b(?:turn\w*\s+(?:\w+\s+)?down|refus\w+|declin\w+|reject\w*|stop\w*|avoid\w*|refrain\w*|fail(?:ed|s)?\s+to|forbid\w*|den(?:y|ied)|doubt\w*|"
     r"forget(?:\s+about)?|regret\w*\s+to\s+(?:say|tell|inform))\b",
     re.I,
 )
 """Verbs that deny what follows, unless refusing is what is to be said."""
 _CALLED_OFF: Final = re.compile(
     r"\b(?:is|are|was|were|been|be|am|'m|'s|'re)\s+(?:\w+ly\s+)?(?:cancell?ed|called\s+off|off|busy|unavailable|"
-    r"booked\s+out|occupied|engaged|taken|dropped)\b",
+    r"booked\s+out|occupied|engaged|taken|dropped|closed|shut)\b",
     re.I,
 )
 """Words by which a clause says that its values do not hold, unless that is what is to be said."""
 _PHRASE_END: Final = re.compile(r",|\b(?:is|are|was|were|will|would|it|we|i|please)\b", re.I)
 
 _SUPPOSED: Final = re.compile(
-    r"\b(?:if|unless|whether|let\s+you\s+know|get\s+back\s+to\s+you|maybe|perhaps|possibly|probably|might|in\s+case|suppos\w+|assum\w+|hypothetical\w*|consider\w*|"
+    r"\b(?:if|unless|whether|let\s+you\s+know|get\s+back\s+to\s+you|maybe|perhaps|possibly|probably|might(?!\s+(?:i|we)\b)|in\s+case|suppos\w+|assum\w+|hypothetical\w*|consider\w*|"
     r"think\w*\s+(?:about|of)|thinking|not\s+(?:yet\s+)?sure|unsure|undecided|uncertain|would\s+have|could\s+have|should\s+have|"
     r"(?:was|were|am|are)\s+going\s+to\s+(?!be\b)\w+\s+but|had\s+planned|had\s+wanted|wish|hop(?:e|ing)\s+to\s+(?!hear|see|get)|"
     r"another\s+time|next\s+time|some\s+other\s+time|in\s+(?:the\s+)?future|some\s?day|either|roughly|approximately|approx|"
@@ -144,7 +145,7 @@ _MOVED: Final = re.compile(
 _TO: Final = re.compile(r"\s*(?:-|to|until|till|through)\s*(?:the\s+)?", re.I)
 _FROM: Final = re.compile(r"\bfrom\s+(?:the\s+)?$", re.I)
 _BETWEEN: Final = re.compile(r"\bbetween\s+$", re.I)
-_OR: Final = re.compile(r"[\w\s,%£€$-]{0,30}?[\s,/](?:or|and/or|/|maybe|perhaps)\s[\w\s£€$-]{0,25}", re.I)
+_OR: Final = re.compile(r"[\w\s,:%£€$-]{0,30}?[\s,/](?:or|and/or|/|maybe|perhaps)\s[\w\s£€$-]{0,25}", re.I)
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,20 +313,26 @@ def _changes(
             continue
         if _TO.fullmatch(between):
             around = next((each.text for each in clauses if each.at <= one.at < each.end), "")
-            if _FROM.search(text[: one.at]) and _MOVED.search(around):
+            if _FROM.search(text, max(0, one.at - 20), one.at) and _MOVED.search(around):
                 former.append((one.at, one.end))
             else:
                 ends.append((other.at, other.end))
-        elif one.kind != "number" and _BETWEEN.search(text[: one.at]) and "and" in between:
+        elif one.kind != "number" and "and" in between and _is_between(text, one):
             ends.append((other.at, other.end))
     return former, ends
 
 
+def _is_between(text: str, value: Found) -> bool:
+    """Whether "between" stands before a value."""
+    return _BETWEEN.search(text, max(0, value.at - 20), value.at) is not None
+
+
 def _alternatives(text: str, values: tuple[Found, ...]) -> Iterator[tuple[int, int]]:
-    for one, other in pairwise(values):
-        between = text[one.end : other.at]
-        if one.kind != other.kind:
-            continue
-        if _OR.fullmatch(between) or (one.kind == "number" and _BETWEEN.search(text[: one.at]) and "and" in between):
-            yield one.at, one.end
-            yield other.at, other.end
+    """The values of one kind between which the text does not decide. Values of other kinds may stand with them."""
+    for kind in {each.kind for each in values}:
+        for one, other in pairwise([each for each in values if each.kind == kind]):
+            between = text[one.end : other.at]
+            within = kind == "number" and "and" in between and _is_between(text, one)
+            if within or _OR.fullmatch(between):
+                yield one.at, one.end
+                yield other.at, other.end

@@ -16,7 +16,7 @@ from concord_assistant.meaning.values import CURRENCIES, MEASURES, WEEKDAYS, Fou
 
 Understood = Literal["right", "wrong", "not_understood"]
 
-MAX_TEXT: Final = 8_000
+MAX_TEXT: Final = 2_000
 """Characters of a text that are read. A longer one is not understood."""
 
 Wording = Annotated[str, StringConstraints(min_length=1, max_length=200, strip_whitespace=True)]
@@ -181,7 +181,11 @@ class _Case:
 
     def _asks(self, clause: Clause) -> bool:
         """Whether a clause asks for what it should say."""
-        told = clause.requested or (clause.proposed and self.saying.or_proposes)
+        answered = self.saying.act == "accept" and any(
+            each.act == "accept" and not (each.denied or each.open) and each.clause.sentence == clause.sentence + 1
+            for each in self.acts
+        )
+        told = clause.requested or answered or (clause.proposed and self.saying.or_proposes)
         return clause.question and not told
 
     def near(self, at: int) -> list[Performed]:

@@ -46,7 +46,8 @@ def normalised(text: str) -> str:
 
     All positions of values are positions in this text.
     """
-    plain = unicodedata.normalize("NFKC", text).translate(_PLAIN)
+    plain = _BLANKS.sub(" ", unicodedata.normalize("NFKC", text).translate(_PLAIN))
+    plain = _BLANK_LINES.sub("\n\n", plain)
     plain = "".join(each for each in plain if each == "\n" or unicodedata.category(each) not in {"Cf", "Cc"})
     digits = [alpha2digit(line, "en") if _LETTER.search(line) else line for line in plain.split("\n")]
     return _DOZENS.sub(_dozens, _MARKUP.sub("", "\n".join(digits)))
@@ -84,17 +85,19 @@ _PLAIN: Final = str.maketrans(
     {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u2013": "-", "\u2014": " - ", "\u00a0": " "}
 )
 _MARKUP: Final = re.compile(r"\*\*|__|`|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)")
+_BLANKS: Final = re.compile(r"[^\S\n]+")
+_BLANK_LINES: Final = re.compile(r"\n(?: ?\n)+ ?")
 _DOZENS: Final = re.compile(r"\b(?:a|(\d{1,3}))\s+dozen\b", re.I)
 _LETTER: Final = re.compile(r"[^\W\d_]")
 _WORD: Final = re.compile(r"\w[\w'-]*")
-_AFTER: Final = re.compile(r"[\w' \t/%-]*")
+_AFTER: Final = re.compile(r"[\w' \t/%-]{0,60}")
 
 _DAY: Final = r"\d{1,2}(?:st|nd|rd|th)?"
 _YEAR: Final = r"(?:,?\s+\d{4}\b)?"
 _HOURS: Final = r"(?:[01]?\d|2[0-3])"
 _HALF: Final = r"(?:\s*(?P<half>[ap]\.?m\b\.?))"
 
-_EMAIL: Final = re.compile(r"(?P<value>[\w.+-]+@[\w-]+(?:\.[\w-]+)+)")
+_EMAIL: Final = re.compile(r"(?<![\w.+-])(?P<value>[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8})")
 _PHONE: Final = re.compile(r"(?P<value>(?:\+|\b00)\d[\d ()-]{6,}\d|\b\d{3}[ -]\d{3}[ -]\d{4}\b|(?<![\w.,])\d{10,13}\b)")
 _INSTANT: Final = re.compile(r"(?P<value>\b\d{4}-(?P<month>\d{2})-(?P<day>\d{2}))(?!\d)")
 _DAY_TO_DAY: Final = re.compile(
