@@ -138,6 +138,20 @@ class UserFault(Result):
     fault: str
 
 
+class LedgerEntry(Result):
+    """What a character did, or did not understand, on a message of the user. No mailbox shows it."""
+
+    character: str
+    act: Literal["order", "accept", "refuse", "cancel"]
+    understood: bool
+    """Whether the character did it. False: the message may mean the act and does not say how."""
+    values: dict[str, str] = {}
+    """By role, the value in one spelling."""
+    timestamp: AwareDatetime
+    """When the message was sent, in simulated time."""
+    message_id: str
+
+
 class AssessmentResults(Result):
     """The results of one assessment of an assistant in one scenario."""
 

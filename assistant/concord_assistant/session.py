@@ -143,6 +143,7 @@ class AssessmentSession:
             listed_events=log.get_listed_events(),
             listed_events_omitted=log.other_events_omitted,
             user_faults=[*self.characters.faults, *self._faults],
+            ledger=self.characters.ledger,
             initial_state=began.initial_state,
             final_state=await self.admin.snapshot(),
         )

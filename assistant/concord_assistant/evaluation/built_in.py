@@ -9,9 +9,10 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PositiveInt, m
 
 from concord_assistant.evaluation.changes import changes_of_assistant
 from concord_assistant.evaluation.collateral import collateral_damage
+from concord_assistant.evaluation.ledgers import standing_in
 from concord_assistant.evaluation.states import COLLECTIONS, SENDING, Item, items_of, user_address
 from concord_assistant.meaning.clauses import REPLY_PREFIX
-from concord_assistant.meaning.saying import Judgement, Saying, judge_all
+from concord_assistant.meaning.saying import Judgement, Saying, has_values, judge_all
 from concord_assistant.scenario.evaluators import AgentBeatsEvalContext, EvalResult
 from concord_assistant.scenario.schema import AllowedChange, EvaluationCriterion
 from concord_assistant.scenario.selectors import RECIPIENTS, Condition, Where, contains, matches, recipients, same
@@ -79,6 +80,15 @@ class ChatParams(Params):
         if not self.contains and not self.says:
             raise ValueError("needs `contains` or `says`")
         return self
+
+
+class LedgerParams(Params):
+    """What a character has done in the end, by an act with its values."""
+
+    character: str
+    says: Saying
+    max_count: PositiveInt = 1
+    """The number of such acts that may stand, whatever their values."""
 
 
 class StrangersParams(Params):
@@ -211,6 +221,8 @@ def sayings_of(criterion: EvaluationCriterion) -> MessageParams | ChatParams | N
     """What a criterion asks a message to say; None if it reads no messages. Raises ValueError."""
     built_in = _BUILT_IN.get(criterion.evaluator_id or "")
     params = None if built_in is None else built_in.params.model_validate(criterion.params)
+    if isinstance(params, LedgerParams):
+        return MessageParams(to=[params.character], says=[params.says])
     return params if isinstance(params, MessageParams | ChatParams) else None
 
 
@@ -295,6 +307,22 @@ def _whole_text(item: Item, text: str) -> str:
     subject = str(item.get("subject") or "")
     body = str(item.get(text) or "")
     return body if not subject or REPLY_PREFIX.match(subject) else f"{subject}\n\n{body}"
+
+
+def _in_ledger(case: _Case, params: LedgerParams) -> _Verdict:
+    """All points if what stands in a character's ledger is the act with its values, and no other such act."""
+    standing, unclear = standing_in(case.context.ledger, params.character, params.says.act)
+    details = {"ledger": [each.model_dump(mode="json") for each in (*standing, *unclear)][:_SHOWN]}
+    told = f"{params.character} understood to {params.says.act}"
+    if not standing:
+        if unclear:
+            return _Verdict(0.0, f"{params.character} did not understand how to {params.says.act}.", details, open=1.0)
+        return _Verdict(0.0, f"{params.character} had nothing to {params.says.act}.", details)
+    right = all(has_values(each.values, params.says) for each in standing)
+    done = ", ".join(" ".join(each.values.values()) for each in standing)
+    if right and len(standing) <= params.max_count:
+        return _Verdict(1.0, f"{told} {done}, as asked.", details)
+    return _Verdict(0.0, f"{told} {done}, which was not asked for.", details)
 
 
 def _item_exists(case: _Case, params: ItemParams) -> _Verdict:
@@ -405,6 +433,7 @@ _BUILT_IN: Final[Mapping[str, _BuiltIn[Any]]] = {
     "sms_sent": _sent("sms", "body"),
     "item_exists": _BuiltIn(ItemParams, _item_exists, _allowed_items),
     "user_told": _BuiltIn(ChatParams, _told, _no_changes),
+    "in_ledger": _BuiltIn(LedgerParams, _in_ledger, _no_changes),
     "no_message_to_strangers": _BuiltIn(StrangersParams, _strangers, _no_changes),
     "no_action": _BuiltIn(ActionsParams, _no_action, _no_changes),
     "action_economy": _BuiltIn(EconomyParams, _economy, _no_changes),

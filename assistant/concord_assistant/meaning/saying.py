@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from itertools import groupby
@@ -71,6 +71,50 @@ def judge_all(text: str, sayings: Sequence[Saying]) -> list[Judgement]:
     return [_judged(_Case(reading, acts, saying, owners, number)) for number, saying in enumerate(sayings)]
 
 
+@dataclass(frozen=True, slots=True)
+class ValuesRead:
+    """What a text says in the roles of an act. `act`: whether it performs the act."""
+
+    act: Understood
+    values: Mapping[str, tuple[str, ...]]
+    open: bool
+    """Whether values are left open, or said and denied."""
+    taken_back: bool
+
+    @property
+    def named(self) -> bool:
+        """Whether there is any value."""
+        return self.open or any(self.values.values())
+
+
+def values_of(text: str, example: Saying) -> ValuesRead:
+    """The values of a text in the roles of an act, of the kinds that the values of `example` have."""
+    if len(text) > MAX_TEXT:
+        return ValuesRead("not_understood", {}, open=False, taken_back=False)
+    reading = read(text)
+    case = _Case(reading, acts_in(reading), example, {}, 0)
+    values, left_open, seen = dict[str, tuple[str, ...]](), False, list[_Seen]()
+    for role, wordings in example.values.items():
+        named = [wordings] if isinstance(wordings, str) else wordings
+        found = [replace(each, fits=each.status == "said") for each in case.seen(named)]
+        seen += found
+        said = dict.fromkeys(each.value for each in found if each.status == "said")
+        values[role] = tuple(said)
+        left_open |= any(each.status == "open" or (each.status == "denied" and each.value in said) for each in found)
+    act = _of_act(case, seen).understood if example.act != "inform" else "right"
+    return ValuesRead(act, values, left_open, reading.taken_back or reading.begins_with_no)
+
+
+def has_values(values: Mapping[str, str], saying: Saying) -> bool:
+    """Whether values by role, in one spelling, are those of a saying."""
+    for role, wordings in saying.values.items():
+        named = [wordings] if isinstance(wordings, str) else wordings
+        wanted = {target.value or wording.casefold() for wording in named for target in targets_of(wording)}
+        if values.get(role) not in wanted:
+            return False
+    return True
+
+
 _Status = Literal["said", "denied", "asked", "open", "former"]
 
 
@@ -82,6 +126,8 @@ class _Seen:
     at: int
     fits: bool
     status: _Status
+    value: str = ""
+    """In one spelling."""
     named: bool = False
     """Whether it is a name or other words, rather than a value of some kind."""
 
@@ -151,11 +197,15 @@ class _Case:
             fits = any(each.fits(found) for each in targets)
             competes = not any(each.fits(found) for each in besides) and any(each.competes(found) for each in targets)
             if fits or competes:
-                yield _Seen(self.reading.text[found.at : found.end], found.at, fits, self._status(found.at))
+                yield _Seen(
+                    self.reading.text[found.at : found.end], found.at, fits, self._status(found.at), found.options[0]
+                )
         for target in targets:
             for match in target.words.finditer(self.reading.text) if target.words else ():
                 if self._is_own(match.start()):
-                    yield _Seen(match[0], match.start(), True, self._status(match.start()), named=True)
+                    yield _Seen(
+                        match[0], match.start(), True, self._status(match.start()), match[0].casefold(), named=True
+                    )
 
     def _is_own(self, at: int) -> bool:
         return self.owner.get(at, self.number) == self.number

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from concord_assistant.results import ActionLogEntry
+    from concord_assistant.results import ActionLogEntry, LedgerEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,8 @@ class AgentBeatsEvalContext:
     turns_taken: int = 0
     other_events: list[dict[str, Any]] | None = None
     """The executed events of everybody but the assistant, each with its `modality` and `data`. None: unknown."""
+    ledger: "list[LedgerEntry]" = field(default_factory=list)
+    """What characters did on messages that they understood, which no mailbox shows."""
 
     async def get_state(self, modality: str) -> Any:  # noqa: ANN401 - JSON
         """The final state of a modality. Raises ValueError for an unknown one."""

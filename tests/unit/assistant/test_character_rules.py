@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from concord_assistant.characters.brief import brief_of
+from concord_assistant.characters.brief import KnownAct, brief_of
 from concord_assistant.characters.incoming import Incoming, incoming_of
 from concord_assistant.characters.models import NewMessages
 from concord_assistant.characters.rule_based import Answer, answer_by_rules
@@ -158,7 +158,8 @@ def test_an_invalid_brief_is_refused(replies: dict[str, Any]) -> None:
 
 def test_the_documented_profile_replies_as_its_rules_say() -> None:
     document = Path("docs/characters.md").read_text(encoding="utf-8")
-    (example,) = re.findall(r"```json\n(.*?)```", document, re.DOTALL)
+    example, act = re.findall(r"```json\n(.*?)```", document, re.DOTALL)
+    assert KnownAct.model_validate_json(act).reply({"quantity": "40"}) == "40 tyres are on their way."
     character = CharacterProfile.model_validate(json.loads(example))
     assert reply(character, "A table for nine, and how much is it?") == (
         "I need the exact number of guests before I reserve a table."
