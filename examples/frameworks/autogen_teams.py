@@ -5,8 +5,9 @@ import json
 from typing import Any
 
 from autogen_agentchat.agents import AssistantAgent
-from autogen_agentchat.conditions import HandoffTermination, MaxMessageTermination
+from autogen_agentchat.conditions import HandoffTermination, MaxMessageTermination, TextMentionTermination
 from autogen_agentchat.teams import MagenticOneGroupChat, RoundRobinGroupChat, SelectorGroupChat, Swarm
+from autogen_agentchat.tools import TeamTool
 from autogen_core import FunctionCall, SingleThreadedAgentRuntime
 from autogen_core.models import CreateResult, RequestUsage
 from autogen_ext.models.replay import ReplayChatCompletionClient
@@ -98,6 +99,23 @@ def progress(speaker: str, *, done: bool = False) -> str:
     return json.dumps({name: {"reason": "", "answer": answer} for name, answer in answers.items()})
 
 
+def nested(runtime: Any) -> Any:
+    """A lead asks a team of two as a tool, which talks in its own runtime."""
+    inner = RoundRobinGroupChat(
+        [AssistantAgent("searcher", says("Bergen.")), AssistantAgent("checker", says("Checked."))],
+        termination_condition=MaxMessageTermination(3),
+    )
+    asked = TeamTool(inner, name="research", description="Researches.")
+    return RoundRobinGroupChat(
+        [
+            AssistantAgent("lead", says(("research", '{"task": "Which harbour?"}')), tools=[asked]),
+            AssistantAgent("writer", says("A text.")),
+        ],
+        termination_condition=TextMentionTermination("A text."),
+        runtime=runtime,
+    )
+
+
 async def run(team: Any, provider: TracerProvider) -> None:
     """Runs the team on one task, in a runtime with spans."""
     runtime = SingleThreadedAgentRuntime(tracer_provider=provider)
@@ -106,7 +124,7 @@ async def run(team: Any, provider: TracerProvider) -> None:
     await runtime.stop_when_idle()
 
 
-TEAMS = {team.__name__: team for team in (roundrobin, selector, swarm, magentic)}
+TEAMS = {team.__name__: team for team in (roundrobin, selector, swarm, magentic, nested)}
 
 if __name__ == "__main__":
     team, _, path = arguments()

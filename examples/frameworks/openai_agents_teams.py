@@ -3,13 +3,15 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from pathlib import Path
 from typing import Any
 
 from agents import Agent, Model, ModelResponse, Runner, Usage, function_tool, handoff, set_trace_processors
 from openai.types.responses import ResponseFunctionToolCall, ResponseOutputMessage, ResponseOutputText
-from openinference.instrumentation.openai_agents import OpenAIAgentsInstrumentor
+from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 
-from recording import arguments, recorded
+from recording import arguments, exported, recorded
 
 
 class Scripted(Model):
@@ -69,9 +71,42 @@ async def tools() -> None:
 
 TEAMS = {team.__name__: team for team in (handoffs, tools)}
 
-if __name__ == "__main__":
-    team, _, path = arguments()
-    with recorded(path) as provider:
-        set_trace_processors([])
-        OpenAIAgentsInstrumentor().instrument(tracer_provider=provider)
+
+def openinference(provider: TracerProvider) -> None:
+    """OpenInference's spans."""
+    from openinference.instrumentation.openai_agents import OpenAIAgentsInstrumentor
+
+    OpenAIAgentsInstrumentor().instrument(tracer_provider=provider)
+
+
+def openllmetry(provider: TracerProvider) -> None:
+    """OpenLLMetry's spans."""
+    from opentelemetry.instrumentation.openai_agents import OpenAIAgentsInstrumentor
+
+    OpenAIAgentsInstrumentor().instrument(tracer_provider=provider)
+
+
+INSTRUMENTATIONS = {each.__name__: each for each in (openinference, openllmetry)}
+
+
+def under_logfire(path: Path, team: str) -> None:
+    """Runs a team with logfire's spans."""
+    import logfire
+
+    with exported(path) as exporter:
+        logfire.configure(
+            send_to_logfire=False, console=False, additional_span_processors=[SimpleSpanProcessor(exporter)]
+        )
+        logfire.instrument_openai_agents()
         asyncio.run(TEAMS[team]())
+
+
+if __name__ == "__main__":
+    team, instrumentation, path = arguments()
+    set_trace_processors([])
+    if instrumentation == "logfire":
+        under_logfire(path, team)
+    else:
+        with recorded(path) as provider:
+            INSTRUMENTATIONS[instrumentation](provider)
+            asyncio.run(TEAMS[team]())

@@ -39,6 +39,16 @@ def test_a_trace_has_the_agents_and_calls_of_its_program(name: str) -> None:
     assert sum(call.errors for call in calls) == sum(edge[4] for edge in truth)
 
 
+@pytest.mark.parametrize("name", TOLD)
+def test_every_call_says_what_tells_it_and_no_source_contradicts_it(name: str) -> None:
+    [trace] = recorded(name)
+    for call in evaluated(trace).detail.trials[0].interactions:
+        assert call.known_by is not None
+        assert call.support is not None
+        assert sum(call.known_by.known().values()) == sum(call.support.known().values()) == call.calls
+        assert not call.support.contradicted
+
+
 @pytest.mark.parametrize("name", UNTOLD)
 def test_a_trace_that_does_not_tell_all_work_is_refused(name: str) -> None:
     with pytest.raises(UnrecognisedError, match=SETUPS[name]["refused"]):

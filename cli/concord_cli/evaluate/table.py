@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from rich.console import Group, RenderableType
@@ -27,6 +28,8 @@ class TraceLine:
     agents: int
     calls: int
     kinds: Mapping[str, int]
+    known_by: Mapping[str, int]
+    support: Mapping[str, int]
     density: float | None
     bottlenecks: tuple[str, ...]
     isolated: tuple[str, ...]
@@ -38,11 +41,14 @@ class TraceLine:
     def of(cls, row: ResultRow) -> "TraceLine":
         """The line of a row with one trial."""
         detail = row.detail
+        calls = [call for trial in detail.trials for call in trial.interactions]
         return cls(
             trace=detail.assessment_id,
             agents=len(detail.agents),
-            calls=sum(call.calls for trial in detail.trials for call in trial.interactions),
-            kinds=_kinds(row),
+            calls=sum(call.calls for call in calls),
+            kinds=_counted(call.kinds.items() for call in calls),
+            known_by=_counted(call.known_by.known().items() for call in calls if call.known_by is not None),
+            support=_counted(call.support.known().items() for call in calls if call.support is not None),
             density=detail.graph_metrics.graph_density,
             bottlenecks=tuple(name for found in detail.findings if found.id == "bottleneck" for name in found.agents),
             isolated=tuple(detail.graph_metrics.isolated_agents),
@@ -75,21 +81,25 @@ def table_of(lines: Sequence[TraceLine]) -> RenderableType:
     return Group(table, *_edges(lines), *_warnings(lines))
 
 
-def _kinds(row: ResultRow) -> Mapping[str, int]:
-    kinds: Counter[str] = Counter()
-    for call in (call for trial in row.detail.trials for call in trial.interactions):
-        kinds.update(call.kinds)
-    return kinds
+def _counted(counts: Iterable[Iterable[tuple[str, int]]]) -> Mapping[str, int]:
+    total: Counter[str] = Counter()
+    for name, calls in chain.from_iterable(counts):
+        total[name] += calls
+    return total
 
 
-def _edges(lines: Iterable[TraceLine]) -> Iterable[RenderableType]:
-    """The kinds of calls, unless all are delegations."""
-    kinds: Counter[str] = Counter()
-    for line in lines:
-        kinds.update(line.kinds)
+def _edges(lines: Sequence[TraceLine]) -> Iterable[RenderableType]:
+    """The kinds of calls, unless all are delegations, and how the calls that were found in spans are known."""
+    kinds = _counted(line.kinds.items() for line in lines)
     if kinds.keys() - {EdgeKind.DELEGATION}:
-        by_kind = ", ".join(f"{kind} {calls}" for kind, calls in sorted(kinds.items()))
-        yield Text(f"\nKinds of calls: {by_kind}; the metrics count all of them")
+        yield Text(f"\nKinds of calls: {_listed(kinds)}; the metrics count all of them")
+    if known_by := _counted(line.known_by.items() for line in lines):
+        support = _counted(line.support.items() for line in lines)
+        yield Text(f"\nCalls known by: {_listed(known_by)}; by a second source: {_listed(support)}")
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {calls}" for name, calls in sorted(counts.items()))
 
 
 def _warnings(lines: Iterable[TraceLine]) -> Iterable[RenderableType]:

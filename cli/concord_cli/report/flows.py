@@ -1,6 +1,7 @@
 """Flows: the calls between two agents, summed over the trials shown, as a table; and the latencies of all calls."""
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -24,6 +25,8 @@ class Flow:
     corroborated: int
     reported: int
     latency_ms: float | None
+    known: tuple[tuple[str, int], ...] = ()
+    """The calls that were found in spans by what tells them and by what a second source says."""
 
 
 def flows_of(trials: Iterable[TrialRecord]) -> list[Flow]:
@@ -49,7 +52,16 @@ def _flow(caller: str, callee: str, records: list[InteractionRecord]) -> Flow:
         corroborated=sum(record.corroborated for record in records),
         reported=sum(record.reported for record in records),
         latency_ms=_mean_latency(records),
+        known=_known(records),
     )
+
+
+def _known(records: Iterable[InteractionRecord]) -> tuple[tuple[str, int], ...]:
+    known: Counter[str] = Counter()
+    for record in records:
+        for counts in (record.known_by, record.support):
+            known.update({} if counts is None else counts.known())
+    return tuple(known.items())
 
 
 def _mean_latency(records: list[InteractionRecord]) -> float | None:
@@ -77,6 +89,7 @@ class FlowRow:
     retries: int
     latency: str
     provenance: str
+    known: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +103,11 @@ class FlowTable:
     def parts(self) -> list[list[FlowRow]]:
         """The rows in two parts: those that are always shown, and those that are folded."""
         return [part for part in (self.rows[:SHOWN_FLOWS], self.rows[SHOWN_FLOWS:]) if part]
+
+    @property
+    def has_known(self) -> bool:
+        """Whether any call was found in spans."""
+        return any(row.known for row in self.rows)
 
     @property
     def has_errors(self) -> bool:
@@ -138,8 +156,13 @@ def _row(flow: Flow, most: int) -> FlowRow:
         errors=flow.errors,
         retries=flow.retries,
         latency=duration(flow.latency_ms),
-        provenance=", ".join(kind if n == flow.calls else f"{n:,} {kind}" for kind, n in known.items() if n),
+        provenance=_parts(known, flow.calls),
+        known=_parts(dict(flow.known), flow.calls),
     )
+
+
+def _parts(counts: Mapping[str, int], calls: int) -> str:
+    return ", ".join(kind if n == calls else f"{n:,} {kind}" for kind, n in counts.items() if n)
 
 
 def latency_of(latency: LatencySummary) -> LatencyView | None:

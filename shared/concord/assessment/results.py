@@ -91,11 +91,36 @@ class Finding(Record):
     """In how many trials it was found; 1 in a trial's own list."""
 
 
+class Counts(Record):
+    """Numbers of calls by name."""
+
+    def known(self) -> dict[str, int]:
+        """Those that are not 0."""
+        return {name: calls for name, calls in self.model_dump().items() if calls}
+
+
+class SourceCounts(Counts):
+    """The calls that were found in spans, by what tells them (`KnownBy`)."""
+
+    nesting: int = 0
+    ids: int = 0
+    arguments: int = 0
+    time: int = 0
+
+
+class SupportCounts(Counts):
+    """The calls that were found in spans, by what a second source says (`Support`)."""
+
+    confirmed: int = 0
+    inferred: int = 0
+    contradicted: int = 0
+
+
 class InteractionRecord(Record):
     """All calls from one agent to another in one trial.
 
     `handoffs`, `conversation`, `sequence`: the calls of these kinds (`EdgeKind`). All others are delegations. Metrics
-    count calls of all kinds.
+    count calls of all kinds. `known_by`, `support`: of the calls that were found in spans; None without such calls.
     """
 
     caller: str
@@ -104,6 +129,8 @@ class InteractionRecord(Record):
     handoffs: int = 0
     conversation: int = 0
     sequence: int = 0
+    known_by: SourceCounts | None = None
+    support: SupportCounts | None = None
     errors: int
     retries: int
     observed: int

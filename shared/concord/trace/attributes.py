@@ -33,6 +33,49 @@ def edge_kind_of(attributes: Mapping[str, str]) -> EdgeKind:
     return EdgeKind(kind) if kind in _KINDS else EdgeKind.DELEGATION
 
 
+EDGE_KNOWN_BY: Final = "edge_known_by"
+EDGE_SUPPORT: Final = "edge_support"
+"""Of a call that a reader of spans found: its `KnownBy` and its `Support`. Other calls have neither."""
+
+
+class KnownBy(StrEnum):
+    """What a trace tells a call between two agents by.
+
+    The callee's span is inside the caller's (*nesting*); *ids* of the framework name both; the name or the *arguments*
+    of a tool name the callee; or the callee only worked after the caller, or within its *time*.
+    """
+
+    NESTING = "nesting"
+    IDS = "ids"
+    ARGUMENTS = "arguments"
+    TIME = "time"
+
+
+class Support(StrEnum):
+    """What a second source in the trace says about a call: the same, nothing (so that it is inferred from one source),
+    or something else."""
+
+    CONFIRMED = "confirmed"
+    INFERRED = "inferred"
+    CONTRADICTED = "contradicted"
+
+
+_SOURCES: Final = frozenset(KnownBy)
+_SUPPORTS: Final = frozenset(Support)
+
+
+def known_by_of(attributes: Mapping[str, str]) -> KnownBy | None:
+    """What a call with these attributes is known by; None without it."""
+    found = attributes.get(EDGE_KNOWN_BY)
+    return KnownBy(found) if found in _SOURCES else None
+
+
+def support_of(attributes: Mapping[str, str]) -> Support | None:
+    """The support of a call with these attributes; None without it."""
+    found = attributes.get(EDGE_SUPPORT)
+    return Support(found) if found in _SUPPORTS else None
+
+
 RETRY_OF: Final = "retry_of"
 """Of a repeated attempt: the step id of the attempt that it repeats."""
 

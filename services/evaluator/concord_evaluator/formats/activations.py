@@ -3,23 +3,27 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final, NamedTuple
 
-from concord.trace.attributes import EdgeKind
-from concord.trace.otlp import Act, Reading, Span, SpanTree, TeamReading, name_key
+from concord.trace.attributes import EdgeKind, KnownBy, Support
+from concord.trace.otlp import NEXT_AGENT, Act, Reading, Span, SpanTree, TeamReading, name_key
 from concord_evaluator.formats.trace import shortened_id
+from concord_evaluator.formats.witnesses import Witnesses
 
 _NOT_IN_NAMES: Final = re.compile(r"[^\w .-]+")
+
+_NEXT: Final = name_key(NEXT_AGENT)
 
 
 @dataclass(eq=False, slots=True)
 class Activation:
     """One piece of work of an agent. `head`: its outermost span; `within`: the activation that it was started in.
 
-    `asked_by`: the agent before it and the kind of that edge, for each edge. `to`: the agents that it handed over to.
-    `asks`: the agents that it asked to work beside it.
-    `remote`: whether the head is the caller's side of a call elsewhere. `group`: see `Reading`.
+    `causes`: how it came about, an edge each. `to`: its handoffs. `asks`: the agents that it asked to work beside it.
+    `passes_to`: the agents that it sent its work to.
+    `remote`: whether the head is the caller's side of a call elsewhere. `group`: see `Reading`. `known_by`: what tells
+    `within`.
     """
 
     agent: str
@@ -27,9 +31,28 @@ class Activation:
     within: "Activation | None"
     remote: bool = False
     group: str = ""
-    asked_by: list[tuple["Activation", EdgeKind]] = field(default_factory=list)
-    to: list[str] = field(default_factory=list)
+    known_by: KnownBy = KnownBy.NESTING
+    causes: list["Cause"] = field(default_factory=list)
+    to: list["Handoff"] = field(default_factory=list)
     asks: list[str] = field(default_factory=list)
+    passes_to: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why an activation began: `by` another one, with the kind of the edge between them and how it is known."""
+
+    by: Activation
+    kind: EdgeKind
+    known_by: KnownBy
+    support: Support = Support.INFERRED
+
+
+class Handoff(NamedTuple):
+    """The `name_key` of the agent that gets control, "" for the agent that works next; and what tells it."""
+
+    target: str
+    known_by: KnownBy
 
 
 class Edge(NamedTuple):
@@ -39,6 +62,8 @@ class Edge(NamedTuple):
     callee: str
     kind: EdgeKind
     head: Span
+    known_by: KnownBy
+    support: Support
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,17 +82,16 @@ class Activations:
     def edges(self) -> Iterator[Edge]:
         """The edges between different agents."""
         for each in self.all:
-            for caller, kind in each.asked_by:
-                if caller.agent != each.agent:
-                    yield Edge(caller.agent, each.agent, kind, each.head)
+            for cause in each.causes:
+                if cause.by.agent != each.agent:
+                    yield Edge(cause.by.agent, each.agent, cause.kind, each.head, cause.known_by, cause.support)
             for heard in self._heard(each):
-                yield Edge(each.agent, heard, EdgeKind.CONVERSATION, each.head)
+                yield Edge(each.agent, heard, EdgeKind.CONVERSATION, each.head, KnownBy.IDS, Support.INFERRED)
 
     def _heard(self, speaker: Activation) -> Iterable[str]:
-        if speaker.within is not None:
-            return ()
         members = next((each for each in self.conversations if speaker.agent in each), frozenset())
-        return sorted(members - {speaker.agent})
+        asked_by_member = speaker.within is not None and speaker.within.agent in members
+        return () if asked_by_member else sorted(members - {speaker.agent})
 
 
 def agent_id(name: str) -> str:
@@ -85,12 +109,12 @@ def find_activations(tree: SpanTree, reading: TeamReading, order: Sequence[str])
         above = of_span.get(span.parent_id)
         parent = tree.spans.get(span.parent_id) if span.parent_id in of_span else None
         of_span[span_id] = activation = _activation(span, read, parent, above, sole)
-        if activation is not None and read is not None and read.handoff_to:
-            activation.to.append(name_key(read.handoff_to))
-        if activation is not None and read is not None and read.asks:
-            activation.asks.append(name_key(read.asks))
+        if activation is not None and read is not None:
+            _take(activation, read)
+    _move(of_span, reading)
     found = Activations(of_span, conversations)
-    _connect(found, {agent for members in conversations for agent in members})
+    of_agents = [span_id for span_id, activation in of_span.items() if activation is not None]
+    _connect(found, {agent for members in conversations for agent in members}, Witnesses(tree, reading, of_agents))
     return found
 
 
@@ -114,6 +138,36 @@ def _activation(
     return Activation(agent, span, above) if above is not None or span.service in sole else None
 
 
+def _take(activation: Activation, read: Reading) -> None:
+    """Notes whom an activation's span hands over to, asks, or sends the work to."""
+    if read.handoff_to:
+        activation.to.append(Handoff(name_key(read.handoff_to), read.known_by or KnownBy.ARGUMENTS))
+    if read.asks:
+        activation.asks.append(name_key(read.asks))
+    if read.passes_to:
+        activation.passes_to.append(name_key(read.passes_to))
+
+
+def _move(of_span: Mapping[str, Activation | None], reading: TeamReading) -> None:
+    """Moves activations whose spans say where they were started, other than by their parents."""
+    for span_id, read in reading.spans.items():
+        each = of_span.get(span_id)
+        if not read.within or each is None or each.head.span_id != span_id:
+            continue
+        start = of_span.get(read.within)
+        if start is not None and not _encloses(each, start):
+            each.within, each.known_by = start, read.known_by or KnownBy.IDS
+
+
+def _encloses(outer: Activation, inner: Activation) -> bool:
+    current: Activation | None = inner
+    while current is not None:
+        if current is outer:
+            return True
+        current = current.within
+    return False
+
+
 def _sole_agents(tree: SpanTree, reading: TeamReading) -> dict[str, str | None]:
     """By service with agents, its agent; None if it has several. A called agent elsewhere does not count."""
     named: defaultdict[str, set[str]] = defaultdict(set)
@@ -124,34 +178,65 @@ def _sole_agents(tree: SpanTree, reading: TeamReading) -> dict[str, str | None]:
     return {service: next(iter(agents)) if len(agents) == 1 else None for service, agents in named.items()}
 
 
-def _connect(found: Activations, talking: set[str]) -> None:
+def _connect(found: Activations, talking: set[str], witnesses: Witnesses) -> None:
     """Connects each activation with the one that it was started in, or with those before it in the same place."""
-    side_by_side: defaultdict[int, list[Activation]] = defaultdict(list)
+    outermost: list[Activation] = []
+    inside: defaultdict[int, list[Activation]] = defaultdict(list)
     for each in found.all:
-        if each.within is None:
-            side_by_side[0].append(each)
-        else:
-            kind = EdgeKind.HANDOFF if name_key(each.agent) in each.within.to else EdgeKind.DELEGATION
-            each.asked_by.append((each.within, kind))
-    for row in side_by_side.values():
-        _connect_asked(row)
-        _connect_row([each for each in row if each.agent not in talking])
+        (outermost if each.within is None else inside[id(each.within)]).append(each)
+    for row in inside.values():
+        _connect_row([each for each in row if each.agent not in talking], in_order=False)
+        for each in row:
+            if each.within is not None and not each.causes:
+                each.causes.append(_started(each, each.within, witnesses))
+    _connect_asked(outermost)
+    _connect_row([each for each in outermost if each.agent not in talking], in_order=True)
+    for each in outermost:
+        each.causes[:] = [_checked(each, cause, witnesses) for cause in each.causes]
+
+
+def _started(each: Activation, within: Activation, witnesses: Witnesses) -> Cause:
+    """The edge from the activation that another one was started in."""
+    key = name_key(each.agent)
+    handed_over = key in _targets(within)
+    if handed_over or witnesses.name(each.head, within.head, key):
+        support = Support.CONFIRMED
+    elif witnesses.contradict(each.head, within.head, key) or 0 < within.head.end_ns < each.head.start_ns:
+        support = Support.CONTRADICTED
+    else:
+        support = Support.INFERRED
+    return Cause(within, EdgeKind.HANDOFF if handed_over else EdgeKind.DELEGATION, each.known_by, support)
+
+
+def _checked(each: Activation, cause: Cause, witnesses: Witnesses) -> Cause:
+    """An edge, where time alone tells it, with what other sources say about it."""
+    if cause.known_by is not KnownBy.TIME or cause.kind is not EdgeKind.SEQUENCE:
+        return cause
+    told_otherwise = cause.by.to or (not each.group and witnesses.enclose(each.head))
+    return replace(cause, support=Support.CONTRADICTED) if told_otherwise else cause
+
+
+def _targets(activation: Activation) -> set[str]:
+    return {handoff.target for handoff in activation.to}
 
 
 def _connect_asked(row: Sequence[Activation]) -> None:
-    """Connects activations, given by their start, with those beside them that asked for them."""
-    asking: defaultdict[str, list[Activation]] = defaultdict(list)
-    """By agent, the activations that asked it, and whose request it has not taken up yet."""
+    """Connects activations, given by their start, with those beside them that asked for them, or sent them work."""
+    asking: defaultdict[str, list[tuple[Activation, EdgeKind]]] = defaultdict(list)
+    """By agent, the activations that named it, and whose message it has not taken up yet."""
     for each in row:
         if asking[name_key(each.agent)]:
-            each.asked_by.append((asking[name_key(each.agent)].pop(), EdgeKind.DELEGATION))
+            by, kind = asking[name_key(each.agent)].pop()
+            each.causes.append(Cause(by, kind, KnownBy.IDS, Support.CONFIRMED))
         for target in each.asks:
-            asking[target].append(each)
+            asking[target].append((each, EdgeKind.DELEGATION))
+        for target in each.passes_to:
+            asking[target].append((each, EdgeKind.SEQUENCE))
 
 
-def _connect_row(row: Sequence[Activation]) -> None:
-    """Connects activations outside of any other one, given by their start: by handoffs, or by their order."""
-    handing: defaultdict[str, list[Activation]] = defaultdict(list)
+def _connect_row(row: Sequence[Activation], *, in_order: bool) -> None:
+    """Connects activations in the same place, given by their start: by handoffs, or else, if `in_order`, by time."""
+    handing: defaultdict[str, list[tuple[Activation, KnownBy]]] = defaultdict(list)
     """By agent, the activations that handed over to it and whose handoff it has not taken up yet."""
     latest_ends: list[int] = []
     """By index, the latest end of the activations up to it."""
@@ -159,13 +244,18 @@ def _connect_row(row: Sequence[Activation]) -> None:
         latest_ends.append(max(each.head.end_ns, latest_ends[-1] if latest_ends else 0))
         key = name_key(each.agent)
         if handing[key]:
-            each.asked_by.append((handing[key].pop(), EdgeKind.HANDOFF))
-        else:
+            by, known_by = handing[key].pop()
+            support = Support.CONFIRMED if by is row[index - 1] else Support.INFERRED
+            each.causes.append(Cause(by, EdgeKind.HANDOFF, known_by, support))
+        elif handing[_NEXT] and handing[_NEXT][-1][0].agent != each.agent:
+            by, _ = handing[_NEXT].pop()
+            each.causes.append(Cause(by, EdgeKind.HANDOFF, KnownBy.TIME, Support.CONFIRMED))
+        elif in_order and not each.causes:
             for before in _directly_before(row, index, latest_ends):
                 _follow(before, each)
-        for target in each.to:
+        for target, known_by in each.to:
             if target != key:
-                handing[target].append(each)
+                handing[target].append((each, known_by))
 
 
 def _follow(before: Activation, each: Activation) -> None:
@@ -174,12 +264,12 @@ def _follow(before: Activation, each: Activation) -> None:
     If control returns to the agent that handed over to the one before, that was a delegation, and this is not an edge.
     """
     returned = False
-    for number, (by, kind) in enumerate(before.asked_by):
-        if kind is not EdgeKind.SEQUENCE and by.agent == each.agent and not before.to:
-            before.asked_by[number] = (by, EdgeKind.DELEGATION)
+    for number, cause in enumerate(before.causes):
+        if cause.kind is not EdgeKind.SEQUENCE and cause.by.agent == each.agent and not before.to:
+            before.causes[number] = replace(cause, kind=EdgeKind.DELEGATION)
             returned = True
     if not returned:
-        each.asked_by.append((before, EdgeKind.SEQUENCE))
+        each.causes.append(Cause(before, EdgeKind.SEQUENCE, KnownBy.TIME))
 
 
 def _directly_before(row: Sequence[Activation], index: int, latest_ends: Sequence[int]) -> Iterator[Activation]:

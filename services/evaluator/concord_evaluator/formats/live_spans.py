@@ -30,10 +30,11 @@ from concord.trace.otlp import (
 from concord.trace.report import MAX_BATCH_STEPS, Channel, ReportBatch, SerialisedBatch, StepBatch, unpack
 from concord.trace.step import InteractionStep, StepFacts
 from concord.wire.roster import Roster
-from concord_evaluator.formats.activations import Activation, Activations, find_activations
+from concord_evaluator.formats.activations import Activation, Activations, Cause, find_activations
+from concord_evaluator.formats.doubts import doubts_of
 from concord_evaluator.formats.live_calls import Members, ObservedCall, Outbound, Target, TrialCalls
 from concord_evaluator.formats.span_recordings import parents_first, spans_by_id
-from concord_evaluator.formats.span_steps import as_read, call_step, message_step, work_step
+from concord_evaluator.formats.span_steps import as_read, call_step, known_step, message_step, work_step
 
 MAX_SPANS: Final = 20_000
 MAX_ACTIVATIONS: Final = 2_000
@@ -117,6 +118,8 @@ def _read(participant: str, spans: list[Span], calls: TrialCalls) -> tuple[list[
         return list(_alone(visible)), [f"{participant}: its spans are nested too deeply, or name too many agents"]
     unseen = [agent for run in runs for agent in run.reading.unseen]
     warnings = [f"{participant}: no span tells the work of {', '.join(unseen)}"] if unseen else []
+    doubts = (doubt for run in runs for doubt in doubts_of(run.tree, run.reading, run.activations))
+    warnings += dict.fromkeys(f"{participant}: {doubt}" for doubt in doubts)
     return list(_Team(participant, runs, calls).steps()), warnings
 
 
@@ -181,8 +184,7 @@ class _Team:
             conversation = (each for each in run.activations.edges() if each.kind is EdgeKind.CONVERSATION)
             for edge in islice(conversation, MAX_HEARD):
                 if not self._outbound.member(edge.caller) and not self._outbound.member(edge.callee):
-                    step = message_step(edge.head, edge.callee)
-                    yield _by(step, self._inner(edge.caller))
+                    yield _by(message_step(edge), self._inner(edge.caller))
 
     def _of_span(self, run: _Run, span: Span, of_agents: Mapping[str, Target]) -> Iterator[InteractionStep]:
         activation = run.activations.of_span[span.span_id]
@@ -192,27 +194,28 @@ class _Team:
         targets = list(self._of_spans.get(span.span_id, ()))
         if (target := of_agents.get(span.span_id)) is not None and head:
             targets.append(target)
-        asked_by = self._asked_by(activation) if head and activation is not None else []
+        causes = self._causes(activation) if head and activation is not None else []
         taken = {target.step_id or span.span_id for target in targets[:1]}
-        if not asked_by and span.span_id not in taken:
+        if not causes and span.span_id not in taken:
             yield _by(work_step(step), actor)
-        for number, (caller, kind) in enumerate(asked_by):
+        for number, cause in enumerate(causes):
             callee = self._inner(activation.agent if activation is not None else "") or self._participant
-            yield _by(call_step(step, callee, kind, f"-{number}" if number else ""), caller)
+            call = call_step(step, callee, cause.kind, f"-{number}" if number else "")
+            yield _by(known_step(call, cause.known_by, cause.support), self._inner(cause.by.agent))
         for number, target in enumerate(targets):
             call = call_step(step, target.callee, EdgeKind.DELEGATION, url=target.url)
             new_id = target.step_id or span.span_id
-            alone = not number and not (asked_by and new_id == span.span_id)
+            alone = not number and not (causes and new_id == span.span_id)
             yield _by(call.model_copy(update={"step_id": new_id if alone else f"{new_id}-to-{number}"}), actor)
 
-    def _asked_by(self, activation: Activation) -> list[tuple[str, EdgeKind]]:
-        """The agents inside this participant that asked the agent of an activation, each with the kind of that edge."""
+    def _causes(self, activation: Activation) -> list[Cause]:
+        """The edges to the agent of an activation from other agents inside this participant."""
         if self._outbound.member_of(activation):
             return []
         return [
-            (self._inner(caller.agent), kind)
-            for caller, kind in activation.asked_by
-            if caller.agent != activation.agent and not self._outbound.member_of(caller)
+            cause
+            for cause in activation.causes
+            if cause.by.agent != activation.agent and not self._outbound.member_of(cause.by)
         ]
 
     def _local(self, activation: Activation | None) -> str:

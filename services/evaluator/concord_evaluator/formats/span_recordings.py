@@ -47,6 +47,11 @@ class Recording:
     tree: SpanTree
     reading: TeamReading
 
+    @property
+    def agents(self) -> frozenset[str]:
+        """The names of the agents at work."""
+        return frozenset(each.agent for each in self.reading.spans.values() if each.act is Act.AGENT)
+
 
 def recordings_of(by_trace: Mapping[str, list[ReadSpan]]) -> list[Recording]:
     """The recordings, in the order of their first traces."""

@@ -9,18 +9,22 @@ from pydantic import JsonValue
 from concord.trace.attributes import (
     CONTEXT,
     EDGE_KIND,
+    EDGE_KNOWN_BY,
+    EDGE_SUPPORT,
     FINISH_REASON,
     MODEL_INPUT,
     RESPONSE_TEXT,
     TOOL_ARGUMENTS,
     TOOL_RESULT,
     EdgeKind,
+    KnownBy,
+    Support,
 )
 from concord.trace.otlp import Act, Span, TeamReading, genai, to_step
 from concord.trace.otlp.content import UNKNOWN, Content
 from concord.trace.step import MAX_VALUE_LENGTH, AgentInvocation, CallType, InteractionStep, StepAction
 from concord.wire.roster import UNKNOWN_AGENT
-from concord_evaluator.formats.activations import Activation, agent_id
+from concord_evaluator.formats.activations import Activation, Edge, agent_id
 
 _OPERATIONS: Final = {Act.TOOL: "execute_tool", Act.MODEL: "chat"}
 
@@ -47,12 +51,13 @@ def steps_of(span: Span, activation: Activation | None, said: Content) -> Iterat
         yield UNKNOWN_AGENT, _with_texts(work_step(step), said)
         return
     head = activation.head.span_id == span.span_id
-    asked_by = [(caller.agent, kind) for caller, kind in activation.asked_by if caller.agent != activation.agent]
-    if not head or not asked_by:
+    causes = [cause for cause in activation.causes if cause.by.agent != activation.agent]
+    if not head or not causes:
         yield activation.agent, _with_texts(work_step(step), said)
         return
-    for number, (caller, kind) in enumerate(asked_by):
-        yield caller, _with_texts(call_step(step, activation.agent, kind, f"-{number}" if number else ""), said)
+    for number, cause in enumerate(causes):
+        call = call_step(step, activation.agent, cause.kind, f"-{number}" if number else "")
+        yield cause.by.agent, _with_texts(known_step(call, cause.known_by, cause.support), said)
 
 
 def _with_texts(step: InteractionStep, said: Content) -> InteractionStep:
@@ -96,8 +101,15 @@ def call_step(step: InteractionStep, callee: str, kind: EdgeKind, suffix: str = 
     return step.model_copy(update={**changes, "step_id": step.step_id + suffix})
 
 
-def message_step(head: Span, heard_by: str, said: str = "") -> InteractionStep:
+def known_step(call: InteractionStep, known_by: KnownBy, support: Support) -> InteractionStep:
+    """The call with what tells it and what a second source says."""
+    attributes = {**call.additional_attributes, EDGE_KNOWN_BY: known_by, EDGE_SUPPORT: support}
+    return call.model_copy(update={"additional_attributes": attributes})
+
+
+def message_step(edge: Edge, said: str = "") -> InteractionStep:
     """A message of a conversation, at the end of its speaker's work, as one of its members heard it."""
-    step = to_step(replace(head, start_ns=head.end_ns, failed=False, attributes={}))
-    message = call_step(step, heard_by, EdgeKind.CONVERSATION, f"-{agent_id(heard_by)[:40]}")
+    step = to_step(replace(edge.head, start_ns=edge.head.end_ns, failed=False, attributes={}))
+    call = call_step(step, edge.callee, EdgeKind.CONVERSATION, f"-{agent_id(edge.callee)[:40]}")
+    message = known_step(call, edge.known_by, edge.support)
     return _with_texts(message, Content(input=said, before=UNKNOWN if said else 0))

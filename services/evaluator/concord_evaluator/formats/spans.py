@@ -9,6 +9,7 @@ from concord.trace.otlp import Act, Reading, SpanTree, TeamReading, check_ids, w
 from concord.trace.otlp.content import content_of
 from concord.trace.report import Channel
 from concord_evaluator.formats.activations import find_activations
+from concord_evaluator.formats.doubts import doubts_of, doubts_of_file
 from concord_evaluator.formats.source import Source, UnrecognisedError
 from concord_evaluator.formats.span_recordings import (
     ReadSpan,
@@ -52,6 +53,7 @@ def traces_of(
         if faults and not recordings:
             raise UnrecognisedError(source.name, None, f"{faults[0]}; see {DOCS}")
         notes += faults
+    notes += doubts_of_file([recording.agents for recording in recordings])
     for recording in recordings:
         with source.record(recording.spans[0].line):
             builder = TraceBuilder(recording.trace_id, Origin(source.name, recording.spans[0].line))
@@ -71,6 +73,8 @@ def _take(builder: TraceBuilder, recording: Recording, source: Source, channel: 
     order = parents_first(tree.spans)
     reading = recording.reading if recording.reading.spans else _services(tree)
     activations = find_activations(tree, reading, order)
+    for doubt in doubts_of(tree, reading, activations):
+        builder.warn(doubt)
     lines = {each.span.span_id: each.line for each in recording.spans}
     texts = SpanTexts(tree, reading, activations)
     builder.task, builder.answer = texts.task, texts.answer
@@ -89,7 +93,7 @@ def _take(builder: TraceBuilder, recording: Recording, source: Source, channel: 
     for edge in activations.edges():
         if edge.kind is EdgeKind.CONVERSATION:
             message = texts.of_heads[edge.head.span_id].output
-            builder.add(message_step(edge.head, edge.callee, message), edge.caller, channel=channel)
+            builder.add(message_step(edge, message), edge.caller, channel=channel)
 
 
 def _services(tree: SpanTree) -> TeamReading:

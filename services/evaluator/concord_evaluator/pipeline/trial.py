@@ -13,6 +13,8 @@ from concord.assessment.results import (
     InteractionRecord,
     MetricStatus,
     ParticipantObservability,
+    SourceCounts,
+    SupportCounts,
     TraceIntegrity,
     TrialOutcome,
 )
@@ -241,6 +243,8 @@ def _agent_tallies(projection: Projection) -> list[AgentTally]:
 def _interaction_record(caller: str, callee: str, link: LinkCalls) -> InteractionRecord:
     trust = Counter([call.provenance for call in link.calls])
     kinds = Counter([call.kind for call in link.calls])
+    sources = Counter([call.known_by for call in link.calls if call.known_by is not None])
+    supports = Counter([call.support for call in link.calls if call.support is not None])
     return InteractionRecord(
         caller=caller,
         callee=callee,
@@ -248,6 +252,8 @@ def _interaction_record(caller: str, callee: str, link: LinkCalls) -> Interactio
         handoffs=kinds[EdgeKind.HANDOFF],
         conversation=kinds[EdgeKind.CONVERSATION],
         sequence=kinds[EdgeKind.SEQUENCE],
+        known_by=SourceCounts.model_validate(sources) if sources else None,
+        support=SupportCounts.model_validate(supports) if supports else None,
         errors=link.failed,
         retries=link.retries,
         observed=trust[Provenance.OBSERVED],

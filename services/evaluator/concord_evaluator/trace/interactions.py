@@ -9,7 +9,7 @@ from itertools import chain, groupby
 from operator import itemgetter
 from typing import Final, NamedTuple
 
-from concord.trace.attributes import EdgeKind
+from concord.trace.attributes import EdgeKind, KnownBy, Support
 from concord_evaluator.trace.records import StepRecord
 
 
@@ -78,6 +78,16 @@ class Interaction(tuple[Call, ...]):
     def kind(self) -> EdgeKind:
         """How the call connects its agents."""
         return self[0].record.edge_kind
+
+    @property
+    def known_by(self) -> KnownBy | None:
+        """What spans tell the call by. None for a call that was reported as one."""
+        return self[0].record.known_by
+
+    @property
+    def support(self) -> Support | None:
+        """What a second source in the spans says. None for a call that was reported as one."""
+        return self[0].record.support
 
     @property
     def request_digest(self) -> str | None:

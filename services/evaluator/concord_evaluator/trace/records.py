@@ -8,7 +8,17 @@ from typing import Final
 
 import msgspec
 
-from concord.trace.attributes import AGENT_NAME, RETRY_OF, TASK_STATE, EdgeKind, edge_kind_of
+from concord.trace.attributes import (
+    AGENT_NAME,
+    RETRY_OF,
+    TASK_STATE,
+    EdgeKind,
+    KnownBy,
+    Support,
+    edge_kind_of,
+    known_by_of,
+    support_of,
+)
 from concord.trace.report import StepDigest
 from concord.trace.step import CallType, StepFacts, as_utc
 from concord_evaluator.trace.model_uses import StepUse, use_in
@@ -73,6 +83,8 @@ class StepRecord(msgspec.Struct, gc=False):
     """Identifies the request. None where the step does not contain it: two unknown requests are never a repetition."""
     retry_of: str | None
     edge_kind: EdgeKind
+    known_by: KnownBy | None
+    support: Support | None
     error: str | None
     answered: bool
     """Of a call: whether the callee answered. A step without an error counts as answered."""
@@ -119,6 +131,8 @@ class StepRecord(msgspec.Struct, gc=False):
             request_digest=digest.request,
             retry_of=attributes.get(RETRY_OF) or None,
             edge_kind=edge_kind_of(attributes),
+            known_by=known_by_of(attributes),
+            support=support_of(attributes),
             error=None if failure is None else failure[:MAX_ERROR],
             answered=failure is None or TASK_STATE in attributes,
             latency_ms=step.latency_ms,

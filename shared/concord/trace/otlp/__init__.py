@@ -5,12 +5,23 @@ Pure. OTLP/JSON is decoded here, OTLP/protobuf in the collector, because it need
 
 from concord.trace.otlp.json_form import as_attribute, as_export, read_json, spans_in
 from concord.trace.otlp.mapping import SpanError, check_ids, to_step
-from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading, name_key
+from concord.trace.otlp.reading import (
+    NEXT_AGENT,
+    Act,
+    Reading,
+    SpanTree,
+    TeamReading,
+    agent_in_arguments,
+    name_key,
+    tool_arguments,
+    tool_name,
+)
 from concord.trace.otlp.spans import AttributeValue, Span, destination, without_internals
 from concord.trace.otlp.stored_span import STORED, as_attributes, internals_of, parents_as_attributes, span_of
 from concord.trace.otlp.team import conversations_of, names_agents, read_team
 
 __all__ = [
+    "NEXT_AGENT",
     "STORED",
     "Act",
     "AttributeValue",
@@ -19,6 +30,7 @@ __all__ = [
     "SpanError",
     "SpanTree",
     "TeamReading",
+    "agent_in_arguments",
     "as_attribute",
     "as_attributes",
     "as_export",
@@ -34,5 +46,7 @@ __all__ = [
     "span_of",
     "spans_in",
     "to_step",
+    "tool_arguments",
+    "tool_name",
     "without_internals",
 ]

@@ -77,6 +77,10 @@ HANDOFF_TARGET: Final = "__handoff_destination"
 THREAD: Final = "thread_id"
 
 GRAPH_NODE: Final = ("graph.node.id",)
+GRAPH_PARENT: Final = ("graph.node.parent_id",)
+HANDOFF_TO: Final = ("gen_ai.handoff.to_agent", "to_agent")
+LOGFIRE_NAME: Final = ("name",)
+"""Logfire's own names for the agent that gets control, and for the subject of a span."""
 CONVERSATION: Final = (
     "gen_ai.conversation.id",
     "session.id",
@@ -119,7 +123,16 @@ PATH: Final = ("http.route", "url.path")
 DESTINATION: Final = frozenset(URL + SERVER + SERVER_PORT + METHOD)
 
 _TEAM_ATTRIBUTES: Final = frozenset(
-    METADATA + GRAPH_NODE + CONVERSATION + WORKFLOW_NAME + LANGSMITH_KIND + EXCEPTION + TRANSFER_ARGUMENTS
+    METADATA
+    + GRAPH_NODE
+    + GRAPH_PARENT
+    + HANDOFF_TO
+    + LOGFIRE_NAME
+    + CONVERSATION
+    + WORKFLOW_NAME
+    + LANGSMITH_KIND
+    + EXCEPTION
+    + TRANSFER_ARGUMENTS
 ) | frozenset(EXECUTOR + EXECUTOR_TYPE + SENT_TO + RECIPIENT + RECIPIENT_CLASS + SENDER + CREW_AGENTS)
 _METADATA_ENTRIES: Final = frozenset(
     prefix + entry

@@ -5,8 +5,7 @@ from typing import Final
 
 from concord.trace.otlp import genai
 from concord.trace.otlp.conventions import CONVENTIONS
-from concord.trace.otlp.frameworks import FRAMEWORKS
-from concord.trace.otlp.frameworks.autogen import team_of
+from concord.trace.otlp.frameworks import FRAMEWORKS, autogen, semantic_kernel
 from concord.trace.otlp.frameworks.langgraph import metadata
 from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading
 from concord.trace.otlp.spans import Span
@@ -32,7 +31,7 @@ def conversations_of(spans: Iterable[Span]) -> frozenset[str]:
     for span in spans:
         found.add(span.text(genai.CONVERSATION))
         found.update(metadata(span, entry) for entry in _THREADS)
-        found.add(team_of(span))
+        found.update((autogen.team_of(span), semantic_kernel.team_of(span)))
     return frozenset(found - {""})
 
 

@@ -2,15 +2,27 @@
 
 from typing import Final
 
-from concord.trace.otlp.frameworks import ag2, agent_framework, autogen, crewai, google_adk, langgraph, openai_agents
+from concord.trace.otlp.frameworks import (
+    ag2,
+    agent_framework,
+    agno,
+    autogen,
+    crewai,
+    google_adk,
+    langgraph,
+    openai_agents,
+    semantic_kernel,
+)
 from concord.trace.otlp.reading import Framework
 
 FRAMEWORKS: Final[tuple[Framework, ...]] = (
     langgraph.read,
     openai_agents.read,
+    agno.read,
     google_adk.read,
     agent_framework.read,
     autogen.read,
+    semantic_kernel.read,
     ag2.read,
     crewai.read,
 )

@@ -19,7 +19,7 @@ class Delivered(NamedTuple):
     text: str
 
 
-_TEAM_ID: Final = re.compile(r"(.+?)_[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_TEAM_ID: Final = re.compile(r"(.+?)_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})")
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SCOPE: Final = "autogen"
 _CONTAINER: Final = "ChatAgentContainer"
@@ -35,18 +35,19 @@ def read(tree: SpanTree, reading: TeamReading) -> TeamReading:
     The orchestrator of a Magentic-One team asks an agent in each round. Its calls of a model have no spans.
     """
     found: dict[str, Reading] = {}
-    members: set[str] = set()
-    chats = False
+    members: dict[str, set[str]] = {}
+    chats: set[str] = set()
+    """The ids of teams that talk. A team may be a tool of an agent of another one."""
     for span in tree.spans.values():
-        kind = span.text(genai.RECIPIENT_CLASS)
+        kind, recipient = span.text(genai.RECIPIENT_CLASS), _TEAM_ID.fullmatch(span.text(genai.RECIPIENT))
         if kind == _MAGENTIC and (requests := list(_requests(tree, span))):
             found[span.span_id] = Reading(Act.AGENT, _MAGENTIC, failed=span.failed)
             found.update(requests)
-        chats = chats or _CHATS.fullmatch(kind) is not None
-        named = _TEAM_ID.fullmatch(span.text(genai.RECIPIENT)) if kind == _CONTAINER else None
-        if named:
-            members.add(named[1])
-    return reading.changed(found, (frozenset(members),) if chats and members else ())
+        if recipient and _CHATS.fullmatch(kind):
+            chats.add(recipient[2])
+        if recipient and kind == _CONTAINER:
+            members.setdefault(recipient[2], set()).add(recipient[1])
+    return reading.changed(found, tuple(frozenset(members[team]) for team in sorted(chats & members.keys())))
 
 
 def _requests(tree: SpanTree, orchestrator: Span) -> Iterator[tuple[str, Reading]]:
