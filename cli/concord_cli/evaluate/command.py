@@ -1,7 +1,8 @@
 """`concord evaluate`, once its arguments are parsed."""
 
 import stat
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -9,19 +10,18 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
-from concord.assessment import AssessmentConfig
 from concord.assessment.result_row import ResultRow
 from concord_cli.display_text import counted, printable
 from concord_cli.errors import AssessmentError, IncompleteError, UnrecognisedError, UsageError
 from concord_cli.evaluate.inputs import find_inputs, read_config, traces_in, without_effect
 from concord_cli.evaluate.outputs import graph_writer, result_writer
+from concord_cli.evaluate.rows import TraceRows, rarely_collected
 from concord_cli.evaluate.table import TraceLine, table_of
 from concord_cli.terminal import ReadingProgress, output_console
 from concord_cli.traces.collector import OpenCollector
 from concord_evaluator.formats import BrokenFormatError, FormatError, Trace, trace_formats
 from concord_evaluator.formats import UnrecognisedError as UnrecognisedFileError
 from concord_evaluator.metrics import BrokenMetricError, installed_metrics
-from concord_evaluator.offline import evaluate_trace
 from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
 
 WIDE = 10_000
@@ -60,8 +60,11 @@ def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
         _print_line(errors, f"{file}: not read: not a trace in any known format")
     if (idle := without_effect(config)) and not arguments.quiet:
         _print_line(errors, f"{arguments.config}: ignored, no effect on recorded traces: {', '.join(idle)}")
-    evaluation = _Evaluation(arguments, config, partial(_print_line, errors), reraise)
+    rows = TraceRows(config)
+    evaluation = _Evaluation(arguments, rows, partial(_print_line, errors), reraise)
     with (
+        closing(rows),
+        rarely_collected(),
         result_writer(arguments.output, config.agentbeats_ids) as write,
         graph_writer(arguments.graphml) as draw,
         ReadingProgress(_size(files), errors) as progress,
@@ -103,14 +106,14 @@ class _Evaluation:
     """Reads and evaluates file by file, and keeps count. `report` prints a line; `reraise`: see `evaluate`."""
 
     arguments: EvaluateArguments
-    config: AssessmentConfig
+    rows: TraceRows
     report: Callable[[str], None]
     reraise: Callable[[], None]
     lines: list[TraceLine] = field(default_factory=list)
     files_left_out: list[Path] = field(default_factory=list)
     unrecognised: list[Path] = field(default_factory=list)
     records_left_out: int = 0
-    _files_of: dict[str, str] = field(default_factory=dict)
+    _files_of: dict[str, Path] = field(default_factory=dict)
 
     def rows_of(self, file: Path, on_read: Callable[[int], None]) -> Iterator[ResultRow]:
         """Yields the rows of a file's traces, as it reads them."""
@@ -121,9 +124,8 @@ class _Evaluation:
             faults.note(fault)
 
         try:
-            for trace in traces_in(file, self.arguments.format_name, on_read, note):
-                faults.report_held()
-                row = self._evaluated(trace, str(file))
+            traces = traces_in(file, self.arguments.format_name, on_read, note)
+            for row in self.rows.of(self._noted(traces, file, faults)):
                 self.lines.append(TraceLine.of(row))
                 yield row
             if faults.count and len(self.lines) == before:
@@ -135,16 +137,14 @@ class _Evaluation:
             faults.report_held()
             self.records_left_out += faults.count
 
-    def _evaluated(self, trace: Trace, file: str) -> ResultRow:
-        first = self._files_of.setdefault(trace.trace_id, file)
-        if first != file and not self.arguments.quiet:
-            self.report(f"{file}: {trace.trace_id} is also in {first}; {SPLIT}")
-        try:
-            return evaluate_trace(trace, self.config)
-        except Exception as error:
-            self.reraise()
-            reason = f"{trace.trace_id} cannot be evaluated: {type(error).__name__}: {error}"
-            raise FormatError(file, trace.origin.line, reason) from error
+    def _noted(self, traces: Iterable[Trace], file: Path, faults: "UnreadableRecords") -> Iterator[Trace]:
+        """The traces, as they are read; warns of one that is also in another file."""
+        for trace in traces:
+            faults.report_held()
+            first = self._files_of.setdefault(trace.trace_id, file)
+            if first != file and not self.arguments.quiet:
+                self.report(f"{file}: {trace.trace_id} is also in {first}; {SPLIT}")
+            yield trace
 
     def _leave_out(self, file: Path, error: FormatError, kept: int) -> None:
         unrecognised = isinstance(error, UnrecognisedFileError)

@@ -8,6 +8,7 @@ from functools import cached_property
 from io import BytesIO
 from itertools import chain, count
 from pathlib import PurePath
+from types import TracebackType
 from typing import BinaryIO, Final, NamedTuple, NoReturn
 
 from pydantic import JsonValue, ValidationError
@@ -42,10 +43,13 @@ def errors_at(file: str, line: int | None) -> Iterator[None]:
     """Converts errors of validation and conversion to a FormatError about `line` of `file`."""
     try:
         yield
-    except ValidationError as error:
-        raise FormatError(file, line, reasons(error)) from error
     except (ValueError, ArithmeticError) as error:
-        raise FormatError(file, line, _shortened(str(error))) from error
+        raise _fault_at(file, line, error) from error
+
+
+def _fault_at(file: str, line: int | None, error: Exception) -> FormatError:
+    reason = reasons(error) if isinstance(error, ValidationError) else _shortened(str(error))
+    return FormatError(file, line, reason)
 
 
 def _refuse(fault: FormatError) -> NoReturn:
@@ -167,18 +171,17 @@ class Source:
         """Converts errors of validation and conversion to a FormatError about `line`."""
         return errors_at(self.name, line)
 
-    @contextmanager
-    def record(self, line: int | None) -> Iterator[None]:
+    def record(self, line: int | None) -> AbstractContextManager[None]:
         """Reads one record of many. Like `errors_at`, but passes the error to `on_fault` and counts the record.
 
         The caller must not use any part of a record before it has validated all of it.
         """
-        try:
-            with self.errors_at(line):
-                yield
-        except FormatError as fault:
-            self._on_fault(fault)
-            self.left_out += 1
+        return _Record(self, line)
+
+    def leave_out(self, fault: FormatError) -> None:
+        """Reports an unreadable record, and counts it."""
+        self._on_fault(fault)
+        self.left_out += 1
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
         """The non-blank lines, stripped, with their numbers."""
@@ -258,6 +261,28 @@ class Source:
                 return
             self._on_read(len(line))
             yield number, line
+
+
+class _Record(AbstractContextManager[None]):
+    """See `Source.record`. (Not a generator, since a file may have a million records.)"""
+
+    __slots__ = ("_line", "_source")
+
+    def __init__(self, source: Source, line: int | None) -> None:
+        self._source, self._line = source, line
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        if isinstance(error, FormatError):
+            self._source.leave_out(error)
+        elif isinstance(error, ValueError | ArithmeticError):
+            fault = _fault_at(self._source.name, self._line, error)
+            fault.__cause__ = error
+            self._source.leave_out(fault)
+        else:
+            return False
+        return True
 
 
 def _without_bom(data: bytes) -> bytes:

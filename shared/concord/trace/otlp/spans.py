@@ -52,9 +52,9 @@ class Span:
 
     def first(self, names: Iterable[str]) -> AttributeValue | None:
         """The first of these attributes that is present and not empty."""
+        attributes = self.attributes
         for name in names:
-            value = self.attributes.get(name)
-            if value is not None and value != "":
+            if name in attributes and (value := attributes[name]) != "":
                 return value
         return None
 

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from typing import Final
 
 from concord.trace.otlp import genai
@@ -25,10 +25,15 @@ _DECORATION: Final = re.compile(r"^(?:invoke_agent|execute_task)\s+|\.workflow$|
 
 def metadata(span: Span, entry: str) -> str:
     """An entry of a run's metadata in any convention; "" if absent."""
-    if found := span.text(prefix + entry for prefix in genai.METADATA_PREFIXES):
+    if found := span.text(_names(entry)):
         return found.strip('"')
     written = span.text(genai.METADATA)
     return _entries(written).get(entry, "") if entry in written else ""
+
+
+@cache
+def _names(entry: str) -> tuple[str, ...]:
+    return tuple(prefix + entry for prefix in genai.METADATA_PREFIXES)
 
 
 @lru_cache(maxsize=1 << 10)

@@ -1,0 +1,125 @@
+"""The rows of traces: evaluated in this process and, where there are many, in others beside it."""
+
+import gc
+import os
+import signal
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager, suppress
+from multiprocessing import get_context
+from threading import Thread
+from time import sleep
+from typing import Final
+
+from concord.assessment import AssessmentConfig
+from concord.assessment.result_row import ResultRow
+from concord_evaluator.formats import FormatError, Trace
+from concord_evaluator.offline import evaluate_trace
+
+ALONE: Final = 100
+"""Traces that this process evaluates by itself, since another one takes a second to start."""
+
+MAX_HELPERS: Final = 3
+"""Limit of other processes, each of which takes about 120 MiB."""
+
+_AHEAD: Final = 4
+"""Traces that wait for each helper."""
+
+_COLLECT_EVERY: Final = 100
+_WATCH_S: Final = 1.0
+
+
+_Evaluation = tuple[Trace, Future[ResultRow]]
+
+
+class TraceRows:
+    """Evaluates traces, and yields their rows in the order of the traces. `config`: of the evaluation."""
+
+    def __init__(self, config: AssessmentConfig, helpers: int | None = None) -> None:
+        """`helpers`: other processes; None for one less than the processors that this process may use."""
+        self._config = config
+        self._helpers = min(processors() - 1, MAX_HELPERS) if helpers is None else helpers
+        self._pool: ProcessPoolExecutor | None = None
+        self._taken = 0
+
+    def close(self) -> None:
+        """Ends the helpers. What they have not finished is lost."""
+        if self._pool is not None:
+            self._pool.shutdown(cancel_futures=True)
+
+    def of(self, traces: Iterable[Trace]) -> Iterator[ResultRow]:
+        """Their rows. Raises FormatError for a trace that cannot be read or evaluated, after the rows before it."""
+        pending: deque[_Evaluation] = deque()
+        fault: FormatError | None = None
+        try:
+            for trace in traces:
+                self._taken += 1
+                pending.append((trace, self._evaluation(trace, pending)))
+                while pending and pending[0][1].done():
+                    yield self._finished(*pending.popleft())
+                if self._taken % _COLLECT_EVERY == 0:
+                    gc.collect(1)
+        except FormatError as error:
+            fault = error
+        while pending:
+            yield self._finished(*pending.popleft())
+        if fault is not None:
+            raise fault
+
+    def _evaluation(self, trace: Trace, pending: Iterable[_Evaluation]) -> Future[ResultRow]:
+        """The row of a trace: of this process while all helpers have enough to do."""
+        if self._taken > ALONE and sum(not future.done() for _, future in pending) < self._helpers * _AHEAD:
+            with suppress(BrokenProcessPool):
+                return self._started().submit(evaluate_trace, trace, self._config)
+        done: Future[ResultRow] = Future()
+        try:
+            done.set_result(evaluate_trace(trace, self._config))
+        except Exception as error:
+            done.set_exception(error)
+        return done
+
+    def _finished(self, trace: Trace, evaluation: Future[ResultRow]) -> ResultRow:
+        try:
+            return evaluation.result()
+        except BrokenProcessPool:  # something killed a helper
+            return evaluate_trace(trace, self._config)
+        except Exception as error:
+            reason = f"{trace.trace_id} cannot be evaluated: {type(error).__name__}: {error}"
+            raise FormatError(trace.origin.file, trace.origin.line, reason) from error
+
+    def _started(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            self._pool = ProcessPoolExecutor(self._helpers, get_context("spawn"), _prepare, (os.getpid(),))
+        return self._pool
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def rarely_collected() -> Iterator[None]:
+    """Leaves the collection of garbage to `TraceRows`: spans make many objects and no cycles, and graphs few cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+def _prepare(parent: int) -> None:
+    """Leaves signals to the parent, and ends with it, however it ends."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.disable()
+    Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: int, wait: Callable[[float], None] = sleep) -> None:
+    while os.getppid() == parent:
+        wait(_WATCH_S)
+    os._exit(1)
