@@ -2,6 +2,7 @@
 
 import webbrowser
 from collections.abc import Coroutine
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
 
@@ -314,13 +315,23 @@ def report_results(
     assessment: Annotated[
         str | None, typer.Option(metavar="ID", help="Assessment or trace to report on, if the file has several.")
     ] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="GROUPS", help="Compare many traces by version, date or label; by all if not given."),
+    ] = None,
+    at: Annotated[
+        datetime | None, typer.Option(help="Compare the traces before a date (UTC) with those since.")
+    ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in the browser.")] = False,
 ) -> None:
-    """Write a result as one self-contained HTML page."""
+    """Write a result, or many recorded traces, as one self-contained HTML page."""
     with exit_codes():
-        from concord_cli.report.command import report
+        from concord_cli.report.command import ReportArguments, report
 
-        _say_where("report", report(results, output, trial, assessment), open_page=open_page)
+        cut = None if at is None else at.replace(tzinfo=UTC)
+        groups = "date" if by is None and cut is not None else by
+        arguments = ReportArguments(results, output, trial, assessment, groups, cut)
+        _say_where("report", report(arguments), open_page=open_page)
 
 
 @app.command("view")

@@ -1,8 +1,11 @@
 """Results files: the document that the platform's client writes and that other commands read."""
 
+import gzip
 import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path, PurePath
+from typing import Final
 
 from pydantic import JsonValue, ValidationError
 
@@ -11,6 +14,8 @@ from concord_cli.display_text import shortened
 from concord_cli.errors import UsageError
 from concord_cli.output_files import write_text
 from concord_cli.scenario.scenario_file import reasons
+
+COMPRESSED: Final = ".gz"
 
 
 def write_results(path: Path, agentbeats_ids: Mapping[str, str], results: Sequence[JsonValue]) -> None:
@@ -38,16 +43,32 @@ def _read(result: JsonValue) -> ResultRow | JsonValue:
 
 
 def read_rows(path: Path) -> list[ResultRow]:
-    """The rows of a results file: the document, or `.jsonl` with one row on each line. Raises UsageError."""
+    """The rows of a results file. Raises UsageError."""
+    return list(rows_in(path))
+
+
+def rows_in(path: Path) -> Iterator[ResultRow]:
+    """The rows of a results file, as they are read: the document, or `.jsonl` with one row on each line.
+
+    Either may be compressed (`.gz`). Raises UsageError.
+    """
     try:
-        text = path.read_bytes()
-        if path.suffix == ".jsonl":
-            return [ResultRow.model_validate_json(line) for line in text.splitlines() if line.strip()]
-        return ResultsDocument.model_validate_json(text).results
+        with gzip.open(path) if path.suffix == COMPRESSED else path.open("rb") as file:
+            if form_of(path) == ".jsonl":
+                yield from (ResultRow.model_validate_json(line) for line in file if line.strip())
+            else:
+                yield from ResultsDocument.model_validate_json(file.read()).results
+    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+        raise UsageError(f"{path}: the compressed data is damaged: {error}") from error
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
     except ValidationError as error:
         raise UsageError(f"{path}: not a results file of Concord: {shortened(reasons(error), 300)}") from error
+
+
+def form_of(path: Path) -> str:
+    """The suffix that says how the rows of a results file are written, whether it is compressed or not."""
+    return PurePath(path.stem).suffix if path.suffix == COMPRESSED else path.suffix
 
 
 def chosen_row(path: Path, assessment_id: str | None) -> ResultRow:

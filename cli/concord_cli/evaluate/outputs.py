@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from gzip import GzipFile
 from pathlib import Path
 from typing import BinaryIO, Final, Protocol
 
@@ -13,7 +14,9 @@ from concord.assessment.result_row import ResultRow
 from concord_cli.display_text import printable
 from concord_cli.errors import UsageError
 from concord_cli.output_files import output_file, prepare_folder
+from concord_cli.results_file import COMPRESSED, form_of
 
+_LEVEL: Final = 6
 _NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_.#-]")
 
 
@@ -25,22 +28,32 @@ class RowWriter(Protocol):
 
 @contextmanager
 def result_writer(path: Path | None, agentbeats_ids: dict[str, str]) -> Iterator[RowWriter]:
-    """Writes rows to a file: `.jsonl` with a row on each line, `.json` as the results document. Raises UsageError."""
+    """Writes rows to a file: `.jsonl` with a row on each line, `.json` as the results document; `.gz` compresses.
+
+    Raises UsageError.
+    """
     if path is None:
         yield lambda _: None
         return
-    if path.suffix not in {".json", ".jsonl"}:
-        raise UsageError(f"{path}: unknown file type: use .json (results document) or .jsonl (one row per line)")
+    if form_of(path) not in {".json", ".jsonl"}:
+        raise UsageError(
+            f"{path}: unknown file type: use .json (results document) or .jsonl (one row per line), and .gz to compress"
+        )
     prepare_folder(path)
-    with output_file(path) as file:
-        yield from _lines(file) if path.suffix == ".jsonl" else _document(file, agentbeats_ids)
+    with output_file(path) as file, _compressed(file) if path.suffix == COMPRESSED else nullcontext(file) as written:
+        yield from _lines(written) if form_of(path) == ".jsonl" else _document(written, agentbeats_ids)
 
 
-def _lines(file: BinaryIO) -> Iterator[RowWriter]:
+def _compressed(file: BinaryIO) -> GzipFile:
+    """The same rows make the same file: neither a time nor a name is in it."""
+    return GzipFile(fileobj=file, mode="wb", filename="", mtime=0, compresslevel=_LEVEL)
+
+
+def _lines(file: BinaryIO | GzipFile) -> Iterator[RowWriter]:
     yield lambda row: _put(file, row.model_dump_json().encode(), b"\n")
 
 
-def _document(file: BinaryIO, agentbeats_ids: dict[str, str]) -> Iterator[RowWriter]:
+def _document(file: BinaryIO | GzipFile, agentbeats_ids: dict[str, str]) -> Iterator[RowWriter]:
     """Writes `{"participants": {}, "results": [...]}` row by row, since the rows may not fit into memory."""
     _put(file, b'{"participants": ', to_json(agentbeats_ids), b', "results": [')
     separator = b"\n"
@@ -54,7 +67,7 @@ def _document(file: BinaryIO, agentbeats_ids: dict[str, str]) -> Iterator[RowWri
     _put(file, b"\n]}\n")
 
 
-def _put(file: BinaryIO, *parts: bytes) -> None:
+def _put(file: BinaryIO | GzipFile, *parts: bytes) -> None:
     file.writelines(parts)
 
 

@@ -16,6 +16,9 @@ from concord_cli.display_text import counted
 from concord_cli.row_text.interactions import coordination_label
 from concord_cli.terminal import plain_lines
 
+MAX_LINES: Final = 30
+"""Limit of the traces, and of the warnings, that the table lists; the others are counted. They fit on a screen."""
+
 MAX_NAMES: Final = 3
 """Limit of the agents named in a cell; the others are counted."""
 
@@ -59,7 +62,7 @@ class TraceLine:
 
 
 def table_of(lines: Sequence[TraceLine]) -> RenderableType:
-    """A line for each trace, and below the warnings, each with its number of traces."""
+    """A line for each of the first traces, and below the warnings, each with its number of traces."""
     table = Table(box=None, header_style="dim", padding=(0, 2, 0, 0))
     table.add_column("trace", overflow="fold")
     for column in ("agents", "calls", "density"):
@@ -67,7 +70,7 @@ def table_of(lines: Sequence[TraceLine]) -> RenderableType:
     for column in ("bottleneck", "isolated", "label"):
         table.add_column(column, overflow="fold")
     table.add_column("score", justify="right")
-    for line in lines:
+    for line in lines[:MAX_LINES]:
         table.add_row(
             plain_lines(line.trace),
             str(line.agents),
@@ -78,7 +81,14 @@ def table_of(lines: Sequence[TraceLine]) -> RenderableType:
             line.label or "-",
             _figure(line.score, 1),
         )
-    return Group(table, *_edges(lines), *_warnings(lines))
+    return Group(table, *_rest(lines), *_edges(lines), *_warnings(lines))
+
+
+def _rest(lines: Sequence[TraceLine]) -> Iterable[RenderableType]:
+    if rest := lines[MAX_LINES:]:
+        calls = sum(line.calls for line in rest)
+        more = f"{counted(len(rest), 'more trace')} with {counted(calls, 'call')}"
+        yield Text(f"and {more}: write the rows with -o, and `concord report` shows all on one page")
 
 
 def _counted(counts: Iterable[Iterable[tuple[str, int]]]) -> Mapping[str, int]:
@@ -106,8 +116,10 @@ def _warnings(lines: Iterable[TraceLine]) -> Iterable[RenderableType]:
     counts = Counter(warning for line in lines for warning in line.warnings)
     if counts:
         yield Text("\nWarnings", style="bold")
-        for warning, traces in counts.items():
+        for warning, traces in counts.most_common(MAX_LINES):
             yield plain_lines(f"  {warning} ({counted(traces, 'trace')})")
+        if len(counts) > MAX_LINES:
+            yield Text(f"  and {counted(len(counts) - MAX_LINES, 'more warning')}")
 
 
 def _figure(value: float | None, digits: int) -> str:

@@ -64,7 +64,10 @@ def _evaluation(plan: AssessmentPlan, trace: Trace) -> TrialEvaluation:
 def _row(plan: AssessmentPlan, trace: Trace, evaluation: TrialEvaluation, judgment: Judgment | None) -> ResultRow:
     verdict = verdict_on(plan, evaluation, judgment, trace.task_success)
     warned = verdict.model_copy(update={"warnings": (*trace.warnings, *verdict.warnings)})
-    return make_row(plan, [warned], [])
+    row = make_row(plan, [warned], [])
+    if not trace.version:
+        return row
+    return row.model_copy(update={"detail": row.detail.model_copy(update={"version": trace.version})})
 
 
 def _plan(trace: Trace, config: AssessmentConfig) -> AssessmentPlan:

@@ -213,6 +213,8 @@ class Detail(Record):
     assessment_id: str
     started_at: datetime | None = None
     """When the assessment was planned (UTC), or the first time in a recorded trace; null if unknown."""
+    version: str | None = None
+    """Of the recorded system, as its spans state it (`service.version`); null if they state none, or several."""
     mode: Mode
     overall_score: Fraction | None
     reasoning: str

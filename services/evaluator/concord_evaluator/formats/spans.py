@@ -78,6 +78,8 @@ def _take(builder: TraceBuilder, recording: Recording, source: Source, channel: 
     lines = {each.span.span_id: each.line for each in recording.spans}
     texts = SpanTexts(tree, reading, activations)
     builder.task, builder.answer = texts.task, texts.answer
+    versions = {each.span.version for each in recording.spans if each.span.version}
+    builder.version = versions.pop() if len(versions) == 1 else ""
     for agent in sorted({agent for members in activations.conversations for agent in members}):
         builder.declare(agent)
     for span in without_internals(each.span for each in recording.spans):

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from concord.trace.decoding import reports_of
 from concord.trace.report import MAX_BATCH_STEPS, Channel, Report, ReportBatch, SerialisedBatch
-from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction, as_utc
+from concord.trace.step import MAX_NAME_LENGTH, AgentInvocation, CallType, InteractionStep, StepAction, as_utc
 from concord.wire.ids import MAX_ID_LENGTH
 from concord.wire.roster import RESERVED_IDS, RosterEntry, normalise_url
 from concord_evaluator.formats.source import Source
@@ -49,7 +49,8 @@ class Trace:
     `roster`: the agents of the trace, active or not. `task`, `answer`: empty if the file does not contain them.
     `task_success`: in [0, 1]; None if unknown. `duration_s`: from the first to the last reported time, in seconds.
     `warnings`: what the reader had to infer. `started_at`: the first reported time, to the second;
-    None if unknown. `parts`: the grades of parts of the work; only causes are drawn from them, never observations.
+    None if unknown. `version`: of the system under test; empty if the file does not say, or names several.
+    `parts`: the grades of parts of the work; only causes are drawn from them, never observations.
     """
 
     trace_id: str
@@ -62,6 +63,7 @@ class Trace:
     duration_s: float
     warnings: tuple[str, ...]
     started_at: datetime | None = None
+    version: str = ""
     parts: tuple[GradedPart, ...] = ()
 
     def reports(self) -> Iterator[Report]:
@@ -89,6 +91,7 @@ class TraceBuilder:
         self.trace_id = _checked_id(trace_id, "trace id")
         self.task = ""
         self.answer = ""
+        self.version = ""
         self.task_success: float | None = None
         self.parts: tuple[GradedPart, ...] = ()
         self._origin = origin
@@ -194,6 +197,7 @@ class TraceBuilder:
             task_success=self.task_success,
             duration_s=duration.total_seconds() if duration else 0.0,
             warnings=tuple(self._warnings),
+            version=self.version[:MAX_NAME_LENGTH],
             started_at=self._started.replace(microsecond=0) if self._started else None,
             parts=self.parts,
         )

@@ -11,6 +11,7 @@ from concord.trace import effects
 VERSION: Final = "OpenTelemetry semantic conventions 1.43"
 
 SERVICE_NAME: Final = ("service.name",)
+SERVICE_VERSION: Final = ("service.version",)
 OPERATION: Final = ("gen_ai.operation.name", "openinference.span.kind", "traceloop.span.kind")
 AGENT_NAME: Final = ("gen_ai.agent.name", "agent.name")
 TOOL_NAME: Final = ("gen_ai.tool.name", "tool.name")

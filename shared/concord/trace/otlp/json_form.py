@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, JsonValue
 from pydantic.alias_generators import to_camel
 
 from concord.trace.otlp.content import Event, is_content, with_content
-from concord.trace.otlp.genai import ATTRIBUTES, DESTINATION, SERVICE_NAME, URL
+from concord.trace.otlp.genai import ATTRIBUTES, DESTINATION, SERVICE_NAME, SERVICE_VERSION, URL
 from concord.trace.otlp.spans import AttributeValue, Span, destination
 
 _TRACE_ID_BYTES: Final = 16
@@ -124,18 +124,23 @@ def as_attribute(value: JsonValue) -> AttributeValue:
 
 def as_export(spans: Sequence[Span]) -> dict[str, JsonValue]:
     """An `ExportTraceServiceRequest` with these spans, which `spans_in` reads as they are."""
-    groups: dict[tuple[str, str], list[JsonValue]] = {}
+    groups: dict[tuple[str, str, str], list[JsonValue]] = {}
     for span in spans:
-        groups.setdefault((span.service, span.scope), []).append(_written(span))
+        groups.setdefault((span.service, span.version, span.scope), []).append(_written(span))
     return {
         "resourceSpans": [
             {
-                "resource": {"attributes": [_attribute(SERVICE_NAME[0], service)] if service else []},
+                "resource": {"attributes": _resource(service, version)},
                 "scopeSpans": [{"scope": {"name": scope}, "spans": written}],
             }
-            for (service, scope), written in groups.items()
+            for (service, version, scope), written in groups.items()
         ]
     }
+
+
+def _resource(service: str, version: str) -> list[JsonValue]:
+    facts = {SERVICE_NAME[0]: service, SERVICE_VERSION[0]: version}
+    return [_attribute(name, value) for name, value in facts.items() if value]
 
 
 def _written(span: Span) -> JsonValue:
@@ -163,18 +168,19 @@ def _attribute(name: str, value: AttributeValue) -> JsonValue:
 
 def _spans(export: _Export) -> Iterator[Span]:
     for group in export.resource_spans or ():
-        service = "" if group.resource is None else _service(group.resource.attributes or ())
+        facts = () if group.resource is None else group.resource.attributes or ()
+        service, version = _fact(facts, SERVICE_NAME), _fact(facts, SERVICE_VERSION)
         for scoped in group.scope_spans or ():
             scope = "" if scoped.scope is None else scoped.scope.name or ""
             for span in scoped.spans or ():
-                yield _read(span, scope, service)
+                yield _read(span, scope, service, version)
 
 
-def _service(attributes: Iterable[_KeyValue]) -> str:
-    return next((str(each.plain()) for each in attributes if each.key in SERVICE_NAME), "")
+def _fact(attributes: Iterable[_KeyValue], names: Iterable[str]) -> str:
+    return next((str(each.plain()) for each in attributes if each.key in names), "")
 
 
-def _read(span: _Span, scope: str, service: str) -> Span:
+def _read(span: _Span, scope: str, service: str, version: str) -> Span:
     status = span.status or _Status()
     client = span.kind in _CLIENT_KINDS
     attributes = span.attributes or ()
@@ -185,6 +191,7 @@ def _read(span: _Span, scope: str, service: str) -> Span:
         name=span.name or "",
         scope=scope,
         service=service,
+        version=version,
         start_ns=span.start_time_unix_nano or 0,
         end_ns=span.end_time_unix_nano or 0,
         client=client,

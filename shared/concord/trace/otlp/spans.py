@@ -33,7 +33,7 @@ class Span:
     `service`: the resource's `service.name`, or empty. `client`: it is the caller's end of a call
     elsewhere. `attributes`: those in the table, structured values as JSON. `address`: where a client's span goes,
     without credentials and query; "" if unknown, or for an HTTP request that is not a POST. (No slots: the operation is
-    kept.)
+    kept.) `version`: the resource's `service.version`, or empty.
     """
 
     trace_id: str
@@ -49,6 +49,7 @@ class Span:
     message: str
     attributes: Mapping[str, AttributeValue]
     address: str = ""
+    version: str = ""
 
     def first(self, names: Iterable[str]) -> AttributeValue | None:
         """The first of these attributes that is present and not empty."""
