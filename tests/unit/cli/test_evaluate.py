@@ -345,7 +345,8 @@ def test_a_results_row_has_the_fields_of_an_assessments_row(tmp_path: Path) -> N
         (["-", "--config", "nowhere.toml"], "nowhere.toml: cannot be read: No such file or directory"),
         (
             ["-", "-o", "rows.csv"],
-            "rows.csv: unknown file type: use .json (results document) or .jsonl (one row per line)",
+            "rows.csv: unknown file type: use .json (results document) or .jsonl (one row per line), "
+            "and .gz to compress",
         ),
     ],
 )
