@@ -272,6 +272,23 @@ def evaluate_traces(
             raise UsageError("--since needs --collector" if paths else "give files or folders, or --collector URL")
 
 
+@app.command("causes")
+def show_causes(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATHS", help="Trace files or folders, or - for standard input.")
+    ],
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON object for each trace, one per line.")] = False,
+    format_name: Annotated[
+        str | None, typer.Option("--format", help="Format of the files, if it cannot be detected.")
+    ] = None,
+) -> None:
+    """Say what existing traces show of their failures: causes, observations, and the steps to read first."""
+    with exit_codes(), needing("concord causes", "evaluator"), terminable():
+        from concord_cli.causes.command import causes
+
+        causes(paths, format_name, as_json=as_json)
+
+
 @app.command("watch")
 def watch_collector(
     collector: CollectorUrl = DEFAULT_COLLECTOR,

@@ -10,6 +10,7 @@ from concord_cli.display_text import counted, on_one_line, visible
 from concord_cli.number_text import NONE, duration
 from concord_cli.report.calls import MAX_CALLS, CallName, CallRow, Listing, by_step_id, name_calls, rows_of
 from concord_cli.report.headline import verdict_on
+from concord_cli.report.observations import ObservedView, observed_in
 from concord_cli.report.team import FailureRows, Journey, Matrix, draw_journey, failures_in, matrix_of
 from concord_cli.report.timeline import Timeline, draw
 from concord_cli.row_text.score import JUDGED_BY, grading_source_text
@@ -74,6 +75,7 @@ class TrialView:
 
     line: TrialLine
     control: str | None
+    observed: ObservedView | None
     team_task: TeamTaskView | None
     grading: GradingView | None
     error: str | None
@@ -170,6 +172,7 @@ def _view(
     return TrialView(
         line=line,
         control=_CONTROLS.get(trial.control or (trial.team_task and trial.team_task.control) or ""),
+        observed=observed_in(trial, names),
         team_task=_team_task(trial, names),
         grading=None if trial.grading is None else _grading(trial.grading),
         error=None if trial.error is None else on_one_line(trial.error),

@@ -7,6 +7,7 @@ from pydantic import Field, TypeAdapter
 from concord.assessment.cost import ModelUse
 from concord.assessment.inputs import EvaluationInputs
 from concord.assessment.jobs import TrialVerdict
+from concord.assessment.observations import Observation, ReadStep
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import (
     CallRecord,
@@ -42,14 +43,16 @@ class TrialEvaluation(Record):
     """The evaluation of a trial from its trace, before judging. A null field: its evaluator was not chosen.
 
     `grading`: by the task's scorer, null without one. `causes`: of wrong answers to an own task; their points are of a
-    trial that lost all 100. `failure`: the reason why the document has only the inputs of the score. `inputs`: null for
-    a trace from a file.
+    trial that lost all 100. `observations`, `reading`: of a trial that may have failed. `failure`: the reason why the
+    document has only the inputs of the score. `inputs`: null for a trace from a file.
     """
 
     outcome: TrialOutcome
     grading: Grading | None = None
     team_task: TeamTaskRecord | None = None
     causes: tuple[Cause, ...] = ()
+    observations: tuple[Observation, ...] = ()
+    reading: tuple[ReadStep, ...] = ()
     metrics: list[MetricRecord]
     findings: list[Finding]
     structure: TeamStructure | None

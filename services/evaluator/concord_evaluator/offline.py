@@ -13,6 +13,7 @@ from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.formats import Trace
 from concord_evaluator.judge import TrialJudge, judge_by_rules, screened_evidence
+from concord_evaluator.observations import causes_of_parts
 from concord_evaluator.pipeline import JUDGE, evaluate_trial, verdict_on
 from concord_evaluator.verdicts import with_findings
 
@@ -58,7 +59,9 @@ def _evaluation(plan: AssessmentPlan, trace: Trace) -> TrialEvaluation:
         time_used=trace.duration_s,
     )
     done = None if trace.task_success is None else float(trace.task_success == 1)
-    return evaluate_trial(plan, outcome, trace.batches, recorded=done)
+    evaluation = evaluate_trial(plan, outcome, trace.batches, recorded=done)
+    causes = causes_of_parts(evaluation.observations, trace.parts)
+    return evaluation.model_copy(update={"causes": tuple(causes)}) if causes else evaluation
 
 
 def _row(plan: AssessmentPlan, trace: Trace, evaluation: TrialEvaluation, judgment: Judgment | None) -> ResultRow:

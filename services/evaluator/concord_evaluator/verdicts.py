@@ -9,6 +9,7 @@ from concord.assessment.results import Finding, Grading
 from concord_assistant.results import AssessmentResults
 from concord_evaluator.criteria import MAX_STORED, grading_of, shortened_results
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
+from concord_evaluator.observations import acts_of_actions, observe
 from concord_evaluator.pipeline import JUDGE
 
 
@@ -29,9 +30,15 @@ def reads_texts(plan: AssessmentPlan, trial_id: str) -> bool:
 
 
 def graded_by(results: AssessmentResults, plan: AssessmentPlan, evaluation: TrialEvaluation) -> TrialEvaluation:
-    """The evaluation with the grading of the plan's one assistant by its criteria."""
+    """The evaluation with the grading of the plan's one assistant by its criteria, and observations in its actions."""
     [assistant] = plan.recipients
-    return evaluation.model_copy(update={"grading": grading_of(results, assistant.id)})
+    found = observe(acts_of_actions(assistant.id, results.action_log))
+    return evaluation.model_copy(
+        update={
+            "grading": grading_of(results, assistant.id),
+            "observations": (*evaluation.observations, *found),
+        }
+    )
 
 
 def with_findings(evaluation: TrialEvaluation, findings: Sequence[Finding]) -> TrialEvaluation:

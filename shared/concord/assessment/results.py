@@ -7,6 +7,7 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from concord.assessment.cost import ModelUse
+from concord.assessment.observations import Observation, ReadStep
 from concord.assessment.team_results import TeamTaskRecord
 from concord.assessment.thresholds import Fraction
 from concord.assessment.verdict import Cause
@@ -380,6 +381,12 @@ class TrialRecord(Record):
     causes: list[Cause] = []
     """Of a task of the user's own: what its messages and answers show of why it is not right. Points are of the 100 of
     this trial."""
+    observations: list[Observation] = []
+    """Of a trial that is not known to have lost nothing: checked facts, at most `MAX_OBSERVATIONS`. Only those with a
+    `cause` explain a lost part."""
+    observations_omitted: int = 0
+    reading: list[ReadStep] = []
+    """Of a failed trial without a cause: the steps to read, in this order; at most `MAX_READING`. It blames nobody."""
     control: Literal["alone"] | None = None
     """Of the user's own tasks; `team_task` has that of others."""
     paired_with: str | None = None

@@ -56,6 +56,8 @@ class CauseKind(StrEnum):
     """An agent was the first to state the wrong value of the final answer."""
     LOST_VALUE = "lost_value"
     """An agent was told the right value, and neither passed it on nor answered with it."""
+    CLASHING_EDITS = "clashing_edits"
+    """Agents with copies of their own changed the same lines, and their parts could not be merged."""
     CALLS_FAILED = "calls_failed"
     CRITERION = "criterion"
     """An assistant did not meet a criterion."""

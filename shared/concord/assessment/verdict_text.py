@@ -30,6 +30,7 @@ DEEDS: Final[Mapping[CauseKind, str]] = {
     CauseKind.DISAGREED: "stated different values",
     CauseKind.WRONG_VALUE: "was the first to say the wrong value",
     CauseKind.LOST_VALUE: "was told the right value, and lost it",
+    CauseKind.CLASHING_EDITS: "changed the same lines, so that their work could not be merged",
     CauseKind.CALLS_FAILED: "failed when it was called",
     CauseKind.CRITERION: "not met",
     CauseKind.UNEXPLAINED: "the answer is not right, and no cause could be shown",
@@ -37,6 +38,7 @@ DEEDS: Final[Mapping[CauseKind, str]] = {
 """What the agents of a cause did."""
 
 _COUNTED: Final[Mapping[CauseKind, str]] = {
+    CauseKind.CLASHING_EDITS: "clash",
     CauseKind.CALLS_FAILED: "call",
     CauseKind.UNEXPLAINED: "answer",
 }
@@ -51,6 +53,11 @@ _OF_TRIALS: Final = frozenset(
     }
 )
 """The kinds of causes whose count is of trials."""
+
+_TOGETHER: Final = frozenset(
+    {CauseKind.DISAGREED, CauseKind.NEVER_ASKED, CauseKind.UNDELIVERED, CauseKind.CLASHING_EDITS}
+)
+"""The kinds of causes that lie at all of their agents, and not at one of them."""
 
 REPAIRS: Final[Mapping[CauseKind, str]] = {
     CauseKind.NOT_SENT: "tell what its brief states to a seat that needs it or can pass it on",
@@ -190,7 +197,7 @@ def _subject(cause: Cause) -> str:
     """The agents of a cause, or its part where no agent is to blame."""
     if cause.kind in (CauseKind.CRITERION, CauseKind.UNEXPLAINED):
         return f"{cause.part}:" if cause.part else ""
-    together = cause.kind in (CauseKind.DISAGREED, CauseKind.NEVER_ASKED, CauseKind.UNDELIVERED)
+    together = cause.kind in _TOGETHER
     return (" and " if together else " or ").join(cause.agents) or "Nobody knows who"
 
 

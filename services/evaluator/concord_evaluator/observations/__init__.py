@@ -1,6 +1,20 @@
 """Observations: checked facts of a trace that may explain its failure, each with its evidence. Pure."""
 
+from concord_evaluator.observations.actions import acts_of_actions
 from concord_evaluator.observations.acts import Act, Deed, acts_of
 from concord_evaluator.observations.finders import FINDERS, observe
+from concord_evaluator.observations.reading import reading_order
+from concord_evaluator.observations.ties import LostPart, causes_of_parts, tied
 
-__all__ = ["FINDERS", "Act", "Deed", "acts_of", "observe"]
+__all__ = [
+    "FINDERS",
+    "Act",
+    "Deed",
+    "LostPart",
+    "acts_of",
+    "acts_of_actions",
+    "causes_of_parts",
+    "observe",
+    "reading_order",
+    "tied",
+]

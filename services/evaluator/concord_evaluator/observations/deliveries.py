@@ -34,7 +34,8 @@ def unfinished_claims(acts: Sequence[Act]) -> Iterator[Observation]:
         if act.effect is not None and act.effect.kind is EffectKind.CLAIMED and act.effect.artifact not in done:
             claimed.setdefault((act.agent, act.effect.artifact), act)
     for (agent, artifact), act in claimed.items() if done else ():
-        quotes = [(act, act.text or (act.effect.excerpt if act.effect is not None else ""))]
+        stated = "" if act.effect is None else act.effect.excerpt
+        quotes = [(act, act.text or stated or f"claimed {artifact}")]
         yield observed(ObservationKind.CLAIMED_UNFINISHED, [agent], [act], quotes, about=artifact)
 
 

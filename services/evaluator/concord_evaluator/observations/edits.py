@@ -45,7 +45,9 @@ def clashing_edits(acts: Sequence[Act]) -> Iterator[Observation]:
         for (first, second), pairs in sorted(clashes.items()):
             if _contained(added[first], added[second]) <= CONTAINED:
                 found = [each.act for pair in pairs for each in pair]
-                quotes = [(each.act, each.effect.excerpt) for each in pairs[0]]
+                quotes = [
+                    (each.act, f"{artifact}, line {each.lines.start}:\n{each.effect.excerpt}") for each in pairs[0]
+                ]
                 yield observed(
                     ObservationKind.CLASHING_EDITS, (first, second), found, quotes, about=artifact, count=len(pairs)
                 )
@@ -101,14 +103,14 @@ def _signed(excerpt: str, sign: str) -> tuple[str, ...]:
 
 
 def same_deliveries(acts: Sequence[Act]) -> Iterator[Observation]:
-    """Two agents delivered the same, not empty, content."""
+    """The same content, not empty, that was delivered twice: by two agents, or by one, as a message sent again."""
     by_digest: dict[str, Act] = {}
     for act in acts:
         effect = act.effect
         if effect is None or effect.kind is not EffectKind.DELIVERED or not effect.digest or effect.is_empty:
             continue
         before = by_digest.setdefault(effect.digest, act)
-        if before.agent != act.agent:
+        if before is not act:
             yield observed(
                 ObservationKind.SAME_WORK_TWICE,
                 (before.agent, act.agent),

@@ -26,6 +26,7 @@ from concord_evaluator.documents import AgentTally, TrialEvaluation
 from concord_evaluator.findings import Shape
 from concord_evaluator.formats.live_spans import with_teams
 from concord_evaluator.information.record import team_task_record, unexplained_findings
+from concord_evaluator.observations import acts_of, observe, reading_order
 from concord_evaluator.own_tasks import causes_of_trial
 from concord_evaluator.pipeline.budget import NONE_REFUSED, Budget, excess_warnings, select_batches
 from concord_evaluator.pipeline.evaluator import Contribution, TrialInput
@@ -102,11 +103,34 @@ def _evaluate(
             "grading": grading,
             "team_task": team_task,
             "causes": () if budget.time_is_up() else tuple(causes_of_trial(plan, outcome, in_time, grading)),
+            **_observed(plan, outcome, read, roster, known, budget),
             "findings": [*unexplained_findings(team_task), *evaluation.findings],
             "coordination_status": _coordination_status(plan, evaluation),
             "warnings": [*excess_warnings(selection.omitted, refused), *unread_spans, *warnings],
         }
     )
+
+
+def _observed(
+    plan: AssessmentPlan,
+    outcome: TrialOutcome,
+    batches: Sequence[ReportBatch],
+    roster: Roster,
+    known: float | None,
+    budget: Budget,
+) -> dict[str, object]:
+    """The observations and the reading order of a trial that may have failed.
+
+    None in a given pattern, and none in a recorded trace whose outcome nobody knows, of which `concord causes` tells.
+    """
+    may_have_failed = outcome.state != "completed" or (known is None and plan.mode is Mode.LIVE)
+    failed = known is not None and known < 1
+    if plan.mode is Mode.GROUND_TRUTH or not (failed or may_have_failed) or budget.time_is_up():
+        return {}
+    acts = acts_of(_reports(batches), roster)
+    found = observe(acts)
+    reading = reading_order(acts, task_text(plan, outcome.trial_id), found)
+    return {"observations": tuple(found), "reading": tuple(reading)}
 
 
 def _input(

@@ -1,10 +1,14 @@
 """The verdict on a trial: its grading, its score, and its record in the row."""
 
+from collections.abc import Iterable, Iterator, Sequence
+
 from concord.assessment import AssessmentPlan, Mode, TrialSpec
 from concord.assessment.instances import instance_digest
+from concord.assessment.observations import MAX_OBSERVATIONS, Observation, ReadStep
 from concord.assessment.results import Grading, Judgment, LatencySummary, MetricStatus, TrialRecord
-from concord.assessment.verdict import Cause
+from concord.assessment.verdict import Cause, CauseKind
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
+from concord_evaluator.observations import LostPart, tied
 from concord_evaluator.pipeline.score_inputs import answerers
 from concord_evaluator.scoring import Score, TeamStructure, score_outcome, score_structure
 
@@ -81,6 +85,29 @@ def _causes(evaluation: TrialEvaluation, scored: Score) -> list[Cause]:
     ]
 
 
+def _lost_parts(evaluation: TrialEvaluation, causes: Iterable[Cause]) -> Iterator[LostPart]:
+    """The lost parts that the graders have explained."""
+    for cause in causes:
+        yield LostPart(cause.kind, frozenset(cause.agents), frozenset(cause.steps))
+    for failure in () if evaluation.team_task is None else evaluation.team_task.failures:
+        if failure.step_id is not None:
+            yield LostPart(CauseKind(failure.cause), frozenset(failure.seats), frozenset({failure.step_id}))
+
+
+def _observed(evaluation: TrialEvaluation, scored: Score, causes: Sequence[Cause]) -> list[Observation]:
+    """The observations, tied to lost parts. None of a trial that lost nothing."""
+    if scored.overall is not None and scored.overall >= 1:
+        return []
+    return tied(evaluation.observations, list(_lost_parts(evaluation, causes)))
+
+
+def _reading(evaluation: TrialEvaluation, scored: Score, causes: Sequence[Cause]) -> list[ReadStep]:
+    """The reading order of a trial that is known to have lost something, if no cause of that is shown."""
+    explained = bool(causes) or (evaluation.team_task is not None and bool(evaluation.team_task.failures))
+    failed = scored.overall is not None and scored.overall < 1
+    return list(evaluation.reading) if failed and not explained else []
+
+
 def _labelled(evaluation: TrialEvaluation) -> TeamStructure | None:
     """The structure, without its coordination label where that does not apply."""
     structure = evaluation.structure
@@ -99,6 +126,8 @@ def _record(
     passed: bool | None,
 ) -> TrialRecord:
     outcome, structure, task = evaluation.outcome, _labelled(evaluation), plan.task(trial.task_id)
+    causes = _causes(evaluation, scored)
+    observed = _observed(evaluation, scored, causes)
     return TrialRecord(
         trial_id=trial.trial_id,
         task_id=trial.task_id,
@@ -128,8 +157,11 @@ def _record(
         steps=evaluation.steps,
         trace_integrity=evaluation.trace_integrity,
         team_task=evaluation.team_task,
-        causes=_causes(evaluation, scored),
+        causes=causes,
         control=None if task.control is None else "alone",
         paired_with=task.paired_with,
         judge=judgment,
+        observations=observed[:MAX_OBSERVATIONS],
+        observations_omitted=max(0, len(observed) - MAX_OBSERVATIONS),
+        reading=_reading(evaluation, scored, causes),
     )

@@ -1,0 +1,1 @@
+"""`concord causes`: what traces show of their failures."""
