@@ -6,6 +6,7 @@ from typing import Final, TypeVar
 
 from concord_evaluator.formats import (
     a2a,
+    agentdojo,
     concord_jsonl,
     cooperbench,
     langfuse,
@@ -23,6 +24,7 @@ from concord_evaluator.plugins import installed_plugins
 
 BUILT_IN_FORMATS: Final[Mapping[str, TraceFormat]] = {
     "a2a": a2a.FORMAT,
+    "agentdojo": agentdojo.FORMAT,
     "concord": concord_jsonl.FORMAT,
     "cooperbench": cooperbench.FORMAT,
     "langfuse": langfuse.FORMAT,

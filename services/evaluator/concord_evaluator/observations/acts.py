@@ -1,7 +1,7 @@
 """Acts: what the agents of a trace said and did, in order, as observations read them."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from operator import attrgetter
@@ -22,6 +22,9 @@ MAX_ACTS: Final = 20_000
 
 MAX_TEXT: Final = 8000
 """Characters that are read of each text."""
+
+MAX_TOTAL: Final = 4_000_000
+"""Characters that are read of all texts of a trace, in the order of its acts. Finders read each several times."""
 
 
 class Deed(StrEnum):
@@ -75,7 +78,15 @@ def acts_of(reports: Iterable[Report], roster: Roster) -> list[Act]:
         if known is None or (report.reporter == GREEN_AGENT and known[1] != GREEN_AGENT):
             steps[report.step.step_id] = report.step, report.reporter
     dated = [each for step, reporter in steps.values() for each in _acts(step, reporter, roster)]
-    return [each.act for each in sorted(dated, key=attrgetter("key"))]
+    return list(_readable(each.act for each in sorted(dated, key=attrgetter("key"))))
+
+
+def _readable(acts: Iterable[Act]) -> Iterator[Act]:
+    """The acts, without their texts from the one on that exceeds `MAX_TOTAL`."""
+    left = MAX_TOTAL
+    for act in acts:
+        left -= len(act.text) + len(act.result)
+        yield act if left >= 0 else replace(act, text="", result="")
 
 
 def _acts(step: StepFacts, reporter: str, roster: Roster) -> Iterator[_Dated]:

@@ -13,7 +13,10 @@ CONTAINED: Final = 0.9
 """The part of an agent's added lines that another one's edits have to contain to count as the same work."""
 
 MAX_PAIRS: Final = 1000
-"""Clashing pairs of edits that are looked at in each artifact."""
+"""Touching pairs of edits that are looked at in each artifact."""
+
+_MAX_COMPARED: Final = 200_000
+"""Pairs that are compared to find them: one agent may edit the same lines any number of times."""
 
 
 class _Edit(NamedTuple):
@@ -55,7 +58,7 @@ def clashing_edits(acts: Sequence[Act]) -> Iterator[Observation]:
 
 def _touching(edits: Sequence[_Edit]) -> Iterator[tuple[_Edit, _Edit]]:
     """The pairs of edits of different agents that touch, in the order of the artifact, at most `MAX_PAIRS`."""
-    n_pairs = 0
+    n_pairs = n_compared = 0
     open_ones: list[_Edit] = []
     for edit in sorted(edits, key=lambda each: (each.lines, each.act.step_id)):
         open_ones = [each for each in open_ones if each.lines.start + each.lines.length >= edit.lines.start]
@@ -65,6 +68,9 @@ def _touching(edits: Sequence[_Edit]) -> Iterator[tuple[_Edit, _Edit]]:
                 n_pairs += 1
                 if n_pairs == MAX_PAIRS:
                     return
+        n_compared += len(open_ones)
+        if n_compared > _MAX_COMPARED:
+            return
         open_ones.append(edit)
 
 

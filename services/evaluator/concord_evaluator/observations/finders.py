@@ -1,7 +1,7 @@
-"""All finders of observations, and their frozen version."""
+"""All finders of observations."""
 
 from collections.abc import Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import Final
 
 from concord.assessment.observations import Observation
@@ -35,6 +35,10 @@ FINDERS: Final[Sequence[Finder]] = (
 """In the order in which their observations are listed."""
 
 
+MAX_FOUND: Final = 100
+"""Observations of each finder that are kept."""
+
+
 def observe(acts: Sequence[Act]) -> list[Observation]:
-    """All observations in the acts of a trace."""
-    return list(chain.from_iterable(find(acts) for find in FINDERS))
+    """The observations in the acts of a trace, at most `MAX_FOUND` of each finder."""
+    return list(chain.from_iterable(islice(find(acts), MAX_FOUND) for find in FINDERS))

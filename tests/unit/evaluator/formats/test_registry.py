@@ -59,6 +59,9 @@ EXAMPLES = {
         json.dumps({"name": "a", "span_kind": "AGENT", "context.span_id": "2", "context.trace_id": "1"}),
     ],
     "spans": ["TraceID,SpanID,ParentID,PodName,OperationName,StartTimeUnixNano,EndTimeUnixNano,Duration\n"],
+    "agentdojo": [
+        json.dumps({"suite_name": "s", "pipeline_name": "p", "user_task_id": "u", "messages": [], "utility": True})
+    ],
     "whowhen": [json.dumps({"is_correct": False, "question": "How many?", "history": [{"name": "a", "content": "2"}]})],
 }
 
@@ -118,7 +121,7 @@ def test_the_built_in_formats_are_those_with_examples(packages: list[EntryPoint]
 def test_an_unrecognised_file_is_refused_on_one_line(content: str | bytes) -> None:
     assert refusal(content) == (
         "file.json:1: not a trace in any known format "
-        "(a2a, concord, cooperbench, langfuse, marble, mlflow, otlp, phoenix, spans, whowhen)"
+        "(a2a, agentdojo, concord, cooperbench, langfuse, marble, mlflow, otlp, phoenix, spans, whowhen)"
     )
 
 
@@ -127,7 +130,7 @@ def test_an_empty_file_is_refused() -> None:
 
 
 def test_an_unknown_format_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(UnknownFormatError, match="'pdf': one of a2a, concord"):
+    with pytest.raises(UnknownFormatError, match="'pdf': one of a2a, agentdojo"):
         read("{}", format_name="pdf")
 
 
@@ -176,7 +179,7 @@ def test_a_format_that_raises_on_sight_of_a_file_leaves_it_to_the_others(package
     assert folder_formats(frozenset({"run.some"})) == []
 
 
-@pytest.mark.parametrize("name", ["cooperbench", "langfuse", "mlflow", "otlp", "phoenix", "whowhen"])
+@pytest.mark.parametrize("name", ["cooperbench", "langfuse", "mlflow", "otlp", "phoenix", "agentdojo", "whowhen"])
 def test_a_file_is_recognised_by_keys_that_come_after_long_values(name: str) -> None:
     example = json.loads(EXAMPLES[name][0])
     assert recognise(source(json.dumps({"comment": "long " * 20_000, **example}))) == name
