@@ -18,10 +18,13 @@ from tests.unit.cli.test_causes import GRADES
 from tests.unit.evaluator.formats.test_cooperbench_folder import FILES
 from tests.unit.evaluator.observations.test_diagnosis import MINE, YOURS
 
+ROOT = Path(__file__).parents[2]
+
 
 def test_the_rules_are_the_frozen_ones() -> None:
     """After a change of the rules, measure the development sets, then `python -m tests.diagnosis_gate --freeze`."""
     assert digest_of_rules() == FILE.read_text(encoding="utf-8").strip()
+    assert f"`{digest_of_rules()}`" in (ROOT / "docs" / "diagnosis.md").read_text(encoding="utf-8")
 
 
 def test_the_area_under_the_curve_counts_ties_half() -> None:

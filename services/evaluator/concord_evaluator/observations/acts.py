@@ -9,7 +9,7 @@ from typing import Final
 
 from pydantic_core import to_json
 
-from concord.trace.attributes import AGENT_NAME, REFUSED_BY, RESPONSE_TEXT
+from concord.trace.attributes import AGENT_NAME, CONTEXT, REFUSED_BY, RESPONSE_TEXT, TOOL_RESULT
 from concord.trace.effects import Effect, effect_of
 from concord.trace.otlp.genai import MODEL_OPERATIONS
 from concord.trace.report import Report
@@ -112,7 +112,8 @@ def _acts(step: StepFacts, reporter: str, roster: Roster) -> Iterator[_Dated]:
         is_model = attributes.get("gen_ai.operation.name") in MODEL_OPERATIONS
         deed = Deed.MODEL if is_model else Deed.TOOL
         arguments = _text(tool.parameters)
-        act = Act(step.step_id, agent, deed, tool.tool_name, arguments, response, failure, effect)
+        result = attributes.get(TOOL_RESULT, "")[:MAX_TEXT] or response
+        act = Act(step.step_id, agent, deed, tool.tool_name, arguments, result, failure, effect)
     yield _Dated(_key(step, answer=False), act)
 
 
@@ -130,9 +131,9 @@ def _key(step: StepFacts, *, answer: bool) -> tuple[bool, datetime, bool, str]:
 
 def _text(content: Mapping[str, object] | None) -> str:
     """The content as text: a single text as it stands, anything else as JSON with sorted keys."""
-    if not content:
+    ordered = {name: content[name] for name in sorted(content) if name != CONTEXT} if content else {}
+    if not ordered:
         return ""
-    if len(content) == 1 and isinstance(only := next(iter(content.values())), str):
+    if len(ordered) == 1 and isinstance(only := next(iter(ordered.values())), str):
         return only[:MAX_TEXT]
-    ordered = {name: content[name] for name in sorted(content)}
     return to_json(ordered).decode()[:MAX_TEXT]
