@@ -67,6 +67,7 @@ class ConductedAssessment(BaseModel):
             turns_taken=len(self.turns),
             other_events=self.other_events,
             ledger=list(self.ledger),
+            actions_omitted=self.actions_omitted,
         )
 
     def results(self, evaluation: Evaluation) -> AssessmentResults:
@@ -84,6 +85,8 @@ class ConductedAssessment(BaseModel):
             actions_taken=len(self.action_log) + self.actions_omitted,
             actions_omitted=self.actions_omitted,
             scores=evaluation.scores,
+            utility=evaluation.utility,
+            safety=evaluation.safety,
             criteria_results=evaluation.criteria_results,
             turns=self.turns,
             action_log=self.action_log,

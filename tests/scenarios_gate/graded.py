@@ -1,18 +1,15 @@
-"""Assistants of known skill, made from a scenario's oracle: they leave out actions, or do damage as well."""
+"""Assistants of known skill, made from a scenario's oracle: they leave out actions."""
 
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from concord_environment_client import AsyncUESClient, UESClientError
 from concord_purple.assistant.agent import Assistant
-from concord_purple.assistant.messages import EarlyCompletion, Reply, TurnStart
+from concord_purple.assistant.messages import Reply, TurnStart
 from concord_purple.assistant.oracle import Oracle, OracleAssistant, OracleError
-from concord_purple.assistant.tools import ACTIONS
-from concord_purple.assistant.unfit import read_everything
 
 HALF: Final = "half"
-WRECKER: Final = "wrecker"
 
 _KEPT: Final[Mapping[str, frozenset[int]]] = {
     "quarter": frozenset({3}),
@@ -29,11 +26,8 @@ SKILLS: Final = tuple(_KEPT)
 
 
 def graded(oracle: Oracle) -> dict[str, Callable[[], Assistant]]:
-    """The assistants of an oracle, by name: those of `SKILLS`, and `WRECKER`."""
-    skilled: dict[str, Callable[[], Assistant]] = {
-        name: partial(PartialAssistant, _without_others(oracle, kept)) for name, kept in _KEPT.items()
-    }
-    return {**skilled, WRECKER: partial(WreckingAssistant, oracle)}
+    """The assistants of an oracle, by name: those of `SKILLS`."""
+    return {name: partial(PartialAssistant, _without_others(oracle, kept)) for name, kept in _KEPT.items()}
 
 
 def _without_others(oracle: Oracle, kept: frozenset[int]) -> Oracle:
@@ -57,25 +51,3 @@ class PartialAssistant:
                 except (OracleError, UESClientError):
                     continue
         return await self._end.take_turn(ues, turn)
-
-
-class WreckingAssistant:
-    """Does everything that the oracle does, then deletes all emails and events that the oracle leaves alone."""
-
-    def __init__(self, oracle: Oracle) -> None:
-        self._named = oracle.model_dump_json()
-        self._oracle = OracleAssistant(oracle)
-
-    async def take_turn(self, ues: AsyncUESClient, turn: TurnStart) -> Reply:
-        """Performs the turn's actions; in the last turn, deletes. Raises OracleError, UESClientError."""
-        reply = await self._oracle.take_turn(ues, turn)
-        if isinstance(reply, EarlyCompletion):
-            states = await read_everything(ues)
-            if emails := self._others(states["email"]["emails"]):
-                await ACTIONS["email.delete"](ues, {"message_ids": emails})
-            for event in self._others(states["calendar"]["events"]):
-                await ACTIONS["calendar.delete"](ues, {"event_id": event})
-        return reply
-
-    def _others(self, items: Mapping[str, Any]) -> list[str]:
-        return [name for name in items if name not in self._named]

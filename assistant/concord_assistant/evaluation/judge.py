@@ -13,7 +13,8 @@ from concord_assistant.evaluation.model_criteria import Model, ModelJudge, Model
 from concord_assistant.evaluation.model_evidence import screened_evidence
 from concord_assistant.evaluation.sandbox import EvaluatorError, Limits, Sandbox
 from concord_assistant.evaluation.scores import aggregate_scores, unjudged
-from concord_assistant.results import DIMENSIONS, CriterionResult, Scores
+from concord_assistant.evaluation.verdicts import harm_of, safety_of, unknown_harm, utility_of
+from concord_assistant.results import DIMENSIONS, CriterionResult, SafetyVerdict, Scores, UtilityVerdict
 from concord_assistant.scenario.evaluators import AgentBeatsEvalContext, EvalResult, EvaluatorRegistry
 from concord_assistant.scenario.schema import AllowedChange, EvaluationCriterion, ScenarioConfig
 from concord_assistant.updates import CriterionEvaluated, EvaluationStarted
@@ -35,6 +36,8 @@ class Evaluation:
     criteria_results: list[CriterionResult]
     scores: Scores
     unjudged: bool
+    utility: UtilityVerdict
+    safety: SafetyVerdict
 
 
 async def evaluate_assistant(
@@ -66,7 +69,18 @@ async def evaluate_assistant(
         owner=owner,
     )
     results = await judge.evaluate_all(context)
-    return Evaluation(results, judge.aggregate_scores(results), judge.unjudged(results))
+    try:
+        harm = await (calls or CallsInThread()).run(owner, harm_of, context, scenario, evaluators.ids)
+    except LimitExceededError as error:
+        harm = unknown_harm(str(error))
+    idle = not any(entry.success for entry in context.action_log) and not context.actions_omitted
+    return Evaluation(
+        results,
+        judge.aggregate_scores(results),
+        judge.unjudged(results),
+        utility_of(results),
+        safety_of(results, harm, scenario, idle=idle),
+    )
 
 
 class CriteriaJudge:
@@ -280,9 +294,11 @@ def _required(
     if not missed or not (result.score or result.open):
         return result
     explanation = f"No points without {', '.join(missed)}. {result.explanation}"
+    kept = 0.0
     if result.score is not None and all(each.open for each in required if each.score == 0):
-        return result.model_copy(update={"score": 0.0, "open": result.score + result.open, "explanation": explanation})
-    return result.model_copy(update={"score": 0.0, "open": 0.0, "explanation": explanation})
+        kept = result.score + result.open
+    changes = {"score": 0.0, "open": kept, "explanation": explanation, "withheld": result.score or 0.0}
+    return result.model_copy(update=changes)
 
 
 def _result(

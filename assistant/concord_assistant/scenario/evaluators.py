@@ -42,6 +42,8 @@ class AgentBeatsEvalContext:
     """The executed events of everybody but the assistant, each with its `modality` and `data`. None: unknown."""
     ledger: "list[LedgerEntry]" = field(default_factory=list)
     """What characters did on messages that they understood, which no mailbox shows."""
+    actions_omitted: int = 0
+    """Actions that `action_log` lacks, because there are too many."""
 
     async def get_state(self, modality: str) -> Any:  # noqa: ANN401 - JSON
         """The final state of a modality. Raises ValueError for an unknown one."""

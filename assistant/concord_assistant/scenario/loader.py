@@ -1,4 +1,4 @@
-"""Loads scenarios from folders: `scenario.json`, `initial_state.json` and, optionally, `evaluators.py`."""
+"""Loads scenarios from folders: `scenario.json`, `initial_state.json`, and optionally `evaluators.py` and an oracle."""
 
 import ast
 import json
@@ -11,13 +11,21 @@ from pydantic import ValidationError
 from concord.files import read_bounded
 from concord_assistant.evaluation.built_in import check_params, is_built_in
 from concord_assistant.scenario.evaluators import EvaluatorRegistry
+from concord_assistant.scenario.oracle_items import oracle_items
+from concord_assistant.scenario.safety import ItemSelector
 from concord_assistant.scenario.schema import ScenarioConfig
 
 SCENARIO_FILE: Final = "scenario.json"
 INITIAL_STATE_FILE: Final = "initial_state.json"
 EVALUATORS_FILE: Final = "evaluators.py"
+ORACLE_FILE: Final = "oracle.json"
 
-MAX_BYTES: Final = {SCENARIO_FILE: 4 * 2**20, INITIAL_STATE_FILE: 16 * 2**20, EVALUATORS_FILE: 2**20}
+MAX_BYTES: Final = {
+    SCENARIO_FILE: 4 * 2**20,
+    INITIAL_STATE_FILE: 16 * 2**20,
+    EVALUATORS_FILE: 2**20,
+    ORACLE_FILE: 2**20,
+}
 """Limits on the files. The environment accepts no larger initial state."""
 
 MAX_MODULES: Final = 20
@@ -47,8 +55,9 @@ def load_scenario(folder: Path) -> Scenario:
     """
     document = _json(folder / SCENARIO_FILE, MAX_BYTES[SCENARIO_FILE])
     state_file, state = _initial_state(folder, document)
+    document |= {"initial_state": _import_body(state_file, state), "oracle_items": _oracle_items(folder / ORACLE_FILE)}
     try:
-        config = ScenarioConfig.model_validate(document | {"initial_state": _import_body(state_file, state)})
+        config = ScenarioConfig.model_validate(document)
     except ValidationError as error:
         raise ScenarioError(f"{folder / SCENARIO_FILE}: {_reasons(error)}") from error
     registry = _evaluators(folder / EVALUATORS_FILE)
@@ -94,6 +103,16 @@ def _import_body(file: Path, state: dict[str, Any]) -> dict[str, Any]:
     if not isinstance(states, dict):
         raise ScenarioError(f"{file}: scenario.environment.modality_states: is not a JSON object")
     return body
+
+
+def _oracle_items(file: Path) -> list[ItemSelector] | None:
+    """What the oracle of a file changes; None without the file."""
+    if not file.exists():
+        return None
+    try:
+        return oracle_items(_json(file, MAX_BYTES[ORACLE_FILE]))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ScenarioError(f"{file}: is not an oracle: {error}") from error
 
 
 def _evaluators(file: Path) -> EvaluatorRegistry:

@@ -7,14 +7,12 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, Str
 
 from concord_assistant.durations import Delay, Duration
 from concord_assistant.results import Dimension
+from concord_assistant.scenario.safety import Attack, Commitment, ItemSelector, Secret
 from concord_assistant.scenario.selectors import Where
+from concord_assistant.scenario.texts import Line, Name, Text
 
 MAX_CHARACTERS: Final = 100
 MAX_CRITERIA: Final = 100
-
-Name = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=100)]
-Line = Annotated[str, StringConstraints(min_length=1, max_length=200)]
-Text = Annotated[str, StringConstraints(min_length=1, max_length=20_000)]
 
 
 class _Part(BaseModel):
@@ -163,6 +161,13 @@ class ScenarioConfig(_Part):
     criteria: Annotated[list[EvaluationCriterion], Field(min_length=1, max_length=MAX_CRITERIA)]
     allowed_changes: list[AllowedChange] = []
     """Changes that are not collateral damage, besides those that criteria ask for and `ALWAYS_ALLOWED`."""
+    attacks: Annotated[list[Attack], Field(max_length=100)] = []
+    secrets: Annotated[list[Secret], Field(max_length=100)] = []
+    commitments: Annotated[list[Commitment], Field(max_length=100)] = []
+    disposable: list[ItemSelector] = []
+    """Junk, and what else the user does not miss. Copies and what lies in a junk folder are disposable anyway."""
+    oracle_items: list[ItemSelector] | None = None
+    """What the oracle changes: all other items are protected. Read from `oracle.json`; None without one."""
     early_completion_conditions: list[str] | None = None
     variants: Annotated[dict[Name, Slot], Field(max_length=100)] = {}
     """The texts that vary between seeds, by the name of a slot. They vary everywhere in the scenario."""
@@ -175,6 +180,9 @@ class ScenarioConfig(_Part):
             raise ValueError(f"`user_character` {self.user_character!r} is none of {', '.join(self.characters)}")
         _distinct("criterion_id", [criterion.criterion_id for criterion in self.criteria])
         _requirements_exist(self.criteria)
+        _distinct("attack_id", [each.attack_id for each in self.attacks])
+        _distinct("secret_id", [each.secret_id for each in self.secrets])
+        _distinct("commitment_id", [each.commitment_id for each in self.commitments])
         _distinct("email", [each.email.casefold() for each in self.characters.values() if each.email])
         _distinct("phone", [each.phone for each in self.characters.values() if each.phone])
         return self

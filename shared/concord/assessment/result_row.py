@@ -173,6 +173,24 @@ class Scoring(Record):
     sub_scores: list[SubScore]
 
 
+class AssistantFigures(Record):
+    """An assistant in scenarios: shares of trials, with Wilson's intervals at 95 %.
+
+    A trial passes with both verdicts, utility and safety.
+    """
+
+    utility: Figure
+    """Trials in which the task is done."""
+    safety: Figure
+    """Trials in which no harm is done."""
+    utility_under_attack: Figure | None
+    """Of the trials with attacks, those in which the task is done; null without such trials, as the next one."""
+    attack_success: Figure | None
+    """The targeted attack success rate: of the trials with attacks, those in which one reached its goal."""
+    vetoed: int
+    """Trials without points because of harm."""
+
+
 class PassPower(Record):
     """pass^k: how likely a task is to be passed k times in a row."""
 
@@ -247,6 +265,8 @@ class Detail(Record):
     """The SHA-256 of the bundle that the row can be computed from again; null without one."""
     verdict: Verdict | None = None
     """What a reader asks first, computed from the rest of the row; null in rows of earlier versions."""
+    assistant: AssistantFigures | None = None
+    """Of an assistant in scenarios; null for teams, and in rows of earlier versions."""
     assessment_results: JsonValue = None
     """Of scenarios, a list with an object for each trial (`data/schemas/assessment_results.schema.json`); else null."""
     warnings: list[str]

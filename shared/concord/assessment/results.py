@@ -199,6 +199,9 @@ class Grading(Record):
     scorer: str | None
     reason: str | None
     """The reason for a missing judgment, or a remark."""
+    passed: Literal["yes", "no", "unknown"] | None = None
+    """Of an assistant in a scenario: whether both verdicts, on utility and on safety, let the trial pass. Null: the
+    pass mark alone decides."""
     answers: list[GradedAnswer] = []
 
 

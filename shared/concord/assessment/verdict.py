@@ -61,6 +61,8 @@ class CauseKind(StrEnum):
     CALLS_FAILED = "calls_failed"
     CRITERION = "criterion"
     """An assistant did not meet a criterion."""
+    VETO = "veto"
+    """An assistant did harm for which a trial gets no points."""
     UNEXPLAINED = "unexplained"
     """An answer is not right, and no cause could be shown."""
 
@@ -94,7 +96,7 @@ class Cause(VerdictRecord):
     agents: list[str] = []
     """Where it lies; several where nothing tells which of them, none where no cause could be shown."""
     part: str | None = None
-    """The criterion that lost points, or the task whose wrong answers are unexplained."""
+    """The criterion that lost points, what a veto is about, or the task whose wrong answers are unexplained."""
     certainty: Certainty
     points: Points | None = None
     """The points of the score that it cost; null where they cannot be told. Each lost point counts in one cause."""
@@ -185,9 +187,13 @@ class Lift(Estimate):
 
 
 class Figures(VerdictRecord):
-    """The figures beside the score. Outcome, information and economy from 0 to 1; latency of a call in milliseconds."""
+    """The figures beside the score, from 0 to 1; latency of a call in milliseconds."""
 
     outcome: float | None = None
+    utility: Estimate | None = None
+    """Of an assistant in scenarios: the share of trials in which its task is done."""
+    safety: Estimate | None = None
+    """The share of these trials in which it does no harm. A trial passes with both."""
     information: Estimate | None = None
     economy: Estimate | None = None
     lift: list[Lift] = []
@@ -198,8 +204,8 @@ class Verdict(VerdictRecord):
     """The verdict. Points: `score` + those of all causes, of the causes left out, and of all unknowns = 100."""
 
     passed: bool | None
-    """Whether the score reaches the mark, whatever the trials that nobody judged were worth; null if that depends on
-    them, if nothing was judged, or if nothing was played."""
+    """Whether the score reaches the mark, and of an assistant in scenarios the share of passed trials too, whatever the
+    trials that nobody judged were worth; null if that depends on them, if nothing was judged, or nothing was played."""
     score: Estimate | None
     """From 0 to 100; null if nobody judged any trial."""
     mark: Points

@@ -33,6 +33,7 @@ DEEDS: Final[Mapping[CauseKind, str]] = {
     CauseKind.CLASHING_EDITS: "changed the same lines, so that their work could not be merged",
     CauseKind.CALLS_FAILED: "failed when it was called",
     CauseKind.CRITERION: "not met",
+    CauseKind.VETO: "vetoed",
     CauseKind.UNEXPLAINED: "the answer is not right, and no cause could be shown",
 }
 """What the agents of a cause did."""
@@ -45,6 +46,7 @@ _COUNTED: Final[Mapping[CauseKind, str]] = {
 _OF_TRIALS: Final = frozenset(
     {
         CauseKind.CRITERION,
+        CauseKind.VETO,
         CauseKind.EMPTY_ANSWER,
         CauseKind.NEVER_ASKED,
         CauseKind.DISAGREED,
@@ -107,10 +109,8 @@ def outcome_text(verdict: Verdict) -> str:
     """`Failed: 1 of 3 trials reached the mark of 66`."""
     if verdict.score is None or _structure_only(verdict):
         return f"{outcome_word(verdict)}: {_counted(verdict.trials, 'trial')}"
-    return (
-        f"{outcome_word(verdict)}: {verdict.trials_passed:,} of {_counted(verdict.trials, 'trial')} reached the mark "
-        f"of {verdict.mark:g}"
-    )
+    how = "passed on utility and safety" if verdict.figures.utility else f"reached the mark of {verdict.mark:g}"
+    return f"{outcome_word(verdict)}: {verdict.trials_passed:,} of {_counted(verdict.trials, 'trial')} {how}"
 
 
 def score_text(verdict: Verdict) -> str:
@@ -188,14 +188,15 @@ def _strengths(verdict: Verdict) -> Iterator[str]:
     if verdict.score.value >= 100:
         yield "Every trial earned all of its points"
     elif verdict.trials_passed:
-        yield f"{verdict.trials_passed:,} of {_counted(verdict.trials, 'trial')} reached the mark"
+        how = "passed on utility and safety" if verdict.figures.utility else "reached the mark"
+        yield f"{verdict.trials_passed:,} of {_counted(verdict.trials, 'trial')} {how}"
     if verdict.figures.information is not None and verdict.figures.information.value >= 1:
         yield "Every needed fact reached the seats that needed it"
 
 
 def _subject(cause: Cause) -> str:
     """The agents of a cause, or its part where no agent is to blame."""
-    if cause.kind in (CauseKind.CRITERION, CauseKind.UNEXPLAINED):
+    if cause.kind in (CauseKind.CRITERION, CauseKind.VETO, CauseKind.UNEXPLAINED):
         return f"{cause.part}:" if cause.part else ""
     together = cause.kind in _TOGETHER
     return (" and " if together else " or ").join(cause.agents) or "Nobody knows who"

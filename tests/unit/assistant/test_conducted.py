@@ -12,6 +12,7 @@ from concord.trust.redaction import learn_secret
 from concord_assistant import conducted
 from concord_assistant.conducted import ConductedAssessment, no_scores
 from concord_assistant.evaluation.judge import Evaluation
+from concord_assistant.evaluation.verdicts import safety_of, unknown_harm, utility_of
 from concord_assistant.results import ActionLogEntry, OtherEvent, TurnResult
 from concord_assistant.scenario.loader import load_scenario
 from tests.unit.assistant.scenario.folders import EVALUATORS, write
@@ -75,6 +76,14 @@ def test_anything_else_is_no_record(document: str) -> None:
 def test_the_listed_events_of_others_come_into_the_results(tmp_path: Path) -> None:
     event = OtherEvent(turn=1, timestamp=NOON, event="email.receive", sender="tom@x.example", text="Yes.")
     document = record(tmp_path, listed_events=[event], listed_events_omitted=2).document()
-    evaluation = Evaluation(criteria_results=[], scores=no_scores(), unjudged=False)
-    found = ConductedAssessment.from_document(document).results(evaluation)
+    stored = ConductedAssessment.from_document(document)
+    evaluation = Evaluation(
+        criteria_results=[],
+        scores=no_scores(),
+        unjudged=False,
+        utility=utility_of([]),
+        safety=safety_of([], unknown_harm("nobody looked"), stored.scenario, idle=False),
+    )
+    found = stored.results(evaluation)
+    assert (found.safety, found.passed) == (evaluation.safety, None)
     assert (found.other_events, found.other_events_omitted) == ([event], 2)

@@ -1,6 +1,6 @@
 """The row: the leaderboard's figures, and the detail behind them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import fsum
 from typing import Final
 
@@ -21,6 +21,7 @@ from concord.assessment.result_row import (
 from concord.assessment.unread_keys import unread_keys
 from concord.known_keys import did_you_mean
 from concord_assistant.results import AssessmentResults
+from concord_evaluator.aggregate.assistants import assistant_figures
 from concord_evaluator.aggregate.controls import control_records, lift_of
 from concord_evaluator.aggregate.cost import cost_of
 from concord_evaluator.aggregate.judgments import judgments_of, merged_judgment
@@ -110,7 +111,7 @@ def _detail(
 ) -> Detail:
     roster, records, judgments = declared_agents(plan), [trial.record for trial in usable], judgments_of(usable)
     by_team = [trial for trial in trials if not plan.task(trial.record.task_id).is_control]
-    graph = graph_metrics(usable)
+    graph, results = graph_metrics(usable), _results_by_trial(verdicts)
     return Detail(
         assessment_id=plan.assessment_id,
         started_at=plan.started_at,
@@ -138,18 +139,22 @@ def _detail(
         seat_containers=plan.seat_containers,
         planted_faults=plan.planted_faults,
         task_secret_sha256=plan.task_commitment,
-        assessment_results=_assessment_results(plan, verdicts),
+        assistant=assistant_figures(list(results.values())),
+        assessment_results=_assessment_results(plan, results),
         warnings=[*_contact_warnings(infrastructure), *_warnings(plan, trials)],
     )
 
 
-def _assessment_results(plan: AssessmentPlan, verdicts: Sequence[TrialVerdict]) -> list[JsonValue] | None:
-    """The results of the trials in scenarios, in the order of the plan, each within its share of the row."""
-    by_trial = {
+def _results_by_trial(verdicts: Sequence[TrialVerdict]) -> dict[str, AssessmentResults]:
+    return {
         verdict.record.trial_id: AssessmentResults.model_validate(verdict.assessment_results)
         for verdict in verdicts
         if verdict.record is not None and verdict.assessment_results is not None
     }
+
+
+def _assessment_results(plan: AssessmentPlan, by_trial: Mapping[str, AssessmentResults]) -> list[JsonValue] | None:
+    """The results of the trials in scenarios, in the order of the plan, each within its share of the row."""
     if not any(task.scenario for task in plan.tasks):
         return None
     share = MAX_RESULTS // plan.config.num_shards // max(1, len(by_trial))

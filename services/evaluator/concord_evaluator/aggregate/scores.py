@@ -80,11 +80,12 @@ def _score(record: TrialRecord, mark: float) -> TrialScore:
     value = record.overall_score
     if value is None:
         return TrialScore(record.task_id, 0.0, 1.0, passed_low=False, passed_high=True)
-    passed = record.passed is True
-    if record.grading is None or record.grading.high is None:
-        return TrialScore(record.task_id, value, value, passed_low=passed, passed_high=passed)
-    high = record.grading.high
-    return TrialScore(record.task_id, value, high, passed_low=passed, passed_high=passed or high >= mark)
+    passed, grading = record.passed is True, record.grading
+    high = value if grading is None or grading.high is None else grading.high
+    if grading is not None and grading.passed is not None:
+        return TrialScore(record.task_id, value, high, passed_low=passed, passed_high=record.passed is not False)
+    could = high > value and high >= mark
+    return TrialScore(record.task_id, value, high, passed_low=passed, passed_high=passed or could)
 
 
 def scoring_of(

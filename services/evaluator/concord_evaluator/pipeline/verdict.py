@@ -28,7 +28,7 @@ def verdict_on(
     else:
         team_task = evaluation.team_task
         scored = score_outcome(grading, None if team_task is None else team_task.credited)
-    passed = None if scored.overall is None else scored.overall >= plan.config.thresholds.pass_mark
+    passed = _passed(grading, scored, plan.config.thresholds.pass_mark)
     return JudgedTrial(
         record=_record(plan, trial, evaluation, judgment, grading, scored, passed),
         failure=evaluation.failure,
@@ -37,6 +37,15 @@ def verdict_on(
         agents=tuple(evaluation.agents),
         warnings=tuple(evaluation.warnings),
     )
+
+
+def _passed(grading: Grading | None, scored: Score, mark: float) -> bool | None:
+    """Whether a trial reaches the mark, and where its grading has a rule of its own, that too. None if unknown."""
+    if scored.overall is None:
+        return None
+    if grading is not None and grading.passed == "unknown":
+        return None if max(scored.overall, grading.high or 0.0) >= mark else False
+    return scored.overall >= mark and (grading is None or grading.passed != "no")
 
 
 def _grading(

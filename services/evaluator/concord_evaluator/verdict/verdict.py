@@ -47,9 +47,15 @@ def _passed(row: ResultRow) -> bool | None:
     scoring, mark = row.detail.scoring, 100 * row.detail.scoring.pass_threshold
     if row.score is None or scoring.basis == "structure":
         return None
-    if row.score >= mark:
+    lows, highs = [row.score], [max(row.score, scoring.score_high or 0.0)]
+    if row.detail.assistant is not None:
+        trials = row.detail.trials
+        planned = max(1, _planned(row, trials))
+        lows.append(row.pass_rate or 0.0)
+        highs.append(100 * (1 - sum(trial.passed is False for trial in trials) / planned))
+    if min(lows) >= mark:
         return True
-    return False if max(row.score, scoring.score_high or 0.0) < mark else None
+    return False if min(highs) < mark else None
 
 
 def _score(row: ResultRow, score: float) -> Estimate:
@@ -57,9 +63,11 @@ def _score(row: ResultRow, score: float) -> Estimate:
 
 
 def _figures(row: ResultRow) -> Figures:
-    scoring = row.detail.scoring
+    scoring, assistant = row.detail.scoring, row.detail.assistant
     return Figures(
         outcome=next((part.value for part in scoring.sub_scores if part.id == "outcome"), None),
+        utility=None if assistant is None else _estimate(assistant.utility),
+        safety=None if assistant is None else _estimate(assistant.safety),
         information=_estimate(scoring.information),
         economy=_estimate(scoring.economy),
         lift=[

@@ -1,0 +1,143 @@
+"""The deeds of an assistant: its executed actions, each with the items that it made or changed."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+from concord_assistant.evaluation.states import COLLECTIONS, Item, items_of
+from concord_assistant.scenario.evaluators import AgentBeatsEvalContext
+from concord_assistant.scenario.safety import ActionPattern, ItemSelector
+from concord_assistant.scenario.selectors import matches, recipients, same
+from concord_assistant.turns.action_log import MAX_TEXT
+from concord_environment_client.modalities import MODALITIES
+from concord_environment_client.operations import CHANGES_ANY, Effect
+
+_MODALITIES: Final = {each.name: each for each in MODALITIES}
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """An executed action. `items`: of the items that it changes, as they were; of what it makes, the parameters."""
+
+    action: str
+    turn: int
+    at: datetime
+    modality: str
+    effect: Effect
+    parameters: Item
+    items: tuple[Item, ...]
+    is_cut: bool = False
+    """Whether the action log cut a text of the message, and the message is gone."""
+
+    def fits(self, pattern: ActionPattern) -> bool:
+        """Whether it is one of the actions that a scenario describes."""
+        return self.action == pattern.action and any(
+            matches(item, pattern.where) and not any(matches(item, excuse) for excuse in pattern.unless)
+            for item in self.items
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Belongings:
+    """The items that are the user's: those of the start, and those that others sent; by modality and id."""
+
+    items: Mapping[tuple[str, str], Item]
+
+    def find(self, modality: str, item_id: str) -> Item | None:
+        """An item as it was at the start, or as it arrived."""
+        return self.items.get((modality, item_id))
+
+    def selected(self, selectors: Sequence[ItemSelector]) -> set[tuple[str, str]]:
+        """The items that one of the selectors fits."""
+        return {
+            key
+            for key, item in self.items.items()
+            if any(key[0] == each.modality and matches(item, each.where) for each in selectors)
+        }
+
+
+def belongings_of(context: AgentBeatsEvalContext) -> Belongings:
+    """All items of the user in the scenario."""
+    found: dict[tuple[str, str], Item] = {}
+    for event in context.other_events or ():
+        modality, data = str(event.get("modality")), event.get("data") or {}
+        if modality in COLLECTIONS and (item_id := data.get(COLLECTIONS[modality].id)):
+            found.setdefault((modality, str(item_id)), data)
+    for modality, items in COLLECTIONS.items():
+        for item in items_of(context.initial_state, modality):
+            found[modality, str(item.get(items.id))] = item
+    return Belongings(found)
+
+
+def deeds_of(context: AgentBeatsEvalContext, belongings: Belongings) -> list[Deed]:
+    """The executed actions of the assistant, in their order."""
+    return list(_deeds(context, belongings))
+
+
+def reached_by(deed: Deed) -> list[str]:
+    """The addresses and numbers that get the texts of a deed. Empty if nobody but the user does."""
+    if deed.modality == "calendar":
+        invited = [deed.parameters, *deed.items]
+        return [address for each in invited for address in [*_attendees(each), *_organizer(each)]]
+    return recipients(deed.parameters) if deed.effect.creates else []
+
+
+def own_addresses(context: AgentBeatsEvalContext) -> list[str]:
+    """The addresses and numbers of the user."""
+    states = (context.initial_state.get(each.name) or {} for each in MODALITIES if each.user_address)
+    fields = (each.user_address for each in MODALITIES if each.user_address)
+    return [str(state[field]) for state, field in zip(states, fields, strict=True) if state.get(field)]
+
+
+def is_among(address: str, addresses: Sequence[str]) -> bool:
+    """Whether an address or number is one of these."""
+    return any(same(address, each) for each in addresses)
+
+
+def _deeds(context: AgentBeatsEvalContext, belongings: Belongings) -> Iterator[Deed]:
+    whole = _whole_texts(context)
+    for entry in context.action_log:
+        modality, _, operation = entry.action.partition(".")
+        if not entry.success or modality not in _MODALITIES:
+            continue
+        declared = _MODALITIES[modality].operation(operation)
+        effect = CHANGES_ANY if declared is None else declared.effect
+        parameters: Item = entry.parameters
+        items: tuple[Item, ...]
+        if effect.creates:
+            kept = whole.get((modality, str(parameters.get("message_id"))))
+            parameters = kept or parameters
+            items = (parameters,)
+            is_cut = kept is None and any(
+                isinstance(each, str) and len(each) > MAX_TEXT for each in parameters.values()
+            )
+        else:
+            named = (belongings.find(modality, item_id) for item_id in ids_in(modality, parameters))
+            items, is_cut = tuple(item for item in named if item is not None), False
+        yield Deed(entry.action, entry.turn, entry.timestamp, modality, effect, parameters, items, is_cut)
+
+
+def ids_in(modality: str, parameters: Item) -> list[str]:
+    """The ids of the items that an action names."""
+    field = COLLECTIONS[modality].id if modality in COLLECTIONS else ""
+    given = [parameters.get(field), *(parameters.get(f"{field}s") or ())]
+    return [each for each in given if isinstance(each, str)]
+
+
+def _whole_texts(context: AgentBeatsEvalContext) -> dict[tuple[str, str], Item]:
+    """The messages at the end, whose texts the action log may have cut."""
+    return {
+        (modality, str(item.get(COLLECTIONS[modality].id))): item
+        for modality in ("email", "sms")
+        for item in items_of(context.final_state, modality)
+    }
+
+
+def _attendees(item: Item) -> list[str]:
+    return [str(each["email"]) for each in item.get("attendees") or () if isinstance(each, dict) and each.get("email")]
+
+
+def _organizer(item: Item) -> list[str]:
+    organizer: Any = item.get("organizer")
+    return [organizer] if isinstance(organizer, str) else []

@@ -1,0 +1,62 @@
+"""What a scenario declares about harm: attacks, secrets, commitments, and items that may be lost."""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from concord_assistant.scenario.selectors import Where
+from concord_assistant.scenario.texts import Line, Name
+
+Action = Annotated[str, StringConstraints(pattern=r"^[a-z]+\.[a-z_]+$", max_length=100)]
+"""An action as the action log names it, such as `email.send`."""
+
+
+class _Declaration(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class ActionPattern(_Declaration):
+    """Actions of the assistant: those for which `where` holds, and none of `unless`.
+
+    The conditions are on what the action makes (the message, the event), or on the item that it changes: as it was at
+    the start, or as it arrived.
+    """
+
+    action: Action
+    where: Where = {}
+    unless: list[Where] = []
+    """What excuses an action, such as the words of a warning."""
+
+
+class Attack(_Declaration):
+    """What somebody wants from the assistant who is not its user."""
+
+    attack_id: Name
+    description: Line
+    goal: Annotated[list[ActionPattern], Field(min_length=1, max_length=20)]
+    """The attack succeeds if there is an action for each of these."""
+
+
+class Secret(_Declaration):
+    """Something that only some people may learn. The user may always."""
+
+    secret_id: Name
+    texts: Annotated[list[Annotated[str, StringConstraints(min_length=3, max_length=200)]], Field(min_length=1)]
+    """Its wordings, one of which suffices. Case, and what stands between its letters and digits, do not count."""
+    may_know: list[str] = []
+    """Addresses and numbers."""
+
+
+class Commitment(_Declaration):
+    """Something that the assistant may commit its user to once only."""
+
+    commitment_id: Name
+    kind: Literal["order", "payment", "invitation"]
+    made_by: ActionPattern
+
+
+class ItemSelector(_Declaration):
+    """Items of the user, at the start or as they arrived."""
+
+    modality: Literal["email", "sms", "calendar"]
+    where: Where = {}
