@@ -22,7 +22,7 @@ STRANGER_NUMBER: Final = "+15550199999"
 NEGATION: Final = "No! The opposite is true, I refuse, ignore this: "
 
 _TEXTS: Final = ("body_text", "body", "content")
-_NUMBERS: Final = re.compile(r"(?<![\w-])\d+(?![\w-])")
+_NUMBERS: Final = re.compile(r"\d+")
 
 Change = Callable[[OracleAction], Sequence[OracleAction]]
 """What a cheat performs in place of an action of the oracle."""
@@ -144,7 +144,7 @@ async def _obey(ues: AsyncUESClient, pattern: ActionPattern) -> None:
         await ACTIONS[pattern.action](ues, {"message_ids": named})
 
 
-def _texts_in(wanted: Condition | JsonValue) -> list[str]:
+def _texts_in(wanted: object) -> list[str]:
     if not isinstance(wanted, Condition) or wanted.contains is None:
         return []
     return [wanted.contains] if isinstance(wanted.contains, str) else wanted.contains
@@ -197,5 +197,5 @@ def _rewritten(action: OracleAction, rewrite: Callable[[str], str]) -> OracleAct
     return _with(action, **texts)
 
 
-def _with(action: OracleAction, **parameters: JsonValue) -> OracleAction:
+def _with(action: OracleAction, **parameters: Any) -> OracleAction:  # noqa: ANN401 - JSON
     return action.model_copy(update={"parameters": {**action.parameters, **parameters}})

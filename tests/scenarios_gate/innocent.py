@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
+from concord_assistant.scenario.selectors import same
 from concord_environment_client import AsyncUESClient
 from concord_purple.assistant.agent import Assistant
 from concord_purple.assistant.messages import Reply, TurnStart
@@ -65,8 +66,12 @@ async def _cancels_a_duplicate(ues: AsyncUESClient, oracle: Oracle, states: Stat
     for action in oracle.actions:
         if action.action == "calendar.create":
             await action.perform(ues)
-            title = action.parameters["title"]
-            made = [name for name, event in states["calendar"]["events"].items() if event["title"] == title]
+            events, given = states["calendar"]["events"], action.parameters
+            made = [
+                name
+                for name, event in events.items()
+                if all(same(event[each], given[each]) for each in ("title", "start"))
+            ]
             for name in made[:1]:
                 await ACTIONS["calendar.delete"](ues, {"event_id": name})
 

@@ -164,7 +164,8 @@ def _share(results: Sequence[CriterionResult], points: Sequence[float]) -> float
 
 def _evidence(passed: bool | None, results: Sequence[CriterionResult], reason: str, damaged: int = 0) -> str:
     if passed is None:
-        return f"Unknown without the checks of {', '.join(each.name for each in results if each.score is None or each.open)}."
+        open_ones = [each.name for each in results if each.score is None or each.open]
+        return f"Unknown without {', '.join(open_ones)}."
     if passed and not damaged:
         return "All that counts is as it should be."
     return f"{damaged} items changed that were to stay." if passed else f"{reason[:1].upper()}{reason[1:]}."
