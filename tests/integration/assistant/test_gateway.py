@@ -105,7 +105,7 @@ async def test_two_runs_of_a_scenario_make_a_row_with_their_results(gateway: str
     results = row["detail"]["assessment_results"]
     jsonschema.validate(results, json.loads(assessment_results_schema()))
     assert [each["assessment_id"].rpartition("/")[2] for each in results] == ["trial-1", "trial-2"]
-    assert results[0]["scores"]["overall"] == {"score": 25, "max_score": 25}
+    assert results[0]["scores"]["overall"] == {"score": 25, "max_score": 25, "score_high": None}
     assert [entry["action"] for entry in results[1]["action_log"]] == [
         "email.send",
         "calendar.create",
@@ -123,7 +123,7 @@ async def test_two_runs_of_a_scenario_make_a_row_with_their_results(gateway: str
     lines = [update.text for update in updates]
     assert "turn 1: email.send tom.okafor@fernway.example · Re: Meeting on Thursday?" in lines
     assert "trial-2: The free time is proposed: 10 of 10 points" in lines
-    assert lines[-1] == "Passed: 2 of 2 trials reached the mark of 66. Score 100.0 of 100."
+    assert lines[-1] == "Passed: 2 of 2 trials passed on utility and safety. Score 100.0 of 100."
 
 
 async def test_a_scenario_in_the_layout_of_ues_agentbeats_makes_a_row_unedited(gateway: str) -> None:
@@ -144,7 +144,7 @@ async def test_a_scenario_in_the_layout_of_ues_agentbeats_makes_a_row_unedited(g
     }
     assert results["criteria_results"][0]["details"] == {"facts": ["key", "time"], "weights": ["high", "low"]}
     assert [entry["action"] for entry in results["action_log"]] == ["email.send", "chat.send_message"]
-    assert (row["domain"], row["score"], results["unjudged"]) == ("assistant-assessment", 100, False)
+    assert (row["domain"], row["score"], results["unjudged"]) == ("assistant-assessment", 95, False)
 
 
 async def test_with_a_seed_other_than_0_each_run_has_its_own_variant(gateway: str) -> None:

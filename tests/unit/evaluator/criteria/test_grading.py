@@ -22,10 +22,10 @@ def test_one_criterion_of_a_model_makes_it_the_models_grading() -> None:
     assert grading.source == "model"
 
 
-def test_a_criterion_whose_check_failed_is_left_out_and_named() -> None:
+def test_a_criterion_whose_check_failed_is_named() -> None:
     grading = grading_of(results(criterion("a", 10, 100), criterion("b", None, 10, error="no model")), "helper")
     assert grading.value == 0.1
-    assert grading.reason == "without b, which could not be evaluated"
+    assert grading.reason == "open: b, which could not be evaluated"
 
 
 def test_unjudged_results_have_no_outcome() -> None:
