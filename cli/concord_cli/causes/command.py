@@ -1,10 +1,11 @@
 """`concord causes`, once its arguments are parsed."""
 
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from pydantic_core import to_json
+from pydantic_core import to_jsonable_python
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
@@ -47,7 +48,7 @@ def causes(paths: Sequence[Path], format_name: str | None, *, as_json: bool) -> 
 
 def _show(console: Console, found: Diagnosis, *, as_json: bool) -> None:
     if as_json:
-        console.print(Text(to_json(found).decode()), soft_wrap=True)
+        console.print(Text(json.dumps(to_jsonable_python(found))), soft_wrap=True)  # ASCII: no terminal obeys it
     else:
         console.print(Group(*_lines(found)))
 

@@ -10,7 +10,7 @@ from concord_cli.main import app
 from tests.unit.evaluator.formats.test_cooperbench_folder import FILES
 from tests.unit.evaluator.observations.test_diagnosis import MINE, YOURS
 
-HOSTILE = MINE.replace("mine", "\x1b[31m[red]mine[/]")
+HOSTILE = MINE.replace("mine", "\x1b[31m\x9b31m[red]mine[/]")
 GRADES = {
     "both_passed": False,
     "merge": {"status": "conflicts"},
@@ -48,12 +48,13 @@ def test_each_trace_has_its_causes_or_what_was_observed_in_it(runs: Path) -> Non
     assert "agent1 and agent2 changed the same lines, so that their work could not be merged (proven, 100.0" in first
     assert "Observed; nobody has shown that it cost anything" in second
     assert "To read first (not blame; unproven)" in second
-    assert "\x1b" not in result.output
+    assert not {"\x1b", "\x9b"} & set(result.output)
     assert "[red]mine[/]" in second
 
 
 def test_json_has_an_object_for_each_trace_on_a_line(runs: Path) -> None:
     result = CliRunner().invoke(app, ["causes", str(runs), "--json"])
+    assert result.output.isascii()
     known, unknown = map(json.loads, result.output.splitlines())
     assert [each["certainty"] for each in known["causes"]] == ["proven"]
     assert (unknown["outcome"], unknown["causes"]) == (None, [])
