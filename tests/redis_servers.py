@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import signal
 import subprocess
 import time
 from collections.abc import Callable, Iterator
@@ -113,6 +114,11 @@ class PrivateServer:
         assert self._process is not None
         self._process.kill()
         self._process.wait()
+
+    def signal(self, number: signal.Signals) -> None:
+        """Sends a signal, such as SIGSTOP and SIGCONT."""
+        assert self._process is not None
+        self._process.send_signal(number)
 
     def stop(self) -> None:
         """Kills the server if it still runs."""

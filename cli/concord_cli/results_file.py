@@ -3,19 +3,27 @@
 import gzip
 import json
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from pathlib import Path, PurePath
-from typing import Final
+from typing import IO, Final
 
 from pydantic import JsonValue, ValidationError
+from pydantic_core import from_json
 
+from concord.assessment import Mode
 from concord.assessment.result_row import ResultRow, ResultsDocument
+from concord.files import open_regular
 from concord_cli.display_text import shortened
 from concord_cli.errors import UsageError
 from concord_cli.output_files import write_text
 from concord_cli.scenario.scenario_file import reasons
 
 COMPRESSED: Final = ".gz"
+
+MAX_RESULTS: Final = 48 * 1024 * 1024
+"""Bytes of a document or a line that is read, uncompressed. Reading takes up to nine times as much memory."""
 
 
 def write_results(path: Path, agentbeats_ids: Mapping[str, str], results: Sequence[JsonValue]) -> None:
@@ -50,20 +58,59 @@ def read_rows(path: Path) -> list[ResultRow]:
 def rows_in(path: Path) -> Iterator[ResultRow]:
     """The rows of a results file, as they are read: the document, or `.jsonl` with one row on each line.
 
-    Either may be compressed (`.gz`). Raises UsageError.
+    Either may be compressed (`.gz`). Raises UsageError, also for over `MAX_RESULTS` bytes, and for two rows of one
+    assessment.
     """
+    seen = list[str]()
     try:
-        with gzip.open(path) if path.suffix == COMPRESSED else path.open("rb") as file:
-            if form_of(path) == ".jsonl":
-                yield from (ResultRow.model_validate_json(line) for line in file if line.strip())
-            else:
-                yield from ResultsDocument.model_validate_json(file.read()).results
+        with (
+            open_regular(path) as raw,
+            gzip.open(raw) if path.suffix == COMPRESSED else nullcontext(raw) as file,
+        ):
+            for row in _rows(file, form_of(path)):
+                if row.detail.mode is not Mode.RECORDED:  # equal traces have equal rows
+                    seen.append(row.detail.assessment_id)
+                yield row
     except (EOFError, gzip.BadGzipFile, zlib.error) as error:
         raise UsageError(f"{path}: the compressed data is damaged: {error}") from error
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
     except ValidationError as error:
         raise UsageError(f"{path}: not a results file of Concord: {shortened(reasons(error), 300)}") from error
+    except ValueError as error:
+        raise UsageError(f"{path}: not a results file of Concord: {shortened(str(error), 300)}") from error
+    refuse_copies(path, seen)
+
+
+def _rows(file: IO[bytes] | gzip.GzipFile, form: str) -> Iterator[ResultRow]:
+    """Raises ValueError, also for NaN and infinite numbers, which are not JSON."""
+    if form != ".jsonl":
+        yield from ResultsDocument.model_validate(_json(_bounded(file.read))).results
+        return
+    while line := _bounded(file.readline):
+        if line.strip():
+            yield ResultRow.model_validate(_json(line))
+
+
+def _json(content: bytes) -> object:
+    try:
+        return from_json(content, allow_inf_nan=False)
+    except ValueError as error:
+        raise ValueError(f"Invalid JSON: {error}") from error
+
+
+def _bounded(read: Callable[[int], bytes]) -> bytes:
+    content = read(MAX_RESULTS + 1)
+    if len(content) > MAX_RESULTS:
+        raise ValueError(f"more than {MAX_RESULTS} bytes")
+    return content
+
+
+def refuse_copies(path: Path, assessment_ids: Sequence[str]) -> None:
+    """Raises UsageError if an id comes twice: a copy of a row would count as another assessment."""
+    if len(set(assessment_ids)) < len(assessment_ids):
+        [(twice, count)] = Counter(assessment_ids).most_common(1)
+        raise UsageError(f"{path}: it has {count} rows of one assessment, {shortened(twice, 120)}: keep one of them")
 
 
 def form_of(path: Path) -> str:

@@ -2,6 +2,7 @@
 
 import errno
 import os
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -29,11 +30,21 @@ def atomic_file(path: Path, mode: int = 0o644) -> Iterator[BinaryIO]:
         raise
 
 
+def open_regular(path: Path) -> BinaryIO:
+    """Opens a file to read it. Raises OSError, also for a pipe or a device, which may never end."""
+    # A pipe without a writer would keep an ordinary `open` waiting.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "is not a regular file", str(path))
+    return os.fdopen(descriptor, "rb")
+
+
 def read_bounded(path: Path, max_bytes: int) -> bytes:
-    """The content of a file. Raises OSError, also for a file of more than `max_bytes`."""
-    with path.open("rb") as file:
-        content = file.read(max_bytes + 1)
-    if len(content) > max_bytes:
+    """The content of a file. Raises OSError, also for a file of more than `max_bytes`, and for a pipe or a device."""
+    with open_regular(path) as file:
+        content = file.read(max_bytes + 1) if os.fstat(file.fileno()).st_size <= max_bytes else None
+    if content is None or len(content) > max_bytes:
         raise OSError(errno.EFBIG, f"is longer than {max_bytes} bytes", str(path))
     return content
 

@@ -2,7 +2,6 @@
 
 import os
 import sys
-import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple, NoReturn
@@ -11,7 +10,9 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from concord.assessment import AssessmentConfig
+from concord.files import open_regular, read_bounded
 from concord.known_keys import unknown_key
+from concord.toml_files import MAX_BYTES, read_toml
 from concord_cli.errors import UsageError
 from concord_cli.scenario.scenario_file import reasons
 from concord_evaluator.formats import (
@@ -82,7 +83,7 @@ def _visible(names: Iterable[str]) -> frozenset[str]:
 def _is_trace(file: Path, format_name: str | None) -> bool:
     """Whether a file looks like a trace. An unreadable file counts as one, so that reading it reports the error."""
     try:
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             head = Source(str(file), stream).head
     except (OSError, FormatError):
         return True
@@ -110,7 +111,7 @@ def traces_in(
         if path == STDIN:
             yield from read_traces(Source("stdin", sys.stdin.buffer, on_read, on_fault), format_name)
             return
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             source = Source(str(path), file, on_read, on_fault)
             if _is_results(source.head.json_keys):
                 raise source.error(f"a results file, not a trace: to see it, run `concord report {path}`")
@@ -126,7 +127,7 @@ def _is_results(keys: frozenset[str]) -> bool:
 
 def _folder(path: Path, on_read: Callable[[int], None]) -> Folder:
     files = _visible(each.name for each in path.iterdir() if not each.is_dir())
-    return Folder(str(path), files, lambda file: (path / file).open("rb"), on_read)
+    return Folder(str(path), files, lambda file: open_regular(path / file), on_read)
 
 
 def read_config(path: Path | None) -> AssessmentConfig:
@@ -149,9 +150,9 @@ def read_config(path: Path | None) -> AssessmentConfig:
 
 def _parsed(path: Path) -> object:
     if path.suffix == ".toml":
-        return tomllib.loads(path.read_text(encoding="utf-8"))
+        return read_toml(path)
     if path.suffix == ".json":
-        parsed: object = from_json(path.read_bytes())
+        parsed: object = from_json(read_bounded(path, MAX_BYTES), allow_inf_nan=False)
         return parsed
     raise UsageError(f"{path}: unknown file type: use .toml or .json")
 

@@ -5,14 +5,18 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError
 
+from concord.files import read_bounded
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import traces_in
 from concord_cli.scenario.scenario_file import reasons
 from concord_evaluator.formats import FormatError, Source, Trace, read_traces
+
+MAX_BYTES: Final = 64 * 1024 * 1024
+"""Of a file with labels, which may hold the traces as well."""
 
 Label = Literal["pass", "fail"]
 
@@ -46,7 +50,7 @@ def read_labelled(path: Path) -> list[LabelledTrace]:
     Raises UsageError if the file is invalid, AssessmentError if a trace is.
     """
     try:
-        lines = path.read_bytes().splitlines()
+        lines = read_bounded(path, MAX_BYTES).splitlines()
     except OSError as error:
         raise UsageError(f"{path}: cannot be read: {error.strerror}") from error
     found = [_labelled(path, number, line) for number, line in enumerate(lines, start=1) if line.strip()]

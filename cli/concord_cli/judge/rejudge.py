@@ -8,6 +8,7 @@ from typing import Final
 
 from rich.console import Console
 
+from concord.files import open_regular
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import STDIN, find_inputs, read_config, traces_in
 from concord_cli.evaluate.outputs import result_writer
@@ -68,6 +69,6 @@ def _all_traces(files: list[Path], format_name: str | None) -> Iterator[Trace]:
 def _is_result(file: Path) -> bool:
     with suppress(OSError):
         if file != STDIN:
-            with file.open("rb") as stream:
+            with open_regular(file) as stream:
                 return bool(Source(str(file), stream).head.json_keys & _RESULT_KEYS)
     return False

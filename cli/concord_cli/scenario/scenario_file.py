@@ -5,7 +5,6 @@ There are two forms: the platform's (`role` and `endpoint` of running agents) an
 second form, too: it starts each agent's `image`.
 """
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
@@ -30,6 +29,7 @@ from concord.assessment.seat_containers import MIN_SEATS
 from concord.assessment.seats import DEFAULT_SEATS
 from concord.assessment.suite_tasks import requested_tasks
 from concord.known_keys import MAX_LISTED, did_you_mean, known_keys, models_at, nearest, unknown_key
+from concord.toml_files import read_toml
 from concord.wire.roster import RESERVED_IDS, ParticipantId
 from concord_cli.errors import UsageError
 from concord_cli.isolation.model_endpoints import ModelEndpoint
@@ -215,10 +215,10 @@ class ScenarioFile(_Table):
 def read_scenario(path: Path) -> ScenarioFile:
     """Reads a scenario from a file. Raises UsageError: one line with the file and every reason."""
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = read_toml(path)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except ValueError as error:
         raise UsageError(f"{path}: not TOML: {error}") from error
     return _parse(path, document)
 

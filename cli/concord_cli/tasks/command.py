@@ -10,12 +10,14 @@ from typing import Any, Final
 
 import typer
 from pydantic import JsonValue
+from pydantic_core import from_json
 from rich.console import Console
 from rich.table import Table
 
 from concord.assessment.request import AssessmentConfig, Exchange, FamilyTask
 from concord.assessment.seats import DEFAULT_SEATS
 from concord.assessment.suite_tasks import requested_tasks
+from concord.files import read_bounded
 from concord.suite import (
     Draw,
     Family,
@@ -27,6 +29,7 @@ from concord.suite import (
     neighbours_in,
 )
 from concord.suite.draw import SECRET_BYTES
+from concord.toml_files import MAX_BYTES
 from concord_cli.errors import UsageError
 from concord_cli.results_file import read_rows
 from concord_cli.tasks.detectable import detectable_text
@@ -226,8 +229,10 @@ def _family(name: str) -> Family:
 
 def _json_object(path: Path) -> Mapping[str, JsonValue]:
     try:
-        document: Any = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+        document: Any = from_json(read_bounded(path, MAX_BYTES), allow_inf_nan=False)
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from error
+    except ValueError as error:
         raise UsageError(f"{path}: {error}") from error
     if not isinstance(document, dict):
         raise UsageError(f"{path}: not a JSON object")

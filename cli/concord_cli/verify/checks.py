@@ -12,8 +12,11 @@ from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from concord.assessment import AssessmentPlan
 from concord.bundle import Bundle, BundleError, contents_of, read_bundle
+from concord.files import read_bounded
+from concord.json_text import json_decoder
 from concord_cli.display_text import shortened
 from concord_cli.errors import UsageError
+from concord_cli.results_file import MAX_RESULTS, refuse_copies
 from concord_cli.verify.differences import canonical_json, differences
 from concord_cli.verify.planned import missing_shards, plan_faults, shard_faults
 from concord_cli.verify.signature import Provenance, SignedRow, Statement
@@ -89,8 +92,8 @@ async def verify_results(
 def _document(results: Path) -> tuple[bytes, JsonValue, list[JsonValue]]:
     """The content of a results file, its participants and its rows. Raises UsageError."""
     try:
-        content = results.read_bytes()
-        document = _OBJECT.validate_python(json.loads(content, object_pairs_hook=_distinct))
+        content = read_bounded(results, MAX_RESULTS)
+        document = _OBJECT.validate_python(_DECODER.decode(content.decode()))
     except OSError as error:
         raise UsageError(f"{results}: {error.strerror}") from error
     except (ValidationError, ValueError, RecursionError) as error:
@@ -98,6 +101,7 @@ def _document(results: Path) -> tuple[bytes, JsonValue, list[JsonValue]]:
     rows = document.get("results")
     if not isinstance(rows, list) or not rows:
         raise UsageError(f"{results}: not a results file: it has no `results`")
+    refuse_copies(results, [*filter(None, map(_assessment_of, rows))])
     return content, document.get("participants"), rows
 
 
@@ -192,3 +196,6 @@ def _distinct(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
     if len(found) != len(pairs):
         raise ValueError("a key occurs twice")
     return found
+
+
+_DECODER: Final = json_decoder(_distinct)

@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from concord.assessment.result_row import Figure, ResultRow
 from concord.assessment.verdict_text import deed_text, outcome_word
+from concord.files import open_regular
 from concord_cli.display_text import on_one_line
 from concord_cli.errors import UsageError
 from concord_cli.number_text import duration, percent
@@ -195,7 +196,7 @@ def _looks_like_results(path: Path) -> bool:
     if keys is None:
         return False
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             head = file.read(_HEAD_BYTES)
     except OSError:
         return False

@@ -1,7 +1,6 @@
 """What trials cost: model calls, tokens and money, as far as participants tell; and the list of prices."""
 
 import re
-import tomllib
 from collections.abc import Mapping
 from datetime import date
 from hashlib import sha256
@@ -9,6 +8,8 @@ from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+from concord.toml_files import read_toml
 
 MAX_USES: Final = 100
 """Pairs of agent and model that a trial's record lists."""
@@ -126,4 +127,4 @@ class PriceList(CostRecord):
 
 def read_prices(path: Path = SHIPPED_PRICES) -> PriceList:
     """Reads a list of prices (TOML). Raises OSError; ValueError for an invalid one."""
-    return PriceList.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    return PriceList.model_validate(read_toml(path))

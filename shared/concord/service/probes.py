@@ -7,8 +7,8 @@ from typing import Final
 from fastapi import APIRouter, Response
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, ProcessCollector, generate_latest
 
-READY_S: Final = 2.0
-"""The timeout of a probe, which may be shorter than the service's own retries."""
+READY_S: Final = 1.5
+"""How long readiness asks, which may be less than the service's own retries: probes answer within two seconds."""
 
 Ready = Callable[[], Awaitable[None]]
 """Returns if the service is ready; raises with the reason otherwise."""

@@ -47,13 +47,20 @@ def team(shift: float = 0.0, tasks: int = 10, *, wobble: float = 0.01, **changes
     return row(**{"trials": trials, **changes})
 
 
-def written(folder: Path, name: str, *rows: ResultRow) -> str:
-    path = folder / name
+def written(folder: Path, name: str, *given: ResultRow) -> str:
+    path, rows = folder / name, [_of_assessment(row, number) for number, row in enumerate(given)]
     if path.suffix == ".jsonl":
         path.write_text("".join(f"{row.model_dump_json()}\n" for row in rows))
     else:
-        path.write_text(ResultsDocument(participants={}, results=list(rows)).model_dump_json())
+        path.write_text(ResultsDocument(participants={}, results=rows).model_dump_json())
     return str(path)
+
+
+def _of_assessment(row: ResultRow, number: int) -> ResultRow:
+    """The row of an assessment of its own; recorded traces have ids that identify them."""
+    if row.detail.mode is Mode.RECORDED:
+        return row
+    return row.model_copy(update={"detail": row.detail.model_copy(update={"assessment_id": f"a{number}"})})
 
 
 def concord(*arguments: str) -> Result:

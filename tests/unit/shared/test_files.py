@@ -1,5 +1,6 @@
 """Atomic files: a replaced file has its old content or its new, never a part of either."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,13 @@ def test_a_failure_leaves_the_old_content_and_no_other_file(tmp_path: Path) -> N
         fail_half_way()
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_pipes_and_devices_are_refused_without_waiting(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
+        with pytest.raises(OSError, match="is not a regular file"):
+            read_bounded(path, 4)
 
 
 def test_a_file_is_read_up_to_its_limit_and_refused_beyond(tmp_path: Path) -> None:
