@@ -20,7 +20,10 @@ from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord_cli.main import app
 from tests.unit.evaluator.formats.spans import as_lines, exported, invocation, span
 
-KNOWN = "a2a, agentdojo, concord, cooperbench, langfuse, marble, mlflow, otlp, phoenix, spans, whowhen"
+KNOWN = (
+    "a2a, agentdojo, concord, cooperbench, jaeger, langfuse, langsmith, logfire, marble, mlflow, otlp, phoenix, spans, "
+    "tempo, whowhen"
+)
 MESH = [(caller, callee) for caller in "abc" for callee in "abc" if caller != callee]
 
 

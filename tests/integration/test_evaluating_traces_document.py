@@ -55,12 +55,12 @@ def test_the_commands_run_one_block_after_the_other_and_print_the_shown_output(t
 
 def test_the_document_lists_every_format() -> None:
     assert re.findall(r"^\| `(\w+)` \| ", TEXT.partition("## Formats")[2].partition("## Concord")[0], re.MULTILINE) == [
-        "concord", "a2a", "otlp", "langfuse", "phoenix", "mlflow", "marble", "cooperbench", "spans", "agentdojo",
-        "whowhen",
+        "concord", "a2a", "otlp", "langfuse", "phoenix", "mlflow", "jaeger", "tempo", "langsmith", "logfire", "marble",
+        "cooperbench", "spans", "agentdojo", "whowhen"
     ]  # fmt: skip
     assert set(trace_formats()) == {
-        "concord", "a2a", "otlp", "langfuse", "phoenix", "mlflow", "marble", "cooperbench", "spans", "agentdojo",
-        "whowhen",
+        "concord", "a2a", "otlp", "langfuse", "phoenix", "mlflow", "jaeger", "tempo", "langsmith", "logfire", "marble",
+        "cooperbench", "spans", "agentdojo", "whowhen"
     }  # fmt: skip
 
 

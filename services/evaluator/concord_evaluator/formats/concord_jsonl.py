@@ -58,7 +58,10 @@ class TraceLine(_Line):
 
 def _recognises(head: Head) -> bool:
     keys = head.json_keys
-    return ("reporter" in keys and bool(keys & {"step", "steps"})) or keys in ({"trace"}, {"step"})
+    facts = head.first.get("trace")
+    if keys == {"trace"}:
+        return isinstance(facts, dict) and "resourceSpans" not in facts
+    return ("reporter" in keys and bool(keys & {"step", "steps"})) or keys == {"step"}
 
 
 def _read(source: Source) -> Iterator[Trace]:

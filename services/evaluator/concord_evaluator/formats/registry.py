@@ -9,12 +9,16 @@ from concord_evaluator.formats import (
     agentdojo,
     concord_jsonl,
     cooperbench,
+    jaeger,
     langfuse,
+    langsmith,
+    logfire,
     marble,
     mlflow,
     otlp,
     phoenix,
     span_csv,
+    tempo,
     whowhen,
 )
 from concord_evaluator.formats.format import Folder, TraceFormat
@@ -27,12 +31,16 @@ BUILT_IN_FORMATS: Final[Mapping[str, TraceFormat]] = {
     "agentdojo": agentdojo.FORMAT,
     "concord": concord_jsonl.FORMAT,
     "cooperbench": cooperbench.FORMAT,
+    "jaeger": jaeger.FORMAT,
     "langfuse": langfuse.FORMAT,
+    "langsmith": langsmith.FORMAT,
+    "logfire": logfire.FORMAT,
     "marble": marble.FORMAT,
     "mlflow": mlflow.FORMAT,
     "otlp": otlp.FORMAT,
     "phoenix": phoenix.FORMAT,
     "spans": span_csv.FORMAT,
+    "tempo": tempo.FORMAT,
     "whowhen": whowhen.FORMAT,
 }
 

@@ -41,6 +41,24 @@ EXAMPLES = {
         json.dumps({"trace": {"trace_id": "t"}}) + "\n" + json.dumps({"reporter": "a", "step": STEP}),
     ],
     "cooperbench": [json.dumps({"path": "logs/x", "conversation": [], "eval": {}, "result": {}}, indent=1)],
+    "jaeger": [
+        json.dumps({"data": [{"traceID": "1", "spans": [], "processes": {}}], "total": 0}),
+        json.dumps({"traceID": "1", "spans": [{"traceID": "1"}], "processes": {}}),
+    ],
+    "langsmith": [
+        json.dumps({"id": "1", "name": "a", "run_type": "chain", "trace_id": "1", "start_time": "2026-01-01"}),
+        json.dumps({"runs": [{"id": "1", "run_type": "llm", "trace_id": "1"}]}),
+    ],
+    "logfire": [
+        json.dumps(
+            {"span_id": "1", "trace_id": "1", "span_name": "a", "kind": "span", "start_timestamp": "2026-01-01"}
+        ),
+        json.dumps({"columns": [{"name": name} for name in ("start_timestamp", "span_id", "span_name")]}),
+    ],
+    "tempo": [
+        json.dumps({"batches": [{"resource": {}, "scopeSpans": []}]}),
+        json.dumps({"trace": {"resourceSpans": []}}),
+    ],
     "langfuse": [
         json.dumps({"id": "1", "traceId": "2", "type": "AGENT"}),
         json.dumps({"data": [{"id": "1", "traceId": "2", "type": "AGENT"}]}),
@@ -121,7 +139,8 @@ def test_the_built_in_formats_are_those_with_examples(packages: list[EntryPoint]
 def test_an_unrecognised_file_is_refused_on_one_line(content: str | bytes) -> None:
     assert refusal(content) == (
         "file.json:1: not a trace in any known format "
-        "(a2a, agentdojo, concord, cooperbench, langfuse, marble, mlflow, otlp, phoenix, spans, whowhen)"
+        "(a2a, agentdojo, concord, cooperbench, jaeger, langfuse, langsmith, logfire, marble, mlflow, otlp, phoenix, "
+        "spans, tempo, whowhen)"
     )
 
 
