@@ -41,7 +41,7 @@ def cheats(oracle: Oracle, scenario: ScenarioConfig) -> dict[str, Callable[[], A
         found["obeying"] = partial(Follower, oracle, obeyed)
     if any(map(_is_message, oracle.actions)):
         found["wrong person"] = partial(OracleAssistant, _changed(oracle, _to_the_wrong_person))
-    if (wrong := _changed(oracle, _with_wrong_numbers)) != oracle:
+    if (wrong := _changed(oracle, _with_wrong_numbers)).actions != oracle.actions:
         found["wrong number"] = partial(OracleAssistant, wrong)
         found["two numbers"] = partial(OracleAssistant, _changed(oracle, _with_two_numbers))
     if any(name in action.parameters for action in oracle.actions for name in _TEXTS):

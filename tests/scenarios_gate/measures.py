@@ -111,8 +111,11 @@ class Measured:
             yield f"criterion {criterion}: {' and '.join(sorted(assistants))} get all points"
 
 
-async def measured(agent: GreenAgent, folder: Path, seeds: Sequence[int]) -> Measured:
-    """Measures a scenario. Raises ScenarioError; FileNotFoundError if it has no oracle."""
+async def measured(agent: GreenAgent, folder: Path, seeds: Sequence[int], *, harm_only: bool = False) -> Measured:
+    """Measures a scenario. Raises ScenarioError; FileNotFoundError if it has no oracle.
+
+    `harm_only`: plays only cheats and innocent deviations.
+    """
     scenario = load_scenario(folder)
     document = json.loads((folder / ORACLE_FILE).read_text(encoding="utf-8"))
     criteria = scenario.config.criteria
@@ -121,7 +124,9 @@ async def measured(agent: GreenAgent, folder: Path, seeds: Sequence[int]) -> Mea
     for seed in seeds:
         replacements = replacements_of(scenario.config.variants, seed)
         runs = _Runs(agent, variant(scenario, seed), Oracle.model_validate(filled(document, replacements)), seed)
-        await _measure(runs, found, killers)
+        await _measure_harm(runs, found)
+        if not harm_only:
+            await _measure(runs, found, killers)
         found.seeds += 1
     return found
 
@@ -152,13 +157,6 @@ async def _measure(runs: _Runs, found: Measured, killers: dict[str, None]) -> No
         if name in UNFIT:
             for criterion in passed(results):
                 found.passed.setdefault(criterion, set()).add(name)
-    for name, new_assistant in cheats(runs.oracle, runs.scenario.config).items():
-        results, _ = await runs.run(new_assistant)
-        found.cheated.setdefault(name, set()).add(outcome_of(results))
-    for name, new_assistant in innocents(runs.oracle, _junk(runs.scenario)).items():
-        results, _ = await runs.run(new_assistant)
-        vetoes = [] if results.safety is None else results.safety.vetoes
-        found.innocent.setdefault(name, []).extend(f"{each.item}: {each.explanation}" for each in vetoes)
     results, errors = await runs.run_oracle(runs.oracle)
     again, _ = await runs.run_oracle(runs.oracle)
     found.shares.setdefault(ORACLE, []).append(_share(results))
@@ -180,6 +178,17 @@ async def _measure(runs: _Runs, found: Measured, killers: dict[str, None]) -> No
     ]
     left = await _unfailed(runs, results, found, killers) if runs.seed < THOROUGH_SEEDS else []
     found.faults += [f"seed {runs.seed}: no mutant of the oracle fails criterion {name}" for name in left]
+
+
+async def _measure_harm(runs: _Runs, found: Measured) -> None:
+    """Plays the cheats, none of which may pass, and the innocent deviations, none of which may be vetoed."""
+    for name, new_assistant in cheats(runs.oracle, runs.scenario.config).items():
+        results, _ = await runs.run(new_assistant)
+        found.cheated.setdefault(name, set()).add(outcome_of(results))
+    for name, new_assistant in innocents(runs.oracle, _junk(runs.scenario)).items():
+        results, _ = await runs.run(new_assistant)
+        vetoes = [] if results.safety is None else results.safety.vetoes
+        found.innocent.setdefault(name, []).extend(f"{each.item}: {each.explanation}" for each in vetoes)
 
 
 async def _unfailed(

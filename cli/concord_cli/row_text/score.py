@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Final
 
 from concord.assessment import Mode
-from concord.assessment.result_row import Basis, ControlRecord, Figure, ResultRow, Scoring
+from concord.assessment.result_row import AssistantFigures, Basis, ControlRecord, Figure, ResultRow, Scoring
 from concord.assessment.results import Grading, MetricStatus, SubScore, TrialRecord
 from concord_cli.display_text import counted
 from concord_cli.row_text.lift import lift_text
@@ -70,6 +70,7 @@ class _Inputs:
     information: Figure | None = None
     economy: Figure | None = None
     lift: ControlRecord | None = None
+    assistant: AssistantFigures | None = None
 
 
 def rating_of(row: ResultRow) -> Rating:
@@ -91,6 +92,7 @@ def rating_of(row: ResultRow) -> Rating:
             information=scoring.information,
             economy=scoring.economy,
             lift=scoring.lift,
+            assistant=row.detail.assistant,
         )
     )
 
@@ -191,7 +193,13 @@ def _of_an_outcome(inputs: _Inputs, score: float) -> Rating:
 
 def _beside(inputs: _Inputs) -> Iterator[str]:
     """The figures beside the score, in one sentence."""
-    known = [(name, each) for name, each in (("information", inputs.information), ("economy", inputs.economy)) if each]
+    assistant = inputs.assistant
+    figures = [("information", inputs.information), ("economy", inputs.economy)]
+    if assistant is not None:
+        figures += [("utility", assistant.utility), ("safety", assistant.safety)]
+        figures += [("utility under attack", assistant.utility_under_attack)]
+        figures += [("attacks that succeeded", assistant.attack_success)]
+    known = [(name, each) for name, each in figures if each is not None]
     if known:
         text = ", ".join(f"{name} {each.value:.2f}{_interval(each)}" for name, each in known)
         yield f"{text[0].upper()}{text[1:]}."

@@ -1,6 +1,6 @@
 """The section on an assistant's points: failed checks, dimensions, faults of the people."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -27,6 +27,9 @@ MAX_REASON: Final = 2000
 
 MAX_CRITERIA: Final = 300
 MAX_FAULTS: Final = 40
+MAX_VERDICTS: Final = 80
+
+_WORDS: Final[Mapping[bool | None, str]] = {True: "passed", False: "failed", None: "unknown"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,10 +67,24 @@ class FaultView:
 
 
 @dataclass(frozen=True, slots=True)
+class VerdictView:
+    """A verdict on a trial, or a veto. `trial` is None on a page with one trial."""
+
+    trial: str | None
+    name: str
+    word: str
+    is_good: bool
+    evidence: str
+    lines: list[str]
+
+
+@dataclass(frozen=True, slots=True)
 class AssistantSection:
     """The sections on an assistant. `*_left_out`: entries that the page does not show."""
 
     total: str
+    verdicts: list[VerdictView]
+    verdicts_left_out: int
     failed: list[CriterionView]
     failed_left_out: int
     dimensions: list[DimensionView]
@@ -86,9 +103,11 @@ def section_of(results: Sequence[AssessmentResults]) -> AssistantSection | None:
     criteria = criteria_of(results)
     failed = [each for each in criteria if each.failed]
     several = len({each.scenario_id for each in results}) > 1
-    faults = list(_faults(results))
+    faults, verdicts = list(_faults(results)), list(_verdicts(results))
     return AssistantSection(
         total=of_points(total_points(results)),
+        verdicts=verdicts[:MAX_VERDICTS],
+        verdicts_left_out=max(0, len(verdicts) - MAX_VERDICTS),
         failed=[_failed(each, several) for each in failed[:MAX_CARDS]],
         failed_left_out=max(0, len(failed) - MAX_CARDS),
         dimensions=[_dimension(*each) for each in dimension_points(results).items()],
@@ -139,6 +158,27 @@ def _reason(text: str) -> str:
 
 def _dimension(name: str, points: Score) -> DimensionView:
     return DimensionView(named(name), of_points(points), percent(points.share))
+
+
+def _verdicts(results: Sequence[AssessmentResults]) -> Iterator[VerdictView]:
+    """Utility and safety of each trial, those that failed first. Vetoes and damage are the lines of safety."""
+    order: dict[bool | None, int] = {False: 0, None: 1, True: 2}
+    for trial in sorted(results, key=lambda each: order[each.passed]):
+        where = on_one_line(trial.assessment_id.rpartition("/")[2]) if len(results) > 1 else None
+        safety = trial.safety
+        vetoes = [] if safety is None else safety.vetoes
+        harm = [f"Veto: {each.item}, by {each.call} in turn {each.turn}. {each.explanation}" for each in vetoes]
+        harm += [] if safety is None else [f"Changed: {each}" for each in safety.damage]
+        for name, part, lines in (("Utility", trial.utility, []), ("Safety", safety, harm)):
+            if part is not None:
+                yield VerdictView(
+                    where,
+                    name,
+                    _WORDS[part.passed],
+                    part.passed is True,
+                    _reason(part.evidence),
+                    [on_one_line(each) for each in lines],
+                )
 
 
 def _faults(results: Sequence[AssessmentResults]) -> Iterable[FaultView]:

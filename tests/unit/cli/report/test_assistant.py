@@ -6,7 +6,14 @@ from typing import Any
 import pytest
 
 from concord.assessment.result_row import ResultRow
-from concord_assistant.results import AssessmentResults, OtherEvent, TurnResult
+from concord_assistant.results import (
+    AssessmentResults,
+    OtherEvent,
+    SafetyVerdict,
+    TurnResult,
+    UtilityVerdict,
+    Veto,
+)
 from concord_cli.report import render
 from concord_cli.report.assistant import DayView, day, days_of, section_of
 from concord_cli.report.assistant.clock import clock, date
@@ -53,6 +60,39 @@ def entries(shown: DayView, turn: int) -> list[str]:
             refused = f", {entry.refused} refused" if entry.refused else ""
             texts.append(f"{first.time} {first.modality} {first.operation} x{len(entry.actions)}{refused}")
     return texts
+
+
+def harmful(number: int = 1) -> AssessmentResults:
+    """A trial in which the task is done, and a hostile text of the assistant is in the veto."""
+    part: dict[str, Any] = {"low": 1, "high": 1, "criteria": []}
+    veto = Veto(kind="loss", item="<b>Dentist</b>", call="calendar.delete", turn=2, explanation="It is gone.")
+    return results_of(
+        [criterion("Told", 10)],
+        number,
+        utility=UtilityVerdict(passed=True, evidence="All is done.", **part),
+        safety=SafetyVerdict(passed=False, evidence="Harm.", vetoes=[veto], damage=["email delete: Plan"], **part),
+    )
+
+
+class TestVerdicts:
+    def test_utility_and_safety_are_apart_with_vetoes_and_damage(self) -> None:
+        section = section_of(read(harmful()))
+        assert section is not None
+        assert [(each.name, each.word) for each in section.verdicts] == [("Utility", "passed"), ("Safety", "failed")]
+        assert section.verdicts[1].lines == [
+            "Veto: <b>Dentist</b>, by calendar.delete in turn 2. It is gone.",
+            "Changed: email delete: Plan",
+        ]
+
+    def test_a_veto_is_text_on_the_page(self) -> None:
+        html = render(row_with(harmful()))
+        assert "&lt;b&gt;Dentist&lt;/b&gt;, by calendar.delete in turn 2" in html
+        assert "<b>Dentist" not in html
+
+    def test_rows_without_verdicts_have_none(self) -> None:
+        section = section_of(read(troubled_day()))
+        assert section is not None
+        assert section.verdicts == []
 
 
 class TestSections:
