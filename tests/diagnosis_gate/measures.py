@@ -3,12 +3,13 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from statistics import fmean
 from typing import Final
 
 from concord.assessment.observations import Observation, ObservationKind
+from concord.trace.effects import EffectKind
 from concord.wire.roster import Roster
 from concord_cli.evaluate.inputs import find_inputs, traces_in
 from concord_evaluator.diagnosis import Diagnosis, diagnose
@@ -61,11 +62,27 @@ def against_outcomes(cases: Sequence[Case]) -> Iterator[tuple[str, str]]:
     yield f"observed: {' or '.join(sorted(EFFECTS))}", " / ".join(f"{fmean(each):.3f}" for each in flags)
     yield "AUC of that (random .500)", f"{area_under_curve(*flags):.3f}"
     yield "the same within equal tasks", f"{_within_tasks(failed, succeeded):.3f}"
+    if merges := [_foretold(case) for case in cases if any(part.merged is not None for part in case.trace.parts)]:
+        yield "merges whose conflicts touching edits foretell", f"{sum(merges)} of {len(merges)}"
     for certainty in ("proven", "observed"):
         named = fmean(any(cause.certainty == certainty for cause in case.found.causes) for case in failed)
         yield f"failures with a cause, {certainty}", f"{named:.3f}"
     accused = fmean(bool(case.found.causes) for case in succeeded)
     yield "successes accused by a cause (goal ≤ .050)", f"{accused:.3f}"
+
+
+def _foretold(case: Case) -> bool:
+    """Whether the agents' edits touch, with different contents, just where the graders' merge had a conflict."""
+    edits = [act for act in case.acts if act.effect is not None and act.effect.kind is EffectKind.EDITED]
+    conflict = any(part.merged is False for part in case.trace.parts)
+    return conflict == any(_clash(one, other) for one, other in combinations(edits, 2))
+
+
+def _clash(one: Act, other: Act) -> bool:
+    a, b = one.effect, other.effect
+    if a is None or b is None or a.lines is None or b.lines is None or one.agent == other.agent:
+        return False
+    return a.artifact == b.artifact and a.digest != b.digest and a.lines.touches(b.lines)
 
 
 def _within_tasks(failed: Sequence[Case], succeeded: Sequence[Case]) -> float:

@@ -54,6 +54,7 @@ def test_a_corpus_with_outcomes_is_measured_against_them(teams: Path) -> None:
         "observed: clashing_edits or delivered_nothing": "1.000 / 0.000",
         "AUC of that (random .500)": "1.000",
         "the same within equal tasks": "1.000",
+        "merges whose conflicts touching edits foretell": "1 of 1",
         "failures with a cause, proven": "1.000",
         "failures with a cause, observed": "0.000",
         "successes accused by a cause (goal ≤ .050)": "0.000",

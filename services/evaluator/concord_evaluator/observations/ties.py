@@ -18,14 +18,17 @@ class LostPart(NamedTuple):
 
 
 def tied(observations: Iterable[Observation], lost: Sequence[LostPart]) -> list[Observation]:
-    """The observations, each with the cause of the first lost part that has a step and an agent in common with it."""
+    """The observations, each with the cause of the first lost part that has a step and an agent in common with it.
+
+    The agent may also be the one that was called.
+    """
     return [each.model_copy(update={"cause": _cause_of(each, lost)}) for each in observations]
 
 
 def _cause_of(observation: Observation, lost: Sequence[LostPart]) -> CauseKind | None:
     if observation.cause is not None:
         return observation.cause
-    steps, agents = set(observation.steps), set(observation.agents)
+    steps, agents = set(observation.steps), {*observation.agents, observation.about}
     return next((part.kind for part in lost if part.steps & steps and part.agents & agents), None)
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from concord.assessment.observations import Observation, ObservationKind
 from concord.trace.effects import Effect, EffectKind, Lines, Workspace, content_digest
-from concord_evaluator.observations import FINDERS, Act, Deed, observe
+from concord_evaluator.observations import FINDERS, Act, Deed, observe, reading_order
 
 _numbers = iter(range(10**9))
 
@@ -230,7 +230,10 @@ def test_renaming_agents_changes_nothing(kind: ObservationKind, order: list[str]
     """Names and places in the team do not matter: a hub, a terminal or an orchestrator is nobody to blame for that."""
     names = dict(zip("ABCD", order, strict=True))
     acts = FAULTS[kind][sound]
-    assert facts(observe(renamed(acts, names)), {}) == facts(observe(acts), names)
+    found, found_renamed = observe(acts), observe(renamed(acts, names))
+    assert facts(found_renamed, {}) == facts(found, names)
+    orders = reading_order(acts, "", found), reading_order(renamed(acts, names), "", found_renamed)
+    assert [each.step_id for each in orders[0]] == [each.step_id for each in orders[1]]
 
 
 @given(st.randoms(use_true_random=False))

@@ -76,6 +76,24 @@ def test_what_the_calls_show_by_themselves_is_named(
     assert blamed(record(said, "I could not find out.")) == [cause]
 
 
+def test_a_failed_call_that_explains_the_loss_is_tied_to_its_cause_and_any_other_is_not() -> None:
+    explained = record({"helper": None, "other": "No idea."}, "I could not find out.")
+    assert [(each.kind, each.about, each.cause) for each in explained.observations] == [
+        ("unrepaired_failure", "helper", CauseKind.AGENT_FAILED)
+    ]
+    beside = record({"helper": None, "other": "The last train leaves at 16:35."}, "At 16:35.")
+    assert blamed(beside) == [(CauseKind.WRONG_VALUE, ["other"])]
+    assert [(each.about, each.cause) for each in beside.observations] == [("helper", None)]
+
+
+def test_a_right_answer_has_no_observations_and_only_a_wrong_one_without_a_cause_an_order_to_read_in() -> None:
+    right = record({"helper": None, "other": "At 17:20."}, "At 17:20.")
+    assert (right.observations, right.reading) == ([], [])
+    assert record({"helper": None, "other": "No idea."}, "I could not find out.").reading == []
+    unexplained = record({"helper": "Ask at the station.", "other": "No idea at all."}, "No train leaves.")
+    assert (unexplained.causes, bool(unexplained.reading)) == ([], True)
+
+
 def test_nobody_is_named_where_no_call_was_seen() -> None:
     assert blamed(record({}, "At 16:35.")) == []
 
