@@ -7,6 +7,7 @@ system's folder for temporary files.
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,11 +32,16 @@ def record(names: list[str]) -> None:
     for name, setup in setups["setups"].items():
         if names and name not in names:
             continue
-        python = _environment(setup["environment"], setups["environments"][setup["environment"]])
-        versions[setup["environment"]] = _versions(python, setups["environments"][setup["environment"]])
+        program = HERE / setup["program"]
+        packages = setups["environments"][setup["environment"]]
+        if program.suffix == ".mjs":
+            runner, versions[setup["environment"]] = _node_environment(setup["environment"], packages, program)
+        else:
+            runner = [_environment(setup["environment"], packages), program]
+            versions[setup["environment"]] = _versions(runner[0], packages)
         print(name, flush=True)
-        command = [HERE / setup["program"], setup["team"], setup["instrumentation"], TRACES / f"{name}.jsonl"]
-        subprocess.run([python, *command], check=True, timeout=_TIME_LIMIT_S, env={**os.environ, **_QUIET})
+        command = [*runner, setup["team"], setup["instrumentation"], TRACES / f"{name}.jsonl"]
+        subprocess.run(command, check=True, timeout=_TIME_LIMIT_S, env={**os.environ, **_QUIET})
     VERSIONS.write_text(json.dumps(dict(sorted(versions.items())), indent=2) + "\n", encoding="utf-8")
 
 
@@ -49,6 +55,19 @@ def _environment(name: str, requirements: list[str]) -> Path:
         subprocess.run([python, "-m", "pip", "install", "--quiet", *requirements], check=True)
         (folder / "ready").touch()
     return python
+
+
+def _node_environment(name: str, packages: list[str], program: Path) -> tuple[list[str | Path], dict[str, str]]:
+    """The command of a program for Node, copied beside its packages, where Node looks for them; and their versions."""
+    folder = ENVIRONMENTS / name
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / "node_modules").exists():
+        print(f"{name}: {', '.join(packages)}", flush=True)
+        npm = shutil.which("npm") or sys.exit("npm is not installed")
+        subprocess.run([npm, "install", "--silent", "--prefix", folder, *packages], check=True)
+    installed = ((package, folder / "node_modules" / package / "package.json") for package in sorted(packages))
+    versions = {package: json.loads(path.read_text(encoding="utf-8"))["version"] for package, path in installed}
+    return ["node", shutil.copy(program, folder)], versions
 
 
 def _versions(python: Path, requirements: list[str]) -> dict[str, str]:

@@ -42,6 +42,8 @@ OUTPUT_TOKENS: Final = (
 ERROR_TYPE: Final = ("error.type", "exception.type")
 CONTENT: Final = "concord.content"
 """Concord's own: what was said in the span (see `concord.trace.otlp.content`)."""
+STEP_AGENT: Final = ("concord.step_agent",)
+"""Concord's own: the agent that the event of a workflow's step names."""
 RETRY_OF: Final = ("retry_of",)
 """Concord's own: the span id of the attempt that a span repeats."""
 EFFECT_KIND: Final = f"concord.{effects.KIND}"
@@ -96,6 +98,9 @@ LANGSMITH_KIND: Final = ("langsmith.span.kind",)
 OPENINFERENCE_KIND: Final = ("openinference.span.kind",)
 OPENLLMETRY_KIND: Final = ("traceloop.span.kind",)
 GENAI_OPERATION: Final = ("gen_ai.operation.name",)
+VERCEL_OPERATION: Final = ("ai.operationId",)
+VERCEL_FUNCTION: Final = ("ai.telemetry.functionId",)
+VERCEL_TOOL: Final = ("ai.toolCall.name",)
 EXCEPTION: Final = ("exception.message",)
 TRANSFER_ARGUMENTS: Final = ("gcp.vertex.agent.tool_call_args",)
 EXECUTOR: Final = ("executor.id",)
@@ -160,6 +165,10 @@ ATTRIBUTES: Final = (
         + TOOL_ARGUMENTS
         + MODEL
         + (CONTENT,)
+        + STEP_AGENT
+        + VERCEL_OPERATION
+        + VERCEL_FUNCTION
+        + VERCEL_TOOL
         + INPUT_TOKENS
         + OUTPUT_TOKENS
     )

@@ -153,6 +153,8 @@ def agent_in_arguments(arguments: str) -> str:
         given = json.loads(arguments)
     except (ValueError, RecursionError):
         return ""
+    if isinstance(given, dict) and isinstance(given.get("kwargs"), dict):
+        given = given["kwargs"]
     named = (given.get(name) for name in _AGENT_ARGUMENTS) if isinstance(given, dict) else ()
     return next((name for name in named if isinstance(name, str) and name), "")
 

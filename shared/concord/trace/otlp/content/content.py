@@ -11,7 +11,7 @@ from pydantic import JsonValue
 
 from concord.trace.otlp.content import names
 from concord.trace.otlp.content.messages import Message, is_cut, messages_in, parsed, unflattened, written
-from concord.trace.otlp.genai import CONTENT
+from concord.trace.otlp.genai import CONTENT, STEP_AGENT
 from concord.trace.otlp.spans import AttributeValue, Span
 
 MAX_TEXT: Final = 8192
@@ -22,6 +22,9 @@ _STATED_ERROR: Final = re.compile(
     r"An error occurred while running the tool|ToolException)",
     re.IGNORECASE,
 )
+
+_STEP_AGENT: Final = re.compile(r"current_agent_name='([^'\\\\]+)'\)\"\}\Z")
+_MAX_STEP_END: Final = 300
 
 UNKNOWN: Final = -1
 """The number for messages that are not all known."""
@@ -71,7 +74,7 @@ def with_content(
     known: dict[str, AttributeValue], told: Mapping[str, JsonValue], events: Iterable[Event] = ()
 ) -> dict[str, AttributeValue]:
     """The `known` attributes of a span, with the content that its attributes `told`, and events, have."""
-    known = _usage(told) | known
+    known = _usage(told) | _step_agent(told) | known
     content = read_content(told, events)
     kept = known.get(CONTENT)
     if kept is not None:
@@ -92,6 +95,13 @@ def _usage(told: Mapping[str, JsonValue]) -> dict[str, AttributeValue]:
         for name, keys in names.USAGE_PARTS.items()
     }
     return {name: count for name, count in counts.items() if count is not None}
+
+
+def _step_agent(told: Mapping[str, JsonValue]) -> dict[str, AttributeValue]:
+    """The agent that the event of a step in a workflow of LlamaIndex names at its end, behind texts of any length."""
+    event = told.get(names.EVENT)
+    named = _STEP_AGENT.search(event[-_MAX_STEP_END:]) if isinstance(event, str) else None
+    return {STEP_AGENT[0]: named[1]} if named else {}
 
 
 def read_content(told: Mapping[str, JsonValue], events: Iterable[Event] = ()) -> Content:

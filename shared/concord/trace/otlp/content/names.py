@@ -113,3 +113,7 @@ DETAIL_EVENTS: Final = frozenset(
 def is_content(name: str) -> bool:
     """Whether an attribute says what was said."""
     return name in NAMES or name.startswith(PREFIXES)
+
+
+EVENT: Final = "input.value"
+"""What a step of a workflow was given, as OpenInference writes it."""

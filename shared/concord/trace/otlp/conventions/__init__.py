@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from concord.trace.otlp.conventions import gen_ai, langfuse, langsmith, mlflow, openinference, openllmetry
+from concord.trace.otlp.conventions import gen_ai, langfuse, langsmith, mlflow, openinference, openllmetry, vercel
 from concord.trace.otlp.reading import Convention
 
 CONVENTIONS: Final[tuple[Convention, ...]] = (
@@ -11,6 +11,7 @@ CONVENTIONS: Final[tuple[Convention, ...]] = (
     mlflow.read,
     openinference.read,
     openllmetry.read,
+    vercel.read,
     gen_ai.read,
 )
 """The general one comes last, because the others write some of its attributes as well."""
