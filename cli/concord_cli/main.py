@@ -14,6 +14,7 @@ from concord_cli.display_text import printable
 from concord_cli.errors import UsageError
 from concord_cli.exits import execute, exit_codes, terminable
 from concord_cli.extras import check_programs, needing
+from concord_cli.judge.app import Redact
 from concord_cli.judge.app import app as judge_app
 from concord_cli.scenario.app import app as scenario_app
 from concord_cli.tasks.app import app as tasks_app
@@ -256,6 +257,7 @@ def evaluate_traces(
         typer.Option(help="Config file (.toml or .json) with evaluators, metrics, thresholds, evidence, roster."),
     ] = None,
     keep_going: Annotated[bool, typer.Option("--keep-going", help="Skip files that are not traces.")] = False,
+    redact: Redact = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")] = False,
 ) -> None:
     """Evaluate existing trace files, without any service: write one row per trace."""
@@ -263,7 +265,7 @@ def evaluate_traces(
         # Imported here, since the graph library takes a while to load and is part of a full installation only.
         from concord_cli.evaluate.command import EvaluateArguments, evaluate, evaluate_collector
 
-        arguments = EvaluateArguments(paths or [], format_name, config, output, graphml, keep_going, quiet)
+        arguments = EvaluateArguments(paths or [], format_name, config, output, graphml, keep_going, quiet, redact)
         if collector is not None:
             evaluate_collector(collector, since, arguments, reraise)
         elif paths and since is None:

@@ -90,7 +90,7 @@ def table(output: str) -> dict[str, list[str]]:
 def test_a_file_of_one_trace_gives_one_line(traces: Path) -> None:
     done = evaluate(traces / "mesh.jsonl")
     assert (done.returncode, done.stderr) == (0, "")
-    assert table(done.stdout) == {"mesh": ["3", "6", "1.00", "-", "-", "high", "-"]}
+    assert table(done.stdout) == {"mesh": ["3", "6", "0", "-", "-", "-"]}
     assert done.stdout.endswith("1 trace of 1 file evaluated\n")
 
 
@@ -99,7 +99,7 @@ def test_a_folder_gives_a_line_for_each_trace_in_any_format(traces: Path) -> Non
     assert (done.returncode, done.stderr) == (0, "")
     lines = table(done.stdout)
     assert list(lines) == ["mesh", "5b8efff798038103d269b633813fc60c", "star", "run#1"]
-    assert lines["star"][3:6] == ["hub", "-", "bottleneck"]
+    assert "on most paths: hub" in done.stdout
     assert "4 traces of 4 files evaluated" in done.stdout
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from concord.assessment.recorded_work import Redaction
 from concord.assessment.result_row import ResultRow
 from concord_cli.display_text import counted, printable
 from concord_cli.errors import AssessmentError, IncompleteError, UnrecognisedError, UsageError
@@ -19,7 +20,7 @@ from concord_cli.evaluate.rows import TraceRows, rarely_collected
 from concord_cli.evaluate.table import TraceLine, table_of
 from concord_cli.terminal import ReadingProgress, output_console
 from concord_cli.traces.collector import OpenCollector
-from concord_evaluator.formats import BrokenFormatError, FormatError, Trace, trace_formats
+from concord_evaluator.formats import BrokenFormatError, FormatError, Trace, redactor, trace_formats
 from concord_evaluator.formats import UnrecognisedError as UnrecognisedFileError
 from concord_evaluator.metrics import BrokenMetricError, installed_metrics
 from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
@@ -41,6 +42,7 @@ class EvaluateArguments:
     graphml: Path | None
     keep_going: bool
     quiet: bool
+    redaction: Redaction | None = None
 
 
 def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
@@ -114,6 +116,10 @@ class _Evaluation:
     unrecognised: list[Path] = field(default_factory=list)
     records_left_out: int = 0
     _files_of: dict[str, Path] = field(default_factory=dict)
+    _redact: Callable[[Trace], Trace] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._redact = redactor(self.arguments.redaction)
 
     def rows_of(self, file: Path, on_read: Callable[[int], None]) -> Iterator[ResultRow]:
         """Yields the rows of a file's traces, as it reads them."""
@@ -138,13 +144,14 @@ class _Evaluation:
             self.records_left_out += faults.count
 
     def _noted(self, traces: Iterable[Trace], file: Path, faults: "UnreadableRecords") -> Iterator[Trace]:
-        """The traces, as they are read; warns of one that is also in another file."""
+        """The traces, as they are read, without texts if these are redacted; warns of one that is also in another
+        file."""
         for trace in traces:
             faults.report_held()
             first = self._files_of.setdefault(trace.trace_id, file)
             if first != file and not self.arguments.quiet:
                 self.report(f"{file}: {trace.trace_id} is also in {first}; {SPLIT}")
-            yield trace
+            yield self._redact(trace)
 
     def _leave_out(self, file: Path, error: FormatError, kept: int) -> None:
         unrecognised = isinstance(error, UnrecognisedFileError)

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from concord.assessment.recorded_work import Redaction
 from concord_cli.exits import execute, exit_codes
 from concord_cli.extras import needing
 
@@ -15,6 +16,7 @@ app = typer.Typer(help="Judge saved traces again, or compare the judge with labe
 Samples = Annotated[int, typer.Option(min=1, max=9, help="Number of times that the model judges each trace.")]
 Rules = Annotated[bool, typer.Option("--rules", help="Judge by rules, without a language model.")]
 Config = Annotated[Path | None, typer.Option(help="Config file (.toml or .json), as for `concord evaluate`.")]
+Redact = Annotated[Redaction | None, typer.Option(help="Drop all texts of the traces, or replace them by digests.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 
 
@@ -36,12 +38,21 @@ def rejudge(
     ] = None,
     config: Config = None,
     quiet: Quiet = False,
+    judge_content: Annotated[
+        bool,
+        typer.Option("--judge-content", help="Let the texts of imported traces leave this machine: to the model."),
+    ] = False,
+    redact: Redact = None,
 ) -> None:
     """Judge saved traces again with the configured language model (AGENTBEATS_LLM_API_KEY, _BASE_URL, _MODEL)."""
     with exit_codes(), _evaluator():
         from concord_cli.judge.rejudge import RejudgeArguments, rejudge_traces
 
-        execute(rejudge_traces(RejudgeArguments(traces, output, samples, rules, format_name, config, quiet)))
+        execute(
+            rejudge_traces(
+                RejudgeArguments(traces, output, samples, rules, format_name, config, quiet, judge_content, redact)
+            )
+        )
 
 
 @app.command()

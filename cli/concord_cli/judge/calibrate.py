@@ -53,7 +53,7 @@ async def calibrate_judge(arguments: CalibrateArguments) -> None:
 
 async def _judged(labelled: LabelledTrace, config: AssessmentConfig, judge: TrialJudge) -> Judgment:
     """The judgment of a trace. (`read_labelled` removed the file's own record of the task's success.)"""
-    row = await judge_trace(labelled.trace, config, judge)
+    row = await judge_trace(labelled.trace, config, judge, imported_content=True)
     judgment = row.detail.judge
     assert judgment is not None  # nosec B101  # noqa: S101 - `judge_trace` always judges
     return judgment

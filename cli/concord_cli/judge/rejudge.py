@@ -8,6 +8,7 @@ from typing import Final
 
 from rich.console import Console
 
+from concord.assessment.recorded_work import Redaction
 from concord.files import open_regular
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import STDIN, find_inputs, read_config, traces_in
@@ -15,7 +16,7 @@ from concord_cli.evaluate.outputs import result_writer
 from concord_cli.judge.tables import judgment_of
 from concord_cli.judge.trial_judge import make_judge
 from concord_cli.terminal import delayed_spinner
-from concord_evaluator.formats import FormatError, Source, Trace, UnknownFormatError
+from concord_evaluator.formats import FormatError, Source, Trace, UnknownFormatError, redactor
 from concord_evaluator.offline import judge_trace
 
 _RESULT_KEYS: Final = frozenset({"results", "detail"})
@@ -23,7 +24,10 @@ _RESULT_KEYS: Final = frozenset({"results", "detail"})
 
 @dataclass(frozen=True, slots=True)
 class RejudgeArguments:
-    """The arguments of the command. `traces`: files, folders, or `-` for standard input."""
+    """The arguments of the command. `traces`: files, folders, or `-` for standard input.
+
+    `content`: whether a model gets the texts of imported traces.
+    """
 
     traces: list[Path]
     output: Path | None
@@ -32,6 +36,8 @@ class RejudgeArguments:
     format_name: str | None
     config: Path | None
     quiet: bool
+    content: bool = False
+    redaction: Redaction | None = None
 
 
 async def rejudge_traces(arguments: RejudgeArguments) -> None:
@@ -42,11 +48,12 @@ async def rejudge_traces(arguments: RejudgeArguments) -> None:
         find_inputs(arguments.traces, arguments.format_name).paths,
     )
     shown = Console(highlight=False)
+    redact = redactor(arguments.redaction)
     with result_writer(arguments.output, config.agentbeats_ids) as write:
         async with delayed_spinner(Console(stderr=True, highlight=False), "Judging") as say:
             for trace in _all_traces(files, arguments.format_name):
                 say(f"Judging {trace.trace_id}")
-                row = await judge_trace(trace, config, judge)
+                row = await judge_trace(redact(trace), config, judge, imported_content=arguments.content)
                 write(row)
                 if not arguments.quiet:
                     shown.print(judgment_of(row))

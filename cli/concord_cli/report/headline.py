@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from concord.assessment import Mode
 from concord.assessment.results import SubScore, TrialRecord
 from concord.assessment.verdict_text import outcome_text, outcome_word
 from concord_cli.display_text import counted, named, on_one_line
@@ -115,6 +116,8 @@ def _passed(scope: Scope) -> str | None:
 
 def _coordination(scope: Scope) -> str:
     label = coordination_label(scope.quality, scope.coordination_status)
+    if scope.quality is not None and scope.row.detail.mode is Mode.RECORDED and scope.row.score is None:
+        return f"label: {scope.quality}"
     if scope.quality is not None:
         return scope.quality if scope.quality == "bottleneck" else f"{scope.quality} coordination"
     return "no label" if label is None else f"coordination: {label}"

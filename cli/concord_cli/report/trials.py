@@ -11,6 +11,7 @@ from concord_cli.number_text import NONE, duration
 from concord_cli.report.calls import MAX_CALLS, CallName, CallRow, Listing, by_step_id, name_calls, rows_of
 from concord_cli.report.headline import verdict_on
 from concord_cli.report.observations import ObservedView, observed_in
+from concord_cli.report.recorded import WorkView, work_view
 from concord_cli.report.team import FailureRows, Journey, Matrix, draw_journey, failures_in, matrix_of
 from concord_cli.report.timeline import Timeline, draw
 from concord_cli.row_text.score import JUDGED_BY, grading_source_text
@@ -87,6 +88,7 @@ class TrialView:
     trace_id: str
     seed: int
     steps: str
+    work: WorkView | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +186,7 @@ def _view(
         trace_id=on_one_line(trial.trace_id),
         seed=trial.seed,
         steps=_steps(trial.steps),
+        work=None if trial.work is None else work_view(trial.work, by_step_id([trial], [names])),
     )
 
 

@@ -8,6 +8,7 @@ from concord.assessment.cost import ModelUse
 from concord.assessment.inputs import EvaluationInputs
 from concord.assessment.jobs import TrialVerdict
 from concord.assessment.observations import Observation, ReadStep
+from concord.assessment.recorded_work import RecordedWork
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import (
     CallRecord,
@@ -53,6 +54,7 @@ class TrialEvaluation(Record):
     causes: tuple[Cause, ...] = ()
     observations: tuple[Observation, ...] = ()
     reading: tuple[ReadStep, ...] = ()
+    work: RecordedWork | None = None
     metrics: list[MetricRecord]
     findings: list[Finding]
     structure: TeamStructure | None

@@ -15,10 +15,13 @@ from concord_evaluator.formats import Trace
 from concord_evaluator.judge import TrialJudge, judge_by_rules, screened_evidence
 from concord_evaluator.observations import causes_of_parts
 from concord_evaluator.pipeline import JUDGE, evaluate_trial, verdict_on
+from concord_evaluator.recorded import recorded_work
 from concord_evaluator.verdicts import with_findings
 
 TRIAL_ID: Final = "trial-1"
 TASK_ID: Final = "trace"
+
+KEPT_HERE: Final = "the texts of an imported trace stay on this machine: --judge-content sends them to the model"
 
 BY_RULES: Final = "a trace from a file is judged by rules"
 
@@ -35,13 +38,18 @@ def evaluate_trace(trace: Trace, config: AssessmentConfig) -> ResultRow:
     return _row(plan, trace, evaluation, judge_by_rules(evaluation, plan.mode, BY_RULES) if asked else None)
 
 
-async def judge_trace(trace: Trace, config: AssessmentConfig, judge: TrialJudge) -> ResultRow:
+async def judge_trace(
+    trace: Trace, config: AssessmentConfig, judge: TrialJudge, *, imported_content: bool = False
+) -> ResultRow:
     """The row of a trace as from `evaluate_trace`, but with the judgment and the findings of `judge`.
 
-    The judge decides how far the task succeeded. The file does only where the judge could not tell.
+    The judge decides how far the task succeeded. The file does only where the judge could not tell. A model gets the
+    texts of an imported trace only with `imported_content`; else the rules judge.
     """
     plan = _plan(trace, config)
     evaluation = await asyncio.to_thread(_evaluation, plan, trace)
+    if trace.imported and not imported_content and judge.without_model is None:
+        return _row(plan, trace, evaluation, judge_by_rules(evaluation, plan.mode, KEPT_HERE))
     root = Assignment(
         assessment_id=plan.assessment_id, trace_id=trace.trace_id, step_id=new_step_id(), agent_id=GREEN_AGENT
     )
@@ -51,17 +59,19 @@ async def judge_trace(trace: Trace, config: AssessmentConfig, judge: TrialJudge)
 
 
 def _evaluation(plan: AssessmentPlan, trace: Trace) -> TrialEvaluation:
+    failure = trace.failure if trace.task_success is None else ""
     outcome = TrialOutcome(
         trial_id=TRIAL_ID,
-        state="completed",
-        error=None,
+        state="failed" if failure else "completed",
+        error=failure or None,
         answer=trace.answer or None,
         time_used=trace.duration_s,
     )
     done = None if trace.task_success is None else float(trace.task_success == 1)
     evaluation = evaluate_trial(plan, outcome, trace.batches, recorded=done)
-    causes = causes_of_parts(evaluation.observations, trace.parts)
-    return evaluation.model_copy(update={"causes": tuple(causes)}) if causes else evaluation
+    causes = tuple(causes_of_parts(evaluation.observations, trace.parts)) or evaluation.causes
+    work = recorded_work(trace.reports(), Roster(plan.roster), trace.task)
+    return evaluation.model_copy(update={"causes": causes, "work": work})
 
 
 def _row(plan: AssessmentPlan, trace: Trace, evaluation: TrialEvaluation, judgment: Judgment | None) -> ResultRow:

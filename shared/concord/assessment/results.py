@@ -8,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from concord.assessment.cost import ModelUse
 from concord.assessment.observations import Observation, ReadStep
+from concord.assessment.recorded_work import RecordedWork
 from concord.assessment.team_results import TeamTaskRecord
 from concord.assessment.thresholds import Fraction
 from concord.assessment.verdict import Cause
@@ -390,6 +391,8 @@ class TrialRecord(Record):
     observations_omitted: int = 0
     reading: list[ReadStep] = []
     """Of a failed trial without a cause: the steps to read, in this order; at most `MAX_READING`. It blames nobody."""
+    work: RecordedWork | None = None
+    """Only of a trace from a file."""
     control: Literal["alone"] | None = None
     """Of the user's own tasks; `team_task` has that of others."""
     paired_with: str | None = None

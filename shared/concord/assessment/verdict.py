@@ -59,6 +59,14 @@ class CauseKind(StrEnum):
     CLASHING_EDITS = "clashing_edits"
     """Agents with copies of their own changed the same lines, and their parts could not be merged."""
     CALLS_FAILED = "calls_failed"
+    RUN_FAILED = "run_failed"
+    """The run in a trace from a file ended with an error. So do the next four stand in such traces only."""
+    TOOL_FAILED = "tool_failed"
+    MODEL_FAILED = "model_failed"
+    REFUSED = "refused"
+    """A model, or a filter of its provider, refused to answer."""
+    EXCEPTION = "exception"
+    """An exception was recorded in work that did not fail."""
     CRITERION = "criterion"
     """An assistant did not meet a criterion."""
     VETO = "veto"
@@ -96,7 +104,8 @@ class Cause(VerdictRecord):
     agents: list[str] = []
     """Where it lies; several where nothing tells which of them, none where no cause could be shown."""
     part: str | None = None
-    """The criterion that lost points, what a veto is about, or the task whose wrong answers are unexplained."""
+    """The criterion that lost points, what a veto is about, the task of unexplained wrong answers, or the tool or model
+    that failed."""
     certainty: Certainty
     points: Points | None = None
     """The points of the score that it cost; null where they cannot be told. Each lost point counts in one cause."""

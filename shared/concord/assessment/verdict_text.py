@@ -32,6 +32,11 @@ DEEDS: Final[Mapping[CauseKind, str]] = {
     CauseKind.LOST_VALUE: "was told the right value, and lost it",
     CauseKind.CLASHING_EDITS: "changed the same lines, so that their work could not be merged",
     CauseKind.CALLS_FAILED: "failed when it was called",
+    CauseKind.RUN_FAILED: "ended the run with an error",
+    CauseKind.TOOL_FAILED: "used a tool that failed",
+    CauseKind.MODEL_FAILED: "called a model that failed",
+    CauseKind.REFUSED: "called a model that refused to answer",
+    CauseKind.EXCEPTION: "recorded an exception and went on",
     CauseKind.CRITERION: "not met",
     CauseKind.VETO: "vetoed",
     CauseKind.UNEXPLAINED: "the answer is not right, and no cause could be shown",
@@ -41,8 +46,16 @@ DEEDS: Final[Mapping[CauseKind, str]] = {
 _COUNTED: Final[Mapping[CauseKind, str]] = {
     CauseKind.CLASHING_EDITS: "clash",
     CauseKind.CALLS_FAILED: "call",
+    CauseKind.RUN_FAILED: "run",
+    CauseKind.TOOL_FAILED: "use",
+    CauseKind.MODEL_FAILED: "call",
+    CauseKind.REFUSED: "call",
+    CauseKind.EXCEPTION: "exception",
     CauseKind.UNEXPLAINED: "answer",
 }
+_OF_PARTS: Final = frozenset({CauseKind.TOOL_FAILED, CauseKind.MODEL_FAILED, CauseKind.REFUSED, CauseKind.EXCEPTION})
+"""The kinds of causes whose part is the tool or the model."""
+
 _OF_TRIALS: Final = frozenset(
     {
         CauseKind.CRITERION,
@@ -124,6 +137,8 @@ def cause_text(cause: Cause) -> CauseText:
     """The words of a cause. They hold texts of agents, and are to be made printable."""
     evidence = ", ".join(_evidence(cause))
     deed = DEEDS[cause.kind]
+    if cause.part is not None and cause.kind in _OF_PARTS:
+        deed = f"{deed} ({cause.part})"
     points = "points unknown" if cause.points is None else f"{cause.points:.1f} points"
     return CauseText(_subject(cause), f"{deed}: {evidence}" if evidence else deed, points, _where(cause))
 

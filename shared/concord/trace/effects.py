@@ -25,10 +25,10 @@ _ADDED: Final = f"{PREFIX}lines_added"
 _REMOVED: Final = f"{PREFIX}lines_removed"
 _PASSED: Final = f"{PREFIX}passed"
 _WORKSPACE: Final = f"{PREFIX}workspace"
-_EXCERPT: Final = f"{PREFIX}excerpt"
+EXCERPT: Final = f"{PREFIX}excerpt"
 
 ATTRIBUTES: Final = frozenset(
-    {KIND, _ARTIFACT, _LINES, _DIGEST, _ADDED, _REMOVED, _PASSED, _WORKSPACE, _EXCERPT},
+    {KIND, _ARTIFACT, _LINES, _DIGEST, _ADDED, _REMOVED, _PASSED, _WORKSPACE, EXCERPT},
 )
 """The names of all attributes of effects."""
 
@@ -106,7 +106,7 @@ class Effect:
             _REMOVED: None if self.removed is None else str(self.removed),
             _PASSED: None if self.passed is None else str(self.passed).lower(),
             _WORKSPACE: None if self.workspace is None else self.workspace.value,
-            _EXCERPT: self.excerpt[:MAX_EXCERPT] or None,
+            EXCERPT: self.excerpt[:MAX_EXCERPT] or None,
         }
         return {name: value for name, value in written.items() if value is not None}
 
@@ -126,7 +126,7 @@ def effect_of(attributes: Mapping[str, str]) -> Effect | None:
         removed=_count(attributes.get(_REMOVED, "")),
         passed={"true": True, "false": False}.get(attributes.get(_PASSED, "").lower()),
         workspace=Workspace(workspace) if workspace in _WORKSPACES else None,
-        excerpt=attributes.get(_EXCERPT, ""),
+        excerpt=attributes.get(EXCERPT, ""),
     )
 
 

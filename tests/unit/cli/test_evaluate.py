@@ -188,13 +188,18 @@ def test_quick_reading_and_output_to_a_file_have_no_progress_bar() -> None:
 # Table
 
 
-def test_a_line_shows_size_density_bottleneck_isolated_agents_label_and_score() -> None:
+def test_a_line_shows_size_failures_repetitions_tokens_and_score() -> None:
     star = row(("hub", "a"), ("hub", "b"), ("hub", "c"), trace_id="star", agents=("quiet",))
     header, line, *_ = printed(star).splitlines()
-    assert header.split() == ["trace", "agents", "calls", "density", "bottleneck", "isolated", "label", "score"]
-    assert line.split()[:5] == ["star", "5", "3", "0.30", "-"]
-    assert line.split()[5:7] == ["quiet", str(star.detail.coordination_quality)]
-    assert line.split()[7] == "-"
+    assert header.split() == ["trace", "agents", "calls", "failed", "repeated", "tokens", "score"]
+    assert line.split() == ["star", "5", "3", "0", "-", "-", "-"]
+
+
+def test_the_label_and_the_structure_stand_below_under_shape() -> None:
+    star = row(("hub", "a"), ("hub", "b"), ("hub", "c"), trace_id="star", agents=("quiet",))
+    table, _, shape = printed(star).partition("Shape, which earns and costs no points")
+    assert "label" not in table
+    assert f"density 0.30, label {star.detail.coordination_quality}, isolated: quiet" in shape
 
 
 def test_a_recorded_outcome_is_the_score_of_its_trace() -> None:
@@ -203,12 +208,12 @@ def test_a_recorded_outcome_is_the_score_of_its_trace() -> None:
 
 
 def test_bottlenecks_are_named() -> None:
-    assert "hub" in printed(row(("hub", "a"), ("hub", "b"), ("hub", "c"))).splitlines()[1]
+    assert "on most paths: hub" in printed(row(("hub", "a"), ("hub", "b"), ("hub", "c")))
 
 
 def test_undefined_values_are_dashes() -> None:
     shown = printed(row(agents=("alone",))).splitlines()[1]
-    assert shown.split() == ["t", "1", "0", "-", "-", "-", "one", "participant", "-"]
+    assert shown.split() == ["t", "1", "0", "0", "-", "-", "-"]
 
 
 def test_coordination_without_a_label_gives_the_reason() -> None:

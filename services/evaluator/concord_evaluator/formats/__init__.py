@@ -7,6 +7,7 @@ A package adds its own with an entry point in the group `concord.trace_formats` 
 """
 
 from concord_evaluator.formats.format import Folder, FolderFormat, TraceFormat
+from concord_evaluator.formats.redaction import redactor
 from concord_evaluator.formats.registry import (
     BUILT_IN_FORMATS,
     ENTRY_POINT_GROUP,
@@ -43,5 +44,6 @@ __all__ = [
     "read_traces",
     "recognise",
     "recognised_by",
+    "redactor",
     "trace_formats",
 ]

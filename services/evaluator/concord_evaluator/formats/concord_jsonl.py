@@ -74,6 +74,7 @@ def _read(source: Source) -> Iterator[Trace]:
             builder = builders.get(trace_id)
             if builder is None:
                 builder = builders[trace_id] = TraceBuilder(trace_id, Origin(source.name, line))
+                builder.imported = False
             _take(builder, parsed)
     return all_built(builders.values(), source)
 

@@ -11,6 +11,7 @@ from concord.trace.report import Channel
 from concord_evaluator.formats.activations import find_activations
 from concord_evaluator.formats.doubts import doubts_of, doubts_of_file
 from concord_evaluator.formats.source import Source, UnrecognisedError
+from concord_evaluator.formats.span_failures import failure_of_run, with_failures
 from concord_evaluator.formats.span_recordings import (
     ReadSpan,
     Recording,
@@ -77,7 +78,9 @@ def _take(builder: TraceBuilder, recording: Recording, source: Source, channel: 
         builder.warn(doubt)
     lines = {each.span.span_id: each.line for each in recording.spans}
     texts = SpanTexts(tree, reading, activations)
-    builder.task, builder.answer = texts.task, texts.answer
+    read = {span_id: as_read(span, reading) for span_id, span in tree.spans.items()}
+    builder.failure = failure_of_run(tree, activations, read)
+    builder.task, builder.answer = texts.task, "" if builder.failure else texts.answer
     versions = {each.span.version for each in recording.spans if each.span.version}
     builder.version = versions.pop() if len(versions) == 1 else ""
     for agent in sorted({agent for members in activations.conversations for agent in members}):
@@ -87,11 +90,12 @@ def _take(builder: TraceBuilder, recording: Recording, source: Source, channel: 
             activation = activations.of_span[span.span_id]
             head = activation is not None and activation.head.span_id == span.span_id
             said = texts.of_heads[span.span_id] if head else content_of(span)
-            steps = list(steps_of(as_read(span, reading), activation, said))
+            told = as_read(span, reading)
+            steps = list(steps_of(told, activation, said))
             if activation is not None:
                 builder.declare(activation.agent)
             for reporter, step in steps:
-                builder.add(step, reporter, channel=channel)
+                builder.add(with_failures(step, span, told, tree, activation), reporter, channel=channel)
     for edge in activations.edges():
         if edge.kind is EdgeKind.CONVERSATION:
             message = texts.of_heads[edge.head.span_id].output

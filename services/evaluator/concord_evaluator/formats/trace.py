@@ -47,7 +47,8 @@ class Trace:
     """The content of a file about one trace: its reports, and facts.
 
     `roster`: the agents of the trace, active or not. `task`, `answer`: empty if the file does not contain them.
-    `task_success`: in [0, 1]; None if unknown. `duration_s`: from the first to the last reported time, in seconds.
+    `task_success`: in [0, 1]; None if unknown. `failure`: the error of the whole run; "" if it did not fail.
+    `duration_s`: from the first to the last reported time, in seconds.
     `warnings`: what the reader had to infer. `started_at`: the first reported time, to the second;
     None if unknown. `version`: of the system under test; empty if the file does not say, or names several.
     `parts`: the grades of parts of the work; only causes are drawn from them, never observations.
@@ -65,6 +66,9 @@ class Trace:
     started_at: datetime | None = None
     version: str = ""
     parts: tuple[GradedPart, ...] = ()
+    failure: str = ""
+    imported: bool = True
+    """Whether another program recorded it. Its texts leave this machine only if somebody says so."""
 
     def reports(self) -> Iterator[Report]:
         """The reports, decoded from their batches one batch at a time."""
@@ -93,6 +97,8 @@ class TraceBuilder:
         self.answer = ""
         self.version = ""
         self.task_success: float | None = None
+        self.failure = ""
+        self.imported = True
         self.parts: tuple[GradedPart, ...] = ()
         self._origin = origin
         self._open: dict[_Reporter, _OpenBatch] = {}
@@ -199,6 +205,8 @@ class TraceBuilder:
             warnings=tuple(self._warnings),
             version=self.version[:MAX_NAME_LENGTH],
             started_at=self._started.replace(microsecond=0) if self._started else None,
+            failure=self.failure,
+            imported=self.imported,
             parts=self.parts,
         )
 

@@ -48,7 +48,7 @@ def judge_by_rules(
         overall_score=fmean(known) if known else None,
         task_success=success,
         coordination_quality=None if structure is None else structure.coordination_quality,
-        reasoning=" ".join([*outcome, *_shape(evaluation)]),
+        reasoning=" ".join([*outcome, *_shape(evaluation, labelled=mode is not Mode.RECORDED or success is not None)]),
         strengths=list(_strengths(evaluation)) if of_pattern else [],
         weaknesses=list(_weaknesses(evaluation)) if of_pattern else outcome if success == 0 else [],
         answers=[] if success is None else grades(counted, {}),
@@ -92,12 +92,12 @@ def _reliability(calls: CallTally | None) -> float | None:
     return 1 - calls.failed_attempts / calls.attempts if calls is not None and calls.attempts else None
 
 
-def _shape(evaluation: TrialEvaluation) -> Iterator[str]:
-    """The structure and the calls, described."""
+def _shape(evaluation: TrialEvaluation, *, labelled: bool = True) -> Iterator[str]:
+    """The structure and the calls, described; the coordination only if it is to be `labelled`."""
     structure, calls = evaluation.structure, evaluation.call_tally
     if structure is not None and structure.agents > 1:
         yield f"{_count(structure.agents, 'agent')} had {_count(structure.interactions, 'interaction')}."
-        if structure.coordination_value is not None:
+        if structure.coordination_value is not None and labelled:
             yield f"Coordination is {structure.coordination_value:.2f} ({structure.coordination_quality})."
     if calls is not None and calls.attempts:
         yield f"{calls.failed_attempts} of {_count(calls.attempts, 'attempt')} to call an agent failed."

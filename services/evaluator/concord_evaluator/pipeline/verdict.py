@@ -167,6 +167,7 @@ def _record(
         trace_integrity=evaluation.trace_integrity,
         team_task=evaluation.team_task,
         causes=causes,
+        work=evaluation.work,
         control=None if task.control is None else "alone",
         paired_with=task.paired_with,
         judge=judgment,

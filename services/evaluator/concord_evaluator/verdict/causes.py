@@ -10,6 +10,7 @@ from concord_assistant.results import AssessmentResults
 from concord_evaluator.verdict.assistants import causes_of_assistant
 from concord_evaluator.verdict.calls import causes_in_calls
 from concord_evaluator.verdict.found import NEGLIGIBLE, Found, explained, lost_in
+from concord_evaluator.verdict.recorded import causes_in_record
 from concord_evaluator.verdict.team_tasks import causes_of_team_task
 
 _BY_SOURCE: Mapping[str, Certainty] = {"model": "judged", "recorded": "observed"}
@@ -37,10 +38,13 @@ def ranked_causes(trials: Iterable[TrialRecord], results: Mapping[str, Assessmen
 
 
 def causes_in(trial: TrialRecord, results: AssessmentResults | None) -> list[Found]:
-    """What a judged trial lost points by. What nothing explains is `unexplained`, so that each lost point counts."""
+    """What a judged trial lost points by. What nothing explains is `unexplained`, so that each lost point counts.
+
+    Of a trace from a file that nobody judged, what failed in it.
+    """
     lost = lost_in(trial)
     if lost <= NEGLIGIBLE or trial.grading is None:
-        return []
+        return causes_in_record(trial) if trial.overall_score is None else []
     found = explained(_shown(trial, results, lost), lost)
     rest = lost - fsum(each.points or 0.0 for each in found)
     return found if rest <= NEGLIGIBLE else [*found, _unexplained(trial, rest)]
@@ -51,7 +55,7 @@ def _shown(trial: TrialRecord, results: AssessmentResults | None, lost: float) -
         return causes_of_team_task(trial.team_task, lost)
     if results is not None:
         return causes_of_assistant(trial, results)
-    return list(map(_of_record, trial.causes)) or causes_in_calls(trial)
+    return list(map(_of_record, trial.causes)) or causes_in_record(trial, lost) or causes_in_calls(trial)
 
 
 def _of_record(cause: Cause) -> Found:

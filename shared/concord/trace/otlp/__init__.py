@@ -3,6 +3,7 @@
 Pure. OTLP/JSON is decoded here, OTLP/protobuf in the collector, because it needs another library.
 """
 
+from concord.trace.otlp.frameworks.langgraph import is_control_flow
 from concord.trace.otlp.json_form import as_attribute, as_export, read_json, spans_in
 from concord.trace.otlp.mapping import SpanError, check_ids, to_step
 from concord.trace.otlp.reading import (
@@ -38,6 +39,7 @@ __all__ = [
     "conversations_of",
     "destination",
     "internals_of",
+    "is_control_flow",
     "name_key",
     "names_agents",
     "parents_as_attributes",

@@ -79,7 +79,7 @@ class _Graphs:
         act = Act.WORK if known.act in {Act.AGENT, Act.TEAM} else known.act
         target = metadata(span, genai.HANDOFF_TARGET) if act is Act.TOOL else ""
         plain = Reading(act, handoff_to=target or known.handoff_to, failed=known.failed)
-        return without_failure(plain) if _is_control_flow(span) else plain
+        return without_failure(plain) if is_control_flow(span) else plain
 
     @cached_property
     def _graph_spans(self) -> frozenset[str]:
@@ -160,12 +160,12 @@ class _Graphs:
         elif len(names) == 1:
             self._found[span.span_id] = self._agent(span, name)
         elif names:
-            self._found[span.span_id] = Reading(Act.TEAM, failed=span.failed and not _is_control_flow(span))
+            self._found[span.span_id] = Reading(Act.TEAM, failed=span.failed and not is_control_flow(span))
             for node in thinking:
                 self._classify(node, self._tops(node), metadata(node, genai.LANGGRAPH_NODE))
 
     def _agent(self, span: Span, name: str) -> Reading:
-        failed = span.failed and not _is_control_flow(span)
+        failed = span.failed and not is_control_flow(span)
         return Reading(Act.AGENT, name, failed=failed, group=self._step(span))
 
     def _step(self, span: Span) -> str:
@@ -182,7 +182,8 @@ def _is_inside(node: str) -> bool:
     return node in _INSIDE or "." in node
 
 
-def _is_control_flow(span: Span) -> bool:
+def is_control_flow(span: Span) -> bool:
+    """Whether a span's exception is how LangGraph carries out a `Command` or an `interrupt`, and no failure."""
     texts = (span.text(("exception.type",)), span.text(genai.EXCEPTION), span.message)
     return any(_CONTROL_FLOW.search(text) for text in texts)
 

@@ -1,0 +1,109 @@
+"""What a trace from a file tells of the work in it: what was said, which tools and models were used, what failed."""
+
+from enum import StrEnum
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+MAX_SAID: Final = 300
+"""Steps whose texts a trial's record has."""
+
+MAX_USES: Final = 100
+"""Pairs of an agent and its tool or model that a trial's record lists."""
+
+MAX_FAILURES: Final = 50
+"""Different failures that a trial's record lists."""
+
+
+class Redaction(StrEnum):
+    """What becomes of texts: they are dropped, or become digests by which equal texts are still equal."""
+
+    DROP = "drop"
+    HASH = "hash"
+
+
+class WorkRecord(BaseModel):
+    """A part of the row, as `concord.assessment.results.Record`."""
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, json_schema_serialization_defaults_required=True
+    )
+
+
+Nature = Literal["error", "timeout", "refusal", "exception"]
+"""`refusal`: a model, or a filter of its provider, refused to answer. `exception`: one was recorded in a step that did
+not fail."""
+
+
+class RecordedFailure(WorkRecord):
+    """Failures at one place that say the same."""
+
+    where: Literal["run", "agent", "call", "tool", "model", "step"]
+    """`agent`: an agent that somebody outside of the team asked; `step`: an agent's own work."""
+    nature: Nature
+    agent: str
+    """Who failed, or whose tool, model or own work did. Of a call, the callee."""
+    name: str | None
+    """The tool or the model; of a call, the caller."""
+    error: str
+    count: Annotated[int, Field(ge=1)]
+    step_ids: list[str]
+    """At most `concord.assessment.results.MAX_STEP_IDS`."""
+
+
+class RecordedUse(WorkRecord):
+    """The uses of one tool or model by one agent."""
+
+    agent: str
+    kind: Literal["tool", "model"]
+    name: str
+    calls: int
+    failed: int
+    repeated: int | None
+    """Those of the calls that had the same arguments, or messages, as an earlier one; null if no call tells them."""
+    tokens: int | None
+    """Null if no call tells them."""
+    time_ms: float | None
+    """The sum of all known durations. Null if none is known."""
+
+
+class SaidStep(WorkRecord):
+    """The texts of one call of an agent, or use of a tool or a model; "" where the trace does not tell them."""
+
+    step_id: str
+    kind: Literal["call", "tool", "model"]
+    agent: str
+    """The caller, or who used the tool or the model."""
+    name: str
+    """The callee, the tool or the model."""
+    start_ms: float | None
+    """From the earliest known start of any step."""
+    duration_ms: float | None
+    tokens: int | None
+    input: str
+    output: str
+    error: str | None
+
+
+class RecordedWork(WorkRecord):
+    """The work that a trace from a file tells of. Its texts have the budget of those that a judge is sent."""
+
+    task: str
+    said: list[SaidStep]
+    """By their start; of too many the failed ones, and equally many from the start and the end."""
+    said_omitted: int
+    shortened: bool
+    """Whether texts lost their middle."""
+    uses: list[RecordedUse]
+    """Most calls first."""
+    failures: list[RecordedFailure]
+    """Most frequent first, those of the run before all others."""
+    failures_omitted: int
+    failed: int
+    """All failures."""
+
+    @property
+    def repeated(self) -> int | None:
+        """The repetitions of uses of tools; None if no trace tells the arguments of any."""
+        known = [use.repeated for use in self.uses if use.kind == "tool" and use.repeated is not None]
+        return sum(known) if known else None
