@@ -1,8 +1,14 @@
-"""OTLP: spans of OpenTelemetry's collector and SDKs, in protobuf, as one JSON document, or one request per line."""
+"""OTLP: spans of OpenTelemetry's collector and SDKs, in protobuf, as one JSON document, or one request per line.
 
+Logs in the same file tell what was said in the spans.
+"""
+
+from collections import defaultdict
 from collections.abc import Iterator
+from dataclasses import replace
 
-from concord.trace.otlp import spans_in
+from concord.trace.otlp import events_in, spans_in, with_events
+from concord.trace.otlp.content import Event
 from concord.trace.report import Channel
 from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.otlp_protobuf import is_protobuf, protobuf_spans
@@ -13,7 +19,7 @@ from concord_evaluator.formats.trace import Trace
 
 
 def _recognises(head: Head) -> bool:
-    return "resourceSpans" in head.json_keys or is_protobuf(head)
+    return bool({"resourceSpans", "resourceLogs"} & head.json_keys) or is_protobuf(head)
 
 
 def _read(source: Source) -> Iterator[Trace]:
@@ -22,11 +28,19 @@ def _read(source: Source) -> Iterator[Trace]:
 
 
 def _spans(source: Source) -> Iterator[ReadSpan]:
+    """The spans, after all logs are read: a log may stand anywhere."""
+    told: defaultdict[tuple[str, str], list[Event]] = defaultdict(list)
+    read: list[ReadSpan] = []
     for line, value in source.json_values():
         with source.record(line):
-            if not isinstance(value, dict) or "resourceSpans" not in value:
+            if not isinstance(value, dict) or not {"resourceSpans", "resourceLogs"} & value.keys():
                 raise ValueError("not an OTLP export: `resourceSpans` is missing")
-            yield from [ReadSpan.of(span, line) for span in spans_in(value)]
+            for trace_id, span_id, event in events_in(value) if "resourceLogs" in value else ():
+                told[trace_id, span_id].append(event)
+            read += [ReadSpan.of(span, line) for span in spans_in(value)]
+    for each in read:
+        events = told.get((each.span.trace_id, each.span.span_id))
+        yield each if events is None else replace(each, span=with_events(each.span, events))
 
 
 FORMAT = TraceFormat(_recognises, _read)

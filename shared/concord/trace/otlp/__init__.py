@@ -5,6 +5,7 @@ Pure. OTLP/JSON is decoded here, OTLP/protobuf in the collector, because it need
 
 from concord.trace.otlp.frameworks.langgraph import is_control_flow
 from concord.trace.otlp.json_form import as_attribute, as_export, read_json, spans_in
+from concord.trace.otlp.log_form import LoggedEvent, events_in, with_events
 from concord.trace.otlp.mapping import SpanError, check_ids, to_step
 from concord.trace.otlp.reading import (
     NEXT_AGENT,
@@ -26,6 +27,7 @@ __all__ = [
     "STORED",
     "Act",
     "AttributeValue",
+    "LoggedEvent",
     "Reading",
     "Span",
     "SpanError",
@@ -38,6 +40,7 @@ __all__ = [
     "check_ids",
     "conversations_of",
     "destination",
+    "events_in",
     "internals_of",
     "is_control_flow",
     "name_key",
@@ -50,5 +53,6 @@ __all__ = [
     "to_step",
     "tool_arguments",
     "tool_name",
+    "with_events",
     "without_internals",
 ]

@@ -19,13 +19,15 @@ _ERROR_CODES: Final = frozenset({2, "2", "STATUS_CODE_ERROR"})
 _CLIENT_KINDS: Final = frozenset({3, "3", "SPAN_KIND_CLIENT"})
 
 
-class _OtlpMessage(BaseModel):
+class OtlpMessage(BaseModel):
     """An OTLP/JSON message. As in all protobuf JSON, null means absent."""
 
     model_config = ConfigDict(alias_generator=to_camel, validate_by_name=True, validate_by_alias=True)
 
 
-class _Value(_OtlpMessage):
+class Value(OtlpMessage):
+    """A value of an attribute or a body."""
+
     string_value: str | None = None
     bool_value: bool | None = None
     int_value: int | None = None
@@ -44,33 +46,36 @@ class _Value(_OtlpMessage):
         return next((value for value in scalars if value is not None), None)
 
 
-class _Values(_OtlpMessage):
-    values: list[_Value] | None = None
+class _Values(OtlpMessage):
+    values: list[Value] | None = None
 
 
-class _KeyValue(_OtlpMessage):
+class KeyValue(OtlpMessage):
+    """An attribute."""
+
     key: str = ""
-    value: _Value | None = None
+    value: Value | None = None
 
     def plain(self) -> JsonValue:
+        """Its value in plain JSON."""
         return None if self.value is None else self.value.plain()
 
 
-class _KeyValues(_OtlpMessage):
-    values: list[_KeyValue] | None = None
+class _KeyValues(OtlpMessage):
+    values: list[KeyValue] | None = None
 
 
-class _Status(_OtlpMessage):
+class _Status(OtlpMessage):
     code: int | str | None = None
     message: str | None = None
 
 
-class _Event(_OtlpMessage):
+class _Event(OtlpMessage):
     name: str | None = None
-    attributes: list[_KeyValue] | None = None
+    attributes: list[KeyValue] | None = None
 
 
-class _Span(_OtlpMessage):
+class _Span(OtlpMessage):
     trace_id: str | None = None
     span_id: str | None = None
     parent_span_id: str | None = None
@@ -78,30 +83,30 @@ class _Span(_OtlpMessage):
     kind: int | str | None = None
     start_time_unix_nano: int | None = None
     end_time_unix_nano: int | None = None
-    attributes: list[_KeyValue] | None = None
+    attributes: list[KeyValue] | None = None
     events: list[_Event] | None = None
     status: _Status | None = None
 
 
-class _Scope(_OtlpMessage):
+class _Scope(OtlpMessage):
     name: str | None = None
 
 
-class _ScopeSpans(_OtlpMessage):
+class _ScopeSpans(OtlpMessage):
     scope: _Scope | None = None
     spans: list[_Span] | None = None
 
 
-class _Resource(_OtlpMessage):
-    attributes: list[_KeyValue] | None = None
+class _Resource(OtlpMessage):
+    attributes: list[KeyValue] | None = None
 
 
-class _ResourceSpans(_OtlpMessage):
+class _ResourceSpans(OtlpMessage):
     resource: _Resource | None = None
     scope_spans: list[_ScopeSpans] | None = None
 
 
-class _Export(_OtlpMessage):
+class _Export(OtlpMessage):
     resource_spans: list[_ResourceSpans] | None = None
 
 
@@ -176,7 +181,7 @@ def _spans(export: _Export) -> Iterator[Span]:
                 yield _read(span, scope, service, version)
 
 
-def _fact(attributes: Iterable[_KeyValue], names: Iterable[str]) -> str:
+def _fact(attributes: Iterable[KeyValue], names: Iterable[str]) -> str:
     return next((str(each.plain()) for each in attributes if each.key in names), "")
 
 
@@ -185,9 +190,9 @@ def _read(span: _Span, scope: str, service: str, version: str) -> Span:
     client = span.kind in _CLIENT_KINDS
     attributes = span.attributes or ()
     return Span(
-        trace_id=_id(span.trace_id, _TRACE_ID_BYTES),
-        span_id=_id(span.span_id, _SPAN_ID_BYTES),
-        parent_id=_id(span.parent_span_id, _SPAN_ID_BYTES),
+        trace_id=hex_id(span.trace_id, _TRACE_ID_BYTES),
+        span_id=hex_id(span.span_id, _SPAN_ID_BYTES),
+        parent_id=hex_id(span.parent_span_id, _SPAN_ID_BYTES),
         name=span.name or "",
         scope=scope,
         service=service,
@@ -206,7 +211,7 @@ def _read(span: _Span, scope: str, service: str, version: str) -> Span:
     )
 
 
-def _id(written: str | None, size: int) -> str:
+def hex_id(written: str | None, size: int) -> str:
     """An id in lower-case hex. Protobuf's own JSON form, which some exporters write, has base64."""
     text = written or ""
     if len(text) == (size + 2) // 3 * 4:
@@ -226,5 +231,5 @@ def _events(events: Iterable[_Event]) -> Iterator[Event]:
             yield event.name, {each.key: each.plain() for each in event.attributes or ()}
 
 
-def _known(attributes: Iterable[_KeyValue], names: Set[str] = ATTRIBUTES) -> dict[str, AttributeValue]:
+def _known(attributes: Iterable[KeyValue], names: Set[str] = ATTRIBUTES) -> dict[str, AttributeValue]:
     return {each.key: as_attribute(each.plain()) for each in attributes if each.key in names}

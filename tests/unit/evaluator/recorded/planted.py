@@ -76,6 +76,7 @@ class Recorder:
     def __init__(self, said: Said) -> None:
         self._said = said
         self.spans: list[dict[str, Any]] = []
+        self._logs: list[dict[str, Any]] = []
 
     def span(
         self,
@@ -108,10 +109,16 @@ class Recorder:
         )
         return str(self.spans[-1]["spanId"])
 
+    def log(self, span_id: str, event: str, body: Mapping[str, Any]) -> None:
+        """Records an event as a log record, as newer libraries do."""
+        record = {"traceId": "1" * 32, "spanId": span_id, "eventName": event, "body": _value(dict(body))}
+        self._logs.append({"resourceLogs": [{"scopeLogs": [{"logRecords": [record]}]}]})
+
     def trace(self) -> Trace:
         scoped = {"scope": {"name": "test"}, "spans": self.spans}
         resource = {"attributes": _written({"service.name": "team"})}
-        body = json.dumps({"resourceSpans": [{"resource": resource, "scopeSpans": [scoped]}]}).encode()
+        lines = [*self._logs, {"resourceSpans": [{"resource": resource, "scopeSpans": [scoped]}]}]
+        body = "\n".join(map(json.dumps, lines)).encode()
         [trace] = read_traces(Source("team.json", io.BytesIO(body)))
         return trace
 
@@ -120,10 +127,13 @@ class Recorder:
 
 
 def _written(attributes: Attributes) -> list[dict[str, Any]]:
-    return [
-        {"key": key, "value": {"intValue": str(value)} if isinstance(value, int) else {"stringValue": value}}
-        for key, value in attributes.items()
-    ]
+    return [{"key": key, "value": _value(value)} for key, value in attributes.items()]
+
+
+def _value(value: object) -> dict[str, Any]:
+    if isinstance(value, dict):
+        return {"kvlistValue": {"values": _written(value)}}
+    return {"intValue": str(value)} if isinstance(value, int) else {"stringValue": value}
 
 
 def bad_team(said: Said) -> Recorder:

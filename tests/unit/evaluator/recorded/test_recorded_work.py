@@ -142,6 +142,20 @@ class TestAFailure:
         assert work_of(team.row()).failures == []
 
 
+class TestLogs:
+    def test_tell_what_was_said_wherever_they_stand_in_the_file(self) -> None:
+        team = Recorder(gen_ai)
+        lead = team.span("agent", "lead")
+        model = team.span("model", "gpt", parent=lead)
+        team.log(model, "gen_ai.user.message", {"content": "Where to?"})
+        team.log(model, "gen_ai.choice", {"index": 0, "message": {"role": "assistant", "content": "To Bergen."}})
+        team.log("f" * 16, "gen_ai.user.message", {"content": "of a span that is not there"})
+        [trial] = team.row().detail.trials
+        assert (work_of(team.row()).task, trial.answer) == ("Where to?", "To Bergen.")
+        [said] = work_of(team.row()).said
+        assert (said.name, said.input, said.output) == ("gpt", "Where to?", "To Bergen.")
+
+
 class TestRepetition:
     def test_needs_the_same_arguments_by_the_same_agent(self) -> None:
         team = Recorder(gen_ai)
