@@ -35,7 +35,7 @@ def with_failures(
     noted: dict[str, str] = {}
     if read.failed and span.parent_id not in tree.spans:
         noted[FAILED_OUTSIDE] = "run"
-    elif read.failed and at is not None and at.head.span_id == span.span_id and not at.asked_by:
+    elif read.failed and at is not None and at.head.span_id == span.span_id and not at.causes:
         noted[FAILED_OUTSIDE] = "agent"
     elif not span.failed and not read.failed and span.text(genai.EXCEPTION) and not is_control_flow(span):
         noted[EXCEPTION] = error_of(span)[:MAX_VALUE_LENGTH]
