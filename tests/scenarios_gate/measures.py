@@ -161,6 +161,13 @@ async def _measure(runs: _Runs, found: Measured, killers: dict[str, None]) -> No
     again, _ = await runs.run_oracle(runs.oracle)
     found.shares.setdefault(ORACLE, []).append(_share(results))
     found.turns = max(found.turns, results.turns_taken)
+    if _share(results) < LEAST_ORACLE:
+        found.faults += [
+            f"seed {runs.seed}: the oracle loses {each.lost:g} of {each.max_score} points of {each.criterion_id}: "
+            f"{each.explanation}"
+            for each in results.criteria_results
+            if each.score is None or each.score < each.max_score
+        ]
     found.faults += [f"seed {runs.seed}: the oracle: {error}" for error in errors]
     if results.passed is not True:
         verdicts = [each.evidence for each in (results.utility, results.safety) if each is not None and not each.passed]

@@ -1,5 +1,6 @@
 """Calls of an environment with the admin key: load a scenario, create the assistant's key, move time, read states."""
 
+import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -39,7 +40,11 @@ class RefusedCall(BaseModel):
 
 
 class ScenarioRefusedError(Exception):
-    """The environment does not accept the scenario's initial state."""
+    """The environment does not accept the scenario's initial state. `field`: the part that it does not accept."""
+
+    def __init__(self, message: str, field: str = "initial_state") -> None:
+        super().__init__(message)
+        self.field = field
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +66,8 @@ class EnvironmentAdmin:
         try:
             await self.client.scenario.import_full(**scenario.initial_state)
         except APIError as error:
-            raise ScenarioRefusedError(f"the environment refuses the initial state: {error}") from error
+            field, why = _refused(error)
+            raise ScenarioRefusedError(f"the environment refuses the initial state: {why}", field) from error
         await self.client.simulation.start(auto_advance=False)
         now = (await self.client.time.get_state()).current_time
         if now > scenario.start_time:
@@ -169,3 +175,19 @@ class EnvironmentAdmin:
 
 def _plain(state: Any) -> Any:  # noqa: ANN401 - JSON, or a model of it
     return state if isinstance(state, dict) else state.model_dump(mode="json")
+
+
+def _refused(error: APIError) -> tuple[str, str]:
+    """The field of a scenario that the environment does not accept, as far as it says so, and why."""
+    first = error.detail[0] if isinstance(error.detail, list) and error.detail else None
+    if not isinstance(first, Mapping):
+        return "initial_state", str(error)
+    steps, message = list(first.get("loc") or ())[1:], str(first.get("msg"))
+    if not steps:
+        named, _, rest = message.partition(": ")
+        if re.fullmatch(r"[\w.]+", named):
+            steps = ["scenario", *(["environment"] if named.startswith("modality_states") else []), *named.split(".")]
+            inner, _, _ = rest.partition(": ")
+            steps += [inner] if re.fullmatch(r"\w+", inner) else []
+    parts = [f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps]
+    return "initial_state" + "".join(parts), message

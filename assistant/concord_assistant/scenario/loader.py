@@ -12,11 +12,10 @@ from concord.files import read_bounded
 from concord_assistant.evaluation.built_in import check_params, is_built_in
 from concord_assistant.scenario.evaluators import EvaluatorRegistry
 from concord_assistant.scenario.oracle_items import oracle_items
+from concord_assistant.scenario.places import INITIAL_STATE_FILE, SCENARIO_FILE, place_of
 from concord_assistant.scenario.safety import ItemSelector
 from concord_assistant.scenario.schema import ScenarioConfig
 
-SCENARIO_FILE: Final = "scenario.json"
-INITIAL_STATE_FILE: Final = "initial_state.json"
 EVALUATORS_FILE: Final = "evaluators.py"
 ORACLE_FILE: Final = "oracle.json"
 
@@ -55,24 +54,27 @@ def load_scenario(folder: Path) -> Scenario:
     """
     document = _json(folder / SCENARIO_FILE, MAX_BYTES[SCENARIO_FILE])
     state_file, state = _initial_state(folder, document)
-    document |= {"initial_state": _import_body(state_file, state), "oracle_items": _oracle_items(folder / ORACLE_FILE)}
+    document |= {
+        "initial_state": _import_body(folder, state_file, state),
+        "oracle_items": _oracle_items(folder / ORACLE_FILE),
+    }
     try:
         config = ScenarioConfig.model_validate(document)
     except ValidationError as error:
-        raise ScenarioError(f"{folder / SCENARIO_FILE}: {_reasons(error)}") from error
+        raise ScenarioError(_reasons(folder, error)) from error
     registry = _evaluators(folder / EVALUATORS_FILE)
     for number, criterion in enumerate(config.criteria):
         name = criterion.evaluator_id
         if name is not None and name not in registry.ids and not is_built_in(name):
-            raise ScenarioError(
-                f"{folder / SCENARIO_FILE}: criteria[{number}].evaluator_id: {name!r} is neither built in nor a "
-                f"coroutine function of {EVALUATORS_FILE}"
-            )
+            field = f"criteria[{number}].evaluator_id"
+            why = f"{name!r} is neither built in nor a coroutine function of {EVALUATORS_FILE}"
+            raise ScenarioError(f"{place_of(folder, field)}: {field}: {why}")
         if name not in registry.ids:
             try:
                 check_params(criterion)
             except ValueError as error:
-                raise ScenarioError(f"{folder / SCENARIO_FILE}: criteria[{number}].params: {error}") from error
+                field = f"criteria[{number}].params"
+                raise ScenarioError(f"{place_of(folder, field)}: {field}: {error}") from error
     return Scenario(config, registry)
 
 
@@ -93,7 +95,7 @@ def _initial_state(folder: Path, document: dict[str, Any]) -> tuple[Path, dict[s
     return folder / given, _json(folder / given, MAX_BYTES[INITIAL_STATE_FILE])
 
 
-def _import_body(file: Path, state: dict[str, Any]) -> dict[str, Any]:
+def _import_body(folder: Path, file: Path, state: dict[str, Any]) -> dict[str, Any]:
     """The state as the body of an import. A modality that it lacks is empty in the environment, as in UES."""
     body = state if "scenario" in state else {"scenario": state}
     try:
@@ -102,6 +104,7 @@ def _import_body(file: Path, state: dict[str, Any]) -> dict[str, Any]:
         raise ScenarioError(f"{file}: has no scenario.environment.modality_states") from error
     if not isinstance(states, dict):
         raise ScenarioError(f"{file}: scenario.environment.modality_states: is not a JSON object")
+    _check_events(folder, body["scenario"].get("events"))
     return body
 
 
@@ -113,6 +116,21 @@ def _oracle_items(file: Path) -> list[ItemSelector] | None:
         return oracle_items(_json(file, MAX_BYTES[ORACLE_FILE]))
     except (ValueError, KeyError, TypeError) as error:
         raise ScenarioError(f"{file}: is not an oracle: {error}") from error
+
+
+def _check_events(folder: Path, events: object) -> None:
+    """Raises ScenarioError if the events of the day have another form than the environment's."""
+    field = "initial_state.events"
+    if events is None:
+        return
+    listed = events.get("events") if isinstance(events, dict) else None
+    if not isinstance(listed, list):
+        why = 'is not an object with a list: {"events": […]}'
+        raise ScenarioError(f"{place_of(folder, field)}: {field}: {why}")
+    for number, event in enumerate(listed):
+        if not isinstance(event, dict):
+            field = f"initial_state.events[{number}]"
+            raise ScenarioError(f"{place_of(folder, field)}: {field}: is not a JSON object")
 
 
 def _evaluators(file: Path) -> EvaluatorRegistry:
@@ -164,11 +182,11 @@ def _text(file: Path, max_bytes: int) -> str:
         raise ScenarioError(f"{file}: is not UTF-8: {error}") from error
 
 
-def _reasons(error: ValidationError) -> str:
-    faults = [
-        f"{_field(fault['loc'])}: {fault['msg'].removeprefix('Value error, ')}"
-        for fault in error.errors(include_url=False, include_input=False, include_context=False)
-    ]
+def _reasons(folder: Path, error: ValidationError) -> str:
+    faults = []
+    for fault in error.errors(include_url=False, include_input=False, include_context=False):
+        field = _field(fault["loc"])
+        faults.append(f"{place_of(folder, field)}: {field}: {fault['msg'].removeprefix('Value error, ')}")
     more = f" (and {len(faults) - SHOWN_ERRORS} more)" if len(faults) > SHOWN_ERRORS else ""
     return "; ".join(faults[:SHOWN_ERRORS]) + more
 

@@ -55,3 +55,16 @@ def texts(
         from concord_cli.scenario.texts import print_verdicts
 
         print_verdicts(file, folder)
+
+
+@app.command()
+def new(
+    folder: Annotated[
+        Path, typer.Argument(metavar="NAME", help="The folder to write; its last part is the scenario's name.")
+    ],
+) -> None:
+    """Write the skeleton of a scenario, which lints and plays, into a new folder."""
+    with exit_codes():
+        from concord_cli.scenario.assistant import new_folder
+
+        new_folder(folder)

@@ -1,5 +1,6 @@
 """Scenarios of assistants, as folders: to run one, and to check them."""
 
+import re
 import shlex
 from collections.abc import Sequence
 from contextlib import AsyncExitStack
@@ -101,6 +102,7 @@ async def _faults(folder: Path, agent: "GreenAgent | None") -> tuple[list[str], 
     """The faults of a scenario, and what could not be checked, as lines. With `agent`, the scenario is played, too."""
     from concord_assistant.scenario.lint import lint
     from concord_assistant.scenario.loader import ScenarioError, load_scenario
+    from concord_assistant.scenario.places import place_of
 
     try:
         scenario = load_scenario(folder)
@@ -112,4 +114,22 @@ async def _faults(folder: Path, agent: "GreenAgent | None") -> tuple[list[str], 
 
         play = await played(agent, scenario)
         findings, unchecked = findings + play.faults, play.unchecked
-    return [f"{folder}: {each.field}: {each.message} ({each.rule})" for each in findings], unchecked
+    lines = [f"{place_of(folder, each.field)}: {each.field}: {each.message} ({each.rule})" for each in findings]
+    return lines, unchecked
+
+
+def new_folder(folder: Path) -> None:
+    """Writes a skeleton, and prints its files. Raises UsageError."""
+    from concord_assistant.scenario.skeleton import write_skeleton
+
+    if re.fullmatch(r"[a-z][a-z0-9_]{0,99}", folder.name) is None:
+        raise UsageError(f"{folder.name}: a scenario's name has small letters, digits and underscores")
+    try:
+        files = write_skeleton(folder)
+    except FileExistsError as error:
+        raise UsageError(f"{folder}: is there already") from error
+    except OSError as error:
+        raise UsageError(f"{folder}: cannot be written: {error.strerror}") from error
+    for file in files:
+        typer.echo(printable(str(file)))
+    typer.echo(printable(f"Check it with: concord scenario lint --play {shlex.quote(str(folder))}"))

@@ -110,7 +110,7 @@ async def played(agent: GreenAgent, scenario: Scenario) -> Played:
         try:
             results, errors = await assessed(agent, scenario, UNFIT[name])
         except ScenarioRefusedError as error:
-            return Played([LintFinding("refused", "initial_state", str(error))], [])
+            return Played([LintFinding("refused", error.field, str(error))], [])
         if results.status == "failed" and not results.criteria_results:
             raise AssessmentError(f"the environment: {results.error}")
         for criterion in passed(results):

@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from concord_assistant.green_agent import GreenAgent
 from concord_assistant.scenario.loader import load_scenario
+from concord_assistant.scenario.skeleton import write_skeleton
 from concord_cli.main import app
 from concord_cli.scenario.play import Played, played
 from tests.unit.assistant.scenario.folders import STATE, criterion, write
@@ -54,6 +55,19 @@ async def test_a_criterion_that_nobody_checked_is_told_from_one_that_nobody_pass
     found = await _played(green_agent, tmp_path, criterion(criterion_id="kind", evaluator_id="asks_a_model"))
     assert found.faults == []
     assert [each.partition(":")[0] for each in found.unchecked] == ["criterion kind"]
+
+
+async def test_the_skeleton_plays_without_faults(green_agent: GreenAgent, tmp_path: Path) -> None:
+    write_skeleton(tmp_path / "late_train")
+    assert await played(green_agent, load_scenario(tmp_path / "late_train")) == Played([], [])
+
+
+async def test_a_state_that_the_environment_refuses_names_the_field(green_agent: GreenAgent, tmp_path: Path) -> None:
+    write_skeleton(tmp_path / "late_train")
+    scenario = load_scenario(tmp_path / "late_train")
+    del scenario.config.initial_state["scenario"]["events"]["events"][0]["scheduled_time"]
+    [fault] = (await played(green_agent, scenario)).faults
+    assert (fault.rule, fault.field) == ("refused", "initial_state.scenario.events.events[0].scheduled_time")
 
 
 async def test_a_state_with_some_of_the_modalities_is_played(green_agent: GreenAgent, tmp_path: Path) -> None:

@@ -20,9 +20,9 @@ def test_lint_names_each_fault_and_fails(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["scenario", "lint", str(FIRST_DAY), str(late), str(broken)])
     assert result.exit_code == 1
     assert f"{FIRST_DAY}: no faults" in result.output
-    assert f"{late}: initial_state.events[0]: is due at 2027-01-01T00:00:00+00:00" in result.output
+    assert f"{late}/initial_state.json:1: initial_state.events[0]: is due at 2027-01-01T00:00:00+00:00" in result.output
     assert "(unreachable-event)" in result.output
-    assert f"{broken}/scenario.json: name:" in result.output
+    assert f"{broken}/scenario.json:1: name:" in result.output
     assert "2 faults in 3 scenarios" in result.output
 
 
@@ -82,6 +82,6 @@ def test_an_endpoint_that_is_not_a_url_is_refused() -> None:
 def test_run_refuses_a_broken_folder_and_an_endpoint_beside_a_toml_file(tmp_path: Path) -> None:
     broken = write(tmp_path / "broken", name="")
     refused = CliRunner().invoke(app, ["run", str(broken), "--endpoint", "http://127.0.0.1:1/"])
-    assert (refused.exit_code, "scenario.json: name" in refused.output) == (2, True)
+    assert (refused.exit_code, "scenario.json:1: name" in refused.output) == (2, True)
     refused = CliRunner().invoke(app, ["run", "scenarios/mesh.toml", "--endpoint", "http://127.0.0.1:1/"])
     assert (refused.exit_code, "--endpoint is for the folder" in refused.output) == (2, True)

@@ -43,7 +43,7 @@ def test_evaluators_are_not_executed_when_they_are_loaded(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"end_time": "2026-05-04T07:00:00Z"}, "scenario.json: scenario: `start_time` must be before `end_time`"),
+        ({"end_time": "2026-05-04T07:00:00Z"}, "scenario.json:1: scenario: `start_time` must be before `end_time`"),
         ({"criteria": [criterion(evaluator_id="nowhere")]}, "criteria[0].evaluator_id: 'nowhere' is neither built in"),
         ({"initial_state": "../state.json"}, "initial_state: is neither an object nor the name of a file"),
         ({"initial_state": "missing.json"}, "missing.json: No such file"),
