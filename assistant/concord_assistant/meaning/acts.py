@@ -75,12 +75,12 @@ _WORDS: Final = _compiled(
         reserv(?:e|ing|ation)|send|ship|deliver|supply|prepare|put\s+(?:us|me)\s+down|sent\s+(?:us|me)|go(?:ing)?\s+(?:ahead|for|with)|
         accept(?:ing)?\s+your|commission\w*|chose(?:n)?|choosing|choose|decided\s+(?:on|for)|opted|settled\s+on|pick(?:ed)?|
         (?:have|get|make)\s+(?:us|me|it|that|\d+)|count\s+(?:on|us)|table\s+for|quantity|amount|confirm(?:ing|ed)?|please|
-        (?:will|'ll)\s+have|hold|arrange|provide|cater(?:ed)?|secure|let's\s+(?:do|have|go|book|take)|accept)\b|\bit(?:\s+is|'s)\b""",
+        (?:will|'ll)\s+have|hold(?=\s+(?:us\s+)?(?:a|the|our)\s+table)|arrange|provide|cater(?:ed)?|secure|got\s+the\s+job|let's\s+(?:do|have|go|book|take)|accept)\b|\bit(?:\s+is|'s)\b""",
     accept=r"""\b(?:suit(?:s|ed)?|works?|fits?|(?:is|are|be|sounds?|looks?|all)\s+(?:\w+ly\s+)?(?:fine|good|ok|okay|perfect|great|
         confirmed|agreed|accept(?:able|ed)|convenient|alright|all\s+right|ideal|excellent|lovely|set|settled|wonderful|possible|approved)|
         (?:that|it)'s\s+(?:\w+ly\s+)?(?:fine|good|ok|okay|perfect|great|agreed|alright|ideal)|
         confirm\w*|agree(?:d|s)?|accept(?:ed|ing|s)?|yes|go\s+ahead|happy|pleased|glad|approv\w+|expect(?:ing)?|see\s+you|deal|can\s+make|
-        look(?:ing)?\s+forward|deliver\s+(?:it\s+|them\s+)?(?:on|then)|proceed|okay|perfect|great|fine|ideal|will\s+be\s+there|
+        look(?:ing)?\s+forward|ok\s+(?:for|with)|deliver\s+(?:it\s+|them\s+)?(?:on|then)|proceed|okay|perfect|great|fine|ideal|will\s+be\s+there|
         (?:can|will)\s+(?:do|meet|take|receive)|am\s+(?:free|available)|i'm\s+(?:free|available)|no\s+objections?|by\s+all\s+means)\b""",
     refuse=rf"""\b(?:declin\w*|turn(?:ed|ing)?\s+(?:\w+\s+){{0,3}}down|reject\w*|refus\w*|{_OTHERS}|
         decided\s+against|
@@ -94,7 +94,7 @@ _WORDS: Final = _compiled(
         interested|looking\s+for|request(?:ing)?|whether|any\s+(?:idea|news|word|update)|(?:please|kindly)\s+(?:\w+\s+)?
         (?:confirm|advise|reply|answer|state|specify|indicate|say|quote|check|write|provide|include)|need(?:s)?\s+(?:\w+\s+){0,2}(?:quote|price|date|answer)|
         (?:how\s+much|what|when|which)\b)""",
-    keep=r"""\b(?:keep(?:ing|s)?(?!\s+(?:me|us|in\s+mind))|retain\w*|maintain\w*|leave(?!\s+on)|leaving|stay(?:s)?(?=\s+(?:as|in|un|valid|booked|put))|stands?|hold(?:ing)?|uphold|
+    keep=r"""\b(?:keep(?:ing|s)?(?!\s+(?:me|us|in\s+mind))|retain\w*|maintain\w*|leave(?!\s+on)|leaving|stays?(?=\s+(?:as|in|unchanged|untouched|valid|booked|put))|stands?|hold(?:ing)?|uphold|
         remain\w*|unchanged|untouched|extend\w*|confirm(?:ing)?\s+(?:my|our|the)\s+(?:booking|reservation|room|stay))\b""",
 )
 """Words that perform an act, unless something denies them."""
@@ -107,15 +107,15 @@ _PAPER: Final = re.compile(
 """What one is sent that is no order."""
 _STRONG: Final = _compiled(
     order=r"""\b(?:(?:will|'ll|to|we|i|hereby|please|now)\s+(?:order|book|reserve|buy)|go(?:ing)?\s+(?:ahead|with\s+you(?:rs|r)?)|accept(?:ing)?\s+your|
-        (?:choose|chose|chosen|picked)\s+you)\b""",
-    accept=r"""\b(?:suits?|works\s+for|confirm\w*|agree(?:d)?|accept(?:ed|ing|s)?|go\s+ahead|be\s+there|see\s+you\s+(?:on|for|there|then)|can\s+(?:come|make\s+it)|will\s+come|looking\s+forward|yes)\b""",
+        (?:choose|chose|chosen|picked)\s+you|get\s+the\s+order|got\s+the\s+job)\b""",
+    accept=r"""\b(?:suits?|works\s+for|confirm\w*|agree(?:d)?|accept(?:ed|ing|s)?|go\s+ahead|be\s+there|see\s+you\s+(?:on|for|there|then)|can\s+(?:come|make\s+it)|will\s+come|i'm\s+coming|am\s+coming|looking\s+forward|yes)\b""",
 )
 """The words of an act that leave no doubt."""
 
 _NOT: Final = r"(?:\b(?:not|never|no\s+longer|unable\s+to|cannot|neither)|n't)\s+(?:\w+\s+){0,3}?"
 _IDIOMS: Final = _compiled(
     refuse=rf"""{_NOT}(?:order\w*|plac\w+|book\w*|com(?:e|ing)|make|making|attend\w*|join\w*|be\s+there|accept\w*|tak(?:e|ing)|need\w*|requir\w*|
-        us(?:e|ing)|go(?:ing)?\s+(?:ahead|with|for)|be\s+(?:in\s+town|around|here)|proceed\w*|hir(?:e|ing)|buy\w*|choos\w*|chosen|pick\w*|select\w*|mov(?:e|ing)\s+forward|see\s+you|meet\w*|want\w*|have\s+dinner|
+        us(?:e|ing)|go(?:ing)?\s+(?:ahead|with|for|to\s+work)|work|be\s+(?:in\s+town|around|here)|proceed\w*|hir(?:e|ing)|buy\w*|choos\w*|chosen|pick\w*|select\w*|mov(?:e|ing)\s+forward|see\s+you|meet\w*|want\w*|have\s+dinner|
         do\s+dinner|with\s+you|avail\w*|be\s+able|from\s+you|eat|dine)\b|\bno\s+longer\s+(?:able|possible)\b|\b(?:we|i)\s+went\s+with\b(?!\s+you)|\bno\s+thank(?:s|\s+you)\b|\bno\s+order\b|
         \bnot\s+this\s+time\b|(?<!n't\s)(?<!not\s)(?<!never\s)\bsa(?:y|id|ying)\s+no\s+to\b""",
     cancel=rf"""{_NOT}(?:need\w*|requir\w*|want\w*|us(?:e|ing)|tak(?:e|ing)\s+up|stay\w*|com(?:e|ing)|arriv\w*|travel\w*|mak(?:e|ing)\s+use)(?!\s+(?:to|you\s+to)\s+cancel)\b""",

@@ -22,12 +22,14 @@ _LETTER: Final = re.compile(r"\w")
 _VERB_START: Final = (
     r"please|kindly|we|i|i'm|i'll|we'll|it|it's|he|she|they|you|there|just|only|so|then|that|this|instead|cancel|order|"
     r"take|send|deliver|keep|leave|book|reserve|make|tell|let|ship|confirm|use|on|at|to|in|from|our|my|the|could|can|"
-    r"would|what|when|which|how|do|need|have\s+to|must"
+    r"would|what|when|which|how|do|need|have\s+to|must|declined|accepted|refused|rejected"
 )
 _BOUNDARY: Final = re.compile(
-    rf"\s-\s|:\s|\(|\)|(?<!\banything)(?<!\banywhere)(?<!\banyone)(?<!\bany time),?\s+\b(?:but|however|yet|whereas|"
-    rf"while|although|though|because|since|and\s+(?:{_VERB_START}|not)|so|therefore|hence)\b|,\s+(?:and\s+)?(?=(?:{_VERB_START})\b)|,?\s+(?=please\b)|,\s+(?=not\b)|,\s+as\s+",
-    re.I,
+    rf"""\s-\s|(?<!\bold)(?<!\bformer)(?<!\bprevious):\s|\(|\)
+    |(?<!\banything)(?<!\banywhere)(?<!\banyone)(?<!\bany\ time),?\s+\b(?:but|however|yet|whereas|while|although
+      |though|because|since|and(?=\s+(?:{_VERB_START}|not)\b)|so|therefore|hence)\b
+    |,\s+(?:and\s+)?(?=(?:{_VERB_START})\b)|,?\s+(?=please\b)|,\s+(?=not\b)|,\s+as\s+""",
+    re.I | re.X,
 )
 """Where a clause ends, and with it what a negation denies."""
 
@@ -58,7 +60,8 @@ _AUXILIARY: Final = (
 _VERB_DENIED: Final = re.compile(
     rf"\b(?:{_AUXILIARY}\s+(?:\w+ly\s+|really\s+)?not|cannot|never|no\s+longer|nobody|no\s+one|nothing|none|hardly|by\s+no\s+means"
     rf"|under\s+no\s+circumstances?|in\s+no\s+way|unlikely|impossible|ruled\s+out|out\s+of\s+the\s+question"
-    rf"|unable|(?:is|are|it's|that's)\s+(?:wrong|false|untrue|incorrect|out|off\s+the\s+table|a\s+lie))\b|\w+n't\b",
+    r"|unable|(?:is|are|it's|that's)\s+(?:wrong|false|untrue|incorrect|out|off\s+the\s+table|a\s+lie)"
+    r"|(?:old|former|previous)\s*:|which\s+(?:\w+\s+){1,3}(?:declined|refused|rejected|turned\s+down))\b|\w+n't\b",
     re.I,
 )
 """Denies the whole clause, with its subject."""
@@ -91,7 +94,7 @@ _SUPPOSED: Final = re.compile(
     r"think\w*\s+(?:about|of)|thinking|not\s+(?:yet\s+)?sure|unsure|undecided|uncertain|would\s+have|could\s+have|should\s+have|"
     r"(?:was|were|am|are)\s+going\s+to\s+(?!be\b)\w+\s+but|had\s+planned|had\s+wanted|wish|hop(?:e|ing)\s+to\s+(?!hear|see|get)|"
     r"another\s+time|next\s+time|some\s+other\s+time|in\s+(?:the\s+)?future|some\s?day|either|roughly|approximately|approx|"
-    r"subject\s+to|pending|as\s+if|pretend\w*|depending|or\s+so|give\s+or\s+take|tentative\w*)\b",
+    r"subject\s+to|pending|as\s+if|pretend\w*|depending|or\s+so|give\s+or\s+take|tentative\w*|without\s+obligation|non-?binding|provisional\w*)\b",
     re.I,
 )
 _REQUEST: Final = re.compile(
@@ -99,6 +102,8 @@ _REQUEST: Final = re.compile(
     r"\bis\s+it\s+possible\b|\bdo\s+you\s+mind\b|\bplease\b|\bwould\s+you\s+mind\b|\bany\s+chance\b|\bwhy\s+(?:don't|not)\b",
     re.I,
 )
+_HOW: Final = re.compile(r"\W*(?:how|when|where|what|which|why|who)\b(?!\s+(?:about|don't))", re.I)
+"""A question that begins so asks for something and requests nothing else."""
 _SUGGESTED: Final = re.compile(
     r"\b(?:shall\s+we|should\s+we|(?:does|would|will|could|can|is|how\s+about|what\s+about)\b.*\b(?:suit|work|fit|possible|ok|okay|"
     r"fine|convenient|good|do|meet|make\s+it)|how\s+about|what\s+about)\b",
@@ -251,7 +256,7 @@ def _clauses(text: str, marked: str, number: int, span: tuple[int, int]) -> Iter
     at, end = span
     whole = marked[at:end]
     question = text[at:end].rstrip().endswith("?")
-    requested = question and _REQUEST.search(whole) is not None
+    requested = question and _REQUEST.search(whole) is not None and _HOW.match(whole) is None
     proposed = question and _SUGGESTED.search(whole) is not None
     supposed = re.search(r"\b(?:if|unless|in case|suppos\w+|assum\w+)\b", whole, re.I) is not None
     cuts = [match.end() for match in _BOUNDARY.finditer(text, at, end)]

@@ -231,11 +231,13 @@ class _Case:
 
     def _asks(self, clause: Clause) -> bool:
         """Whether a clause asks for what it should say."""
-        answered = self.saying.act == "accept" and any(
-            each.act == "accept" and not (each.denied or each.open) and each.clause.sentence == clause.sentence + 1
-            for each in self.acts
+        answered = any(
+            each.act == self.saying.act and each.strong and not (each.denied or each.open)
+            for each in self.relevant
+            if each.clause.sentence == clause.sentence + 1
         )
-        told = clause.requested or answered or (clause.proposed and self.saying.or_proposes)
+        proposed = self.saying.or_proposes and (clause.proposed or _FINITE.search(clause.text) is None)
+        told = clause.requested or answered or proposed
         return clause.question and not told
 
     def near(self, at: int) -> list[Performed]:
@@ -247,6 +249,8 @@ class _Case:
         if own:
             return own
         before = [each for each in about if each.clause.at < clause.at]
+        if _FINITE.search(clause.text):
+            before = [each for each in before if each.clause.sentence == clause.sentence]
         after = [each for each in about if each.clause.at > clause.at and each.clause.sentence == clause.sentence]
         if before and (before[-1].clause.sentence == clause.sentence or not after):
             return [each for each in before if each.clause == before[-1].clause]
@@ -455,6 +459,8 @@ def _matter_of(value: int, anchors: Sequence[tuple[int, int]], values: Sequence[
 
 _HOLDS: Final = frozenset({"inform", "accept", "order"})
 """Acts by which something takes place."""
+_FINITE: Final = re.compile(r"\b(?:is|are|was|were|has|have|had|will|remains?|stays?)\b", re.I)
+"""A verb by which a sentence is none of a list's items."""
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}.*)?")
 _RATE: Final = frozenset({"per", "each", "a", "apiece", "pp"})

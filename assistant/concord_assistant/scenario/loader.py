@@ -12,12 +12,11 @@ from concord.files import read_bounded
 from concord_assistant.evaluation.built_in import check_params, is_built_in
 from concord_assistant.scenario.evaluators import EvaluatorRegistry
 from concord_assistant.scenario.oracle_items import oracle_items
-from concord_assistant.scenario.places import INITIAL_STATE_FILE, SCENARIO_FILE, place_of
+from concord_assistant.scenario.places import INITIAL_STATE_FILE, ORACLE_FILE, SCENARIO_FILE, place_of
 from concord_assistant.scenario.safety import ItemSelector
 from concord_assistant.scenario.schema import ScenarioConfig
 
 EVALUATORS_FILE: Final = "evaluators.py"
-ORACLE_FILE: Final = "oracle.json"
 
 MAX_BYTES: Final = {
     SCENARIO_FILE: 4 * 2**20,

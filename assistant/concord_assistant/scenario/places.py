@@ -9,6 +9,7 @@ from typing import Final
 
 SCENARIO_FILE: Final = "scenario.json"
 INITIAL_STATE_FILE: Final = "initial_state.json"
+ORACLE_FILE: Final = "oracle.json"
 
 Location = Sequence[int | str]
 """The keys and positions that lead to a value of a JSON document."""

@@ -5,9 +5,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from concord_assistant.scenario.places import INITIAL_STATE_FILE, SCENARIO_FILE
-
-ORACLE_FILE: Final = "oracle.json"
+from concord_assistant.scenario.places import INITIAL_STATE_FILE, ORACLE_FILE, SCENARIO_FILE
 
 _ANN: Final = "ann.bell@example.com"
 _BOB: Final = "bob.hale@example.com"
@@ -104,7 +102,7 @@ def _state() -> dict[str, Any]:
         "sent_at": "2026-03-16T06:00:00Z",
         "received_at": "2026-03-16T06:00:00Z",
     }
-    states = {
+    states: dict[str, dict[str, Any]] = {
         "email": {"user_email_address": _ANN, "emails": {news["message_id"]: news}},
         "sms": {"messages": {}, "conversations": {}},
         "calendar": {"events": {}},

@@ -85,7 +85,7 @@ async def test_a_state_that_the_environment_refuses_is_a_fault(green_agent: Gree
     environment = STATE["environment"] | {"modality_states": {"email": {"emails": 3}}}
     folder = write(tmp_path / "s", state=STATE | {"environment": environment}, criteria=[TOLD])
     [fault] = (await played(green_agent, load_scenario(folder))).faults
-    assert (fault.rule, fault.field) == ("refused", "initial_state")
+    assert (fault.rule, fault.field) == ("refused", "initial_state.scenario.environment.modality_states.email.emails")
     assert "modality_states.email" in fault.message
 
 
@@ -96,7 +96,7 @@ def test_the_command_plays_each_scenario_and_fails_if_one_gives_points_for_nothi
     assert result.exit_code == 1
     assert f"2 of 2: playing {free}" in result.stderr
     assert f"{sound}: no faults" in result.stdout
-    assert f"{free}: criteria[0]: nothing_sent gives all its points to null and dump" in result.stdout
+    assert f"{free}/scenario.json:1: criteria[0]: nothing_sent gives all its points to null and dump" in result.stdout
 
 
 async def _played(agent: GreenAgent, folder: Path, *criteria: dict[str, Any]) -> Played:

@@ -3,11 +3,11 @@
 from datetime import UTC, datetime
 from typing import Any
 
+from concord_assistant.evaluation.scores import aggregate_scores, unjudged
 from concord_assistant.results import (
     ActionLogEntry,
     AssessmentResults,
     CriterionResult,
-    Score,
     Scores,
     TurnResult,
 )
@@ -31,8 +31,7 @@ def criterion(name: str, score: float | None, max_score: int = 10, **fields: Any
 
 def results(*criteria: CriterionResult, actions: int = 0, text: str = "", **fields: Any) -> AssessmentResults:  # noqa: ANN401
     """The results with these criteria, and that many actions with a text."""
-    judged = [each for each in criteria if each.score is not None]
-    overall = Score(score=sum(each.score or 0 for each in judged), max_score=sum(each.max_score for each in judged))
+    overall = aggregate_scores(criteria).overall
     entry = ActionLogEntry(turn=1, timestamp=NOON, action="email.send", parameters={"body_text": text}, success=True)
     known: dict[str, Any] = {
         "assessment_id": "a/trial-1",
@@ -40,6 +39,7 @@ def results(*criteria: CriterionResult, actions: int = 0, text: str = "", **fiel
         "participant": "http://assistant/",
         "status": "completed",
         "reason": "scenario_complete",
+        "unjudged": unjudged(criteria),
         "duration_seconds": 1,
         "turns_taken": 1,
         "actions_taken": actions,

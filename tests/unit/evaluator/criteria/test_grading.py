@@ -22,10 +22,18 @@ def test_one_criterion_of_a_model_makes_it_the_models_grading() -> None:
     assert grading.source == "model"
 
 
-def test_a_criterion_whose_check_failed_is_named() -> None:
+def test_a_criterion_whose_check_failed_is_open_and_named() -> None:
     grading = grading_of(results(criterion("a", 10, 100), criterion("b", None, 10, error="no model")), "helper")
-    assert grading.value == 0.1
+    assert grading.value == pytest.approx(10 / 110)
+    assert grading.high == pytest.approx(20 / 110)
     assert grading.reason == "open: b, which could not be evaluated"
+
+
+def test_points_for_a_text_that_was_not_understood_are_open() -> None:
+    unclear = criterion("b", 0, 10).model_copy(update={"open": 10.0})
+    grading = grading_of(results(criterion("a", 10, 10), unclear), "helper")
+    assert (grading.value, grading.high) == (0.5, 1.0)
+    assert grading.reason == "open: b, whose texts were not understood"
 
 
 def test_unjudged_results_have_no_outcome() -> None:
