@@ -58,7 +58,7 @@ def test_without_a_model_that_an_assistant_can_use_the_oracle_plays_under_its_ow
 ) -> None:
     _configure(monkeypatch, **variables)
     folder = write(tmp_path / "a folder")
-    (folder / "oracle.json").touch()
+    (folder / "oracle.json").write_text('{"actions": []}')
     scenario = assistant_scenario(folder, None)
     [oracle] = scenario.local
     assert oracle.role == "oracle"

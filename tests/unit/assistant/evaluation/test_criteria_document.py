@@ -22,7 +22,7 @@ def blocks(language: str) -> list[str]:
 def test_the_examples_are_valid() -> None:
     examples: list[dict[str, Any]] = list(map(json.loads, blocks("json")))
     criteria = [EvaluationCriterion.model_validate(each) for each in examples if "criterion_id" in each]
-    (others,) = [each for each in examples if "criterion_id" not in each]
+    others = {name: value for each in examples if "criterion_id" not in each for name, value in each.items()}
     for criterion in criteria:
         check_params(criterion)
     assert len(scenario(criteria, **others).allowed_changes) == 2
