@@ -17,6 +17,7 @@ SECTIONS = (
     "evaluator",
     "power",
     "proxy",
+    "recorded",
     "rounds",
     "scaling",
     "workers",

@@ -47,3 +47,10 @@ def test_data_that_inflates_beyond_the_limit_is_refused(monkeypatch: pytest.Monk
     monkeypatch.setattr(inflating, "MAX_INFLATED", 1 << 20)
     bomb = gzip.compress(bytes(4 << 20))
     assert "inflates to more than" in refusal(bomb, "otlp", "x.gz")
+
+
+def test_data_that_grows_as_no_trace_does_is_refused_unless_it_is_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    bomb = gzip.compress(bytes(4 << 20))
+    assert len(source(bomb).data()) == 4 << 20
+    monkeypatch.setattr(inflating, "SMALL", 1 << 20)
+    assert "inflates to more than 250 times its size" in refusal(bomb, "otlp", "x.gz")
