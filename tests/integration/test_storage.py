@@ -253,6 +253,27 @@ class TestJobs:
             await wait_until_drained(storage)
         assert log.ran == [{"n": 1}, {"n": 2}]
 
+    async def test_the_jobs_of_one_assessment_leave_a_place_for_those_of_another(
+        self, storage: Storage, redis_url: str
+    ) -> None:
+        log, may_end = JobLog(), asyncio.Event()
+
+        async def work(arguments: Mapping[str, JsonValue]) -> None:
+            await log.run(arguments)
+            if arguments["of"] == "greedy":
+                await may_end.wait()
+
+        for number in range(4):
+            await storage.jobs.enqueue(Job("work", f"work:greedy:{number}", Queue.FAST, {"of": "greedy"}))
+        async with running_worker(redis_url, log, work, WorkerPolicy(timeout_s=3600, poll_s=0.02, max_jobs=3)):
+            await eventually(lambda: len(log.ran) == 2)
+            await storage.jobs.enqueue(Job("work", "work:modest:0", Queue.FAST, {"of": "modest"}))
+            await eventually(lambda: {"of": "modest"} in log.ran)
+            assert log.ran.count({"of": "greedy"}) == 2
+            may_end.set()
+            await wait_until_drained(storage)
+        assert log.ran.count({"of": "greedy"}) == 4
+
     async def test_jobs_are_stored_as_json(self, storage: Storage) -> None:
         await storage.jobs.enqueue(Job("work", "j1", Queue.FAST, {"n": 1}))
         (key,) = await storage.redis.keys("arq:job:*")

@@ -186,6 +186,28 @@ async def test_a_place_given_to_a_visitor_that_is_being_cancelled_goes_to_the_ne
     assert places.waiting == 0
 
 
+async def test_an_owner_with_its_share_waits_while_another_takes_a_place() -> None:
+    places, order = Admission(4, 4, share=0.5), list[str]()
+
+    async def visit(owner: str) -> None:
+        async with places.place(1, _ignore, lambda _: None, owner=owner):
+            order.append(owner)
+            await go.wait()
+
+    go = asyncio.Event()
+    visits = [asyncio.create_task(visit("greedy")) for _ in range(4)]
+    await asyncio.sleep(0)
+    with pytest.raises(FullError, match="2 assessments are running and 2 wait of this API key"):
+        await visit("greedy")
+    visits += [asyncio.create_task(visit("modest")) for _ in range(2)]
+    await asyncio.sleep(0)
+    assert order == ["greedy", "greedy", "modest", "modest"]
+    go.set()
+    await asyncio.gather(*visits)
+    assert order[4:] == ["greedy", "greedy"]
+    assert (places.running, places.waiting) == (0, 0)
+
+
 async def test_the_bytes_of_waiting_requests_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(admission, "MAX_WAITING_BYTES", 10)
     places = Admission(1, 100)

@@ -45,6 +45,9 @@ CHECK_CPU_S: Final = 2.0
 CHECK_S: Final = 60.0
 """How long the check may take in all."""
 
+SHARE_OF_ONE_KEY: Final = 0.5
+"""The part of the running and of the waiting assessments that one of several API keys may have."""
+
 POOL_BYTES: Final = 256 * 1024 * 1024
 """Bytes of data that a process of the gateway's own pool may allocate."""
 
@@ -80,7 +83,8 @@ def create_app(
                 carrier, closed = participants.carrier, participants.closed
                 app.router.routes.extend(proxy_routes(token_keys, storage, upstream, carrier, closed, base))
             checks = checking.calls(cpu_s=CHECK_CPU_S, limit_s=CHECK_S)
-            handler = AssessmentHandler(storage, settings, instruments, participants, contexts, checks)
+            share = SHARE_OF_ONE_KEY if keys.several else 1.0
+            handler = AssessmentHandler(storage, settings, instruments, participants, contexts, checks, share=share)
             records = storage.tasks(lease_s=settings.lease_s, keep_s=settings.keep_s)
             webhooks = Webhooks(storage.webhooks(), peer_urls.pin_webhook)
             agent = mount_agent(app, _profile(card_url), handler, keys=keys, records=records, webhooks=webhooks)

@@ -60,7 +60,10 @@ class AssessmentHandler:
         participants: Participants,
         contexts: AssistantContexts,
         checks: Calls,
+        *,
+        share: float = 1.0,
     ) -> None:
+        """`share`: see `Admission`."""
         self._storage = storage
         self._participants = participants
         self._settings = settings
@@ -68,7 +71,7 @@ class AssessmentHandler:
         self._scenarios = Scenarios(settings.scenario_folders)
         self._contexts = contexts
         self._checks = checks
-        self._admission = Admission(settings.max_assessments, settings.max_waiting)
+        self._admission = Admission(settings.max_assessments, settings.max_waiting, share=share)
         instruments.running.set_function(lambda: self._admission.running)
         instruments.waiting.set_function(lambda: self._admission.waiting)
         self._evaluations = asyncio.Semaphore(settings.max_queued_trials)
@@ -87,7 +90,9 @@ class AssessmentHandler:
                 read = None  # a waiting request is kept unparsed, which takes less memory
                 await progress.wait(position)
 
-            place = self._admission.place(len(message.text), wait, progress.move, accepted=task.resumed)
+            place = self._admission.place(
+                len(message.text), wait, progress.move, owner=task.owner, accepted=task.resumed
+            )
             async with progress.heartbeat(), place:
                 progress.begin()
                 with span("assessment", parent=root()) as traced:

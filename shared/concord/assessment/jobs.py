@@ -116,6 +116,11 @@ class AggregateAssessment(JobRequest):
         return f"aggregate:{self.assessment_id}"
 
 
+def assessment_of(job_id: str) -> str:
+    """The assessment that a job works on, by the job's id."""
+    return job_id.split(":")[1] if ":" in job_id else job_id
+
+
 JOBS: Final[tuple[type[JobRequest], ...]] = (EvaluateTrial, JudgeTrial, AggregateAssessment)
 """All jobs."""
 

@@ -31,6 +31,11 @@ class ApiKeys:
         """Whether callers need a key."""
         return bool(self._owners)
 
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one."""
+        return len(self._owners) > 1
+
     def owner(self, headers: Mapping[str, str]) -> str | None:
         """The digest of the accepted key in a request, or None.
 

@@ -17,7 +17,7 @@ from opentelemetry.trace import SpanKind
 from pydantic import JsonValue
 from redis.exceptions import RedisError
 
-from concord.assessment.jobs import Job, Queue
+from concord.assessment.jobs import Job, Queue, assessment_of
 from concord.errors import StorageUnavailableError
 from concord.storage.job_policy import HEALTHY_S, HEARTBEAT_S, LEASE_S, RECONNECT_S, WorkerPolicy
 from concord.storage.ports import JobFunction, OnDeadLetter, RetryLater
@@ -89,9 +89,18 @@ class _LeasingWorker(Worker):
         return frozenset(job_id for job_id, task in self.tasks.items() if not task.done())
 
     async def start_jobs(self, job_ids: list[bytes]) -> None:
-        """Starts jobs, but none that runs here already: its lease may run out while the event loop is blocked."""
-        running = self.running
-        await super().start_jobs([job_id for job_id in job_ids if job_id.decode() not in running])
+        """Starts jobs, but none that runs here already: its lease may run out while the event loop is blocked.
+
+        The jobs of one assessment leave a place free, for those of others.
+        """
+        of_one = max(1, self.max_jobs - 1)
+        for job_id in job_ids:
+            if self.job_counter >= self.max_jobs:
+                return
+            running, name = self.running, job_id.decode()
+            beside = sum(assessment_of(each) == assessment_of(name) for each in running)
+            if name not in running and beside < of_one:
+                await super().start_jobs([job_id])
 
 
 async def _beat(redis: ArqRedis, queue: Queue, worker: _LeasingWorker, note: str, file: Path | None) -> None:
