@@ -9,6 +9,8 @@ from typer.testing import CliRunner
 from concord_cli.main import app
 
 DEVELOPMENT = Path("tests/texts/development.jsonl")
+TEST = Path("tests/texts/test.jsonl")
+DOCUMENT = Path("docs/criteria.md")
 TYRES = {"scenario": "supplier_mail", "criterion": "tyres_ordered"}
 TEXTS = [
     {**TYRES, "text": "Please send us 40 tyres.", "label": "right"},
@@ -68,3 +70,8 @@ def test_the_rules_read_the_texts_that_they_were_developed_with() -> None:
     credited, refused, unclear = (float(line.split("(")[1].split(" ")[0]) for line in output.splitlines()[-3:])
     assert (credited, refused) <= (0.5, 0.5)
     assert unclear <= 10
+
+
+def test_the_document_has_the_rates_of_texts_that_were_written_after_the_rules() -> None:
+    _, output = _run(str(TEST))
+    assert "\n".join(output.splitlines()[-4:]) in DOCUMENT.read_text(encoding="utf-8")
