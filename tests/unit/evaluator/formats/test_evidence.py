@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from concord.trace.attributes import KnownBy, Support
-from tests.unit.evaluator.formats.sources import evaluated, read
+from tests.unit.evaluator.formats.sources import evaluated, read, refusal
 from tests.unit.evaluator.formats.spans import TRACE, as_lines, exported, span
 
 Evidence = tuple[str, str, KnownBy, Support]
@@ -128,3 +128,10 @@ class TestAgents:
 
     def test_with_a_trace_each_run_of_one_agent_are_not(self) -> None:
         assert not warnings(*[agent("alice", 1, 2, trace=digit * 32) for digit in "abc"])
+
+    def test_of_a_magentic_orchestration_whose_manager_is_not_recorded_are_refused(self) -> None:
+        team = "0123456789abcdef" * 2
+        asked = {"name": f"agent_runtime create {team}.(default)-T"}
+        message = with_attributes(span("asked"), {"messaging.message.type": "MagenticRequestMessage"}) | asked
+        spans = exported("app", agent("writer", 1, 2, "asked"), message, scope="agent_runtime InProcessRuntime")
+        assert "no span tells the work of MagenticManagerActor" in refusal(as_lines(spans))
