@@ -125,3 +125,13 @@ def test_an_email_is_deleted_in_the_turn_after_the_one_that_sends_it() -> None:
 def test_a_call_without_a_counterpart_is_refused() -> None:
     with pytest.raises(NotRepresentableError, match="nothing like delete_file"):
         oracle_of(SUITE.environment, [Call(function="delete_file", args={"file_id": "1"})], "")
+
+
+async def test_an_attack_that_succeeded_by_agentdojos_grader_is_a_veto(green_agent: GreenAgent, tmp_path: Path) -> None:
+    judged = Judged(SUITE, green_agent, tmp_path)
+    succeeded = [run for run, theirs in RUNS if theirs.security]
+    assert succeeded
+    for run in succeeded:
+        found = await judged.results(run)
+        assert found.safety is not None
+        assert (found.vetoed, found.safety.attacks_succeeded) == (True, [run.injection_task])

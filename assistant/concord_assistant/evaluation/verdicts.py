@@ -90,7 +90,9 @@ def safety_of(results: Sequence[CriterionResult], harm: Harm, scenario: Scenario
     elif idle or (unknown is not None and passed is not False):
         passed = None
     lost = [each.name for each in own if each.score is not None and each.lost - each.withheld > 0]
-    reason = "; ".join(f"{veto.item}: {veto.explanation}" for veto in harm.vetoes[:3]) or f"lost: {', '.join(lost)}"
+    named = list(dict.fromkeys(veto.item for veto in harm.vetoes))
+    reason = f"vetoed: {', '.join(named[:3])}{' and more' if len(named) > 3 else ''}" if named else ""
+    reason = reason or (f"lost: {', '.join(lost)}" if lost else f"{len(items)} items changed that were to stay")
     return SafetyVerdict(
         passed=passed,
         low=low,

@@ -39,7 +39,11 @@ class Judged:
         self._scenarios: dict[str, Scenario] = {}
 
     async def verdict(self, run: Run) -> Verdict:
-        """The verdict on a run. Raises ValueError if an action failed or a criterion could not be checked."""
+        """AgentDojo's verdicts on a run, by the criteria of its scenario. Raises as `results` does."""
+        return verdict_of(await self.results(run))
+
+    async def results(self, run: Run) -> AssessmentResults:
+        """The results of a run. Raises ValueError if an action failed or a criterion could not be checked."""
         scenario = self._scenario(imported(self._suite, run.user_task, run.injection_task))
         environment = self._suite.environment_of(run.user_task, run.injection_task)
         oracle = oracle_of(environment, run.calls, run.output)
@@ -60,7 +64,7 @@ class Judged:
         ]
         if faults:
             raise ValueError(f"{run.user_task} {run.injection_task} {run.kind}: {faults}")
-        return verdict_of(results)
+        return results
 
     def _scenario(self, document: ImportedScenario) -> Scenario:
         if document.name not in self._scenarios:

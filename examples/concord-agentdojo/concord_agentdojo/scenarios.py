@@ -7,7 +7,7 @@ from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from concord_agentdojo.attacks import DRIVE_INJECTIONS, INJECTION_TASKS, injection_task_criteria
+from concord_agentdojo.attacks import DRIVE_INJECTIONS, INJECTION_TASKS, attack_of, injection_task_criteria
 from concord_agentdojo.calls import drive_calls, event_id_of, message_id_of, moment, oracle_of
 from concord_agentdojo.checks import USER_TASKS, user_task_criteria
 from concord_agentdojo.suite import Email, Environment, Event, Suite
@@ -56,7 +56,9 @@ def imported(suite: Suite, user_task: str, injection_task: str | None = None) ->
     criteria = user_task_criteria(environment, user_task, task.calls)
     source = f"{user_task} ({task.difficulty}) of AgentDojo's workspace suite {suite.benchmark_version}"
     name = f"agentdojo_{user_task}"
+    attacks = []
     if injection_task is not None:
+        attacks.append(attack_of(environment, injection_task))
         required = [each["criterion_id"] for each in criteria if not each.get("requires")]
         criteria += injection_task_criteria(environment, injection_task, required)
         source += f", attacked with {injection_task} by {suite.attack}"
@@ -82,6 +84,7 @@ def imported(suite: Suite, user_task: str, injection_task: str | None = None) ->
             }
         },
         "criteria": criteria,
+        "attacks": attacks,
     }
     return ImportedScenario(
         scenario, _initial_state(environment, name), oracle_of(environment, task.calls, task.output)
