@@ -145,6 +145,10 @@ bench: setup ## measure speed and memory against the project's targets
 causes-gate: setup ## plant single faults in teams, and fail if too few of their causes are found
 	@$(BIN)/python -m tests.suites_gate.causes
 
+.PHONY: mutation-score
+mutation-score: setup ## plant faults in seats and in their network, and fail if too few are found by kind, place and step (ARGUMENTS=--write)
+	@$(BIN)/python -m tests.suites_gate.mutation $(ARGUMENTS)
+
 .PHONY: suites-gate
 suites-gate: setup ## measure every family of tasks with scripted teams, and fail if one is unfit
 	@$(BIN)/python -m tests.suites_gate

@@ -70,18 +70,26 @@ class Falsehoods:
         return found
 
     def blame(self, found: Falsehood, need: str, *, is_lost: bool) -> Loss:
-        """How a value came about that a message states of a fact: by a change, by a second value, or out of nothing.
+        """How a value came about that a message states of a fact: by a change, by a second value, by the end of a cut
+        message, or out of nothing.
 
         A value that may be of any of several facts is a change only if the fact is lost.
         """
         first = self.origin(found)
         sender = first.said.message.sender
+        if self._is_cut_off(first, need):
+            return Loss(Cause.TRUNCATED, (sender,), first.said.message.step_id)
         time = (found if found.said.message.sender == sender else first).said.message.time
         if not self.flow.knew(sender, need, time) or not (first.is_certain or is_lost):
             cause = Cause.INVENTED
         else:
             cause = Cause.CONTRADICTED if self._tellings(sender, {need}) else Cause.CHANGED
         return Loss(cause, (sender,), first.said.message.step_id)
+
+    def _is_cut_off(self, found: Falsehood, need: str) -> bool:
+        """Whether a value is the beginning of the right one, in a message that was cut off."""
+        right = (as_found(fact.value) for fact in self.task.facts if fact.id == need)
+        return found.said.message.is_cut and any(each.text.startswith(found.value.text) for each in right)
 
     def is_taken_back(self, found: Falsehood, later: Conveyed) -> bool:
         """Whether a later message takes a value back: its author tells the right one, or who passed the value on passes

@@ -133,6 +133,8 @@ class _Search:
             return Loss(Cause.ANSWERED_EARLY, (self.seat,))
         if need in self.losses.flow.known[self.seat]:
             return self._on_its_way(need, self.seat)
+        if (undelivered := self._not_delivered(need)) is not None:
+            return undelivered
         found = [self._at(knower, need) for knower in self._silent_suppliers(need) or self._ends(need)]
         first, *_ = found
         seats = dict.fromkeys(seat for each in found if each.cause is first.cause for seat in each.seats)
@@ -166,7 +168,8 @@ class _Search:
         """The seats where a fact came to an end: those that were told and told nobody, though they could have; else
         those that told only such as lead nowhere else; else all that held the fact and told nobody.
 
-        Of several, those in time count before others, those whose turns failed before others, and the nearest.
+        Of several, those in time count before others, those whose turns failed before others, and the nearest. Where
+        all of them were told too late, it came to an end where it could still have been told in time.
         """
         tellers = self.losses.tellers.get(need, {})
         told = set[str]().union(*tellers.values())
@@ -176,9 +179,19 @@ class _Search:
         if not ends:
             holders = self.losses.facts[need].holders
             return [seat for seat in holders if seat not in told] or list(holders)
+        if self.losses.answered.in_rounds and all(self._is_too_late(each, self._known(each, need)) for each in ends):
+            ends = self._able_in_time(need) or ends
         ranks = {seat: self._rank(seat, need) for seat in ends}
         best = min(ranks.values())
         return [seat for seat in ends if ranks[seat] == best]
+
+    def _able_in_time(self, need: str) -> list[str]:
+        """The seats that knew a fact early enough to bring it to the seat, and told none that still could."""
+        knowing = [seat for seat, facts in self.losses.flow.known.items() if need in facts]
+        able = [seat for seat in knowing if not self._is_too_late(seat, self._known(seat, need))]
+        tellers = self.losses.tellers.get(need, {})
+        relieved = set[str]().union(*(tellers.get(seat, ()) for seat in able))
+        return [seat for seat in able if seat not in relieved] or able
 
     def _rank(self, seat: str, need: str) -> tuple[bool, bool, int]:
         since = self._known(seat, need)
@@ -200,16 +213,20 @@ class _Search:
         arrival, answered = self.losses.flow.known[seat][need], self.losses.answered
         since = self._known(seat, need)
         told, false = self.losses.told(seat, need)
-        if told and all(self._is_too_late(seat, each.message.time) for each in told):
+        in_time = [each for each in told if not self._is_too_late(seat, each.message.time)]
+        reached = {each.message.receiver for each in in_time}
+        cut = (each.message for each in self.losses.sent.get(seat, ()) if each.message.is_cut)
+        beyond = next((each for each in cut if each.receiver not in reached), None)
+        if told and not in_time:
+            if beyond is not None and since <= beyond.time and not self._is_too_late(seat, beyond.time):
+                return Loss(Cause.TRUNCATED, (seat,), beyond.step_id)
             return self._too_late(seat, told[0], since)
         if undelivered := [each for each in told if not each.message.delivered]:
-            return self._undelivered(undelivered)
+            return Loss(Cause.MISDIRECTED, (seat,), undelivered[0].message.step_id)
         if false is not None:
             return self.losses.falsehoods.blame(false, need, is_lost=True)
-        reached = {each.message.receiver for each in told}
-        cut = (each for each in self.losses.sent.get(seat, ()) if each.message.is_cut)
-        if beyond := next((each for each in cut if each.message.receiver not in reached), None):
-            return Loss(Cause.TRUNCATED, (seat,), beyond.message.step_id)
+        if beyond is not None:
+            return Loss(Cause.TRUNCATED, (seat,), beyond.step_id)
         if told:
             return Loss(Cause.MISDIRECTED, (seat,), told[0].message.step_id)
         if (fault := self.losses.turns.fault(seat, range(since, answered.end + 1))) is not None:
@@ -221,15 +238,21 @@ class _Search:
             return self._on_its_way(need, seat)
         return Loss(Cause.NOT_PASSED_ON, (seat,), arrival.step_id)
 
-    def _undelivered(self, told: Sequence[Conveyed]) -> Loss:
-        """Why messages of a seat did not arrive: their connection failed, if all were to neighbours before the end."""
-        messages, neighbours = [each.message for each in told], self.losses.task.neighbours
-        first, answered = messages[0], self.losses.answered
-        if answered.in_rounds and all(
-            each.receiver in neighbours[each.sender] and each.time < answered.end for each in messages
-        ):
-            return Loss(Cause.UNDELIVERED, (first.sender, first.receiver), first.step_id)
-        return Loss(Cause.MISDIRECTED, (first.sender,), first.step_id)
+    def _not_delivered(self, need: str) -> Loss | None:
+        """The first connection between neighbours that did not deliver a fact, in rounds, in time; None without one."""
+        neighbours, answered = self.losses.task.neighbours, self.losses.answered
+        for each in self.losses.flow.messages if answered.in_rounds else ():
+            sent = each.message
+            if (
+                not sent.delivered
+                and need in each.facts
+                and sent.receiver in neighbours[sent.sender]
+                and sent.time < answered.end
+                and need not in self.losses.flow.known[sent.receiver]
+                and not self._is_too_late(sent.sender, sent.time)
+            ):
+                return Loss(Cause.UNDELIVERED, (sent.sender, sent.receiver), sent.step_id)
+        return None
 
     def _is_too_late(self, sender: str, time: int) -> bool:
         """Whether no message that a seat sends at that time can lead to the seat in time."""
