@@ -16,6 +16,7 @@ from concord_cli.exits import execute, exit_codes, terminable
 from concord_cli.extras import check_programs, needing
 from concord_cli.judge.app import Redact
 from concord_cli.judge.app import app as judge_app
+from concord_cli.replay.app import replay_trial
 from concord_cli.scenario.app import app as scenario_app
 from concord_cli.tasks.app import app as tasks_app
 from concord_cli.terminal import ProgressLog
@@ -403,4 +404,5 @@ def compare_results(
 
 app.command("check")(check_version)
 app.command("verify")(verify_results)
+app.command("replay")(replay_trial)
 app.command("sign")(sign_results)

@@ -123,11 +123,13 @@ def main() -> int:
     parser.add_argument("--tasks", type=int, default=TASKS, metavar="N", help=f"of each family (default: {TASKS})")
     parser.add_argument("--families", metavar="A,B", help="only these; all without")
     parser.add_argument("--kinds", metavar="A;B", help="only these; all without")
+    parser.add_argument("--network", action="store_true", help="only the faults of the network")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
     parser.add_argument("--write", action="store_true", help=f"put the table into docs/{DOCUMENT.name}")
     arguments = parser.parse_args()
     names = arguments.families.split(",") if arguments.families else [family.name for family in FAMILIES]
-    kinds = arguments.kinds.split(";") if arguments.kinds else [*NETWORK_FAULTS, *FAULTS]
+    every = list(NETWORK_FAULTS) if arguments.network else [*NETWORK_FAULTS, *FAULTS]
+    kinds = arguments.kinds.split(";") if arguments.kinds else every
     console, mutants = Console(stderr=True), list[Mutant]()
     with ProcessPoolExecutor(arguments.processes) as pool:
         jobs = {pool.submit(mutants_of, name, arguments.tasks, kinds): name for name in names}

@@ -87,18 +87,22 @@ class Losses:
         return Falsehoods(self.task, self.flow)
 
     def told(self, seat: str, need: str) -> tuple[Sequence[Conveyed], Falsehood | None]:
-        """The messages in which a seat that knew a fact stated it, and the first other value that it gave for it."""
+        """The messages in which a seat that knew a fact stated it, and the first other value that it gave for it.
+
+        A value that may be one of other facts counts only where none is certain.
+        """
         if (seat, need) not in self._told:
             since = self.flow.known[seat][need].time
             own = [each for each in self.sent.get(seat, ()) if each.message.time >= since]
-            false = (
+            false = [
                 falsehood
                 for each in own
                 for falsehood in self.falsehoods.told_in(each)
                 if need in falsehood.about and need not in each.facts
                 if falsehood.is_certain or self.falsehoods.origin(falsehood).said.message.sender == seat
-            )
-            self._told[seat, need] = [each for each in own if need in each.facts], next(false, None)
+            ]
+            first = min(false, key=lambda each: not each.is_certain, default=None)
+            self._told[seat, need] = [each for each in own if need in each.facts], first
         return self._told[seat, need]
 
     @cached_property

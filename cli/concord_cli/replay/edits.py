@@ -1,0 +1,99 @@
+"""Changes of a recorded trial: one of its messages, or one that a cause says was missing."""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from concord.suite import SuiteTask, distances
+from concord_cli.errors import UsageError
+from concord_cli.replay.recorded import Ended, Recorded
+from concord_evaluator.information.causes import Cause
+from concord_evaluator.information.failures import Failure
+from concord_gateway.rounds.message import Message
+
+SPOILT: Final = frozenset({Cause.CHANGED, Cause.CONTRADICTED, Cause.INVENTED, Cause.TRUNCATED})
+"""The causes that lie in what a message says."""
+
+OWN_ANSWER: Final = frozenset({Cause.NOT_USED, Cause.NO_ANSWER, Cause.UNREADABLE, Cause.ANSWERED_EARLY})
+"""The causes that lie in a seat's answer: no message of another would turn them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """What arrives from a seat at another in a round, in addition to what it sent or instead of one of its messages.
+
+    `text` is empty for nothing.
+    """
+
+    round: int
+    sender: str
+    receiver: str
+    text: str
+    instead: Message | None = None
+
+
+def edit_at(recorded: Recorded, step_id: str, text: str) -> Edit:
+    """Another text of a recorded message. Raises UsageError."""
+    place = recorded.ended.place_of(step_id)
+    if place is None:
+        raise UsageError(f"{recorded.trial_id} has no message {step_id!r}")
+    message = recorded.ended.rounds.messages[place]
+    return Edit(message.round, message.sender, message.receiver, text, message)
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What the task needs in place of a cause, and the parts of the answer that it cost."""
+
+    cause: Cause
+    seats: tuple[str, ...]
+    edits: Sequence[Edit]
+    parts: frozenset[str]
+
+
+def repairs(ended: Ended) -> list[Repair]:
+    """A repair for each cause of the wrong parts that another message could turn: its seat tells, as early as it could,
+    what the brief states that holds each lost fact."""
+    found: dict[tuple[Cause, tuple[str, ...]], list[Failure]] = {}
+    for failure in ended.failures:
+        if failure.cause not in OWN_ANSWER and failure.seats:
+            found.setdefault((failure.cause, failure.seats), []).append(failure)
+    return [
+        Repair(cause, seats, list(dict.fromkeys(each for one in failures for each in _edits(ended, one))), parts)
+        for (cause, seats), failures in found.items()
+        if (parts := frozenset(each.part for each in failures))
+    ]
+
+
+def _edits(ended: Ended, failure: Failure) -> Iterator[Edit]:
+    """The messages of the cause's seat that would have brought the facts on their way to those who lacked them.
+
+    A message that told something false, or was cut off, is replaced: by what it told rightly, and what was lost.
+    """
+    task, seat = ended.task, failure.seats[0]
+    part = next(part for part in task.parts if part.id == failure.part)
+    known = ended.flow.known[seat]
+    lost = [fact for fact in failure.facts or part.needs if fact in known]
+    place = ended.place_of(failure.step_id)
+    if place is not None and failure.cause in SPOILT:
+        message, told = ended.rounds.messages[place], ended.flow.messages
+        rightly = {fact for each in told if each.message.step_id == failure.step_id for fact in each.facts}
+        yield Edit(message.round, seat, message.receiver, quoted(task, [*rightly, *lost]), message)
+        return
+    for fact in lost:
+        for receiver in _next(task, seat, part.seat):
+            yield Edit(max(known[fact].time, 1), seat, receiver, quoted(task, [fact]))
+
+
+def _next(task: SuiteTask, seat: str, goal: str) -> list[str]:
+    """The neighbours of a seat on shortest ways to another."""
+    away = distances(task.neighbours, goal)
+    return [other for other in task.neighbours[seat] if away[other] < away[seat]]
+
+
+def quoted(task: SuiteTask, facts: Collection[str]) -> str:
+    """The briefs that hold facts, word for word, as another seat would quote them."""
+    holders = {fact.holders[0] for fact in task.facts if fact.id in facts and fact.holders}
+    return "\n".join(
+        f"{seat} (next to {', '.join(task.neighbours[seat])}) knows: {task.briefs[seat]}" for seat in sorted(holders)
+    )
