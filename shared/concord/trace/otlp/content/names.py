@@ -32,10 +32,12 @@ INPUT: Final = (
     "haystack.pipeline.input_data",
     "message",
     "langfuse.trace.input",
+    "input",
     "tool.parameters",
 )
 """OpenTelemetry, Google ADK, Vercel, pydantic-ai; OpenInference, OpenLLMetry (old), Langfuse, MLflow, OpenLLMetry,
-langsmith, Logfire, CrewAI, Haystack, AutoGen. OpenInference's `tool.parameters` is a schema in many libraries."""
+langsmith, Logfire, CrewAI, Haystack, AutoGen, Logfire
+for OpenAI Agents. OpenInference's `tool.parameters` is a schema in many libraries."""
 
 OUTPUT: Final = (
     "gen_ai.tool.call.result",
@@ -60,6 +62,7 @@ OUTPUT: Final = (
     "haystack.component.output",
     "haystack.pipeline.output_data",
     "langfuse.trace.output",
+    "output",
 )
 
 FINISH: Final = ("gen_ai.response.finish_reasons", "ai.response.finishReason", "llm.finish_reason")
