@@ -10,6 +10,7 @@ from benchmarks.tables import write_section
 
 SECTIONS = (
     "assessments",
+    "bystander",
     "collector",
     "defences",
     "detectable",

@@ -1,0 +1,103 @@
+"""How long an assessment takes beside others: beside an honest one, and beside a participant and a client that take all
+they may."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from attacks.client import Client, client_of
+from attacks.target import Target
+from benchmarks.tables import ResultTable
+from concord.a2a import IncomingMessage, TaskHandle
+from concord_cli.scenario.scenario_file import ScenarioFile
+from concord_cli.stack.local import free_stack_ports, local_stack
+from concord_cli.terminal import ProgressLog
+from tests.security.assessing import PATTERN
+from tests.serving import served_agent
+
+REPEATS: Final = 3
+HONEST: Final = {"suite": "maximum", "seats": 5, "exchange": "rounds", "max_rounds": 4, "num_runs": 2}
+MOST_SEATS: Final = {"suite": "maximum", "seats": 100, "exchange": "rounds", "num_runs": 1}
+MOST_TRIALS: Final = {"tasks": [{"id": f"p{number}", "interaction_pattern": PATTERN} for number in range(1000)]}
+QUIET: Final = json.dumps({"messages": [], "answer": "1"})
+FLOOD: Final = json.dumps({"messages": [{"to": "all", "text": "What do you know?"}] * 500, "answer": "1"})
+
+
+def measure(*, soak_s: float) -> list[ResultTable]:  # noqa: ARG001 - the interface of sections
+    """Measures all neighbours in one run, on one stack."""
+    return [asyncio.run(_measured())]
+
+
+async def _measured() -> ResultTable:
+    scenario = ScenarioFile()
+    with ProgressLog() as progress:
+        async with (
+            local_stack(scenario, free_stack_ports(scenario), progress) as stack,
+            _agent(QUIET) as quiet,
+            _agent(FLOOD) as flooding,
+            client_of(Target(stack.plan.gateway_url.rstrip("/"), stack.plan.collector_url.rstrip("/"), "")) as client,
+        ):
+            neighbours = {
+                "none": None,
+                "an honest assessment": _request(HONEST, quiet),
+                "a participant that floods a hundred seats": _request(MOST_SEATS, flooding),
+                "a client with a thousand trials": json.dumps({"config": MOST_TRIALS}),
+            }
+            times = {}
+            for name, each in neighbours.items():
+                progress.log(f"beside: {name}")
+                times[name] = await _beside(client, each, _request(HONEST, quiet))
+    honest = times["an honest assessment"]
+    return ResultTable(
+        "A bystander's assessment",
+        f"The median of {REPEATS} assessments of {HONEST['num_runs']} trials with {HONEST['seats']} seats, beside a "
+        "neighbour whose assessment begins anew whenever it ends. Promised is at most twice the time that it takes "
+        "beside an honest neighbour.",
+        ("beside", "seconds", "of the time beside an honest one"),
+        [(name, f"{taken:.2f}", f"{taken / honest:.2f}") for name, taken in times.items()],
+    )
+
+
+def _request(config: dict[str, object], url: str) -> str:
+    return json.dumps({"participants": {"agent": url}, "config": config})
+
+
+async def _beside(client: Client, neighbour: str | None, text: str) -> float:
+    """The median time of assessments beside a neighbour (seconds)."""
+    taken = []
+    beside = None if neighbour is None else asyncio.create_task(_again_and_again(client, neighbour))
+    try:
+        for _ in range(REPEATS):
+            began = time.perf_counter()
+            ended = await client.assess_with(text, within_s=600)
+            taken.append(time.perf_counter() - began)
+            assert ended.state == "completed", ended.text  # noqa: S101 - see load_generator.send_all
+    finally:
+        if beside is not None:
+            beside.cancel()
+            await asyncio.gather(beside, return_exceptions=True)
+    return sorted(taken)[REPEATS // 2]
+
+
+async def _again_and_again(client: Client, text: str) -> None:
+    while True:
+        task_id = await client.begin_with(text)
+        try:
+            await client.end_of(task_id, 600)
+        except asyncio.CancelledError:
+            await client.called("tasks/cancel", id=task_id)
+            raise
+
+
+@asynccontextmanager
+async def _agent(reply: str) -> AsyncIterator[str]:
+    """An agent that always gives the same reply; yields its URL."""
+
+    async def answer(_: IncomingMessage, task: TaskHandle) -> None:
+        await task.complete(reply)
+
+    async with served_agent(answer) as url:
+        yield url
