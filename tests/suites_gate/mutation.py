@@ -25,7 +25,7 @@ from tests.suites_gate.measures import task_of
 from tests.suites_gate.network import NETWORK_FAULTS, STYLES, Planted, alarms, planted, team_of
 
 DOCUMENT: Final = Path(__file__).parents[2] / "docs/benchmarks.md"
-TASKS: Final = 3
+TASKS: Final = 2
 """Tasks of each family for each kind of fault in the network."""
 
 FOUND: Final = 0.95
