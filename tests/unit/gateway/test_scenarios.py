@@ -39,7 +39,7 @@ def test_unknown_and_broken_scenarios_are_refused_with_the_reason(tmp_path: Path
     with pytest.raises(NotAnAssessmentError, match=r"no scenario 'nowhere'; there are: .*first_day"):
         plan_work(request(scenario="nowhere"), SHIPPED)
     write(tmp_path / "broken", end_time="never")
-    with pytest.raises(NotAnAssessmentError, match=r"broken/scenario\.json: end_time"):
+    with pytest.raises(NotAnAssessmentError, match=r"broken/scenario\.json:1: end_time"):
         plan_work(request(scenario="broken"), Scenarios((tmp_path,)))
 
 
