@@ -273,7 +273,7 @@ def test_a_released_cooperbench_run_is_evaluated_unchanged(released: Path, tmp_p
     assert "agent2.patch is missing: what agent2 changed is unknown (1 trace)" in done.stdout
     assert done.stdout.endswith("1 trace of 1 folder evaluated\n")
     [row] = ResultsDocument.model_validate_json((tmp_path / "result.json").read_bytes()).results
-    assert row.detail.trials[0].steps.host == 1
+    assert row.detail.trials[0].steps.host == 2, "the patch, and the edit in it"
 
 
 def test_files_above_released_runs_are_named_and_skipped(released: Path) -> None:
