@@ -47,7 +47,7 @@ EXPECTED: Final[Mapping[str, frozenset[Cause]]] = {
     "duplicate": frozenset(),
     "chatter": frozenset(),
 }
-"""The causes that a kind of fault may have, fixed before it is planted: kinds with the same ones leave the same record.
+"""The causes that a kind of fault may have, where kinds with the same ones leave the same record.
 
 A delay beyond the end of the trial is a loss. A seat whose number is garbled in one message, and right in another, has
 told two values. Who gets a message instead of its receiver, and could pass it on, leaves the record of one who did not.

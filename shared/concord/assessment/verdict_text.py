@@ -77,7 +77,7 @@ _TOGETHER: Final = frozenset(
 REPAIRS: Final[Mapping[CauseKind, str]] = {
     CauseKind.NOT_SENT: "tell what its brief states to a seat that needs it or can pass it on",
     CauseKind.MISDIRECTED: "send what it knows to a seat that needs it or can pass it on, by that seat's name",
-    CauseKind.UNDELIVERED: "check the connection between them, or tell a seat that can pass it on",
+    CauseKind.UNDELIVERED: "restore the connection between them",
     CauseKind.NOT_PASSED_ON: "pass on what it is told",
     CauseKind.CHANGED: "tell values as its brief states them, or as it was told",
     CauseKind.CONTRADICTED: "stay with the value that it told first, if its brief states that",

@@ -16,6 +16,7 @@ from concord_suites import FAMILIES
 from tests.suites_gate.faults import FAULTS, NEED_RELAYS, Situation, played_with, situation_of
 from tests.suites_gate.measures import task_of
 from tests.suites_gate.minds import Mind
+from tests.suites_gate.network import NETWORK_FAULTS, STYLES, planted, team_of
 from tests.suites_gate.play import play
 from tests.suites_gate.teams import Habits, ScriptedTeam, Telling
 
@@ -65,7 +66,7 @@ def situations(name: str) -> Iterator[Situation]:
 @cache
 def outcomes_after_the_change() -> tuple[Counter[str], Counter[str]]:
     """By kind of cause, how often a fault was planted, and how often all was right once the named seats changed."""
-    planted, repaired = Counter[str](), Counter[str]()
+    begun, repaired = Counter[str](), Counter[str]()
     for name in FAULTS:
         for situation in situations(name):
             result = played_with(situation, name)
@@ -76,17 +77,35 @@ def outcomes_after_the_change() -> tuple[Counter[str], Counter[str]]:
                 named = {seat for each in played.failures() for seat in each.seats}
                 better = Repaired(fault.habits, frozenset(named))
                 again = ScriptedTeam(situation.mind, situation.plan, situation.draw, better)
-                planted[kind] += 1
+                begun[kind] += 1
                 repaired[kind] += (
                     play(situation.mind.family, situation.task, again, situation.max_rounds).grade.outcome == 1
                 )
-    return planted, repaired
+    return begun, repaired
+
+
+OF_SEATS = REPAIRS.keys() - {CauseKind.UNDELIVERED}
 
 
 def test_an_advised_change_of_the_named_seats_repairs_each_planted_fault() -> None:
-    planted, repaired = outcomes_after_the_change()
-    assert {kind.value for kind in REPAIRS} <= planted.keys()
-    assert {kind: (repaired[kind], planted[kind]) for kind in REPAIRS if repaired[kind] < planted[kind]} == {}
+    begun, repaired = outcomes_after_the_change()
+    assert {kind.value for kind in OF_SEATS} <= begun.keys()
+    assert {kind: (repaired[kind], begun[kind]) for kind in OF_SEATS if repaired[kind] < begun[kind]} == {}
+
+
+def test_the_advised_connection_repairs_each_loss_at_one_that_was_cut() -> None:
+    """The twin of a trial with a fault in the network is the same team over the network without it."""
+    cuts = 0
+    for number, family in enumerate(TRIED):
+        team = team_of(family, task_of(family, 5, number, WITH_RELAYS), STYLES[0])
+        twin = team.play()
+        for fault in NETWORK_FAULTS["cut"](twin, Draw(f"cut {number}".encode())):
+            named = {seat for each in planted(fault, team, twin).failures for seat in each.seats}
+            if named:
+                cuts += 1
+                assert (named, twin.grade.outcome) == (set(fault.seats), 1)
+                break
+    assert cuts > 0
 
 
 def test_a_cause_that_no_change_is_known_to_repair_says_where_to_look() -> None:
