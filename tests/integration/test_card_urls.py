@@ -6,7 +6,7 @@ from ipaddress import ip_network
 import pytest
 from fastapi import FastAPI, Response
 
-from concord.a2a import IncomingMessage, RemoteError, TaskHandle
+from concord.a2a import AgentProfile, IncomingMessage, RemoteError, TaskHandle, mount_agent
 from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentRequest
 from concord.trust.urls import PeerUrls
@@ -104,6 +104,22 @@ async def test_a_message_goes_to_the_declared_address_where_the_cards_address_is
             async with Messenger(lambda *_: None, peer_urls=rules) as messenger:
                 await messenger.send(url, text="hello")
     assert receivers.names == ["declared", "elsewhere"]
+
+
+@pytest.mark.parametrize("slash", ["", "/"])
+async def test_an_agent_below_a_path_is_found_by_its_card_and_reached_there(slash: str) -> None:
+    """Frameworks serve several agents at one port, each with its card: `/a2a/agents/<id>/`."""
+    receivers, holder, app = Receivers(), reserved(), FastAPI()
+    place = f"{url_of(holder)}/a2a/agents/writer"
+    below = FastAPI()
+    agent = mount_agent(below, AgentProfile("writer", "Writes.", "1", f"{place}/", ()), receivers("writer"))
+    app.mount("/a2a/agents/writer", below)
+    async with served(app, holder):
+        assert (await contact({"a": f"{place}{slash}"}, RecordedProgress())).cards["a"].name == "writer"
+        async with Messenger(lambda *_: None, peer_urls=PeerUrls([LOOPBACK])) as messenger:
+            await messenger.send(f"{place}{slash}", text="hello")
+        await agent.aclose()
+    assert receivers.names == ["writer"]
 
 
 async def test_a_host_name_in_a_card_is_reached_at_the_address_that_was_checked() -> None:

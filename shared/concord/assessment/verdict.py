@@ -144,6 +144,8 @@ class UnknownKind(StrEnum):
     """Trials without an evaluation."""
     UNREACHED = "unreached"
     """Participants that could not be contacted."""
+    SERVER_FAILED = "server_failed"
+    """What agents can do whose servers answered every message with an error of their own."""
     UNCHECKED = "unchecked"
     """Criteria whose checks failed."""
     NOT_OBSERVED = "not_observed"

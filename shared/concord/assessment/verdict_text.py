@@ -254,6 +254,7 @@ _UNKNOWN: Final[Mapping[UnknownKind, str]] = {
     UnknownKind.MODEL_FAILED: "The configured model gave no judgment of {n} trial{s}",
     UnknownKind.LOST: "{n} trial{s} could not be evaluated",
     UnknownKind.UNREACHED: "{n} participant{s} could not be reached",
+    UnknownKind.SERVER_FAILED: "What {names} can do was not seen: a server error (HTTP 5xx) answered every message",
     UnknownKind.UNCHECKED: "{n} criterion check{s} failed",
     UnknownKind.NOT_OBSERVED: "Calls by {names}, if any, could not be observed",
     UnknownKind.STEPS_LOST: "{n} step{s} of the trace came too late, were dropped or contradict each other",

@@ -112,7 +112,8 @@ def _observed(evaluation: TrialEvaluation, scored: Score, causes: Sequence[Cause
 
 def _reading(evaluation: TrialEvaluation, scored: Score, causes: Sequence[Cause]) -> list[ReadStep]:
     """The reading order of a trial that is known to have lost something, if no cause of that is shown."""
-    explained = bool(causes) or (evaluation.team_task is not None and bool(evaluation.team_task.failures))
+    crashed = evaluation.work is not None and any(each.where == "run" for each in evaluation.work.failures)
+    explained = bool(causes or crashed or (evaluation.team_task is not None and evaluation.team_task.failures))
     failed = scored.overall is not None and scored.overall < 1
     return list(evaluation.reading) if failed and not explained else []
 

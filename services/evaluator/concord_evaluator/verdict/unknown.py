@@ -1,11 +1,16 @@
 """What nobody knows after an assessment, from the facts of its row."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from concord.assessment.result_row import Detail, ResultRow
 from concord.assessment.results import TrialRecord
 from concord.assessment.verdict import MAX_EVIDENCE, MAX_NAMED, Unknown, UnknownKind
 from concord_assistant.results import AssessmentResults
+
+_SERVER_ERROR: Final = re.compile(r"RemoteError: HTTP Error 5\d\d\b")
+"""How the gateway records a message that an agent's server could not handle."""
 
 
 def unknown_of(
@@ -17,6 +22,7 @@ def unknown_of(
         *_unjudged(row, trials, planned),
         *_criteria(results.values()),
         *_contacts(detail),
+        *_servers(trials),
         *_unobserved(detail, trials),
         *_spread(row),
         *_beside_the_score(detail, trials),
@@ -52,6 +58,16 @@ def _contacts(detail: Detail) -> Iterator[Unknown]:
     messages = [failure.message for failure in detail.infrastructure if failure.stage == "contact"]
     if messages:
         yield _unknown(UnknownKind.UNREACHED, len(messages), messages)
+
+
+def _servers(trials: Sequence[TrialRecord]) -> Iterator[Unknown]:
+    """The agents whose servers answered every message with an error of theirs (HTTP 5xx), so that no agent was met."""
+    met: dict[str, bool] = {}
+    for trial in trials:
+        for call in trial.calls:
+            met[call.callee] = met.get(call.callee, False) or not _SERVER_ERROR.match(call.error or "")
+    if broken := [agent for agent, was_met in met.items() if not was_met]:
+        yield Unknown(kind=UnknownKind.SERVER_FAILED, agents=broken[:MAX_NAMED], count=len(broken))
 
 
 def _unobserved(detail: Detail, trials: Sequence[TrialRecord]) -> Iterator[Unknown]:
