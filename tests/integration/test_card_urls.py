@@ -115,7 +115,9 @@ async def test_an_agent_below_a_path_is_found_by_its_card_and_reached_there(slas
     agent = mount_agent(below, AgentProfile("writer", "Writes.", "1", f"{place}/", ()), receivers("writer"))
     app.mount("/a2a/agents/writer", below)
     async with served(app, holder):
-        assert (await contact({"a": f"{place}{slash}"}, RecordedProgress())).cards["a"].name == "writer"
+        card = (await contact({"a": f"{place}{slash}"}, RecordedProgress())).cards["a"]
+        assert card is not None
+        assert card.name == "writer"
         async with Messenger(lambda *_: None, peer_urls=PeerUrls([LOOPBACK])) as messenger:
             await messenger.send(f"{place}{slash}", text="hello")
         await agent.aclose()
