@@ -15,6 +15,7 @@ import pytest
 
 from concord.storage import OPEN_SCOPE
 from concord.storage.connection import Storage, connect
+from concord.trace.effects import EffectKind, effect_of
 from concord.trace.report import Channel
 from tests.integration.collectors import SECRET, bearer, collector, reports
 
@@ -70,8 +71,8 @@ async def test_the_shell_examples_report_a_step_and_a_span_and_register_an_agent
     assert [entry.url for entry in await storage.registry.agents(OPEN_SCOPE)] == ["http://127.0.0.1:9009/"]
 
 
-async def test_the_python_example_reports_a_step(client: httpx.AsyncClient, storage: Storage) -> None:
-    (block,) = blocks("python")
+async def test_the_python_examples_report_a_step_and_effects(client: httpx.AsyncClient, storage: Storage) -> None:
+    step, effects = blocks("python")
     prelude = f"""
 import os
 from types import SimpleNamespace
@@ -81,7 +82,17 @@ message = SimpleNamespace(metadata={{ASSIGNMENT_KEY: {{
     "collector_url": os.environ["COLLECTOR"], "token": os.environ["TOKEN"],
 }}}})
 """
-    command = [sys.executable, "-c", prelude + block]
+    command = [sys.executable, "-c", prelude + step + effects]
     await asyncio.to_thread(subprocess.run, command, env=environment(client), check=True)
-    (report,) = await reports(storage, TRACE)
-    assert (report.reporter, report.authenticated, report.step.parent) == ("writer", True, "53ce929d0e0e4736")
+    found = await reports(storage, TRACE)
+    assert {(each.reporter, each.authenticated, each.step.parent) for each in found} == {
+        ("writer", True, "53ce929d0e0e4736")
+    }
+    told = [effect_of(each.step.additional_attributes) for each in found]
+    assert told.count(None) == 1
+    assert [effect.kind for effect in told if effect is not None] == [
+        EffectKind.CLAIMED,
+        EffectKind.EDITED,
+        EffectKind.CHECKED,
+        EffectKind.DELIVERED,
+    ]

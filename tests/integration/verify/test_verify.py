@@ -12,9 +12,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from concord.assessment import AssessmentPlan
 from concord.bundle import MANIFEST
 from concord.suite import commitment
 from concord_cli.verify.checks import RECORDED
+from concord_cli.verify.planned import shard_faults
 from tests.integration.verify.runs import AGENT_ID, TASK_SECRET, Members, Run, invoked, merged
 
 ROOT = Path(__file__).parents[3]
@@ -378,10 +380,15 @@ class TestShards:
         assert code == 3
         assert "shards are missing, so this is not the whole assessment: 0" in output
 
-    def test_a_shard_counts_only_once(self, runs: Mapping[str, Run], tmp_path: Path) -> None:
+    def test_a_copy_of_a_row_is_refused(self, runs: Mapping[str, Run], tmp_path: Path) -> None:
         code, output = verified(merged(tmp_path / "merged", *[runs["part 1"]] * 2))
-        assert code == 1
-        assert "shard 1 occurs 2 times" in output
+        assert code == 2
+        assert "it has 2 rows of one assessment" in output
+
+    def test_a_shard_of_two_assessments_counts_only_once(self, runs: Mapping[str, Run]) -> None:
+        plan = AssessmentPlan.model_validate_json(runs["part 1"].members()["plan.json"])
+        again = plan.model_copy(update={"assessment_id": "another"})
+        assert [*shard_faults([plan, again])] == ["shard 1 occurs 2 times"]
 
     def test_a_run_of_other_tasks_is_not_a_shard(self, runs: Mapping[str, Run], tmp_path: Path) -> None:
         code, output = verified(merged(tmp_path / "merged", runs["part 1"], runs["pattern"]))
