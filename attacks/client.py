@@ -15,7 +15,7 @@ from tests.security.hostile import Spy
 from tests.serving import served_agent
 from tests.stack import message, request, rpc
 
-ENDED: Final = frozenset({"completed", "failed", "rejected", "canceled"})
+ENDED: Final = frozenset({"completed", "failed", "rejected", "canceled", "input-required"})
 BEGIN_S: Final = 20
 """The time limit for an assessment to reach its first participant (seconds)."""
 
