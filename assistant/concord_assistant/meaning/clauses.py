@@ -94,7 +94,7 @@ _SUPPOSED: Final = re.compile(
     r"think\w*\s+(?:about|of)|thinking|not\s+(?:yet\s+)?sure|unsure|undecided|uncertain|would\s+have|could\s+have|should\s+have|"
     r"(?:was|were|am|are)\s+going\s+to\s+(?!be\b)\w+\s+but|had\s+planned|had\s+wanted|wish|hop(?:e|ing)\s+to\s+(?!hear|see|get)|"
     r"another\s+time|next\s+time|some\s+other\s+time|in\s+(?:the\s+)?future|some\s?day|either|roughly|approximately|approx|"
-    r"subject\s+to|pending|as\s+if|pretend\w*|depending|or\s+so|give\s+or\s+take|tentative\w*|without\s+obligation|non-?binding|provisional\w*)\b",
+    r"subject\s+to|pending|as\s+if|pretend(?:ing)?|depending|or\s+so|give\s+or\s+take|tentative\w*|without\s+obligation|non-?binding|provisional\w*)\b",
     re.I,
 )
 _REQUEST: Final = re.compile(
