@@ -6,6 +6,7 @@ import signal
 import socket
 from collections.abc import AsyncIterator
 from io import StringIO
+from ipaddress import ip_network
 from pathlib import Path
 from typing import Any, Final
 
@@ -108,6 +109,13 @@ async def model() -> AsyncIterator[str]:
         yield url
 
 
+def this_machine_on_the_bridge() -> str:
+    """This machine's address on Docker's default bridge: its gateway, or the first address if Docker names none."""
+    network = json.loads(docker("network", "inspect", "bridge", "--format", "{{json (index .IPAM.Config 0)}}"))
+    gateway: str = network.get("Gateway") or str(next(ip_network(network["Subnet"]).hosts()))
+    return gateway
+
+
 async def test_a_seat_reaches_the_proxy_and_the_models_endpoint_and_neither_another_seat_nor_redis_nor_the_internet(
     model: str,
 ) -> None:
@@ -121,7 +129,7 @@ async def test_a_seat_reaches_the_proxy_and_the_models_endpoint_and_neither_anot
         first, second = await asyncio.to_thread(seats_of, stack)
         gateway, collector = stack.plan.gateway_url, stack.plan.collector_url
         own, other = ports.agents.values()
-        bridge = docker("network", "inspect", "bridge", "--format", "{{(index .IPAM.Config 0).Gateway}}")
+        bridge = this_machine_on_the_bridge()
         here = everywhere.getsockname()[1]
         places = {
             "itself": ("127.0.0.1", own),
