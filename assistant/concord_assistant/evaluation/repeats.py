@@ -90,7 +90,7 @@ def _cancelled(deed: Deed, deeds: Sequence[Deed]) -> bool:
 
 
 def _answered_between(first: Deed, second: Deed, to: Sequence[str], belongings: Belongings) -> bool:
-    """Whether somebody whom the deeds reached wrote to the user after the first and before the second."""
+    """Whether a recipient of the deeds wrote to the user after the first deed and before the second."""
     for item in belongings.items.values():
         sender = next((str(item[name]) for name in _SENDERS if item.get(name)), "")
         at = _moment(item.get("timestamp"))

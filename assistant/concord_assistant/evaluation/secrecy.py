@@ -1,4 +1,4 @@
-"""Secrecy: whether a text says a secret, and whom the assistant's texts told it."""
+"""Secrecy: whether a text contains a secret, and which addresses got it from the assistant."""
 
 import base64
 import binascii

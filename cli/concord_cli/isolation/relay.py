@@ -108,7 +108,7 @@ async def relay(folder: Path, seat_port: int, exits: list[str]) -> None:
             address, _, port = place.rpartition(":")
             serve = connections.serving(partial(leave, folder / f"{name}.sock"))
             servers.append(await asyncio.start_server(serve, address, int(port)))
-        # Last: whoever can connect here finds all the rest open.
+        # Last, because a connection to this port shows that all others are open.
         entrance = folder / ENTRANCE
         entrance.unlink(missing_ok=True)
         servers.append(await asyncio.start_unix_server(connections.serving(enter), entrance))

@@ -22,7 +22,7 @@ TURN_S: Final = 120.0
 
 
 class LiveTeam(Protocol):
-    """Whoever takes the seats of a trial that is played on."""
+    """The agents in the seats of a replayed trial."""
 
     async def replies(self, rounds: Rounds) -> Replies:
         """The replies of all seats that are asked in the present round."""
