@@ -16,14 +16,14 @@ from concord_cli.display_text import counted, printable
 from concord_cli.errors import AssessmentError, IncompleteError, UnrecognisedError, UsageError
 from concord_cli.evaluate.inputs import find_inputs, read_config, traces_in, without_effect
 from concord_cli.evaluate.outputs import graph_writer, result_writer
-from concord_cli.evaluate.rows import TraceRows, rarely_collected
+from concord_cli.evaluate.rows import TraceRows
 from concord_cli.evaluate.table import TraceLine, table_of
 from concord_cli.terminal import ReadingProgress, output_console
 from concord_cli.traces.collector import OpenCollector
 from concord_evaluator.formats import BrokenFormatError, FormatError, Trace, redactor, trace_formats
 from concord_evaluator.formats import UnrecognisedError as UnrecognisedFileError
 from concord_evaluator.metrics import BrokenMetricError, installed_metrics
-from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators
+from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluators, without_garbage_collection
 
 WIDE = 10_000
 """Width of the output without a terminal, so that a program finds each trace on one line."""
@@ -66,7 +66,7 @@ def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
     evaluation = _Evaluation(arguments, rows, partial(_print_line, errors), reraise)
     with (
         closing(rows),
-        rarely_collected(),
+        without_garbage_collection(),  # `TraceRows` collects it rarely
         result_writer(arguments.output, config.agentbeats_ids) as write,
         graph_writer(arguments.graphml) as draw,
         ReadingProgress(_size(files), errors) as progress,

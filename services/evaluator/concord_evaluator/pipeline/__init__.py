@@ -19,7 +19,7 @@ from concord_evaluator.pipeline.registry import (
 )
 from concord_evaluator.pipeline.running import run_evaluators
 from concord_evaluator.pipeline.score_inputs import without_metrics
-from concord_evaluator.pipeline.trial import evaluate_trial, task_text
+from concord_evaluator.pipeline.trial import evaluate_trial, task_text, without_garbage_collection
 from concord_evaluator.pipeline.verdict import verdict_on
 
 __all__ = [
@@ -42,5 +42,6 @@ __all__ = [
     "run_evaluators",
     "task_text",
     "verdict_on",
+    "without_garbage_collection",
     "without_metrics",
 ]

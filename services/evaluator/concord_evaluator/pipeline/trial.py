@@ -58,13 +58,13 @@ def evaluate_trial(
     Steps that exceed the `budget` are omitted with a warning; the score does not depend on them.
     """
     reporters = {batch.reporter for batch in batches} | set(late)
-    with _no_garbage_collection():
+    with without_garbage_collection():
         return _evaluate(plan, outcome, batches, reporters - {GREEN_AGENT}, refused, budget or Budget(), recorded)
 
 
 @contextmanager
-def _no_garbage_collection() -> Iterator[None]:
-    """Turns garbage collection off, which costs a quarter more time: a trace makes many objects and no cycles."""
+def without_garbage_collection() -> Iterator[None]:
+    """Turns garbage collection off, which costs a quarter more time: traces make many objects, and few cycles."""
     was_on = gc.isenabled()
     gc.disable()
     try:
