@@ -1,12 +1,13 @@
 """Clients that write words instead of JSON: the gateway asks for what is missing, and goes on in the same task."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.serving import reserved, url_of
+from tests.serving import eventually, reserved, url_of
 from tests.stack import Stack, called, message, stack
 
 
@@ -46,6 +47,17 @@ def text_of(task: dict[str, Any]) -> str:
     """What the agent says with the task's state."""
     text: str = task["status"]["message"]["parts"][0]["text"]
     return text
+
+
+async def test_a_task_that_waits_leaves_memory_and_goes_on_from_storage(
+    redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("concord.a2a.server._DURABLE_INTERRUPTED_S", 0.01)
+    async with stack(redis_url, tmp_path) as running:
+        greeted = await said(running, "Hello")
+        await eventually(lambda: not any(greeted["id"] in task.get_name() for task in asyncio.all_tasks()))
+        again = await said(running, "What do you mean?", greeted["id"])
+    assert (again["id"], again["status"]["state"]) == (greeted["id"], "input-required")
 
 
 async def test_a_task_that_waits_for_its_client_can_be_canceled(running: Stack) -> None:

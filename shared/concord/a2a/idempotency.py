@@ -196,6 +196,8 @@ class IdempotentRequests(DefaultRequestHandlerV2):
             task = await self.on_get_task(pb.GetTaskRequest(id=params.message.task_id), context)
             if task is None or task.status.state != pb.TaskState.TASK_STATE_INPUT_REQUIRED:
                 raise UnsupportedOperationError("this task has what it needs, and accepts no further messages")
+            # For a task that is no longer in memory, the SDK would begin another context.
+            params.message.context_id = params.message.context_id or task.context_id
 
     async def _events(self, task: pb.Task, context: ServerCallContext) -> AsyncGenerator[Event, None]:
         if task.status.state in _AT_REST:

@@ -43,6 +43,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _INTERRUPTED_S: Final = 600.0
+_DURABLE_INTERRUPTED_S: Final = 5.0
+"""How long a task that waits for its client is kept in memory (seconds). The next message finds a durable one in
+storage, and anybody can have one."""
+
 _LOOKS_PER_LEASE: Final = 3
 
 
@@ -207,7 +211,7 @@ def _request_handler(
         task_store=BoundedTaskStore(max_tasks) if records is None else DurableTaskStore(records),
         event_stream=None if records is None else StoredChanges(records),
         agent_card=card,
-        interrupted_task_timeout=_INTERRUPTED_S,
+        interrupted_task_timeout=_INTERRUPTED_S if records is None else _DURABLE_INTERRUPTED_S,
     )
 
 
