@@ -33,7 +33,7 @@ from concord_gateway.plain_request import request_in_words
 
 _SHOWN_ERRORS = 5
 
-_JSON: Final = re.compile(r"""\s*(?:[\[{"\d-]|```|(?:null|true|false)\s*$)""")
+_JSON: Final = re.compile(r"""\s*(?:[\[{"]|```|(?:[\d.eE+-]+|null|true|false)\s*$)""")
 """What a text begins with that means to be JSON. Its errors are told as such."""
 
 STANDARD_MANIFEST: Final = "standard-1"

@@ -49,6 +49,7 @@ def test_the_platforms_message_is_an_assessment() -> None:
         ("writer: http://a:1\ncritic = http://b:2/x", {"writer": "http://a:1/", "critic": "http://b:2/x"}),
         ("agent: http://a:1 agent: http://b:2", {"agent_1": "http://a:1/", "agent_2": "http://b:2/"}),
         ("http://a:1 http://a:1", {"agent_1": "http://a:1/"}),
+        ("2 agents: http://a:1 and http://b:2", {"agent_1": "http://a:1/", "agent_2": "http://b:2/"}),
         ("See <https://a.test/agents/1>", {"agent_1": "https://a.test/agents/1"}),
     ],
 )

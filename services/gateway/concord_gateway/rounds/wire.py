@@ -22,7 +22,7 @@ class Wire:
 
     faults: Sequence[PlantedFault] = ()
     neighbours: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Whom each seat may write to."""
+    """The seats that each seat may write to."""
     _held: list[Message] = field(default_factory=list)
     """Messages under way, each with the round in which it seems to be sent."""
 
