@@ -11,6 +11,8 @@ import pytest
 from tests.e2e.concord import ROOT
 
 BLOCK = re.compile(r"^```(sh|text|toml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+# The tasks follow from it. Of tasks that are new in each run, some are such that a seat's guess is right now and then.
+TASK_SECRET = "5e" * 32
 _NUMBER = re.compile(r"\d(?:[\d,.]*\d)?")
 
 
@@ -25,7 +27,8 @@ def folder(tmp_path: Path) -> Path:
 
 def pasted(lines: str, folder: Path) -> tuple[int, str]:
     """The exit code and the output of lines in a shell that finds `concord`."""
-    environment = os.environ | {"PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = os.environ | {"PATH": path, "CONCORD_TASK_SECRET": TASK_SECRET}
     shell = ["/bin/sh", "-c", f"set -e\n{lines}"]
     run = subprocess.run(shell, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     return run.returncode, run.stdout + run.stderr
