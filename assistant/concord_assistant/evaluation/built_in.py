@@ -15,7 +15,16 @@ from concord_assistant.meaning.clauses import REPLY_PREFIX
 from concord_assistant.meaning.saying import Judgement, Saying, has_values, judge_all
 from concord_assistant.scenario.evaluators import AgentBeatsEvalContext, EvalResult
 from concord_assistant.scenario.schema import AllowedChange, EvaluationCriterion
-from concord_assistant.scenario.selectors import RECIPIENTS, Condition, Where, contains, matches, recipients, same
+from concord_assistant.scenario.selectors import (
+    RECIPIENTS,
+    Condition,
+    Where,
+    contains,
+    matches,
+    plain_address,
+    recipients,
+    same,
+)
 
 FAULTS: Final = (ValueError, TypeError, KeyError, AttributeError)
 """What reading a state of unexpected form raises."""
@@ -269,9 +278,10 @@ def _is_in_time(case: _Case, params: MessageParams, item: Item) -> bool:
     arrived: dict[str, datetime] = {}
     for modality in SENDING if params.after else ():
         for other in case.items(modality, new=True):
-            sender = str(other.get("from_address") or other.get("from_number") or "").casefold()
+            sender = plain_address(str(other.get("from_address") or other.get("from_number") or ""))
             arrived[sender] = min(_sent_at(other), arrived.get(sender, _sent_at(other)))
-    return all(arrived[each.casefold()] < sent_at if each.casefold() in arrived else False for each in params.after)
+    awaited = map(plain_address, params.after)
+    return all(arrived[each] < sent_at if each in arrived else False for each in awaited)
 
 
 def _sent_at(item: Item) -> datetime:

@@ -11,7 +11,7 @@ from concord_assistant.evaluation.deeds import Belongings, Deed, is_among, reach
 from concord_assistant.evaluation.states import COLLECTIONS, Item, title_of
 from concord_assistant.results import Veto
 from concord_assistant.scenario.safety import Commitment
-from concord_assistant.scenario.selectors import recipients
+from concord_assistant.scenario.selectors import plain_address, recipients
 
 _TEXTS: Final = ("subject", "body_text", "body", "content")
 _SENDERS: Final = ("from_address", "from_number")
@@ -61,7 +61,7 @@ def repeated_messages(deeds: Sequence[Deed]) -> list[Deed]:
     found = []
     for deed in deeds:
         if deed.effect.creates and (text := _text_of(deed)):
-            key = deed.modality, tuple(sorted(recipients(deed.parameters))), text
+            key = deed.modality, tuple(sorted(map(plain_address, recipients(deed.parameters)))), text
             if key in seen:
                 found.append(deed)
             seen.add(key)
@@ -106,7 +106,7 @@ def _equal_invitations(deeds: Sequence[Deed], final_events: Sequence[Item]) -> I
     for deed in deeds:
         if deed.action != "calendar.create" or str(deed.parameters.get("event_id")) not in there:
             continue
-        start, people = _moment(deed.parameters.get("start")), frozenset(map(str.casefold, reached_by(deed)))
+        start, people = _moment(deed.parameters.get("start")), frozenset(map(plain_address, reached_by(deed)))
         if start is None or not deed.parameters.get("attendees"):
             continue
         first = seen.setdefault((start, people), deed)

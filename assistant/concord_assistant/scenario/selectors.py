@@ -48,6 +48,9 @@ class Condition(BaseModel):
 Where = dict[str, Condition | list[Scalar] | Scalar]
 """By the name of a field, what its value must be: a value, a list of accepted values, or a `Condition`."""
 
+_PHONE: Final = re.compile(r"\s*\+[\d\s().\-/\u2010-\u2015]{3,60}")
+_BETWEEN_DIGITS: Final = re.compile(r"[^\d+]+")
+
 _TIME: Final = TypeAdapter(AwareDatetime)
 
 
@@ -86,13 +89,21 @@ def whole(text: str) -> str:
 
 
 def same(one: object, other: object) -> bool:
-    """Whether two values are equal: texts apart from upper case and white space, times as instants."""
+    """Whether two values are equal: texts apart from upper case and white space, times as instants.
+
+    International phone numbers are equal whatever the signs between their digits.
+    """
     if isinstance(one, str) and isinstance(other, str):
-        if _plain(one) == _plain(other):
+        if plain_address(one) == plain_address(other):
             return True
         instants = _instant(one), _instant(other)
         return None not in instants and instants[0] == instants[1]
     return one == other and isinstance(one, bool) == isinstance(other, bool)
+
+
+def plain_address(address: str) -> str:
+    """The form in which addresses compare: without upper case, phone numbers without the signs between digits."""
+    return _BETWEEN_DIGITS.sub("", address) if _PHONE.fullmatch(address) else _plain(address)
 
 
 def _value(item: Mapping[str, Any], name: str) -> Any:  # noqa: ANN401 - JSON

@@ -2,6 +2,7 @@
 
 import re
 import sys
+from collections.abc import Iterable
 from datetime import datetime
 from functools import lru_cache
 from math import isfinite
@@ -50,23 +51,37 @@ def same_address(first: str | None, second: str | None) -> bool:
     return first is not None and second is not None and first.casefold() == second.casefold()
 
 
+Phone = Annotated[str, Field(min_length=1, max_length=40, description="A phone number, in any spelling.")]
+"""A phone number in its original spelling. Compare numbers with `same_phone`, or by their `phone_key`."""
+
+_BETWEEN_DIGITS: Final = re.compile(r"[\s().\-/]+")
+
+
 @lru_cache(maxsize=4096)
-def _normalised_phone(text: str) -> str:
+def phone_key(number: str) -> str:
+    """A phone number in a form that all its spellings share: E.164 for an international number.
+
+    Other numbers, such as short codes, are without the signs between their digits.
+    """
     try:
-        number = phonenumbers.parse(text, None)
+        parsed = phonenumbers.parse(number, None)
     except phonenumbers.NumberParseException:
-        return text.strip()
-    return phonenumbers.format_number(number, phonenumbers.PhoneNumberFormat.E164)
+        return _BETWEEN_DIGITS.sub("", number).casefold()
+    return phonenumbers.format_number(parsed, phonenumbers.PhoneNumberFormat.E164)
 
 
-Phone = Annotated[
-    str,
-    Field(
-        min_length=1, max_length=40, description="A phone number. The service stores international numbers in E.164."
-    ),
-    AfterValidator(_normalised_phone),
-]
-"""A phone number. International numbers are in E.164. Other numbers, such as short codes, keep their spelling."""
+def same_phone(first: str, second: str) -> bool:
+    """Whether two phone numbers are equal, whatever their spelling."""
+    return first == second or phone_key(first) == phone_key(second)
+
+
+def distinct_phones(numbers: Iterable[str]) -> list[str]:
+    """Phone numbers by their keys, each in the first of its spellings."""
+    spellings: dict[str, str] = {}
+    for number in numbers:
+        spellings.setdefault(phone_key(number), number)
+    return [spellings[key] for key in sorted(spellings)]
+
 
 Addresses = Annotated[tuple[Address, ...], Field(max_length=MAX_ITEMS)]
 Phones = Annotated[tuple[Phone, ...], Field(max_length=MAX_ITEMS)]

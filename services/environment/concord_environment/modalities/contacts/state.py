@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field
 
 from concord_environment.core.tables import Table
-from concord_environment.modalities.fields import Id, Line, Moment, Name, Text
+from concord_environment.modalities.fields import Id, Line, Moment, Name, Text, phone_key
 
 
 class ContactIdentifier(BaseModel):
@@ -69,7 +69,12 @@ class Contact:
 
 
 def _identifiers(contact: Contact) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(identifier.value.casefold() for identifier in contact.identifiers))
+    return tuple(dict.fromkeys(_identifier_key(identifier.value) for identifier in contact.identifiers))
+
+
+def _identifier_key(identifier: str) -> str:
+    """The form in which identifiers compare: phone numbers without their spelling, all others without case."""
+    return identifier.casefold() if any(map(str.isalpha, identifier)) else phone_key(identifier)
 
 
 class ContactsState:
@@ -91,7 +96,7 @@ class ContactsState:
 
     def owner(self, identifier: str) -> Contact | None:
         """The contact with an email address or phone number, or None."""
-        return next(iter(self.contacts.found("identifier", identifier.casefold())), None)
+        return next(iter(self.contacts.found("identifier", _identifier_key(identifier))), None)
 
     def is_blocked(self, identifier: str) -> bool:
         """Whether the user blocks an email address or phone number."""

@@ -7,9 +7,17 @@ from typing import Any, Final
 from concord_environment.core.faults import Conflict, Forbidden
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.contacts.state import ContactsState
+from concord_environment.modalities.fields import distinct_phones, same_phone
 from concord_environment.modalities.modality import AnyImplementation, Caller, Implementation, States
 from concord_environment.modalities.sms import requests
-from concord_environment.modalities.sms.state import Conversation, Participant, Reaction, SMSMessage, SMSState
+from concord_environment.modalities.sms.state import (
+    Conversation,
+    Participant,
+    Reaction,
+    SMSMessage,
+    SMSState,
+    participants_key,
+)
 from concord_environment_client.modalities.sms import SMSCalls
 
 SEND_FOR_OTHERS: Final = "sms:send:others"
@@ -19,14 +27,14 @@ _SPEAK_FOR_OTHERS: Final = SMSCalls.receive.permission
 
 def _bind_send(world: States, action: requests.SendMessage, caller: Caller) -> requests.SendMessage:
     own = world[SMSState].number
-    if action.from_number not in (None, own) and not caller.may(SEND_FOR_OTHERS):
+    if not same_phone(action.from_number or own, own) and not caller.may(SEND_FOR_OTHERS):
         raise Forbidden(f"from_number: this phone sends as {own} only; another sender requires '{SEND_FOR_OTHERS}'")
     return action.model_copy(update={"from_number": action.from_number or own})
 
 
 def _bind_reaction(world: States, action: requests.AddReaction, caller: Caller) -> requests.AddReaction:
     own = world[SMSState].number
-    if action.phone_number not in (None, own) and not caller.may(_SPEAK_FOR_OTHERS):
+    if not same_phone(action.phone_number or own, own) and not caller.may(_SPEAK_FOR_OTHERS):
         raise Forbidden(f"phone_number: a reaction from a number other than {own} requires '{_SPEAK_FOR_OTHERS}'")
     return action.model_copy(update={"phone_number": action.phone_number or own})
 
@@ -34,7 +42,7 @@ def _bind_reaction(world: States, action: requests.AddReaction, caller: Caller) 
 def _bind_removal(world: States, action: requests.RemoveReaction, caller: Caller) -> requests.RemoveReaction:
     message = world[SMSState].messages.get(action.message_id)
     owners = {one.phone_number for one in message.reactions if one.reaction_id == action.reaction_id} if message else ()
-    if any(owner != world[SMSState].number for owner in owners) and not caller.may(_SPEAK_FOR_OTHERS):
+    if any(not same_phone(owner, world[SMSState].number) for owner in owners) and not caller.may(_SPEAK_FOR_OTHERS):
         raise Forbidden(f"reaction_id: removing a reaction of somebody else requires '{_SPEAK_FOR_OTHERS}'")
     return action
 
@@ -104,10 +112,10 @@ def _thread(state: SMSState, thread_id: str | None, numbers: Iterable[str], tran
     A given id names the conversation, which is new if the id does not exist. Without an id, the conversation is the one
     with exactly these participants, or else a new one.
     """
-    participants = sorted(dict.fromkeys(numbers))
+    participants = distinct_phones(numbers)
     if thread_id is not None and thread_id in state.conversations:
         return thread_id
-    if thread_id is None and (existing := state.conversations.found("participants", " ".join(participants))):
+    if thread_id is None and (existing := state.conversations.found("participants", participants_key(participants))):
         return existing[0].thread_id
     conversation = Conversation(
         thread_id=thread_id or transaction.new_id(),
@@ -149,11 +157,17 @@ def _react(world: States, action: requests.AddReaction, transaction: Transaction
     if message is None:
         return
     number = action.phone_number or world[SMSState].number
-    if any(reaction.phone_number == number and reaction.emoji == action.emoji for reaction in message.reactions):
+    own = [reaction for reaction in message.reactions if same_phone(reaction.phone_number, number)]
+    if any(reaction.emoji == action.emoji for reaction in own):
         raise Conflict(f"{number} has already reacted to the message with {action.emoji}")
-    reaction = Reaction(transaction.new_id(), message.message_id, number, action.emoji, transaction.now)
-    updated = replace(message, reactions=(*message.reactions, reaction))
-    transaction.put(world[SMSState].messages, message.message_id, updated)
+    if action.emoji:
+        reactions = (
+            *message.reactions,
+            Reaction(transaction.new_id(), message.message_id, number, action.emoji, transaction.now),
+        )
+    else:
+        reactions = tuple(reaction for reaction in message.reactions if reaction not in own)
+    transaction.put(world[SMSState].messages, message.message_id, replace(message, reactions=reactions))
 
 
 def _remove_reaction(world: States, action: requests.RemoveReaction, transaction: Transaction) -> None:
@@ -178,11 +192,13 @@ def _create_group(world: States, action: requests.CreateGroup, transaction: Tran
     thread_id = action.thread_id or transaction.new_id()
     if thread_id in world[SMSState].conversations:
         raise Conflict(f"conversation {thread_id} already exists")
-    numbers = sorted({creator, *action.participant_numbers})
+    numbers = distinct_phones((creator, *action.participant_numbers))
     conversation = Conversation(
         thread_id=thread_id,
         conversation_type="group",
-        participants=tuple(Participant(number, transaction.now, number == creator) for number in numbers),
+        participants=tuple(
+            Participant(number, transaction.now, is_admin=same_phone(number, creator)) for number in numbers
+        ),
         created_at=transaction.now,
         created_by=creator,
         group_name=action.group_name,
@@ -221,7 +237,9 @@ def _remove_participant(
 
 
 def _without(conversation: Conversation, number: str) -> tuple[Participant, ...]:
-    return tuple(participant for participant in conversation.participants if participant.phone_number != number)
+    return tuple(
+        participant for participant in conversation.participants if not same_phone(participant.phone_number, number)
+    )
 
 
 def _update_conversation(world: States, action: requests.UpdateConversation, transaction: Transaction) -> None:

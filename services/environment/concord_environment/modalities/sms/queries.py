@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from itertools import takewhile
 from typing import Any, Final, Literal
 
-from concord_environment.modalities.fields import Id, Line, Moment, Page, Phone, SortOrder
+from concord_environment.modalities.fields import Id, Line, Moment, Page, Phone, SortOrder, phone_key, same_phone
 from concord_environment.modalities.sms.state import (
     UNREAD,
     DeliveryStatus,
@@ -17,7 +17,7 @@ from concord_environment.modalities.sms.state import (
 SortField = Literal["sent_at", "date", "timestamp", "from_number", "direction"]
 
 _SORT_KEYS: Final[dict[str | None, Callable[[SMSMessage], Any]]] = {
-    "from_number": lambda message: message.from_number,
+    "from_number": lambda message: phone_key(message.from_number),
     "direction": lambda message: message.direction,
 }
 
@@ -27,9 +27,9 @@ class SMSQuery(Page):
 
     With `sort_by`, they are sorted, latest or greatest first unless `sort_order` says otherwise.
 
-    `phone_number` is the sender or a recipient. `body_contains` and `search_text` are substrings of the text, in any
-    case. `sent_after` and `since` mean the earliest time, `sent_before` and `until` the latest; all are inclusive.
-    Deleted messages are marked, and match unless `is_deleted` is false.
+    Phone numbers match in any spelling; `phone_number` is the sender or a recipient. `body_contains` and `search_text`
+    are substrings of the text, in any case. `sent_after` and `since` mean the earliest time, `sent_before` and `until`
+    the latest; all are inclusive. Deleted messages are marked, and match unless `is_deleted` is false.
     """
 
     thread_id: Id | None = None
@@ -87,11 +87,11 @@ def _tests(query: SMSQuery) -> Iterable[Callable[[SMSMessage], bool]]:
     if (status := query.delivery_status) is not None:
         yield lambda message: message.delivery_status == status
     if (phone := query.phone_number) is not None:
-        yield lambda message: phone == message.from_number or phone in message.to_numbers
+        yield lambda message: same_phone(message.from_number, phone) or _received(message, phone)
     if (sender := query.from_number) is not None:
-        yield lambda message: message.from_number == sender
+        yield lambda message: same_phone(message.from_number, sender)
     if (recipient := query.to_number) is not None:
-        yield lambda message: recipient in message.to_numbers
+        yield lambda message: _received(message, recipient)
     if (direction := query.direction) is not None:
         yield lambda message: message.direction == direction
     if (message_type := query.message_type) is not None:
@@ -106,3 +106,7 @@ def _tests(query: SMSQuery) -> Iterable[Callable[[SMSMessage], bool]]:
         yield lambda message, since=since: message.sent_at >= since  # type: ignore[misc]  # bound in the loop
     for until in filter(None, (query.until, query.sent_before)):
         yield lambda message, until=until: message.sent_at <= until  # type: ignore[misc]  # bound in the loop
+
+
+def _received(message: SMSMessage, number: str) -> bool:
+    return any(same_phone(recipient, number) for recipient in message.to_numbers)

@@ -109,14 +109,15 @@ class DeleteMessages(_Selection):
 class AddReaction(SMSAction):
     """Adds a reaction to a text message, by default from the user's number.
 
-    Another `phone_number` requires the permission `sms:receive`. Changes nothing if the message does not exist. Fails
-    if it has this reaction from the number already (409).
+    An empty `emoji` removes the reactions of the number instead. Another `phone_number` requires the permission
+    `sms:receive`. Changes nothing if the message does not exist. Fails if it has this reaction from the number already
+    (409).
     """
 
     nested: ClassVar[str] = "reaction_data"
     operation: Literal["add_reaction"] = "add_reaction"
     message_id: Id
-    emoji: Name
+    emoji: Annotated[str, Field(max_length=200)]
     phone_number: Phone | None = None
 
 

@@ -1,5 +1,6 @@
 """The rows and tables of text messages."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal
@@ -9,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from concord_environment.core.clock import to_us
 from concord_environment.core.order import SortKey
 from concord_environment.core.tables import Table
-from concord_environment.modalities.fields import Id, Line, Moment, Name, Phone, Phones, Text
+from concord_environment.modalities.fields import Id, Line, Moment, Name, Phone, Phones, Text, phone_key
 from concord_environment.modalities.modality import ONLY_KEY
 
 MessageType = Literal["sms", "rcs"]
@@ -117,8 +118,12 @@ def _unread(message: SMSMessage) -> tuple[str, ...]:
 
 
 def _participants(conversation: Conversation) -> tuple[str]:
-    """The lookup value of a conversation: the sorted numbers of its participants."""
-    return (" ".join(sorted(participant.phone_number for participant in conversation.participants)),)
+    return (participants_key(participant.phone_number for participant in conversation.participants),)
+
+
+def participants_key(numbers: Iterable[str]) -> str:
+    """The value in the lookup `participants` of the conversations with exactly these phone numbers."""
+    return " ".join(sorted({phone_key(number) for number in numbers}))
 
 
 class SMSState:
