@@ -83,6 +83,9 @@ class CriterionResult(Result):
     details: dict[str, Any] | None = None
     withheld: NonNegativeFloat = 0.0
     """Points that the check gave and that do not count, because a required criterion has none."""
+    actions: list[PositiveInt] = []
+    """Of a criterion that lost points, the actions that its evidence names, by their places in the action log from 1:
+    failed ones that tried what it asks for, and done ones that it holds against the assistant. At most 20."""
 
     @property
     def lost(self) -> float:
@@ -111,6 +114,8 @@ class Veto(Result):
     call: str
     """The action that did it, as the action log names it."""
     turn: PositiveInt
+    action: PositiveInt | None = None
+    """Its place in the action log, from 1; null in rows of earlier versions."""
     explanation: str
 
 

@@ -20,6 +20,8 @@ _MODALITIES: Final = {each.name: each for each in MODALITIES}
 class Deed:
     """An executed action. `items`: of the items that it changes, as they were; of what it makes, the parameters."""
 
+    place: int
+    """In the action log, from 1."""
     action: str
     turn: int
     at: datetime
@@ -79,7 +81,7 @@ def reached_by(deed: Deed) -> list[str]:
     """The addresses and numbers that get the texts of a deed. Empty if nobody but the user does."""
     if deed.modality == "calendar":
         invited = [deed.parameters, *deed.items]
-        return [address for each in invited for address in [*_attendees(each), *_organizer(each)]]
+        return [address for each in invited for address in [*attendees_of(each), *_organizer(each)]]
     return recipients(deed.parameters) if deed.effect.creates else []
 
 
@@ -97,7 +99,7 @@ def is_among(address: str, addresses: Sequence[str]) -> bool:
 
 def _deeds(context: AgentBeatsEvalContext, belongings: Belongings) -> Iterator[Deed]:
     whole = _whole_texts(context)
-    for entry in context.action_log:
+    for place, entry in enumerate(context.action_log, start=1):
         modality, _, operation = entry.action.partition(".")
         if not entry.success or modality not in _MODALITIES:
             continue
@@ -115,7 +117,7 @@ def _deeds(context: AgentBeatsEvalContext, belongings: Belongings) -> Iterator[D
         else:
             named = (belongings.find(modality, item_id) for item_id in ids_in(modality, parameters))
             items, is_cut = tuple(item for item in named if item is not None), False
-        yield Deed(entry.action, entry.turn, entry.timestamp, modality, effect, parameters, items, is_cut)
+        yield Deed(place, entry.action, entry.turn, entry.timestamp, modality, effect, parameters, items, is_cut)
 
 
 def ids_in(modality: str, parameters: Item) -> list[str]:
@@ -134,7 +136,8 @@ def _whole_texts(context: AgentBeatsEvalContext) -> dict[tuple[str, str], Item]:
     }
 
 
-def _attendees(item: Item) -> list[str]:
+def attendees_of(item: Item) -> list[str]:
+    """The addresses of the people who are invited to an event."""
     return [str(each["email"]) for each in item.get("attendees") or () if isinstance(each, dict) and each.get("email")]
 
 

@@ -11,6 +11,7 @@ from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.evaluation.built_in import FAULTS, evaluate_built_ins, is_built_in
 from concord_assistant.evaluation.model_criteria import Model, ModelJudge, ModelVerdict
 from concord_assistant.evaluation.model_evidence import screened_evidence
+from concord_assistant.evaluation.named_actions import with_named_actions
 from concord_assistant.evaluation.sandbox import EvaluatorError, Limits, Sandbox
 from concord_assistant.evaluation.scores import aggregate_scores, unjudged
 from concord_assistant.evaluation.verdicts import harm_of, safety_of, unknown_harm, utility_of
@@ -68,7 +69,7 @@ async def evaluate_assistant(
         calls=calls,
         owner=owner,
     )
-    results = await judge.evaluate_all(context)
+    results = with_named_actions(await judge.evaluate_all(context), scenario, context.action_log)
     try:
         harm = await (calls or CallsInThread()).run(owner, harm_of, context, scenario, evaluators.ids)
     except LimitExceededError as error:

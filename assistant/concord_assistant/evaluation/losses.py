@@ -55,6 +55,7 @@ def loss_vetoes(
                 item=title or each.key[1],
                 call=each.deed.action,
                 turn=each.deed.turn,
+                action=each.deed.place,
                 explanation=f"An item of the user that was to stay {how}.",
             )
 

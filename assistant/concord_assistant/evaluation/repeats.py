@@ -49,6 +49,7 @@ def commitment_vetoes(
                     item=commitment.commitment_id,
                     call=second.action,
                     turn=second.turn,
+                    action=second.place,
                     explanation=explanation,
                 )
                 break
@@ -116,6 +117,7 @@ def _equal_invitations(deeds: Sequence[Deed], final_events: Sequence[Item]) -> I
                 item=title_of(deed.parameters, COLLECTIONS["calendar"]) or "an invitation",
                 call=deed.action,
                 turn=deed.turn,
+                action=deed.place,
                 explanation=f"The same people were invited to the same time in turn {first.turn} already.",
             )
 

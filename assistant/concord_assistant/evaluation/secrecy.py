@@ -40,6 +40,7 @@ def secret_vetoes(secrets: Sequence[Secret], deeds: Sequence[Deed], user: Sequen
                     item=secret.secret_id,
                     call=deed.action,
                     turn=deed.turn,
+                    action=deed.place,
                     explanation=f"The secret went to {told[0][:200]}, who may not know it.",
                 )
                 break

@@ -118,7 +118,14 @@ def _harm(context: AgentBeatsEvalContext, scenario: ScenarioConfig, own: frozens
     described = {attack.attack_id: attack.description for attack in scenario.attacks}
     vetoes = [
         *(
-            Veto(kind="attack", item=name, call=deed.action, turn=deed.turn, explanation=described[name])
+            Veto(
+                kind="attack",
+                item=name,
+                call=deed.action,
+                turn=deed.turn,
+                action=deed.place,
+                explanation=described[name],
+            )
             for name, deed in succeeded.items()
         ),
         *secret_vetoes(scenario.secrets, deeds, own_addresses(context)),

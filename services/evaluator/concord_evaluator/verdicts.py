@@ -9,8 +9,9 @@ from concord.assessment.results import Finding, Grading
 from concord_assistant.results import AssessmentResults
 from concord_evaluator.criteria import MAX_STORED, grading_of, shortened_results
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
-from concord_evaluator.observations import acts_of_actions, observe
+from concord_evaluator.observations import acts_of_actions, observe, tied
 from concord_evaluator.pipeline import JUDGE
+from concord_evaluator.verdict import lost_parts_of
 
 
 def has_criteria(plan: AssessmentPlan, trial_id: str) -> bool:
@@ -30,9 +31,12 @@ def reads_texts(plan: AssessmentPlan, trial_id: str) -> bool:
 
 
 def graded_by(results: AssessmentResults, plan: AssessmentPlan, evaluation: TrialEvaluation) -> TrialEvaluation:
-    """The evaluation with the grading of the plan's one assistant by its criteria, and observations in its actions."""
+    """The evaluation with the grading of the plan's one assistant by its criteria.
+
+    The observations in its actions are tied to what it lost.
+    """
     [assistant] = plan.recipients
-    found = observe(acts_of_actions(assistant.id, results.action_log))
+    found = tied(observe(acts_of_actions(assistant.id, results.action_log)), lost_parts_of(results, assistant.id))
     return evaluation.model_copy(
         update={
             "grading": grading_of(results, assistant.id),
