@@ -12,10 +12,10 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 
 from concord.trace.decoding import reports_of
 from concord.trace.otlp import read_json
+from concord.trace.otlp.protobuf_form import read_protobuf
 from concord.trace.report import Channel, ReportBatch
 from concord.trust.tokens import Claims
 from concord.wire.roster import Roster, RosterEntry
-from concord_collector.otlp_codec import read_protobuf
 from concord_collector.otlp_endpoint import read_export
 from concord_evaluator.formats.live_spans import with_teams
 from concord_evaluator.trace import Projection, project

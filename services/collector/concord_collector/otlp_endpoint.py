@@ -9,7 +9,9 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from fastapi import APIRouter, HTTPException, Request, Response
+from msgspec.structs import replace as changed
 
+from concord.trace.decoding import FastBatch, FastStep, serialised
 from concord.trace.otlp import (
     Span,
     SpanError,
@@ -19,15 +21,15 @@ from concord.trace.otlp import (
     to_step,
     without_internals,
 )
-from concord.trace.report import MAX_BATCH_STEPS, Channel, StepBatch
-from concord.trace.step import InteractionStep
+from concord.trace.otlp.protobuf_form import read_protobuf
+from concord.trace.report import MAX_BATCH_STEPS, Channel
 from concord.trust.tokens import Claims
 from concord.wire.ids import MAX_ID_LENGTH
 from concord_collector.admission import Admission
 from concord_collector.batch_parsing import ParsedBatch
 from concord_collector.http_errors import ERROR_RESPONSES
 from concord_collector.open_traces import OpenCollection
-from concord_collector.otlp_codec import read_protobuf, write_json, write_protobuf
+from concord_collector.otlp_codec import write_json, write_protobuf
 from concord_collector.trace_writer import TRACE_FULL, TraceWriter
 
 UNNAMED_SERVICE: Final = "unknown_service"
@@ -98,7 +100,7 @@ def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Ex
     With a token, spans of other traces are refused. Without one, the reporter is the service that a span names. Of the
     library internals in a trace, one is stored, with the parents of the others.
     """
-    groups: defaultdict[_Group, list[InteractionStep]] = defaultdict(list)
+    groups: defaultdict[_Group, list[FastStep]] = defaultdict(list)
     reasons: list[str] = []
     foreign = 0
     for span in without_internals(spans):
@@ -114,7 +116,7 @@ def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Ex
         groups[group].append(step)
     digest = blake2b(body, digest_size=16).hexdigest()
     batches = [
-        ParsedBatch.of(StepBatch(batch_id=f"otlp-{digest}-{number}", trace_id=trace_id, reporter=reporter, steps=steps))
+        serialised(FastBatch(f"otlp-{digest}-{number}", trace_id, reporter, steps), ParsedBatch)
         for (trace_id, reporter), all_steps in groups.items()
         for number, steps in enumerate(_chunks(all_steps))
     ]
@@ -133,7 +135,7 @@ def _group(span: Span, claims: Claims | None) -> _Group:
     return span.trace_id, reporter
 
 
-def _internals(spans: Iterable[Span], claims: Claims | None) -> Iterator[tuple[_Group, InteractionStep]]:
+def _internals(spans: Iterable[Span], claims: Claims | None) -> Iterator[tuple[_Group, FastStep]]:
     """A step for the library internals of each batch: that of the first span, with the parents of the others."""
     groups: defaultdict[_Group, list[Span]] = defaultdict(list)
     for span in spans:
@@ -145,13 +147,13 @@ def _internals(spans: Iterable[Span], claims: Claims | None) -> Iterator[tuple[_
             yield group, _step(first, parents_as_attributes(others))
 
 
-def _step(span: Span, further: Mapping[str, str] = MappingProxyType({})) -> InteractionStep:
+def _step(span: Span, further: Mapping[str, str] = MappingProxyType({})) -> FastStep:
     """The step of a span, with the span itself and further attributes. Raises SpanError."""
     step = to_step(span, agent_name=span.agent)
     attributes = step.additional_attributes | as_attributes(span) | dict(further)
-    return step.model_copy(update={"additional_attributes": attributes})
+    return changed(step, additional_attributes=attributes)
 
 
-def _chunks(steps: list[InteractionStep]) -> Iterator[list[InteractionStep]]:
+def _chunks(steps: list[FastStep]) -> Iterator[list[FastStep]]:
     for start in range(0, len(steps), MAX_BATCH_STEPS):
         yield steps[start : start + MAX_BATCH_STEPS]

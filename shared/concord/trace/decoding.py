@@ -1,4 +1,4 @@
-"""Fast decoding of batches of the usual form, with pydantic's models as fallback.
+"""Fast decoding and encoding of batches of the usual form, with pydantic's models as fallback.
 
 A step of 466 bytes takes 0.6 µs and 1.3 kB, against 4.2 µs and 2.9 kB with the models: a seventh of the time, and less
 than half of the memory, of the two services that read every step of a trace.
@@ -10,14 +10,23 @@ limits, and that the models read everything that the structs accept in the same 
 
 from collections.abc import Iterator
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 
 import msgspec
 from msgspec import Meta
 
 from concord.trace.digest import digest
-from concord.trace.report import MAX_BATCH_STEPS, MAX_DROP_REASONS, Report, ReportBatch, StepBatch, unpack
+from concord.trace.report import (
+    MAX_BATCH_STEPS,
+    MAX_DROP_REASONS,
+    Report,
+    ReportBatch,
+    SerialisedBatch,
+    StepBatch,
+    unpack,
+)
 from concord.trace.step import MAX_ATTRIBUTES, MAX_NAME_LENGTH, MAX_VALUE_LENGTH, CallType, StepFacts
+from concord.trust.redaction import redact
 from concord.wire.ids import MAX_ID_LENGTH, MAX_URL_LENGTH
 
 # The types of `concord.trace.step`, under their names there.
@@ -33,47 +42,53 @@ _DropCounts = Annotated[dict[_AttributeName, Annotated[int, Meta(ge=0)]], Meta(m
 
 _Scalar = str | int | float | bool | None
 _Flat = _Scalar | list[_Scalar] | dict[str, _Scalar]
-_Json = _Scalar | list[_Flat] | dict[str, _Flat]
-_Object = dict[str, _Json]
+Json = _Scalar | list[_Flat] | dict[str, _Flat]
+_Object = dict[str, Json]
 
 
-class _ToolInvocation(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+class FastUse(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """A `ToolInvocation`."""
+
     tool_name: _AttributeName
     parameters: _Object | None = None
 
 
-class _AgentInvocation(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+class FastCall(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """An `AgentInvocation`."""
+
     agent_url: _Url = ""
     agent_name: _AttributeName = ""
     requests: _Object | None = None
 
 
-class _StepAction(msgspec.Struct, forbid_unknown_fields=True, gc=False):
-    tool_invocation: _ToolInvocation | None = None
-    agent_invocation: _AgentInvocation | None = None
+class FastAction(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """A `StepAction`."""
+
+    tool_invocation: FastUse | None = None
+    agent_invocation: FastCall | None = None
 
 
-class FastStep(StepFacts, msgspec.Struct, forbid_unknown_fields=True, gc=False):
+class FastStep(StepFacts, msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """An `InteractionStep` without nested steps."""
 
     step_id: _Id
     trace_id: _Id
     call_type: CallType
     parent_step_id: _ParentId | None = None
-    step_action: _StepAction | None = None
+    step_action: FastAction | None = None
     cost: _Int64 | None = None
     total_tokens: _Int64 | None = None
     additional_attributes: _Attributes = {}
     latency: _Milliseconds | None = None
     start_time: datetime | None = None
     end_time: datetime | None = None
-    error: _Json = None
+    error: Json = None
     name: _AttributeName | None = None
     parameters: _Object | None = None
     requests: _Object | None = None
 
 
-class FastBatch(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+class FastBatch(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """A `StepBatch` with an id of its own."""
 
     batch_id: _Id
@@ -83,7 +98,10 @@ class FastBatch(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     dropped: _DropCounts = {}
 
 
+Serialised = TypeVar("Serialised", bound=SerialisedBatch)
+
 _DECODER: Final = msgspec.json.Decoder(FastBatch)
+_ENCODER: Final = msgspec.json.Encoder()
 
 
 def read_fast(body: bytes) -> FastBatch | None:
@@ -98,6 +116,23 @@ def read(body: bytes) -> FastBatch | StepBatch:
     """The batch in a body. Raises pydantic's ValidationError."""
     fast = read_fast(body)
     return StepBatch.model_validate_json(body) if fast is None else fast
+
+
+def encoded(step: FastStep) -> bytes:
+    """The step as JSON, without what is absent."""
+    return _ENCODER.encode(step)
+
+
+def serialised(batch: FastBatch, form: type[Serialised]) -> Serialised:
+    """The batch as JSON, with its secrets redacted."""
+    return form(
+        batch_id=batch.batch_id,
+        trace_id=batch.trace_id,
+        reporter=batch.reporter,
+        n_steps=len(batch.steps),
+        dropped=sum(batch.dropped.values()),
+        body=redact(_ENCODER.encode(batch)),
+    )
 
 
 def reports_of(batch: ReportBatch) -> Iterator[Report]:

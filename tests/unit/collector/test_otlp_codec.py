@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from concord.trace.otlp import without_internals
+from concord.trace.otlp.protobuf_form import read_protobuf
 from concord.trace.report import StepBatch
-from concord_collector.otlp_codec import read_protobuf
 from concord_collector.otlp_endpoint import read_export
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from concord.trace.otlp import AttributeValue, Span, SpanError, read_json, spans_in, to_step, without_internals
+from concord.trace.otlp.content import Content
 from concord.trace.step import CallType
 
 TRACE = "5b8efff798038103d269b633813fc60c"
@@ -174,11 +175,8 @@ def test_otlp_json_is_read_with_hex_ids_text_numbers_and_nested_values() -> None
     assert (read.trace_id, read.span_id, read.parent_id) == (TRACE, "eee19b7ec3c1b174", "")
     assert (read.service, read.scope, read.client, read.failed, read.message) == ("writer", "s", True, True, "no")
     assert (read.start_ns, read.end_ns) == (1_700_000_000_000_000_000, 1_700_000_001_000_000_000)
-    assert read.attributes == {
-        "gen_ai.operation.name": "chat",
-        "gen_ai.usage.input_tokens": 30,
-        "concord.content": '{"input":"Hello"}',
-    }
+    assert read.attributes == {"gen_ai.operation.name": "chat", "gen_ai.usage.input_tokens": 30}
+    assert read.content == Content(input="Hello")
 
 
 @pytest.mark.parametrize("body", [b"", b"[]", b'{"resourceSpans": 3}', b'{"resourceSpans": [{"scopeSpans": [7]}]}'])

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from concord.trace.otlp.content import Content, Event, content_of, with_content
+from concord.trace.otlp.content import Content, Event, as_attribute_text, with_content
 from concord.trace.otlp.content.content import MAX_TEXT, UNKNOWN, read_content
-from concord.trace.otlp.content.messages import Message, messages_in, unflattened
-from concord.trace.otlp.spans import Span
+from concord.trace.otlp.content.messages import Message, messages_of, unflattened
+from concord.trace.otlp.genai import CONTENT
 
 HUMAN = {"type": "human", "content": "Where to?", "id": "1"}
 CALLS = {"type": "ai", "content": "", "tool_calls": [{"name": "search", "args": {"q": "coast"}, "id": "c"}]}
@@ -117,10 +117,6 @@ TOOLS: dict[str, dict[str, Any]] = {
 }
 
 
-def span(attributes: dict[str, Any]) -> Span:
-    return Span("1" * 32, "2" * 16, "", "s", "", "", 1, 2, False, False, "", attributes)
-
-
 class TestEveryConvention:
     @pytest.mark.parametrize("convention", MODELS)
     def test_tells_what_a_model_was_asked_and_answered(self, convention: str) -> None:
@@ -220,7 +216,8 @@ class TestTheTokensOfAModel:
         ],
     )
     def test_may_be_one_object(self, told: dict[str, Any]) -> None:
-        assert with_content({}, told) == {"gen_ai.usage.input_tokens": 3, "gen_ai.usage.output_tokens": 4}
+        attributes, _ = with_content({}, told)
+        assert attributes == {"gen_ai.usage.input_tokens": 3, "gen_ai.usage.output_tokens": 4}
 
 
 class TestAnyValue:
@@ -261,18 +258,17 @@ class TestAnyValue:
 
     @given(st.dictionaries(st.sampled_from(["input.value", "output.value", "gen_ai.prompt", "message"]), JSON), JSON)
     def test_is_read_into_bounded_texts_that_are_kept_as_they_are(self, told: dict[str, Any], event: JsonValue) -> None:
-        known = with_content({}, {name: json.dumps(value) for name, value in told.items()})
-        content = content_of(span(known))
+        _, content = with_content({}, {name: json.dumps(value) for name, value in told.items()})
         assert len(content.input) <= MAX_TEXT
         assert len(content.output) <= MAX_TEXT
-        assert content_of(span(with_content(known, {}))) == content
+        assert with_content({CONTENT: as_attribute_text(content)}, {}) == ({}, content)
         assert isinstance(read_content({}, [("gen_ai.choice", {"message": event})]), Content)
 
     @given(st.text())
     def test_that_is_text_is_one_message(self, text: str) -> None:
-        assert [each.text for each in messages_in({"role": "user", "content": text})] == [text.strip()]
+        assert [each.text for each in messages_of({"role": "user", "content": text})] == [text.strip()]
 
     def test_nested_without_end_ends(self) -> None:
         deep = "[" * 5000 + "]" * 5000
-        assert messages_in(deep) == [Message("", deep)]
+        assert messages_of(deep) == [Message("", deep)]
         assert unflattened({"p." + "0." * 5000 + "role": "user"}, "p.") is None

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace as changed
 
 from concord.trace.otlp import (
     STORED,
@@ -17,8 +18,9 @@ from concord.trace.otlp import (
     spans_in,
     to_step,
 )
+from concord.trace.otlp.content import NOTHING, Content
 from concord.trace.otlp.content.names import NAMES
-from concord.trace.otlp.genai import ATTRIBUTES
+from concord.trace.otlp.genai import ATTRIBUTES, CONTENT
 from concord.trace.otlp.stored_span import LINKS, MAX_PIECES
 from concord.trust.redaction import TOKEN_PREFIX
 
@@ -38,13 +40,15 @@ SPANS = st.builds(
     client=st.booleans(),
     failed=st.booleans(),
     message=TEXT,
-    attributes=st.dictionaries(st.sampled_from(sorted(ATTRIBUTES - NAMES)), VALUES, max_size=5),
+    attributes=st.dictionaries(st.sampled_from(sorted(ATTRIBUTES - NAMES - {CONTENT})), VALUES, max_size=5),
+    content=st.builds(Content, TEXT.map("asked {}".format), TEXT, st.integers(-1, 2**48 - 1), TEXT, TEXT)
+    | st.just(NOTHING),
 )
 
 
 def stored(span: Span) -> Span | None:
     step = to_step(span)
-    return span_of(step.model_copy(update={"additional_attributes": as_attributes(span)}))
+    return span_of(changed(step, additional_attributes=as_attributes(span)))
 
 
 def span(**fields: Any) -> Span:  # noqa: ANN401 - any field
@@ -79,7 +83,7 @@ def test_a_span_that_is_too_long_is_not_stored() -> None:
 @pytest.mark.parametrize("text", ["", "[", "[1]", '["a","b","c","x","y",1,1,"","",{}]', "{}"])
 def test_attributes_without_a_span_result_in_none(text: str) -> None:
     step = to_step(span())
-    assert span_of(step.model_copy(update={"additional_attributes": {f"{STORED}0": text}})) is None
+    assert span_of(changed(step, additional_attributes={f"{STORED}0": text})) is None
 
 
 def test_no_token_hides_between_two_pieces() -> None:
@@ -93,9 +97,7 @@ def test_no_token_hides_between_two_pieces() -> None:
 def test_the_parents_of_internal_spans_are_stored_with_the_step_of_one(parents: dict[str, str]) -> None:
     carrier = span(scope="a2a-python-sdk", parent_id="b" * 16)
     others = [span(scope="a2a-python-sdk", span_id=each, parent_id=parent) for each, parent in parents.items()]
-    step = to_step(carrier).model_copy(
-        update={"additional_attributes": as_attributes(carrier) | parents_as_attributes(others)}
-    )
+    step = changed(to_step(carrier), additional_attributes=as_attributes(carrier) | parents_as_attributes(others))
     assert span_of(step) == carrier
     assert {each.span_id: each.parent_id for each in internals_of(step)} == parents
     assert all(each.internal for each in internals_of(step))
@@ -104,7 +106,5 @@ def test_the_parents_of_internal_spans_are_stored_with_the_step_of_one(parents: 
 @pytest.mark.parametrize("written", ["[", "[]", "7", '{"a": 1}'])
 def test_parents_that_cannot_be_read_are_left_out(written: str) -> None:
     carrier = span(scope="a2a-python-sdk")
-    step = to_step(carrier).model_copy(
-        update={"additional_attributes": as_attributes(carrier) | {f"{LINKS}0": written}}
-    )
+    step = changed(to_step(carrier), additional_attributes=as_attributes(carrier) | {f"{LINKS}0": written})
     assert [each.parent_id for each in internals_of(step)] == (["1"] if written.startswith("{") else [])

@@ -128,9 +128,9 @@ def test_unusual_json_is_read_alike_or_left_to_the_models(text: bytes) -> None:
 TWINS = [
     (FastBatch, StepBatch),
     (FastStep, InteractionStep),
-    (decoding._StepAction, StepAction),
-    (decoding._AgentInvocation, AgentInvocation),
-    (decoding._ToolInvocation, ToolInvocation),
+    (decoding.FastAction, StepAction),
+    (decoding.FastCall, AgentInvocation),
+    (decoding.FastUse, ToolInvocation),
 ]
 NESTED = {"steps", "step_action", "tool_invocation", "agent_invocation"}
 """Fields whose types are fast structs themselves."""

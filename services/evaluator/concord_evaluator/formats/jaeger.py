@@ -87,6 +87,7 @@ def _read(written: JsonValue) -> Span:
     events = [(str(fields.pop("event", "")), fields) for log in found.logs if (fields := _plain(log.fields))]
     thrown = next((fields for name, fields in events if name == "exception"), {})
     failed = tags.get("error") in (True, "true") or tags.get("otel.status_code") == "ERROR"
+    kept, content = known_attributes({**thrown, **tags}, events)
     return Span(
         trace_id=hex_id(found.trace_id.zfill(2 * TRACE_ID_BYTES), TRACE_ID_BYTES),
         span_id=hex_id(found.span_id.zfill(2 * SPAN_ID_BYTES), SPAN_ID_BYTES),
@@ -100,7 +101,8 @@ def _read(written: JsonValue) -> Span:
         client=tags.get("span.kind") == "client",
         failed=failed,
         message=str(tags.get("otel.status_description") or ""),
-        attributes=known_attributes({**thrown, **tags}, events),
+        attributes=kept,
+        content=content,
     )
 
 

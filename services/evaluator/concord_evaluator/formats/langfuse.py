@@ -78,6 +78,7 @@ def _read(written: JsonValue) -> Span:
         "metadata": parsed(found.metadata),
         "session.id": found.session_id,
     }
+    kept, content = known_attributes({key: value for key, value in attributes.items() if value is not None})
     return Span(
         trace_id=hex_id(found.trace_id, TRACE_ID_BYTES),
         span_id=hex_id(found.id, SPAN_ID_BYTES),
@@ -90,7 +91,8 @@ def _read(written: JsonValue) -> Span:
         client=False,
         failed=found.level == "ERROR",
         message=found.status_message or "",
-        attributes=known_attributes({key: value for key, value in attributes.items() if value is not None}),
+        attributes=kept,
+        content=content,
     )
 
 

@@ -81,6 +81,7 @@ def _read(written: JsonValue) -> Span:
         "exception.message": found.error,
         **{f"langsmith.metadata.{name}": _text(value) for name, value in found.metadata.items()},
     }
+    kept, content = known_attributes({name: value for name, value in attributes.items() if value is not None})
     return Span(
         trace_id=hex_id(found.trace_id.replace("-", ""), TRACE_ID_BYTES),
         span_id=hex_id(found.id, SPAN_ID_BYTES),
@@ -93,7 +94,8 @@ def _read(written: JsonValue) -> Span:
         client=False,
         failed=found.error is not None,
         message=found.error or "",
-        attributes=known_attributes({name: value for name, value in attributes.items() if value is not None}),
+        attributes=kept,
+        content=content,
     )
 
 

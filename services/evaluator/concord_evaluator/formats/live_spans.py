@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple
 
+from msgspec.structs import replace as changed
+
 from concord.trace.attributes import AGENT_NAME, EdgeKind
-from concord.trace.decoding import read
+from concord.trace.decoding import FastBatch, FastStep, read, serialised
 from concord.trace.otlp import (
     STORED,
     Act,
@@ -27,8 +29,8 @@ from concord.trace.otlp import (
     to_step,
     without_internals,
 )
-from concord.trace.report import MAX_BATCH_STEPS, Channel, ReportBatch, SerialisedBatch, StepBatch, unpack
-from concord.trace.step import InteractionStep, StepFacts
+from concord.trace.report import MAX_BATCH_STEPS, Channel, ReportBatch, SerialisedBatch, unpack
+from concord.trace.step import StepFacts
 from concord.wire.roster import Roster
 from concord_evaluator.formats.activations import Activation, Activations, Cause, find_activations
 from concord_evaluator.formats.doubts import doubts_of
@@ -107,7 +109,7 @@ def _calls_of(
     return TrialCalls(Members(roster), observed, {span_id: frozenset(found) for span_id, found in continued.items()})
 
 
-def _read(participant: str, spans: list[Span], calls: TrialCalls) -> tuple[list[InteractionStep], list[str]]:
+def _read(participant: str, spans: list[Span], calls: TrialCalls) -> tuple[list[FastStep], list[str]]:
     """The steps of a participant's spans, and warnings. Too many spans are each read alone."""
     visible = list(without_internals(spans))
     if len(visible) > MAX_SPANS:
@@ -123,7 +125,7 @@ def _read(participant: str, spans: list[Span], calls: TrialCalls) -> tuple[list[
     return list(_Team(participant, runs, calls).steps()), warnings
 
 
-def _alone(spans: Iterable[Span]) -> Iterator[InteractionStep]:
+def _alone(spans: Iterable[Span]) -> Iterator[FastStep]:
     for span in spans:
         try:
             yield work_step(to_step(span))
@@ -172,7 +174,7 @@ class _Team:
         inside = {agent for run in runs for agent in self._inside(run.activations)}
         self._sole = next(iter(inside)) if len(inside) == 1 else ""
 
-    def steps(self) -> Iterator[InteractionStep]:
+    def steps(self) -> Iterator[FastStep]:
         """The steps of all runs. A span that cannot become a step has none."""
         for run in self._runs:
             of_agents = self._outbound.of_agents(run.tree, run.activations, self._of_spans)
@@ -186,7 +188,7 @@ class _Team:
                 if not self._outbound.member(edge.caller) and not self._outbound.member(edge.callee):
                     yield _by(message_step(edge), self._inner(edge.caller))
 
-    def _of_span(self, run: _Run, span: Span, of_agents: Mapping[str, Target]) -> Iterator[InteractionStep]:
+    def _of_span(self, run: _Run, span: Span, of_agents: Mapping[str, Target]) -> Iterator[FastStep]:
         activation = run.activations.of_span[span.span_id]
         actor = self._inner(self._local(activation))
         step = to_step(span)
@@ -206,7 +208,7 @@ class _Team:
             call = call_step(step, target.callee, EdgeKind.DELEGATION, url=target.url)
             new_id = target.step_id or span.span_id
             alone = not number and not (causes and new_id == span.span_id)
-            yield _by(call.model_copy(update={"step_id": new_id if alone else f"{new_id}-to-{number}"}), actor)
+            yield _by(changed(call, step_id=new_id if alone else f"{new_id}-to-{number}"), actor)
 
     def _causes(self, activation: Activation) -> list[Cause]:
         """The edges to the agent of an activation from other agents inside this participant."""
@@ -234,14 +236,14 @@ class _Team:
         return "" if agent == self._sole or name_key(agent) == name_key(self._participant) else agent
 
 
-def _by(step: InteractionStep, agent: str) -> InteractionStep:
+def _by(step: FastStep, agent: str) -> FastStep:
     """The step with an agent inside its reporter as its author."""
     attributes = {name: value for name, value in step.additional_attributes.items() if name != AGENT_NAME}
-    return step.model_copy(update={"additional_attributes": attributes | ({AGENT_NAME: agent} if agent else {})})
+    return changed(step, additional_attributes=attributes | ({AGENT_NAME: agent} if agent else {}))
 
 
-def _batches(exporter: _Exporter, trace_id: str, steps: Sequence[InteractionStep]) -> Iterator[ReportBatch]:
+def _batches(exporter: _Exporter, trace_id: str, steps: Sequence[FastStep]) -> Iterator[ReportBatch]:
     for start in range(0, len(steps), MAX_BATCH_STEPS):
         chunk = list(steps[start : start + MAX_BATCH_STEPS])
-        batch = StepBatch(batch_id=f"team-{start}", trace_id=trace_id, reporter=exporter.participant, steps=chunk)
-        yield SerialisedBatch.of(batch).received(Channel.OTLP, authenticated=exporter.authenticated)
+        batch = FastBatch(batch_id=f"team-{start}", trace_id=trace_id, reporter=exporter.participant, steps=chunk)
+        yield serialised(batch, SerialisedBatch).received(Channel.OTLP, authenticated=exporter.authenticated)

@@ -87,6 +87,7 @@ def _read(written: JsonValue) -> Span:
         "exception.message": found.exception_message,
     }
     known = {name: value for name, value in thrown.items() if value} | (found.attributes or {})
+    kept, content = known_attributes(known, [(each.event_name, each.attributes) for each in found.otel_events or ()])
     return Span(
         trace_id=hex_id(found.trace_id, TRACE_ID_BYTES),
         span_id=hex_id(found.span_id, SPAN_ID_BYTES),
@@ -100,7 +101,8 @@ def _read(written: JsonValue) -> Span:
         client=False,
         failed=found.otel_status_code == "ERROR" or bool(found.is_exception),
         message=found.otel_status_message or found.exception_message or "",
-        attributes=known_attributes(known, [(each.event_name, each.attributes) for each in found.otel_events or ()]),
+        attributes=kept,
+        content=content,
     )
 
 

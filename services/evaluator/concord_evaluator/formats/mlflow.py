@@ -80,6 +80,8 @@ def _read(written: JsonValue) -> Span:
     own: dict[str, JsonValue] = {"openinference.span.kind": _KINDS.get(kind, "CHAIN")}
     if attributes.get("mlflow.spanInputs") is not None:
         own["input.value"] = attributes["mlflow.spanInputs"]
+    # The attributes of a convention that the instrumentation wrote say more than the type.
+    kept, content = known_attributes(own | attributes)
     return Span(
         trace_id=hex_id(found.trace_id, TRACE_ID_BYTES),
         span_id=hex_id(found.span_id, SPAN_ID_BYTES),
@@ -92,8 +94,8 @@ def _read(written: JsonValue) -> Span:
         client=False,
         failed="ERROR" in found.status.code,
         message=found.status.message or "",
-        # The attributes of a convention that the instrumentation wrote say more than the type.
-        attributes=known_attributes(own | attributes),
+        attributes=kept,
+        content=content,
     )
 
 

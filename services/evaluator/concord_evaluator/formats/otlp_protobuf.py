@@ -4,11 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from google.protobuf.json_format import MessageToDict
-from google.protobuf.message import DecodeError
-from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
-
-from concord.trace.otlp import spans_in
+from concord.trace.otlp.protobuf_form import read_protobuf
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.span_recordings import ReadSpan
 
@@ -41,10 +37,10 @@ def protobuf_spans(source: Source) -> Iterator[ReadSpan]:
     for number, message in enumerate(_messages(source), 1):
         with source.record(number):
             try:
-                request = ExportTraceServiceRequest.FromString(message)
-            except DecodeError as error:
+                spans = list(read_protobuf(message))
+            except ValueError as error:
                 raise ValueError(f"message {number} cannot be read; expected {EXPECTED}") from error
-            yield from [ReadSpan.of(span, number) for span in spans_in(MessageToDict(request))]
+            yield from [ReadSpan.of(span, number) for span in spans]
 
 
 def _messages(source: Source) -> Iterator[bytes]:

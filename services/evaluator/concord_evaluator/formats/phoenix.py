@@ -73,6 +73,7 @@ def _spans_in(value: JsonValue) -> list[JsonValue]:
 def _read(written: JsonValue) -> Span:
     found = _PhoenixSpan.model_validate(written)
     thrown = next((event.attributes for event in found.events if event.name == "exception"), {})
+    kept, content = known_attributes({**thrown, **found.attributes, "openinference.span.kind": found.span_kind})
     return Span(
         trace_id=hex_id(found.context.trace_id, TRACE_ID_BYTES),
         span_id=hex_id(found.context.span_id, SPAN_ID_BYTES),
@@ -85,7 +86,8 @@ def _read(written: JsonValue) -> Span:
         client=False,
         failed=found.status_code == "ERROR",
         message=found.status_message or "",
-        attributes=known_attributes({**thrown, **found.attributes, "openinference.span.kind": found.span_kind}),
+        attributes=kept,
+        content=content,
     )
 
 

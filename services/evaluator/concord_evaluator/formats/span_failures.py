@@ -2,10 +2,12 @@
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace as changed
+
 from concord.trace.attributes import EXCEPTION, FAILED_OUTSIDE
+from concord.trace.decoding import FastStep
 from concord.trace.otlp import Span, SpanTree, genai, is_control_flow
-from concord.trace.otlp.content import content_of
-from concord.trace.step import MAX_VALUE_LENGTH, InteractionStep
+from concord.trace.step import MAX_VALUE_LENGTH
 from concord_evaluator.formats.activations import Activation, Activations
 
 
@@ -16,7 +18,7 @@ def failure_of_run(tree: SpanTree, activations: Activations, read: Mapping[str, 
     """
     for top in reversed(tree.children.get("", ())):
         if any(activations.of_span.get(each.span_id) for each in (top, *tree.below(top))):
-            failed = read[top.span_id].failed and not content_of(top).output
+            failed = read[top.span_id].failed and not top.content.output
             return error_of(read[top.span_id]) if failed else ""
     return ""
 
@@ -27,9 +29,7 @@ def error_of(span: Span) -> str:
     return span.message or ": ".join(text for text in thrown if text) or span.text(genai.ERROR_TYPE) or "error"
 
 
-def with_failures(
-    step: InteractionStep, span: Span, read: Span, tree: SpanTree, at: Activation | None
-) -> InteractionStep:
+def with_failures(step: FastStep, span: Span, read: Span, tree: SpanTree, at: Activation | None) -> FastStep:
     """The step of a span, marked as a failure of the run or of an agent asked from outside, or with an exception that
     was caught. `read`: the span as its mapping read it; `at`: the activation that it is part of."""
     noted: dict[str, str] = {}
@@ -39,4 +39,4 @@ def with_failures(
         noted[FAILED_OUTSIDE] = "agent"
     elif not span.failed and not read.failed and span.text(genai.EXCEPTION) and not is_control_flow(span):
         noted[EXCEPTION] = error_of(span)[:MAX_VALUE_LENGTH]
-    return step.model_copy(update={"additional_attributes": step.additional_attributes | noted}) if noted else step
+    return changed(step, additional_attributes=step.additional_attributes | noted) if noted else step

@@ -163,7 +163,7 @@ def spans_by_id(spans: Iterable[Span]) -> dict[str, Span]:
 def _rank(span: Span) -> tuple[str, ...]:
     """Everything that an activation depends on."""
     facts = (span.service, span.parent_id, span.name, span.scope, span.start_ns, span.end_ns, span.client, span.failed)
-    return (*map(str, facts), str(sorted(span.attributes.items())))
+    return (*map(str, facts), str(sorted(span.all_attributes.items())))
 
 
 def parents_first(spans: Mapping[str, Span]) -> list[str]:

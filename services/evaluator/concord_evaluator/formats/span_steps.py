@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from pydantic import JsonValue
+from msgspec.structs import replace as changed
 
 from concord.trace.attributes import (
     CONTEXT,
@@ -20,9 +20,10 @@ from concord.trace.attributes import (
     KnownBy,
     Support,
 )
+from concord.trace.decoding import FastAction, FastCall, FastStep, FastUse, Json
 from concord.trace.otlp import Act, Span, TeamReading, genai, to_step
 from concord.trace.otlp.content import UNKNOWN, Content
-from concord.trace.step import MAX_VALUE_LENGTH, AgentInvocation, CallType, InteractionStep, StepAction
+from concord.trace.step import MAX_VALUE_LENGTH, CallType
 from concord.wire.roster import UNKNOWN_AGENT
 from concord_evaluator.formats.activations import Activation, Edge, agent_id
 
@@ -41,7 +42,7 @@ def as_read(span: Span, reading: TeamReading) -> Span:
     return replace(told, attributes={**told.attributes, genai.GENAI_OPERATION[0]: _OPERATIONS[read.act]})
 
 
-def steps_of(span: Span, activation: Activation | None, said: Content) -> Iterator[tuple[str, InteractionStep]]:
+def steps_of(span: Span, activation: Activation | None, said: Content) -> Iterator[tuple[str, FastStep]]:
     """The steps of a span, each with its reporter: a call by each agent that asked, otherwise work or a tool's use.
 
     `said`: the content of the span or, of the first span of an agent's work, of all of that work.
@@ -60,54 +61,60 @@ def steps_of(span: Span, activation: Activation | None, said: Content) -> Iterat
         yield cause.by.agent, _with_texts(known_step(call, cause.known_by, cause.support), said)
 
 
-def _with_texts(step: InteractionStep, said: Content) -> InteractionStep:
+def _with_texts(step: FastStep, said: Content) -> FastStep:
     """The step with what was said in it. A tool whose result states an error has failed."""
     action, attributes = step.step_action, dict(step.additional_attributes)
     # Unknown messages equal no others.
-    before: JsonValue = int(step.step_id[:12], 16) if said.before == UNKNOWN else said.before
-    asked: dict[str, JsonValue] = {CONTEXT: before} if before else {}
+    before = int(step.step_id[:12], 16) if said.before == UNKNOWN else said.before
+    asked: dict[str, Json] = {CONTEXT: before} if before else {}
     is_model = attributes.get(genai.GENAI_OPERATION[0]) in genai.MODEL_OPERATIONS
-    if action is not None and action.tool_invocation is not None and step.kind is CallType.TOOL:
+    kind = step.kind
+    if action is not None and action.tool_invocation is not None and kind is CallType.TOOL:
         parameters = {(MODEL_INPUT if is_model else TOOL_ARGUMENTS): said.input, **asked} if said.input else None
-        action = StepAction(tool_invocation=action.tool_invocation.model_copy(update={"parameters": parameters}))
-    elif action is not None and action.agent_invocation is not None:
+        action = FastAction(tool_invocation=FastUse(action.tool_invocation.tool_name, parameters))
+    elif action is not None and (call := action.agent_invocation) is not None:
         requests = {"text": said.input, **asked} if said.input else None
-        action = StepAction(agent_invocation=action.agent_invocation.model_copy(update={"requests": requests}))
-    is_tool = step.kind is CallType.TOOL and not is_model
-    told = {
-        TOOL_RESULT if is_tool else RESPONSE_TEXT: said.output,
-        FINISH_REASON: said.finish if is_model else "",
-        "error": "" if "error" in attributes else said.error if is_tool else "",
-    }
-    attributes |= {name: text[:MAX_VALUE_LENGTH] for name, text in told.items() if text}
-    return step.model_copy(update={"step_action": action, "additional_attributes": attributes})
+        action = FastAction(agent_invocation=FastCall(call.agent_url, call.agent_name, requests))
+    is_tool = kind is CallType.TOOL and not is_model
+    if said.output:
+        attributes[TOOL_RESULT if is_tool else RESPONSE_TEXT] = said.output[:MAX_VALUE_LENGTH]
+    if said.finish and is_model:
+        attributes[FINISH_REASON] = said.finish[:MAX_VALUE_LENGTH]
+    if said.error and is_tool and "error" not in attributes:
+        attributes["error"] = said.error[:MAX_VALUE_LENGTH]
+    return changed(step, step_action=action, additional_attributes=attributes)
 
 
-def work_step(step: InteractionStep) -> InteractionStep:
+def work_step(step: FastStep) -> FastStep:
     """The step as work of an agent or the use of a tool, not as a call."""
     if step.kind is CallType.AGENT:
-        return step.model_copy(update={"call_type": CallType.HOST, "step_action": None})
+        return changed(step, call_type=CallType.HOST, step_action=None)
     return step
 
 
-def call_step(step: InteractionStep, callee: str, kind: EdgeKind, suffix: str = "", url: str = "") -> InteractionStep:
+def call_step(step: FastStep, callee: str, kind: EdgeKind, suffix: str = "", url: str = "") -> FastStep:
     """The step as a call of an agent, at `url` if known. `suffix`: of the ids of further calls by the same span."""
-    call = step.agent_call or AgentInvocation()
-    action = StepAction(agent_invocation=call.model_copy(update={"agent_name": callee, "agent_url": url}))
+    call = step.agent_call
+    action = FastAction(agent_invocation=FastCall(url, callee, None if call is None else call.requests))
     attributes = {name: value for name, value in step.additional_attributes.items() if name != "call_type"}
     if kind is not EdgeKind.DELEGATION:
         attributes[EDGE_KIND] = kind
-    changes = {"call_type": CallType.AGENT, "step_action": action, "additional_attributes": attributes}
-    return step.model_copy(update={**changes, "step_id": step.step_id + suffix})
+    return changed(
+        step,
+        call_type=CallType.AGENT,
+        step_action=action,
+        additional_attributes=attributes,
+        step_id=step.step_id + suffix,
+    )
 
 
-def known_step(call: InteractionStep, known_by: KnownBy, support: Support) -> InteractionStep:
+def known_step(call: FastStep, known_by: KnownBy, support: Support) -> FastStep:
     """The call with what tells it and what a second source says."""
     attributes = {**call.additional_attributes, EDGE_KNOWN_BY: known_by, EDGE_SUPPORT: support}
-    return call.model_copy(update={"additional_attributes": attributes})
+    return changed(call, additional_attributes=attributes)
 
 
-def message_step(edge: Edge, said: str = "") -> InteractionStep:
+def message_step(edge: Edge, said: str = "") -> FastStep:
     """A message of a conversation, at the end of its speaker's work, as one of its members heard it."""
     step = to_step(replace(edge.head, start_ns=edge.head.end_ns, failed=False, attributes={}))
     call = call_step(step, edge.callee, EdgeKind.CONVERSATION, f"-{agent_id(edge.callee)[:40]}")

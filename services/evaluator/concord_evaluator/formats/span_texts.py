@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from concord.trace.otlp import Act, Span, SpanTree, TeamReading
-from concord.trace.otlp.content import NOTHING, Content, content_of
+from concord.trace.otlp.content import NOTHING, Content
 from concord.trace.otlp.frameworks.autogen import Delivered, messages_of
 from concord_evaluator.formats.activations import Activation, Activations
 
@@ -30,13 +30,13 @@ class SpanTexts:
         return {each.head.span_id: self._of(each, inside[id(each)]) for each in self.activations.all}
 
     def _of(self, activation: Activation, inside: Sequence[Span]) -> Content:
-        own = content_of(activation.head)
+        own = activation.head.content
         if own.input and own.output:
             return own
         around = self._around(activation)
-        found = own if around is None else own.completed_by(content_of(around))
-        models = [content_of(each) for each in inside if self._act(each) is Act.MODEL]
-        others = [content_of(each) for each in inside if self._act(each) is Act.WORK]
+        found = own if around is None else own.completed_by(around.content)
+        models = [each.content for each in inside if self._act(each) is Act.MODEL]
+        others = [each.content for each in inside if self._act(each) is Act.WORK]
         for contents in (models, others):
             asked = next((each for each in contents if each.input), NOTHING)
             answered = next((each for each in reversed(contents) if each.output), NOTHING)
@@ -79,13 +79,13 @@ class SpanTexts:
     @cached_property
     def task(self) -> str:
         """What the team was asked: by the first span of the run that tells it, else by the first of its agents."""
-        asked = (content_of(each).input for chain in self._tops for each in chain)
+        asked = (each.content.input for chain in self._tops for each in chain)
         return next((text for text in (*asked, *(each.input for each in self._outermost)) if text), "")
 
     @cached_property
     def answer(self) -> str:
         """What the team answered: by the last outermost span that tells it, else by the last of its agents."""
-        said = (content_of(each).output for chain in reversed(self._tops) for each in chain)
+        said = (each.content.output for chain in reversed(self._tops) for each in chain)
         return next((text for text in (*said, *(each.output for each in reversed(self._outermost))) if text), "")
 
     @cached_property

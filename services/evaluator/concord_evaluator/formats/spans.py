@@ -6,7 +6,6 @@ from typing import Final
 
 from concord.trace.attributes import EdgeKind
 from concord.trace.otlp import Act, Reading, SpanTree, TeamReading, check_ids, without_internals
-from concord.trace.otlp.content import content_of
 from concord.trace.report import Channel
 from concord_evaluator.formats.activations import find_activations
 from concord_evaluator.formats.doubts import doubts_of, doubts_of_file
@@ -89,7 +88,7 @@ def _take(builder: TraceBuilder, recording: Recording, source: Source, channel: 
         with source.record(lines[span.span_id]):
             activation = activations.of_span[span.span_id]
             head = activation is not None and activation.head.span_id == span.span_id
-            said = texts.of_heads[span.span_id] if head else content_of(span)
+            said = texts.of_heads[span.span_id] if head else span.content
             told = as_read(span, reading)
             steps = list(steps_of(told, activation, said))
             if activation is not None:

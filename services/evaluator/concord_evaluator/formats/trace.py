@@ -8,9 +8,18 @@ from hashlib import blake2b
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
-from concord.trace.decoding import reports_of
+from concord.trace.decoding import FastStep, encoded, reports_of
 from concord.trace.report import MAX_BATCH_STEPS, Channel, Report, ReportBatch, SerialisedBatch
-from concord.trace.step import MAX_NAME_LENGTH, AgentInvocation, CallType, InteractionStep, StepAction, as_utc
+from concord.trace.step import (
+    MAX_NAME_LENGTH,
+    AgentInvocation,
+    CallFacts,
+    CallType,
+    InteractionStep,
+    StepAction,
+    StepFacts,
+    as_utc,
+)
 from concord.wire.ids import MAX_ID_LENGTH
 from concord.wire.roster import RESERVED_IDS, RosterEntry, normalise_url
 from concord_evaluator.formats.source import Source
@@ -121,7 +130,7 @@ class TraceBuilder:
 
     def add(
         self,
-        step: InteractionStep,
+        step: InteractionStep | FastStep,
         reporter: str,
         *,
         channel: Channel = Channel.HTTP,
@@ -136,7 +145,10 @@ class TraceBuilder:
         self._see_times(step)
         key = _Reporter(reporter, channel, authenticated)
         batch = self._open.setdefault(key, _OpenBatch())
-        batch.steps.append(step.model_dump_json(exclude_unset=True).encode())
+        written = (
+            step.model_dump_json(exclude_unset=True).encode() if isinstance(step, InteractionStep) else encoded(step)
+        )
+        batch.steps.append(written)
         if len(batch.steps) == MAX_BATCH_STEPS:
             self._close(key)
 
@@ -210,7 +222,7 @@ class TraceBuilder:
             parts=self.parts,
         )
 
-    def _see_times(self, step: InteractionStep) -> None:
+    def _see_times(self, step: StepFacts) -> None:
         for moment in (step.start_time, step.end_time):
             if moment is not None:
                 known = as_utc(moment)
@@ -261,15 +273,14 @@ def entry_of(agent: str) -> RosterEntry:
     return RosterEntry(id=agent, url=f"trace://{agent}")
 
 
-def calls_in(step: InteractionStep) -> Iterator[AgentInvocation]:
+def calls_in(step: StepFacts) -> Iterator[CallFacts]:
     """The calls of agents that a step tells of: its own, and those in the answers it carries."""
     pending = [step]
     while pending:
-        call = pending.pop().agent_call
-        if call is not None:
+        each = pending.pop()
+        if (call := each.agent_call) is not None:
             yield call
-            if call.response_trace is not None:
-                pending.extend(call.response_trace.steps)
+            pending.extend(each.answer_steps)
 
 
 def file_trace_id(file: str, number: int) -> str:

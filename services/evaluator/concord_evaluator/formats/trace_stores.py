@@ -12,7 +12,7 @@ from typing import Final
 from pydantic import JsonValue, ValidationError
 
 from concord.trace.otlp import AttributeValue, Span, as_attribute
-from concord.trace.otlp.content import Event, is_content, with_content
+from concord.trace.otlp.content import Content, Event, is_content, with_content
 from concord.trace.otlp.genai import ATTRIBUTES, METADATA
 from concord.trace.report import Channel
 from concord_evaluator.formats.format import TraceFormat
@@ -95,7 +95,9 @@ def nanoseconds(moment: datetime | None) -> int:
     return (known - _EPOCH) // timedelta(microseconds=1) * 1000
 
 
-def known_attributes(written: Mapping[str, JsonValue], events: Iterable[Event] = ()) -> dict[str, AttributeValue]:
+def known_attributes(
+    written: Mapping[str, JsonValue], events: Iterable[Event] = ()
+) -> tuple[dict[str, AttributeValue], Content]:
     """The attributes that conventions read, structured values as JSON, and what was said, also in `events`.
 
     Stores split an object into attributes with dots in their names, or join such attributes to an object.

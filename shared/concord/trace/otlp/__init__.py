@@ -1,10 +1,12 @@
 """OpenTelemetry spans as interaction steps: one table of attribute names, one mapping, for services and files.
 
-Pure. OTLP/JSON is decoded here, OTLP/protobuf in the collector, because it needs another library.
+Pure. `protobuf_form`, which is not imported here, reads OTLP/protobuf, because it needs another library.
 """
 
+from concord.trace.otlp.attribute import as_attribute
 from concord.trace.otlp.frameworks.langgraph import is_control_flow
-from concord.trace.otlp.json_form import as_attribute, as_export, read_json, spans_in
+from concord.trace.otlp.genai import AttributeValue
+from concord.trace.otlp.json_form import as_export, read_json, spans_in
 from concord.trace.otlp.log_form import LoggedEvent, events_in, with_events
 from concord.trace.otlp.mapping import SpanError, check_ids, to_step
 from concord.trace.otlp.reading import (
@@ -18,7 +20,7 @@ from concord.trace.otlp.reading import (
     tool_arguments,
     tool_name,
 )
-from concord.trace.otlp.spans import AttributeValue, Span, destination, without_internals
+from concord.trace.otlp.spans import Span, destination, without_internals
 from concord.trace.otlp.stored_span import STORED, as_attributes, internals_of, parents_as_attributes, span_of
 from concord.trace.otlp.team import conversations_of, names_agents, read_team
 

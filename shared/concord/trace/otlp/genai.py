@@ -8,6 +8,8 @@ from typing import Final
 
 from concord.trace import effects
 
+AttributeValue = str | bool | int | float
+
 VERSION: Final = "OpenTelemetry semantic conventions 1.43"
 
 SERVICE_NAME: Final = ("service.name",)

@@ -1,17 +1,27 @@
 """OTLP/JSON: the spans of an export, with ids in hex (or base64) and 64-bit integers as strings."""
 
-import json
 from base64 import b64decode
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 from pydantic.alias_generators import to_camel
 
-from concord.trace.otlp.content import Event, is_content, with_content
-from concord.trace.otlp.genai import ATTRIBUTES, DESTINATION, SERVICE_NAME, SERVICE_VERSION, URL
-from concord.trace.otlp.spans import AttributeValue, Span, destination
+from concord.trace.otlp.attribute import Attributes
+from concord.trace.otlp.content import Event, with_content
+from concord.trace.otlp.genai import SERVICE_NAME, SERVICE_VERSION, URL, AttributeValue
+from concord.trace.otlp.json_structs import (
+    FastEvent,
+    FastExport,
+    FastKeyValue,
+    FastSpan,
+    FastValue,
+    converted,
+    decoded,
+    whole,
+)
+from concord.trace.otlp.spans import Span, destination
 
 _TRACE_ID_BYTES: Final = 16
 _SPAN_ID_BYTES: Final = 8
@@ -112,19 +122,20 @@ class _Export(OtlpMessage):
 
 def read_json(body: bytes) -> Iterator[Span]:
     """The spans of an `ExportTraceServiceRequest` in JSON, in order. Raises ValueError."""
-    return _spans(_Export.model_validate_json(body))
+    try:
+        found = list(_spans(decoded(body)))
+    except (ValueError, RecursionError):
+        return _spans(_Export.model_validate_json(body))
+    return iter(found)
 
 
 def spans_in(document: JsonValue) -> Iterator[Span]:
     """The spans of parsed JSON."""
-    return _spans(_Export.model_validate(document))
-
-
-def as_attribute(value: JsonValue) -> AttributeValue:
-    """An attribute value: structured values as JSON text, an absent value as ""."""
-    if value is None:
-        return ""
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict) else value
+    try:
+        found = list(_spans(converted(document)))
+    except (ValueError, RecursionError):
+        return _spans(_Export.model_validate(document))
+    return iter(found)
 
 
 def as_export(spans: Sequence[Span]) -> dict[str, JsonValue]:
@@ -149,7 +160,7 @@ def _resource(service: str, version: str) -> list[JsonValue]:
 
 
 def _written(span: Span) -> JsonValue:
-    attributes = {**span.attributes, **({URL[0]: span.address} if span.address else {})}
+    attributes = {**span.all_attributes, **({URL[0]: span.address} if span.address else {})}
     return {
         "traceId": span.trace_id,
         "spanId": span.span_id,
@@ -171,7 +182,11 @@ def _attribute(name: str, value: AttributeValue) -> JsonValue:
     return {"key": name, "value": {"doubleValue": value} if isinstance(value, float) else {"stringValue": value}}
 
 
-def _spans(export: _Export) -> Iterator[Span]:
+_AnyValue = Value | FastValue | None
+_AnyPair = KeyValue | FastKeyValue
+
+
+def _spans(export: _Export | FastExport) -> Iterator[Span]:
     for group in export.resource_spans or ():
         facts = () if group.resource is None else group.resource.attributes or ()
         service, version = _fact(facts, SERVICE_NAME), _fact(facts, SERVICE_VERSION)
@@ -181,14 +196,19 @@ def _spans(export: _Export) -> Iterator[Span]:
                 yield _read(span, scope, service, version)
 
 
-def _fact(attributes: Iterable[KeyValue], names: Iterable[str]) -> str:
-    return next((str(each.plain()) for each in attributes if each.key in names), "")
+def _fact(attributes: Iterable[_AnyPair], names: Iterable[str]) -> str:
+    return next((str(_plain(each.value)) for each in attributes if each.key in names), "")
 
 
-def _read(span: _Span, scope: str, service: str, version: str) -> Span:
-    status = span.status or _Status()
-    client = span.kind in _CLIENT_KINDS
-    attributes = span.attributes or ()
+def _read(span: _Span | FastSpan, scope: str, service: str, version: str) -> Span:
+    status, client = span.status, span.kind in _CLIENT_KINDS
+    read: Attributes[_AnyValue] = Attributes(_plain)
+    events = span.events or ()
+    thrown = next((event for event in events if event.name == "exception"), None)
+    if thrown is not None:
+        read.read_kept(thrown.attributes or ())
+    read.read(span.attributes or ())
+    attributes, content = with_content(read.kept, read.told, _events(events) if events else ())
     return Span(
         trace_id=hex_id(span.trace_id, _TRACE_ID_BYTES),
         span_id=hex_id(span.span_id, _SPAN_ID_BYTES),
@@ -197,17 +217,14 @@ def _read(span: _Span, scope: str, service: str, version: str) -> Span:
         scope=scope,
         service=service,
         version=version,
-        start_ns=span.start_time_unix_nano or 0,
-        end_ns=span.end_time_unix_nano or 0,
+        start_ns=whole(span.start_time_unix_nano),
+        end_ns=whole(span.end_time_unix_nano),
         client=client,
-        failed=status.code in _ERROR_CODES,
-        message=status.message or "",
-        attributes=with_content(
-            _exception(span.events or ()) | _known(attributes),
-            {each.key: each.plain() for each in attributes if is_content(each.key)},
-            _events(span.events or ()),
-        ),
-        address=destination(_known(attributes, DESTINATION)) if client else "",
+        failed=status is not None and status.code in _ERROR_CODES,
+        message="" if status is None else status.message or "",
+        attributes=attributes,
+        address=destination(read.address) if client else "",
+        content=content,
     )
 
 
@@ -220,16 +237,11 @@ def hex_id(written: str | None, size: int) -> str:
     return text.lower()
 
 
-def _exception(events: Iterable[_Event]) -> dict[str, AttributeValue]:
-    """The attributes of the first exception of a span."""
-    return next((_known(event.attributes or ()) for event in events if event.name == "exception"), {})
-
-
-def _events(events: Iterable[_Event]) -> Iterator[Event]:
+def _events(events: Iterable["_Event | FastEvent"]) -> Iterator[Event]:
     for event in events:
         if event.name and event.name.startswith("gen_ai."):
-            yield event.name, {each.key: each.plain() for each in event.attributes or ()}
+            yield event.name, {each.key: _plain(each.value) for each in event.attributes or ()}
 
 
-def _known(attributes: Iterable[KeyValue], names: Set[str] = ATTRIBUTES) -> dict[str, AttributeValue]:
-    return {each.key: as_attribute(each.plain()) for each in attributes if each.key in names}
+def _plain(value: _AnyValue) -> JsonValue:
+    return None if value is None else value.plain()

@@ -62,4 +62,5 @@ def _body(body: Value | None) -> dict[str, JsonValue]:
 def with_events(span: Span, events: Iterable[Event]) -> Span:
     """The span with the content of these events, where its own attributes do not tell it."""
     told: dict[str, JsonValue] = {name: value for name, value in span.attributes.items() if is_content(name)}
-    return replace(span, attributes=with_content(dict(span.attributes), told, events))
+    attributes, content = with_content(dict(span.attributes), told, events)
+    return replace(span, attributes=attributes, content=span.content.completed_by(content))

@@ -4,13 +4,12 @@ import re
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
-from pydantic import ValidationError
+import msgspec
 
 from concord.trace.attributes import AGENT_NAME, RETRY_OF
+from concord.trace.decoding import FastStep
 from concord.trace.otlp import genai
-from concord.trace.otlp.content import content_of
 from concord.trace.otlp.spans import Span
-from concord.trace.step import InteractionStep
 
 MAX_TEXT: Final = 8192
 """Where free text, such as prompts and error messages, is truncated (characters): the size of an attribute."""
@@ -25,7 +24,7 @@ class SpanError(ValueError):
     """The span cannot be a step; the message says why."""
 
 
-def to_step(span: Span, *, agent_name: str = "") -> InteractionStep:
+def to_step(span: Span, *, agent_name: str = "") -> FastStep:
     """The step of a span. `agent_name`, if given, is recorded as the acting agent within the reporter.
 
     The call of an agent becomes an AGENT step, the use of a tool, model or index a TOOL step, and everything else a
@@ -33,10 +32,10 @@ def to_step(span: Span, *, agent_name: str = "") -> InteractionStep:
     """
     check_ids(span)
     try:
-        return InteractionStep.model_validate(_written(span, agent_name))
-    except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        raise SpanError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
+        return msgspec.convert(_written(span, agent_name), FastStep)
+    except msgspec.ValidationError as error:
+        reason, _, place = str(error).partition(" - at `$.")
+        raise SpanError(f"{place.removesuffix('`')}: {reason}") from error
 
 
 def check_ids(span: Span) -> None:
@@ -68,7 +67,7 @@ def _written(span: Span, agent_name: str) -> dict[str, Any]:
 
 def _call(span: Span) -> dict[str, Any]:
     invocation: dict[str, Any] = {"agent_name": span.callee}
-    if asked := content_of(span).input:
+    if asked := span.content.input:
         invocation["requests"] = {"input": asked[:MAX_TEXT]}
     return {"agent_invocation": invocation}
 

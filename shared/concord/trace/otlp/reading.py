@@ -10,7 +10,6 @@ from typing import Final, Protocol
 
 from concord.trace.attributes import KnownBy
 from concord.trace.otlp import genai
-from concord.trace.otlp.content import content_of
 from concord.trace.otlp.spans import Span
 
 _TRANSFER: Final = re.compile(
@@ -141,7 +140,7 @@ def tool_name(span: Span) -> str:
 
 def tool_arguments(span: Span) -> str:
     """The arguments of a tool as the span has them, usually in JSON; "" if absent."""
-    return content_of(span).input
+    return span.content.input
 
 
 @lru_cache(maxsize=1 << 12)

@@ -7,9 +7,11 @@ from functools import cached_property
 from typing import Final
 from urllib.parse import urlsplit
 
+from concord.trace.otlp.content import NOTHING, Content, as_attribute_text
 from concord.trace.otlp.genai import (
     AGENT_NAME,
     AGENT_OPERATIONS,
+    CONTENT,
     ENTITY_NAME,
     INTERNAL_SCOPES,
     METHOD,
@@ -18,9 +20,8 @@ from concord.trace.otlp.genai import (
     SERVER,
     SERVER_PORT,
     URL,
+    AttributeValue,
 )
-
-AttributeValue = str | bool | int | float
 
 _CARD: Final = re.compile(r"(?:^|\s)\S*/\.well-known/agent(?:-card)?\.json$")
 _INVOKE: Final = re.compile(r"invoke_agent\s+(.*)", re.DOTALL)
@@ -33,7 +34,7 @@ class Span:
     `service`: the resource's `service.name`, or empty. `client`: it is the caller's end of a call
     elsewhere. `attributes`: those in the table, structured values as JSON. `address`: where a client's span goes,
     without credentials and query; "" if unknown, or for an HTTP request that is not a POST. (No slots: the operation is
-    kept.) `version`: the resource's `service.version`, or empty.
+    kept.) `version`: the resource's `service.version`, or empty. `content`: what was said in it.
     """
 
     trace_id: str
@@ -50,6 +51,13 @@ class Span:
     attributes: Mapping[str, AttributeValue]
     address: str = ""
     version: str = ""
+    content: Content = NOTHING
+
+    @property
+    def all_attributes(self) -> dict[str, AttributeValue]:
+        """The attributes, with the content as one of them."""
+        said = as_attribute_text(self.content)
+        return {**self.attributes, CONTENT: said} if said else dict(self.attributes)
 
     def first(self, names: Iterable[str]) -> AttributeValue | None:
         """The first of these attributes that is present and not empty."""

@@ -8,13 +8,15 @@ come in another export.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from itertools import count, takewhile
 from typing import Final
 
+from concord.trace.otlp.content import NOTHING, with_content
+from concord.trace.otlp.genai import AttributeValue
 from concord.trace.otlp.mapping import MAX_TEXT
-from concord.trace.otlp.spans import AttributeValue, Span
+from concord.trace.otlp.spans import Span
 from concord.trace.step import StepFacts
 from concord.trust.redaction import redact
 
@@ -35,7 +37,7 @@ def as_attributes(span: Span) -> dict[str, str]:
     The batch of the step is redacted later, when a secret in two pieces would not be found any more.
     """
     facts = [span.name, span.scope, span.service, span.start_ns, span.end_ns, span.client, span.failed]
-    text = json.dumps([*facts, span.message[:MAX_TEXT], span.address, dict(span.attributes)], separators=(",", ":"))
+    text = json.dumps([*facts, span.message[:MAX_TEXT], span.address, span.all_attributes], separators=(",", ":"))
     if len(text) > _PIECE:
         text = redact(text.encode()).decode()
     return _in_pieces(STORED, text)
@@ -57,7 +59,7 @@ def internals_of(step: StepFacts) -> list[Span]:
     if carrier is None or not isinstance(parents, dict):
         return []
     return [
-        replace(carrier, span_id=str(span_id), parent_id=str(parent_id), attributes={})
+        replace(carrier, span_id=str(span_id), parent_id=str(parent_id), attributes={}, content=NOTHING)
         for span_id, parent_id in parents.items()
     ]
 
@@ -72,6 +74,7 @@ def span_of(step: StepFacts) -> Span | None:
         times = int(start_ns), int(end_ns)
     except (TypeError, ValueError, RecursionError):
         return None
+    known, content = with_content(_known(attributes), {})
     return Span(
         trace_id=step.trace_id,
         span_id=step.step_id,
@@ -84,8 +87,9 @@ def span_of(step: StepFacts) -> Span | None:
         client=bool(client),
         failed=bool(failed),
         message=str(message),
-        attributes=_known(attributes),
+        attributes=known,
         address=str(address),
+        content=content,
     )
 
 
@@ -100,7 +104,7 @@ def _joined(prefix: str, step: StepFacts) -> str:
     return "".join(step.additional_attributes[name] for name in names)
 
 
-def _known(written: object) -> Mapping[str, AttributeValue]:
+def _known(written: object) -> dict[str, AttributeValue]:
     if not isinstance(written, dict):
         return {}
     return {name: value for name, value in written.items() if isinstance(value, str | bool | int | float)}

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 import pytest
+from msgspec import to_builtins
+from msgspec.structs import replace as changed
 
 from concord.trace.attributes import AGENT_NAME
-from concord.trace.decoding import reports_of
+from concord.trace.decoding import FastStep, reports_of
 from concord.trace.otlp import Span, as_attributes, to_step
 from concord.trace.report import Channel, ReportBatch, SerialisedBatch, StepBatch
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
@@ -38,9 +40,7 @@ def exported(participant: str, *spans: Span) -> ReportBatch:
     steps = []
     for each in spans:
         step = to_step(each)
-        steps.append(
-            step.model_copy(update={"additional_attributes": step.additional_attributes | as_attributes(each)})
-        )
+        steps.append(changed(step, additional_attributes=step.additional_attributes | as_attributes(each)))
     return batch(participant, Channel.OTLP, steps)
 
 
@@ -56,8 +56,9 @@ def observed(name: str, caller: str, callee: str, at: int = 1) -> ReportBatch:
     return batch(GREEN_AGENT, Channel.OBSERVED, [call])
 
 
-def batch(reporter: str, channel: Channel, steps: Sequence[InteractionStep]) -> ReportBatch:
-    written = StepBatch(trace_id=TRACE, reporter=reporter, steps=list(steps))
+def batch(reporter: str, channel: Channel, steps: Sequence[InteractionStep | FastStep]) -> ReportBatch:
+    facts = [to_builtins(step) if isinstance(step, FastStep) else step for step in steps]
+    written = StepBatch.model_validate({"trace_id": TRACE, "reporter": reporter, "steps": facts})
     return SerialisedBatch.of(written).received(channel, authenticated=True)
 
 

@@ -3,16 +3,15 @@
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
 
 from pydantic import JsonValue
 
 from concord.trace.otlp.content import names
-from concord.trace.otlp.content.messages import Message, is_cut, messages_in, parsed, unflattened, written
-from concord.trace.otlp.genai import CONTENT, STEP_AGENT
-from concord.trace.otlp.spans import AttributeValue, Span
+from concord.trace.otlp.content.messages import Message, messages_of, parsed, read_value, unflattened, written
+from concord.trace.otlp.genai import CONTENT, STEP_AGENT, AttributeValue
 
 MAX_TEXT: Final = 8192
 """Characters of a text that are kept: the size of a step's attribute."""
@@ -64,29 +63,40 @@ class Content:
 NOTHING: Final = Content()
 
 
-def content_of(span: Span) -> Content:
-    """The content that `with_content` has kept in a span. What is not in its form counts as nothing."""
-    kept = span.attributes.get(CONTENT)
-    return NOTHING if kept is None else _kept(kept)
-
-
 def with_content(
-    known: dict[str, AttributeValue], told: Mapping[str, JsonValue], events: Iterable[Event] = ()
-) -> dict[str, AttributeValue]:
-    """The `known` attributes of a span, with the content that its attributes `told`, and events, have."""
-    known = _usage(told) | _step_agent(told) | known
+    kept: dict[str, AttributeValue], told: Mapping[str, JsonValue], events: Iterable[Event] = ()
+) -> tuple[dict[str, AttributeValue], Content]:
+    """The attributes that are kept of a span, and the content that its attributes `told`, and events, have.
+
+    Content that Concord wrote as an attribute comes before what the others tell.
+    """
+    stated = _usage(told) | _step_agent(told)
+    attributes = stated | kept if stated else kept
     content = read_content(told, events)
-    kept = known.get(CONTENT)
-    if kept is not None:
-        content = _kept(kept).completed_by(content)
+    if CONTENT in attributes:
+        attributes = dict(attributes)
+        content = content_in(attributes.pop(CONTENT)).completed_by(content)
+    return attributes, content
+
+
+def as_attribute_text(content: Content) -> str:
+    """The content as the text of an attribute: JSON without what is empty; "" for no content."""
     if content == NOTHING:
-        return known
-    facts = {name: value for name, value in asdict(content).items() if value}
-    return {**known, CONTENT: json.dumps(facts, ensure_ascii=False, separators=(",", ":"))}
+        return ""
+    facts = {
+        "input": content.input,
+        "output": content.output,
+        "before": content.before,
+        "finish": content.finish,
+        "error": content.error,
+    }
+    return json.dumps({k: v for k, v in facts.items() if v}, ensure_ascii=False, separators=(",", ":"))
 
 
 def _usage(told: Mapping[str, JsonValue]) -> dict[str, AttributeValue]:
     """The tokens that a convention tells as one object, as attributes of their own."""
+    if told.keys().isdisjoint(names.USAGE):
+        return {}
     told_at_once = parsed(next((told[name] for name in names.USAGE if name in told), None))
     if not isinstance(told_at_once, dict):
         return {}
@@ -113,24 +123,26 @@ def read_content(told: Mapping[str, JsonValue], events: Iterable[Event] = ()) ->
     tool, model = bool(kinds & names.TOOL_KINDS), bool(kinds & names.MODEL_KINDS)
     if not model:
         told = {name: value for name, value in told.items() if not name.startswith(names.OF_MODELS)}
-    written_out, written_in = _first(told, names.OUTPUT), _first(told, names.INPUT)
-    answers = messages_in(written_out)
-    unfinished = is_cut(written_out) and not tool and not (model and answers and answers[0].role)
+    value_out, is_cut = read_value(_OUTPUT.first_in(told))
+    answers = messages_of(value_out)
+    unfinished = is_cut and not tool and not (model and answers and answers[0].role)
     output = "" if unfinished else _answer(answers, whole=model)
     finish = _finish(told) or next((each.finish for each in answers if each.finish), "")
     if tool:
         error = output if any(each.failed for each in answers) or _STATED_ERROR.match(output) else ""
-        return Content(_arguments(written_in)[:MAX_TEXT], output, 0, finish, error)
-    asked = messages_in(written_in)
-    if is_cut(written_in):  # the last message is unknown
+        return Content(_arguments(_INPUT.first_in(told))[:MAX_TEXT], output, 0, finish, error)
+    value_in, is_cut = read_value(_INPUT.first_in(told))
+    asked = messages_of(value_in)
+    if is_cut:  # the last message is unknown
         text, _ = _asked([each for each in asked if each.role == "user"], output, last_only=False)
         return Content(text, output, UNKNOWN, finish)
     text, before = _asked(asked, output, last_only=model)
     return Content(text, output, before, finish)
 
 
-def _kept(kept: AttributeValue) -> Content:
-    facts = parsed(str(kept))
+def content_in(written: AttributeValue) -> Content:
+    """The content in such an attribute. What is not in its form counts as nothing."""
+    facts = parsed(str(written))
     if not isinstance(facts, dict):
         return NOTHING
     texts = {name: facts.get(name) for name in ("input", "output", "finish", "error")}
@@ -175,12 +187,29 @@ def _of_event(role: str, fields: Mapping[str, JsonValue]) -> JsonValue:
     }
 
 
-def _first(told: Mapping[str, JsonValue], wanted: Sequence[str]) -> JsonValue:
-    for name in wanted:
-        value = unflattened(told, name) if name.endswith(".") else told.get(name)
-        if value not in (None, "", "{}", "[]", [], {}):
-            return value
-    return None
+class _Ranked:
+    """Attributes by precedence. A name that ends in `.` is the prefix of numbered ones."""
+
+    def __init__(self, wanted: Sequence[str]) -> None:
+        self._wanted = wanted
+        self._rank = {name: rank for rank, name in enumerate(wanted)}
+        self._prefixes = tuple(name for name in wanted if name.endswith("."))
+
+    def first_in(self, told: Mapping[str, JsonValue]) -> JsonValue:
+        """The value of the first of them that is there and not empty."""
+        ranks = {rank for name in told if (rank := self._rank.get(name)) is not None}
+        for name in told:
+            if name.startswith(self._prefixes):
+                ranks |= {self._rank[prefix] for prefix in self._prefixes if name.startswith(prefix)}
+        for name in (self._wanted[rank] for rank in sorted(ranks)):
+            value = unflattened(told, name) if name.endswith(".") else told[name]
+            if value not in (None, "", "{}", "[]", [], {}):
+                return value
+        return None
+
+
+_INPUT: Final = _Ranked(names.INPUT)
+_OUTPUT: Final = _Ranked(names.OUTPUT)
 
 
 def _finish(told: Mapping[str, JsonValue]) -> str:

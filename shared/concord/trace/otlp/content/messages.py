@@ -2,8 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
-from typing import Final, NamedTuple, TypeGuard
+from typing import Final, NamedTuple
 
 from pydantic import JsonValue
 from pydantic_core import from_json
@@ -52,33 +51,31 @@ class Message(NamedTuple):
     failed: bool = False
 
 
-def parsed(value: JsonValue) -> JsonValue:
-    """The JSON value in a text, also in one that lacks its end; the text itself if it is not JSON, or too long."""
-    if _looks_like_json(value):
-        with suppress(ValueError):
-            found: JsonValue = from_json(value, allow_partial="trailing-strings")
-            return found
-    return value
+def read_value(value: JsonValue) -> tuple[JsonValue, bool]:
+    """The JSON value in a text, and whether it lacks its end: exporters limit the length of attributes.
 
-
-def is_cut(value: JsonValue) -> bool:
-    """Whether a value is JSON without its end: exporters limit the length of attributes."""
-    if not _looks_like_json(value) or parsed(value) is value:
-        return False
+    The text itself if it is not JSON, or too long.
+    """
+    if not isinstance(value, str) or len(value) > MAX_PARSED or value.lstrip()[:1] not in {"{", "[", '"'}:
+        return value, False
     try:
-        from_json(value)
+        return from_json(value), False
     except ValueError:
-        return True
-    return False
+        pass
+    try:
+        return from_json(value, allow_partial="trailing-strings"), True
+    except ValueError:
+        return value, False
 
 
-def _looks_like_json(value: JsonValue) -> TypeGuard[str]:
-    return isinstance(value, str) and len(value) <= MAX_PARSED and value.lstrip()[:1] in {"{", "[", '"'}
+def parsed(value: JsonValue) -> JsonValue:
+    """The JSON value in a text, also in one that lacks its end; any other value itself."""
+    return read_value(value)[0]
 
 
-def messages_in(value: JsonValue) -> list[Message]:
-    """The messages in a value, in order. A value that contains none is one message by itself."""
-    return list(_messages(parsed(value), 0))
+def messages_of(value: JsonValue) -> list[Message]:
+    """The messages in a parsed value, in order. A value that contains none is one message by itself."""
+    return list(_messages(value, 0))
 
 
 def _messages(value: JsonValue, depth: int) -> Iterator[Message]:

@@ -5,7 +5,6 @@ from collections.abc import Iterable, Iterator
 from typing import Final, NamedTuple
 
 from concord.trace.otlp import genai
-from concord.trace.otlp.content import content_of
 from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading
 from concord.trace.otlp.spans import Span
 
@@ -62,7 +61,7 @@ def messages_of(spans: Iterable[Span]) -> list[Delivered]:
     found = [
         Delivered(span.start_ns, _member(span.text(genai.SENDER)), _member(span.text(genai.RECIPIENT)), said)
         for span in spans
-        if span.scope.startswith(_SCOPE) and (said := content_of(span).input)
+        if span.scope.startswith(_SCOPE) and (said := span.content.input)
     ]
     return sorted(each for each in found if each.recipient)
 

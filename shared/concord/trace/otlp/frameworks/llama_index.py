@@ -3,7 +3,6 @@
 from typing import Final
 
 from concord.trace.otlp import genai
-from concord.trace.otlp.content import content_of
 from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading, agent_in_arguments
 from concord.trace.otlp.spans import Span
 
@@ -37,4 +36,4 @@ def read(tree: SpanTree, reading: TeamReading) -> TeamReading:
 
 def _target(tool: Span) -> str:
     """The agent that a call of the tool `handoff` names; "" for another tool."""
-    return agent_in_arguments(content_of(tool).input) if tool.text(genai.TOOL_NAME) == _HANDOFF else ""
+    return agent_in_arguments(tool.content.input) if tool.text(genai.TOOL_NAME) == _HANDOFF else ""
