@@ -100,7 +100,7 @@ async def test_the_evaluator_does_not_read_the_faults(services: Stack) -> None:
     ("config", "reason"),
     [
         ({**TEAM, "faults": [{"kind": "drop", "sender": "agent/6"}]}, "'agent/6'"),
-        ({**TEAM, "exchange": "calls", "faults": [{"kind": "drop", "sender": "agent/1"}]}, "in rounds"),
+        ({**TEAM, "faults": [{"kind": "delay", "sender": "agent/1", "seconds": 1}]}, "`seconds` delay calls"),
         ({"faults": [{"kind": "drop", "sender": "agent"}]}, "team tasks"),
         ({**TEAM, "faults": [{"kind": "explode", "sender": "agent/1"}]}, "explode"),
     ],

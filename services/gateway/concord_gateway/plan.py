@@ -5,10 +5,12 @@ import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
+from itertools import product
 from typing import Final
 
 from concord.a2a import CardSummary
 from concord.assessment import AssessmentPlan, AssessmentRequest, Mode, TaskSpec
+from concord.assessment.faults import unsuitable
 from concord.assessment.request import Exchange
 from concord.assessment.result_row import InfrastructureFailure
 from concord.known_keys import did_you_mean
@@ -44,8 +46,6 @@ async def make_plan(
     if request.config.faults:
         exchange = Exchange.ROUNDS
     tasks = [with_exchange(task, exchange) for task in work.tasks]
-    if request.config.faults and _by_calls(tasks):
-        raise NotAnAssessmentError("`faults` are planted in the messages of teams in rounds, and `exchange` is calls")
     if participants.proxy_base is None and _by_calls(tasks):
         raise NotAnAssessmentError(
             "`exchange` is calls, which this gateway cannot observe: CONCORD_OBSERVE is off, or participants have no "
@@ -114,6 +114,10 @@ def _check_faults(plan: AssessmentPlan) -> None:
     teams = [task for task in plan.tasks if task.family is not None]
     if not teams:
         raise NotAnAssessmentError("`faults` are planted in team tasks (`suite`), of which there are none")
+    exchanges = {task.family.exchange for task in teams if task.family is not None}
+    for fault, exchange in product(plan.config.faults, exchanges):
+        if (why := unsuitable(fault, by_calls=exchange is Exchange.CALLS)) is not None:
+            raise NotAnAssessmentError(f"`faults`: {why}")
     seats = {seat.id for task in teams for seat in plan.agents(task.id)}
     named = {seat for fault in plan.config.faults for seat in fault.seats}
     if strangers := sorted(named - seats):

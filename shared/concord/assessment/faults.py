@@ -3,7 +3,8 @@
 A team sees what its network does, and nothing else. The evaluator sees the record of the wire, and never these.
 """
 
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -62,10 +63,11 @@ class OnMessages(_OnMessages):
 
 
 class Delay(_OnMessages):
-    """Messages arrive later by so many rounds."""
+    """Messages arrive later by so many rounds; by calls, by so many seconds."""
 
     kind: Literal["delay"]
     rounds: Annotated[int, Field(ge=1, le=MAX_DELAY)] = 1
+    seconds: Annotated[float, Field(gt=0, le=MAX_DELAY)] | None = None
 
 
 class Truncate(_OnMessages):
@@ -118,6 +120,29 @@ class Cut(_Planted):
     @property
     def seats(self) -> tuple[str, ...]:
         return self.edge
+
+
+NOT_IN_CALLS: Final[Mapping[str, str]] = {
+    "reorder": "a caller waits for its answer, so that no message overtakes another",
+    "null": "an agent that is called is its own server",
+    "echo": "an agent that is called is its own server",
+    "chatter": "nothing can call in the name of a seat",
+}
+"""The kinds that cannot exist between seats that call each other, and why."""
+
+
+def unsuitable(fault: "PlantedFault", *, by_calls: bool) -> str | None:
+    """Why a fault cannot be planted in this exchange of messages; None if it can."""
+    seconds = fault.seconds if isinstance(fault, Delay) else None
+    if not by_calls:
+        return None if seconds is None else "`seconds` delay calls; in rounds, `rounds` do"
+    if fault.kind in NOT_IN_CALLS:
+        return f"{fault.kind} cannot exist by calls: {NOT_IN_CALLS[fault.kind]}"
+    if fault.first_round > 1 or fault.last_round is not None:
+        return f"{fault.kind} names a round, and there are none by calls"
+    if isinstance(fault, Delay) and seconds is None:
+        return "a delay by calls needs `seconds`"
+    return None
 
 
 PlantedFault = Annotated[OnMessages | Delay | Truncate | Swap | OnSeat | Chatter | Cut, Field(discriminator="kind")]

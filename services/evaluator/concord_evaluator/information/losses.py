@@ -10,7 +10,7 @@ from functools import cached_property
 from concord.suite import Fact, SuiteTask, distances
 from concord_evaluator.information.causes import Answered, Cause, Loss, Turns
 from concord_evaluator.information.falsehoods import Falsehood, Falsehoods
-from concord_evaluator.information.flow import Conveyed, Flow
+from concord_evaluator.information.flow import Conveyed, Flow, Sent
 
 
 @dataclass(frozen=True)
@@ -237,10 +237,25 @@ class _Search:
             return Loss(fault, (seat,))
         if arrival.step_id is None:
             unasked = not answered.in_rounds and seat != self.seat and seat not in self.losses.addressed
+            if unasked and (lost := self._lost_on_the_way_to(seat)) is not None:
+                return Loss(Cause.UNDELIVERED, (lost.sender, lost.receiver), lost.step_id)
             return Loss(Cause.NOT_SENT, (seat, self.seat) if unasked else (seat,))
         if arrival.time >= answered.end or self._is_too_late(seat, arrival.time):
             return self._on_its_way(need, seat)
         return Loss(Cause.NOT_PASSED_ON, (seat,), arrival.step_id)
+
+    def _lost_on_the_way_to(self, seat: str) -> Sent | None:
+        """The first call between neighbours towards a seat, if it was not carried and nobody else called its callee."""
+        neighbours, away = self.losses.task.neighbours, distances(self.losses.task.neighbours, seat)
+        calls = (each.message for each in self.losses.flow.messages if not each.message.delivered)
+        lost = (
+            each
+            for each in calls
+            if each.receiver in neighbours[each.sender]
+            and each.receiver not in self.losses.addressed
+            and away[each.receiver] < away[each.sender]
+        )
+        return next(lost, None)
 
     def _not_delivered(self, need: str) -> Loss | None:
         """The first connection between neighbours that did not deliver a fact, in rounds, in time; None without one."""

@@ -7,10 +7,12 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict
 
+from concord.assessment.faults import PlantedFault
 from concord.assessment.request import Exchange
 from concord.storage import AgentRegistry, AssessmentStore
 from concord.trust.proxy_urls import observed_peers, peers_scope
 from concord.wire.roster import RosterEntry
+from concord_gateway.calls.wire import CallWire
 
 UNSUPPORTED: Final = -32004
 """A2A's code for an operation that is not supported."""
@@ -42,6 +44,13 @@ class Channel(BaseModel):
     """Whether its one seat is the starting agent without its peers, which it may know from other trials."""
     is_open: bool = False
     """Whether every seat has its brief, so that calls may begin."""
+    faults: tuple[PlantedFault, ...] = ()
+    """Those of the network between the seats."""
+
+    @cached_property
+    def wire(self) -> CallWire:
+        """The wire between the seats."""
+        return CallWire(self.faults)
 
     @cached_property
     def places(self) -> Mapping[str, SeatPlace]:

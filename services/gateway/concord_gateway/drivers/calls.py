@@ -67,6 +67,7 @@ async def drive_calls(context: TrialContext) -> TrialOutcome:
     await _begin_calls(context, channel, [each.place for each in briefed])
     context.progress.note("asking the question")
     replies = await asyncio.gather(*(_ask(context, task, each, started) for each in briefed))
+    replies = [replace(each, answer=None) if channel.wire.is_silenced(each.seat) else each for each in replies]
     return _outcome(context, whole, task, replies, time.monotonic() - started)
 
 

@@ -26,6 +26,7 @@ async def open_channel(context: TrialContext, neighbours: Mapping[str, tuple[str
         seats=places,
         silent=spec is not None and spec.control is Control.SILENT,
         is_open=exchange is not Exchange.CALLS,
+        faults=tuple(context.plan.config.faults) if spec is not None and spec.control is None else (),
     )
     await context.channels.save(context.plan.assessment_id, context.trial.trace_id, channel)
     await context.channels.announce(context.trial.trace_id, channel)

@@ -3,11 +3,12 @@
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 
-from starlette.types import Send
+from starlette.types import Message, Send
 
 from concord.trace.attributes import MAX_UNQUOTED, MAX_WHOLE
 from concord.trace.timed_steps import MAX_QUOTED
@@ -17,6 +18,7 @@ from concord.wire.assignment import Assignment
 from concord.wire.roster import RosterEntry
 from concord_gateway.assignments import Assignments
 from concord_gateway.calls.channel import Channel
+from concord_gateway.calls.wire import CallWire
 from concord_gateway.instruments import Instruments
 from concord_gateway.proxy.byte_budget import BudgetExhaustedError, ByteBudget, Reservation
 from concord_gateway.proxy.call_recorder import CallRecorder, RequestTexts
@@ -26,6 +28,7 @@ from concord_gateway.proxy.relay import (
     CallerStalledError,
     OnDocument,
     Relay,
+    Rewrite,
     UncarriedAnswerError,
     named,
     to_callee,
@@ -68,6 +71,17 @@ class AuthorisedRequest:
     channel: Channel | None = None
     """The channel of a trial with seats."""
 
+    @property
+    def wire(self) -> CallWire:
+        """The wire between caller and callee."""
+        return CallWire() if self.channel is None else self.channel.wire
+
+    @property
+    def is_doubled(self) -> bool:
+        """Whether it arrives twice."""
+        caller = self.claims.agent_id
+        return self.wire.is_doubled(caller, self.wire.addressee(caller, self.callee.id))
+
 
 Forward = Callable[[Assignment | None, OnDocument], Awaitable[str | None]]
 """Relays the request with the callee's assignment, and passes each document of the answer to the callback."""
@@ -99,8 +113,12 @@ class Carrier:
         with self._instruments.under_way.track_inprogress():
             if rpc.message is None:
                 await self._pass(request, forward)
-            else:
-                await self._call(request, rpc, forward)
+                return
+            if request.is_doubled:
+                with suppress(Refusal, BrokenOffError):
+                    copy = replace(rpc)
+                    await self._call(request, copy, partial(self._forward, request, url, copy, held, _nobody))
+            await self._call(request, rpc, forward)
 
     async def _call(self, request: AuthorisedRequest, rpc: RpcRequest, forward: Forward) -> None:
         """Forwards a message, which is a call."""
@@ -152,16 +170,18 @@ class Carrier:
     ) -> str | None:
         """Relays a request with the callee's assignment. Returns as `Relay.run` does."""
         context = None if assignment is None else assignment.traceparent
-        rewrite = partial(_with_card, request) if rpc.asks_for_card else None
+        on_the_way = _OnTheWay(request.wire, request.claims.agent_id, request.callee.id)
+        rewrite = partial(_with_card, request) if rpc.asks_for_card else on_the_way.rewrite
         headers = to_callee(request.headers, request.token, context)
         body = rpc.rewritten(assignment)
         rpc.forget()
         with self.budget.of(request.claims.trace_id, request.callee.id) as answer_bytes:
-            relay = Relay(self._upstream, send, answer_bytes, self.budget.idle_s)
+            relay = Relay(self._upstream, on_the_way.sending(send), answer_bytes, self.budget.idle_s)
             try:
                 held.resize(len(body))
                 async with asyncio.timeout(request.claims.expires_at - time.time()):
-                    return await relay.run(url, headers, body, on_document, rewrite)
+                    await on_the_way.delayed()
+                    fault = await relay.run(url, headers, body, on_the_way.reading(on_document), rewrite)
             except (AnswerOverBudgetError, BudgetExhaustedError) as error:
                 raise _failed(relay, 503, str(error), RETRY_LATER) from error
             except CallerStalledError as error:
@@ -170,6 +190,60 @@ class Carrier:
                 raise _failed(relay, LATE, ANSWER_IS_LATE) from error
             except (UnreachableError, UncarriedAnswerError, UnusableCardError) as error:
                 raise _failed(relay, 502, str(error)) from error
+        if on_the_way.answer_is_lost:
+            raise Refusal(LATE, ANSWER_IS_LATE)
+        return fault
+
+
+@dataclass(frozen=True, slots=True)
+class _OnTheWay:
+    """What the wire between two seats does to a call."""
+
+    wire: CallWire
+    caller: str
+    callee: str
+    """At which the call arrives, whoever it is meant for."""
+
+    @property
+    def answer_is_lost(self) -> bool:
+        """Whether the caller gets nothing of the answer."""
+        return self.wire.is_lost(self.callee, self.caller)
+
+    @property
+    def rewrite(self) -> Rewrite | None:
+        """What changes the documents of the answer, if anything does."""
+        changes = self.wire.changes(self.callee, self.caller)
+        return partial(self.wire.answer, self.callee, self.caller) if changes else None
+
+    async def delayed(self) -> None:
+        """Waits as long as the request is under way."""
+        if delay_s := self.wire.delay_s(self.caller, self.wire.addressee(self.caller, self.callee)):
+            await asyncio.sleep(delay_s)
+
+    def sending(self, send: Send) -> Send:
+        """Sends the answer to the caller when it arrives."""
+        delay_s, begun = self.wire.delay_s(self.callee, self.caller), False
+
+        async def later(message: Message) -> None:
+            nonlocal begun
+            if not begun:
+                begun = True
+                await asyncio.sleep(delay_s)
+            await send(message)
+
+        return _nobody if self.answer_is_lost else later if delay_s else send
+
+    def reading(self, on_document: OnDocument) -> OnDocument:
+        """Reads the answer if it arrives."""
+        return _unread if self.answer_is_lost else on_document
+
+
+async def _nobody(_: Message) -> None:
+    """Sends an answer to nobody."""
+
+
+def _unread(_: object) -> None:
+    """Reads no document."""
 
 
 def texts_of(rpc: RpcRequest, *, between_seats: bool) -> RequestTexts:

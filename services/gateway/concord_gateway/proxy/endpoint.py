@@ -25,7 +25,7 @@ from concord_gateway.proxy.byte_budget import BudgetExhaustedError, Reservation
 from concord_gateway.proxy.callees import Callees, CardFailedError, UnusableCardError, rewritten
 from concord_gateway.proxy.carrier import RETRY_LATER, AuthorisedRequest, BrokenOffError, Carrier, Refusal
 from concord_gateway.proxy.rpc_request import RpcRequest, UnreadableRequestError, read_request
-from concord_gateway.proxy.seats import Fault, OpenChannels, between_seats, card_of_seat
+from concord_gateway.proxy.seats import Fault, OpenChannels, arriving_at, between_seats, card_of_seat
 from concord_gateway.proxy.time_limits import REFUSED_BODY_S
 
 MAX_CALLS: Final = 2048
@@ -147,7 +147,7 @@ class ProxyEndpoint:
         await _send_json(send, 200, card, {"cache-control": "no-store"})
 
     async def _call(self, request: Request, authorised: AuthorisedRequest, interface: int, send: Send) -> None:
-        claims = authorised.claims
+        claims, authorised = authorised.claims, arriving_at(authorised)
         if (url := await self._callees.rpc_url(authorised.callee, interface)) is None:
             raise Refusal(404, "the agent has no such interface")
         with self._carrier.budget.of(claims.trace_id, claims.agent_id) as held:

@@ -110,7 +110,7 @@ class Relay:
     ) -> str | None:
         """Sends a request, and relays the answer. Returns why the answer is not JSON-RPC, None if it may be.
 
-        `rewrite` changes the document of an answer that is not a stream. Raises UnreachableError, UncarriedAnswerError,
+        `rewrite` changes each document of the answer. Raises UnreachableError, UncarriedAnswerError,
         CallerStalledError.
         """
         try:
@@ -125,12 +125,12 @@ class Relay:
             if answer.header("content-encoding").lower() not in {"", "identity"}:
                 raise UncarriedAnswerError("the agent's answer is compressed, but no compression was requested")
             if answer.header("content-type").partition(";")[0].strip().lower() == "text/event-stream":
-                fault = await self._carry_stream(answer, on_document)
+                fault = await self._carry_stream(answer, on_document, rewrite)
             else:
                 fault = await self._carry_whole(answer, on_document, rewrite)
             return fault if 200 <= answer.status < 300 else f"HTTP status {answer.status}"
 
-    async def _carry_stream(self, answer: Answer, on_document: OnDocument) -> str | None:
+    async def _carry_stream(self, answer: Answer, on_document: OnDocument, rewrite: Rewrite | None) -> str | None:
         await self._begin(answer, to_caller(answer.headers))
         lines, events = LineSplitter(), EventReader()
         try:
@@ -139,18 +139,24 @@ class Relay:
                 self._held.resize(lines.size + len(whole) + events.size)
                 if lines.size > MAX_ANSWER_BYTES:
                     raise UncarriedAnswerError("an event of the agent's answer is too large")
-                await self._carry_lines(whole, events, on_document)
-            await self._carry_lines(lines.rest(), events, on_document)
+                await self._carry_lines(whole, events, on_document, rewrite)
+            await self._carry_lines(lines.rest(), events, on_document, rewrite)
         finally:
             lines.clear()
         await self._send({"type": "http.response.body", "body": b""})
         return "no answer of A2A: a stream that ended within an event" if events.unfinished else None
 
-    async def _carry_lines(self, lines: bytes, events: EventReader, on_document: OnDocument) -> None:
-        if lines:
+    async def _carry_lines(
+        self, lines: bytes, events: EventReader, on_document: OnDocument, rewrite: Rewrite | None
+    ) -> None:
+        if lines and rewrite is None:
             await self._send({"type": "http.response.body", "body": redact(lines), "more_body": True})
-            for document in events.read(lines):
-                on_document(document)
+        for document in events.read(lines) if lines else ():
+            if rewrite is not None and isinstance(document, dict):
+                document = rewrite(document)
+                event = redact(b"data: " + json.dumps(document).encode() + b"\n\n")
+                await self._send({"type": "http.response.body", "body": event, "more_body": True})
+            on_document(document)
 
     async def _carry_whole(self, answer: Answer, on_document: OnDocument, rewrite: Rewrite | None) -> str | None:
         body = redact(await self._whole(answer))
@@ -160,7 +166,7 @@ class Relay:
         for start in range(0, len(carried) or 1, _PIECE):
             await self._pass_on(carried[start : start + _PIECE], more=start + _PIECE < len(carried))
         # Parsed only now: the document may take many times the memory, and the caller may read slowly.
-        on_document(document := parse_json(body))
+        on_document(document := parse_json(carried))
         if document is None:
             return "no answer of A2A: no JSON" if body.strip() else "no answer of A2A: an empty body"
         return None

@@ -65,7 +65,7 @@ class RpcRequest:
     @property
     def sends_message(self) -> bool:
         """Whether the method sends a message, and there is one of text and data alone."""
-        parts = self._parts
+        parts = self.parts
         readable = isinstance(parts, list) and all(isinstance(part, dict) and not _is_other(part) for part in parts)
         return self.document.get("method") in _MESSAGES and readable
 
@@ -92,15 +92,16 @@ class RpcRequest:
     @property
     def text(self) -> str:
         """The text parts of the message."""
-        return text_of_parts(self._parts)
+        return text_of_parts(self.parts)
 
     @property
     def said(self) -> list[str]:
         """Every string in the message, including those in data parts."""
-        return list(strings_in_parts(self._parts))
+        return list(strings_in_parts(self.parts))
 
     @property
-    def _parts(self) -> object:
+    def parts(self) -> object:
+        """The parts of the message, as they came."""
         return self.message.get("parts") if self.message is not None else None
 
     def wanted_step_id(self, trace_id: str, headers: Mapping[str, str]) -> str:
@@ -130,6 +131,12 @@ class RpcRequest:
         if isinstance(configuration := params.get("configuration"), dict):
             params["configuration"] = {key: each for key, each in configuration.items() if "push" not in key.lower()}
         self.document = self.document | {"params": params}
+
+    def replace_parts(self, parts: list[Any]) -> None:
+        """Gives the message other parts."""
+        if self.message is not None:
+            self.message = self.message | {"parts": parts}
+            self.document = self.document | {"params": self.document["params"] | {"message": self.message}}
 
     def rewritten(self, assignment: Assignment | None) -> bytes:
         """The request for the callee: with the callee's own assignment and trace context, in place of the caller's."""

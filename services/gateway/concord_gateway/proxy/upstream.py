@@ -29,6 +29,8 @@ from concord_gateway.proxy.time_limits import (
 
 Header = tuple[bytes, bytes]
 
+CLOSED: Final = "the agent cannot be reached: the connection was closed"
+
 _KEPT: Final = "!#$%&'()*+,/:;=?@[]~"
 """Characters that a URL may contain unescaped (RFC 3986). All others are percent-encoded as UTF-8."""
 
@@ -80,7 +82,7 @@ class _Connection:
         except (OSError, h11.RemoteProtocolError) as error:
             raise _unreachable(error) from error
         if isinstance(event, h11.ConnectionClosed | type):
-            raise UnreachableError("the agent cannot be reached: the connection was closed")
+            raise UnreachableError(CLOSED)
         return event
 
 
