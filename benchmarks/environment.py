@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from statistics import median
 
-from benchmarks.environment_rates import rates_table
+from benchmarks.environment_rates import rates_tables
 from benchmarks.environment_server import served
 from benchmarks.journal import tables as journal_tables
 from benchmarks.tables import ResultTable
@@ -36,7 +36,7 @@ World = Simulation[EnvironmentWorld]
 def measure(soak_s: float) -> list[ResultTable]:  # noqa: ARG001 - one signature for all sections
     """All tables of the environment, with the garbage collector configured as in the service."""
     raise_gc_thresholds()
-    return [_in_process(), _promised(), _growth(), _over_http(), rates_table(), *journal_tables()]
+    return [_in_process(), _promised(), _growth(), _over_http(), *rates_tables(), *journal_tables()]
 
 
 def _mail(number: int, *, id_given: bool = True) -> ReceiveEmail:

@@ -22,7 +22,9 @@ from benchmarks.tables import ResultTable
 from tests.ports import free_port
 
 MAILS: Final = 10_000
+STATE_MAILS: Final = 1_500
 ROUNDS: Final = 5
+STATE_ROUNDS: Final = 20
 KEY: Final = "0123456789abcdef" * 4
 HEADERS: Final = {"x-api-key": KEY, "content-type": "application/json"}
 ROOT: Final = Path(__file__).parents[1]
@@ -33,56 +35,86 @@ MAIL: Final = {
     "subject": "Hello",
     "body_text": "Hi",
 }
-CALLS: Final[Sequence[tuple[str, str, Mapping[str, object], int]]] = (
-    ("a mail received", "/email/receive", MAIL, 1_000),
-    ("a query by subject, 33 matches", "/email/query", {"subject_contains": "Subject 123"}, 100),
-    ("a query by subject, no match", "/email/query", {"subject_contains": "nothing like it"}, 100),
-    ("a query by subject, 50 of all", "/email/query", {"subject_contains": "Subject", "limit": 50}, 50),
+LONG_MAIL: Final = {**MAIL, "body_text": "A few words of text, as mails have them. " * 10}
+
+Call = tuple[str, Mapping[str, object] | None]
+"""A path, and the body of a POST, or None for a GET."""
+
+CALLS: Final[Sequence[tuple[str, Sequence[Call], int]]] = (
+    ("a mail received", [("/email/receive", MAIL)], 1_000),
+    ("a query by subject, 33 matches", [("/email/query", {"subject_contains": "Subject 123"})], 100),
+    ("a query by subject, no match", [("/email/query", {"subject_contains": "nothing like it"})], 100),
+    ("a query by subject, 50 of all", [("/email/query", {"subject_contains": "Subject", "limit": 50})], 50),
 )
-"""The measured calls: a name, the path, the body, and the number of calls in a round."""
+"""The measured calls: a name, the calls one after another, and how often they are made in a round."""
+
+MIXED: Final[Sequence[Call]] = (
+    ("/email/receive", LONG_MAIL),
+    ("/simulator/time/advance", {"seconds": 1}),
+    ("/email/query", {"is_read": False, "limit": 50}),
+    ("/email/state", None),
+)
+STATES: Final[Sequence[tuple[str, Sequence[Call], int]]] = (
+    ("the whole mailbox", [("/email/state", None)], 5),
+    ("the whole environment", [("/environment/state", None)], 5),
+    ("all unread mails", [("/email/query", {"is_read": False})], 5),
+    ("a mail received, time advanced, 50 unread mails, the whole mailbox", MIXED, 5),
+)
 
 
-def rates_table() -> ResultTable:
+def rates_tables() -> list[ResultTable]:
     """Calls a second, the best of all rounds, and the ratio to the baseline if there is one."""
+    many = _table(CALLS, MAILS, MAIL, ROUNDS)
+    states = _table(STATES, STATE_MAILS, LONG_MAIL, STATE_ROUNDS)
+    how = "One caller over the loopback who waits for each response, a process for the environment"
+    return [
+        ResultTable("Calls a second", f"{how}, {MAILS:,} mails at the start; the best of {ROUNDS} rounds.", *many),
+        ResultTable(
+            "Whole states",
+            f"{how}, {STATE_MAILS:,} mails of 400 characters; the best of {STATE_ROUNDS} rounds.",
+            *states,
+        ),
+    ]
+
+
+def _table(
+    measured: Sequence[tuple[str, Sequence[Call], int]], mails: int, mail: Mapping[str, object], rounds: int
+) -> tuple[Sequence[str], list[Sequence[str]]]:
+    """The columns and the rows of a table."""
     baseline = os.environ.get("CONCORD_BENCH_BASELINE")
     roots = [ROOT] if baseline is None else [Path(baseline).resolve(), ROOT]
     with ExitStack() as stack:
-        ports = [stack.enter_context(_environment(root)) for root in roots]
-        rows = [(name, *_cells(ports, path, body, count)) for name, path, body, count in CALLS]
-    columns = ("call", "calls/s") if baseline is None else ("call", "baseline, calls/s", "calls/s", "ratio")
-    return ResultTable(
-        "Calls a second",
-        f"One caller over the loopback who waits for each response, a process for the environment, {MAILS:,} mails at "
-        f"the start; the best of {ROUNDS} rounds.",
-        columns,
-        rows,
-    )
+        ports = [stack.enter_context(_environment(root, mails, mail)) for root in roots]
+        rows: list[Sequence[str]] = [(name, *_cells(ports, calls, count, rounds)) for name, calls, count in measured]
+    return ("call", "calls/s") if baseline is None else ("call", "baseline, calls/s", "calls/s", "ratio"), rows
 
 
-def _cells(ports: Sequence[int], path: str, body: Mapping[str, object], count: int) -> list[str]:
-    rounds = [[_rate(port, path, body, count) for port in ports] for _ in range(ROUNDS)]
-    best = [max(rates) for rates in zip(*rounds, strict=True)]
+def _cells(ports: Sequence[int], calls: Sequence[Call], count: int, rounds: int) -> list[str]:
+    rates = [[_rate(port, calls, count) for port in ports] for _ in range(rounds)]
+    best = [max(each) for each in zip(*rates, strict=True)]
     return [*(f"{rate:,.0f}" for rate in best), *(f"{best[-1] / rate:.1f}" for rate in best[:-1])]
 
 
-def _rate(port: int, path: str, body: Mapping[str, object], count: int) -> float:
+def _rate(port: int, calls: Sequence[Call], count: int) -> float:
     # The client of the standard library takes a fraction of the time of httpx.
     connection = HTTPConnection("127.0.0.1", port)
-    content = json.dumps(body)
+    requests = [("GET", path, None) if body is None else ("POST", path, json.dumps(body)) for path, body in calls]
     begun = perf_counter()
     for _ in range(count):
-        connection.request("POST", path, content, HEADERS)
-        connection.getresponse().read()
+        for method, path, content in requests:
+            connection.request(method, path, content, HEADERS)
+            connection.getresponse().read()
     took = perf_counter() - begun
     connection.close()
     return count / took
 
 
 @contextmanager
-def _environment(root: Path) -> Iterator[int]:
+def _environment(root: Path, mails: int, mail: Mapping[str, object]) -> Iterator[int]:
     """A process that serves the environment of a checkout, with mails. Yields its port."""
     port = free_port()
-    members = (root, root / "shared", root / "services" / "environment")
+    services = (root / "services" / name for name in ("environment", "environment_client"))
+    members = (root, root / "shared", *services)
     settings = {"UES_ADMIN_KEY": KEY, "CONCORD_LOG_LEVEL": "WARNING", "PYTHONPATH": os.pathsep.join(map(str, members))}
     command = [sys.executable, "-m", "concord_environment", "--port", str(port)]
     with ExitStack() as stack:
@@ -91,23 +123,23 @@ def _environment(root: Path) -> Iterator[int]:
         stack.callback(process.terminate)
         url = f"http://127.0.0.1:{port}"
         wait_for(lambda: httpx.get(f"{url}/health").is_success)
-        _fill(url)
+        _fill(url, mails, mail)
         yield port
 
 
-def _fill(url: str) -> None:
+def _fill(url: str, number_of_mails: int, mail: Mapping[str, object]) -> None:
     with httpx.Client(base_url=url, headers=HEADERS, timeout=60) as client:
         client.post("/simulation/start", json={}).raise_for_status()
         now = client.get("/simulator/time").json()["current_time"]
-        mails = _mails(now)
+        mails = _mails(now, number_of_mails, mail)
         while batch := list(islice(mails, 1_000)):
             client.post("/events/batch", json={"events": batch}).raise_for_status()
         client.post("/simulator/time/advance", json={"seconds": 86_400}).raise_for_status()
 
 
-def _mails(now: str) -> Iterator[dict[str, object]]:
+def _mails(now: str, count: int, mail: Mapping[str, object]) -> Iterator[dict[str, object]]:
     day = now[:10]
-    for number in range(MAILS):
-        data = {**MAIL, "operation": "receive", "subject": f"Subject {number // 3}"}
+    for number in range(count):
+        data = {**mail, "operation": "receive", "subject": f"Subject {number // 3}"}
         at = f"{day}T{12 + number // 3600:02}:{number // 60 % 60:02}:{number % 60:02}Z"
         yield {"scheduled_time": at, "modality": "email", "data": data}

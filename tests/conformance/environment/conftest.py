@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Final
 
 import pytest
+from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from concord_environment.app import create_app
@@ -17,8 +18,19 @@ ADMIN_KEY: Final = "0123456789abcdef" * 4
 @pytest.fixture(scope="module")
 def ues() -> Iterator[TestClient]:
     """A client with the admin key of a new environment."""
+    with TestClient(_app(), headers={"x-api-key": ADMIN_KEY}) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def ues_0_1() -> Iterator[TestClient]:
+    """A client as of UES 0.1, which has its key, and its version, in the URL only."""
+    with TestClient(_app(), base_url=f"http://0.1:{ADMIN_KEY}@environment") as client:
+        yield client
+
+
+def _app() -> FastAPI:
     settings = EnvironmentSettings.model_validate({"allowed_peer_networks": ["127.0.0.0/8"]})
     environment = Environment(settings.seed)
     environment.keys.set_admin(ADMIN_KEY, datetime.now(UTC))
-    with TestClient(create_app(environment, settings), headers={"x-api-key": ADMIN_KEY}) as client:
-        yield client
+    return create_app(environment, settings)

@@ -81,12 +81,11 @@ class Replay:
         response = self._client.request(
             exchange.method, self._filled(exchange.path), params=self._filled(exchange.query), **content
         )
-        status = 404 if _is_gone(exchange) else exchange.status
-        if response.status_code != status:
-            return [f"status {status} became {response.status_code}"]
-        if status >= 400:
+        if response.status_code != exchange.status:
+            return [f"status {exchange.status} became {response.status_code}"]
+        if exchange.status >= 400:
             return [] if response.json()["detail"] else ["an error without a detail"]
-        return list(self._compare(exchange.response, _as_recorded(exchange, response.json()), "", ""))
+        return list(self._compare(exchange.response, _known_modalities(exchange, response.json()), "", ""))
 
     def _filled(self, recorded: Any) -> Any:  # noqa: ANN401 - any JSON value
         """A part of a request with the values of its placeholders. Unused ones get a value that the server has not."""
@@ -189,20 +188,9 @@ def _is_time(text: str) -> bool:
     return True
 
 
-# --- how UES 0.3 differs from the recorded server ---
-
-
-def _is_gone(exchange: Exchange) -> bool:
-    """Whether UES 0.3 no longer has the call."""
-    return exchange.path.startswith("/environment/modalities/")
-
-
-def _as_recorded(exchange: Exchange, response: Any) -> Any:  # noqa: ANN401 - any JSON value
-    """A response of UES 0.3 in the recorded form: numbers of emails in place of their ids, no added modalities."""
-    if exchange.path == "/email/state" and exchange.query is None:
-        counts = {field: {name: len(ids) for name, ids in response[field].items()} for field in ("folders", "labels")}
-        return {**response, **counts}
-    if exchange.path == "/environment/modalities":
-        known = [name for name in response["modalities"] if name in exchange.response["modalities"]]
-        return {"modalities": known, "count": len(known)}
-    return response
+def _known_modalities(exchange: Exchange, response: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """A list of modalities without those that UES 0.1 has not."""
+    if exchange.path != "/environment/modalities":
+        return response
+    known = [name for name in response["modalities"] if name in exchange.response["modalities"]]
+    return {"modalities": known, "count": len(known)}

@@ -1,4 +1,4 @@
-"""The environment answers recorded requests as UES does, but for the differences that the documentation lists."""
+"""The environment answers a client of UES 0.1 as recorded, but for the differences that the documentation lists."""
 
 import re
 from itertools import groupby
@@ -16,9 +16,9 @@ GROUPS: Final = [group for group, _ in groupby(RECORDED, lambda exchange: exchan
 
 
 @pytest.fixture(scope="module")
-def found(ues: TestClient) -> dict[str, list[str]]:
+def found(ues_0_1: TestClient) -> dict[str, list[str]]:
     """The differences of all exchanges, replayed in order against one new process."""
-    return differing(ues, RECORDED)
+    return differing(ues_0_1, RECORDED)
 
 
 def documented() -> set[str]:

@@ -13,6 +13,7 @@ from concord_environment.core.tables import Table
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.documents import ScenarioForm, StateDocument, load_rows
 from concord_environment.modalities.fields import Id, Moment, Name, Page
+from concord_environment.modalities.json_parts import as_json
 from concord_environment.modalities.modality import (
     Implementation,
     Modality,
@@ -141,7 +142,7 @@ MODALITY: Final = Modality(
     state=MoodState,
     implementations=(Implementation(MoodCalls.feel, Feel, _feel),),
     default_operation="feel",
-    views=Views(_state, MoodView, _brief, MoodView, MoodQuery, _answer, MoodAnswer, _as_text),
+    views=Views(as_json(_state), MoodView, _brief, MoodView, MoodQuery, as_json(_answer), MoodAnswer, _as_text),
     scenario=ScenarioForm(MoodDocument, _load, _dump),
     inconsistencies=_inconsistencies,
 )

@@ -54,6 +54,20 @@ def test_order_groups_and_counts_are_those_of_the_rows(writes: list[tuple[str, C
     }
 
 
+@given(writes=WRITES, reads=st.sets(st.integers(0, 59)))
+def test_what_a_table_keeps_of_its_rows_is_that_of_the_current_rows(
+    writes: list[tuple[str, Card | None]], reads: set[int]
+) -> None:
+    table = Table("cards", Card, order=lambda card: (card.place,), lookups={"word": lambda card: card.words})
+    for number, (key, card) in enumerate(writes):
+        table.write(key, card)
+        if number in reads:
+            for present, row in table.items():
+                assert table.json(present) == table.adapter.dump_json(row)
+            for word in "abc":
+                assert table.derived("word", word, tuple) == tuple(table.found("word", word))
+
+
 @given(writes=WRITES)
 def test_reverting_all_writes_in_reverse_restores_the_table(writes: list[tuple[str, Card | None]]) -> None:
     table = cards()

@@ -1,5 +1,6 @@
 """The dependencies that routes share: the environment, the caller's key and the addressed simulation."""
 
+from base64 import b64decode
 from typing import Annotated, Final
 
 from fastapi import Depends, Header, HTTPException, Request
@@ -26,9 +27,9 @@ async def _served(connection: HTTPConnection) -> Environment:
 Served = Annotated[Environment, Depends(_served)]
 
 
-def _identify(request: Request) -> Key:
-    """The caller's key. The access log reads it from the state of the request."""
-    secret = request.headers.get("x-api-key")
+def identify(request: Request) -> Key:
+    """The caller's key. The access log reads it from the state of the request. Raises HTTPException (401)."""
+    secret = request.headers.get("x-api-key") or _basic(request)[1]
     if not secret:
         raise HTTPException(401, "Missing API key: send it in the header X-API-Key")
     key = environment_of(request).keys.authenticate(secret)
@@ -36,6 +37,23 @@ def _identify(request: Request) -> Key:
         raise HTTPException(401, "Invalid API key")
     request.state.key = key
     return key
+
+
+def is_of_ues_0_1(request: Request) -> bool:
+    """Whether the caller is a client of UES 0.1, which says so in the only way that it has: the user of its URL."""
+    return _basic(request)[0] == "0.1"
+
+
+def _basic(request: Request) -> tuple[str, str]:
+    """The user and the password of HTTP Basic authentication (RFC 7617), empty without it."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "basic":
+        return "", ""
+    try:
+        user, _, password = b64decode(token, validate=True).decode().partition(":")
+    except ValueError:
+        return "", ""
+    return user, password
 
 
 # Each dependency of a dependency takes as long as the dependency, at every call. So these have none.
@@ -54,7 +72,7 @@ class permitted(APIKeyHeader):  # noqa: N801 - a dependency, called like a funct
 
     async def __call__(self, request: Request) -> Key:  # type: ignore[override]  # the key, not its secret
         """The caller's key."""
-        key = _identify(request)
+        key = identify(request)
         key.require(self._permission)
         return key
 
@@ -72,7 +90,7 @@ async def addressed(
     ] = None,
 ) -> EnvironmentSimulation:
     """The simulation that a call addresses. Raises NotFound for an unknown branch."""
-    caller = _identify(request)
+    caller = identify(request)
     if branch is not None:
         caller.require("simulation:fork")
     return environment_of(request).branch(branch)

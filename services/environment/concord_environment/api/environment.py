@@ -3,15 +3,17 @@
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from fastapi import Depends
+from fastapi import Depends, Request, Response
 from fastapi.responses import PlainTextResponse
 from pydantic import BaseModel
 
-from concord_environment.api.access import Addressed, permitted
-from concord_environment.api.routing import PrefixRouter
+from concord_environment.api.access import Addressed, identify, permitted
+from concord_environment.api.responses import unvalidated
+from concord_environment.api.routing import PrefixRouter, body_of
 from concord_environment.core.events import EventStatus
-from concord_environment.core.faults import Invalid
+from concord_environment.core.faults import Invalid, NotFound
 from concord_environment.environment import EnvironmentSimulation
+from concord_environment.modalities.json_parts import json_fields, json_of
 from concord_environment.modalities.modality import AnyModality, StatePage, StateView
 from concord_environment.modalities.registry import MODALITY_BY_NAME, inconsistencies
 from concord_environment.scenario import state_document
@@ -78,7 +80,7 @@ async def read_state(
     simulation: Addressed,
     compact: bool = False,
     format: Literal["json", "text"] = "json",  # noqa: A002 - the contract's
-) -> EnvironmentState | CompactSnapshot | PlainTextResponse:
+) -> CompactSnapshot | Response:
     """Returns the whole state of each modality.
 
     With `compact`, returns the compact state instead: counts and the latest items. With `compact` and `format=text`,
@@ -91,18 +93,25 @@ async def read_state(
         return PlainTextResponse(_as_text(simulation, pending))
     if compact:
         return _compact(simulation, pending)
-    return EnvironmentState(
-        current_time=simulation.now,
-        modalities={name: _whole(simulation, modality) for name, modality in MODALITY_BY_NAME.items()},
-        summary=[_summary(MODALITY_BY_NAME[name], brief) for name, brief in _briefs(simulation).items()],
-        pending_events=pending,
-        executed_events=simulation.count(EventStatus.EXECUTED),
-    )
+    counts = {
+        "current_time": simulation.now,
+        "summary": [_summary(MODALITY_BY_NAME[name], brief) for name, brief in _briefs(simulation).items()],
+        "pending_events": pending,
+        "executed_events": simulation.count(EventStatus.EXECUTED),
+    }
+    modalities = {name: _whole_state(simulation, modality) for name, modality in MODALITY_BY_NAME.items()}
+    return unvalidated(json_of({**json_fields(counts), "modalities": modalities}))
 
 
-def _whole(simulation: EnvironmentSimulation, modality: AnyModality) -> dict[str, Any]:
-    document = state_document(simulation.world, modality).model_dump(mode="json")
-    return document | modality.views.state(simulation.world, simulation.now, StatePage()).model_dump(mode="json")
+def _whole_state(simulation: EnvironmentSimulation, modality: AnyModality) -> bytes:
+    """The JSON of the whole state of a modality, with the fields of its scenario document that the state lacks."""
+    state = modality.views.state(simulation.world, simulation.now, StatePage())
+    others = modality.scenario.document.model_fields.keys() - modality.views.state_type.model_fields.keys()
+    if not others:
+        return state
+    document = state_document(simulation.world, modality)
+    left = json_of(json_fields({name: getattr(document, name) for name in sorted(others)}))
+    return b"%b,%b" % (left[:-1], state[1:])
 
 
 def _summary(modality: AnyModality, brief: StateView) -> ModalitySummary:
@@ -135,6 +144,31 @@ def _as_text(simulation: EnvironmentSimulation, pending: int) -> str:
 async def list_modalities(simulation: Addressed) -> ModalityList:  # noqa: ARG001 - requires a key
     """Returns the names of all modalities."""
     return ModalityList(modalities=list(MODALITY_BY_NAME), count=len(MODALITY_BY_NAME))
+
+
+@router.get("/modalities/{name}", include_in_schema=False)
+async def read_modality(name: str, call: Request, simulation: Addressed) -> Response:
+    """The whole state of a modality, as UES 0.1 has it. Later versions have `/{name}/state` instead."""
+    modality = _modality(name)
+    identify(call).require(modality.calls.state_permission())
+    fields = json_fields({"modality_type": name, "current_time": simulation.now})
+    return unvalidated(json_of({**fields, "state": _whole_state(simulation, modality)}))
+
+
+@router.post("/modalities/{name}/query", include_in_schema=False)
+async def query_modality(name: str, call: Request, simulation: Addressed) -> Response:
+    """The answer to a query of a modality, as UES 0.1 has it. Later versions have `/{name}/query` instead."""
+    modality = _modality(name)
+    identify(call).require(modality.calls.query_permission())
+    query = await body_of(call, modality.views.query_type)
+    fields = json_fields({"modality_type": name, "query": query.model_dump(mode="json", exclude_unset=True)})
+    return unvalidated(json_of({**fields, "results": modality.views.answer(simulation.world, simulation.now, query)}))
+
+
+def _modality(name: str) -> AnyModality:
+    if name not in MODALITY_BY_NAME:
+        raise NotFound(f"{name!r} is none of the modalities {', '.join(MODALITY_BY_NAME)}")
+    return MODALITY_BY_NAME[name]
 
 
 @router.post("/validate", dependencies=[Depends(permitted("environment:validate"))])

@@ -10,7 +10,15 @@ from typing import Annotated, Any, Final
 from fastapi import Depends, Query, Request, Response
 
 from concord_environment.access.keys import Key
-from concord_environment.api.access import BRANCH_HEADER, Addressed, Served, addressed, environment_of, permitted
+from concord_environment.api.access import (
+    BRANCH_HEADER,
+    Addressed,
+    Served,
+    addressed,
+    environment_of,
+    is_of_ues_0_1,
+    permitted,
+)
 from concord_environment.api.responses import action_response, unvalidated
 from concord_environment.api.routing import PrefixRouter, body_of, direct
 from concord_environment.core.actions import Action
@@ -50,14 +58,19 @@ def _router(modality: AnyModality) -> PrefixRouter:
 def _add_state(router: PrefixRouter, modality: AnyModality) -> None:
     views = modality.views
 
-    async def state(simulation: Addressed, page: Annotated[StatePage, Query()], compact: bool = False) -> Response:
+    async def state(
+        call: Request, simulation: Addressed, page: Annotated[StatePage, Query()], compact: bool = False
+    ) -> Response:
         if compact:
             return unvalidated(views.brief(simulation.world, simulation.now))
+        if views.state_of_0_1 is not None and is_of_ues_0_1(call):
+            return unvalidated(views.state_of_0_1(simulation.world, simulation.now, page))
         return unvalidated(views.state(simulation.world, simulation.now, page))
 
     summary = views.summary
 
     async def state_or_summary(
+        call: Request,
         simulation: Addressed,
         page: Annotated[StatePage, Query()],
         compact: bool = False,
@@ -65,7 +78,7 @@ def _add_state(router: PrefixRouter, modality: AnyModality) -> None:
     ) -> Response:
         if summary_only and summary is not None:
             return unvalidated(summary(simulation.world, simulation.now))
-        return await state(simulation, page, compact)
+        return await state(call, simulation, page, compact)
 
     shapes: Any = views.state_type | views.brief_type
     router.add_api_route(

@@ -56,7 +56,7 @@ def _server(environment: Environment) -> Server[Any]:
             # The HTTP response of a refused tool is 200, so the log of calls would not show the refusal.
             environment.access_log.add(_refusal(key, params.name, fault))
             return _result(str(fault), is_error=True)
-        return _result(answer.model_dump_json(), is_error=False)
+        return _result(answer, is_error=False)
 
     return Server(
         "concord-environment",

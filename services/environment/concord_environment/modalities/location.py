@@ -13,6 +13,7 @@ from concord_environment.core.tables import Table
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.documents import ScenarioForm, StateDocument
 from concord_environment.modalities.fields import Line, Moment, Name, Page, SortOrder
+from concord_environment.modalities.json_parts import as_json
 from concord_environment.modalities.modality import (
     Implementation,
     Modality,
@@ -268,6 +269,15 @@ MODALITY: Final = Modality(
     state=LocationState,
     implementations=(Implementation(LocationCalls.update, UpdateLocation, _update),),
     default_operation="update",
-    views=Views(_state, LocationStateView, _brief, LocationBriefView, LocationQuery, _answer, LocationAnswer, _as_text),
+    views=Views(
+        as_json(_state),
+        LocationStateView,
+        _brief,
+        LocationBriefView,
+        LocationQuery,
+        as_json(_answer),
+        LocationAnswer,
+        _as_text,
+    ),
     scenario=ScenarioForm(LocationDocument, _load, _dump),
 )

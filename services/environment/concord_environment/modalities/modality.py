@@ -178,20 +178,22 @@ def _no_lines(brief: StateView) -> Iterable[str]:  # noqa: ARG001 - one signatur
 class Views(Generic[B, Q]):
     """The views of a modality: a page of the state, the compact state (`brief`), and the responses to queries.
 
-    `as_text` renders the compact state as lines of a prompt. `summary` is the whole state without long texts, if the
-    modality has one.
+    `state`, `answer` and `summary` return JSON in the form of their types. `as_text` renders the compact state as lines
+    of a prompt. `summary` is the whole state without long texts, if the modality has one. `state_of_0_1` is the state
+    for clients of UES 0.1, where it differs.
     """
 
-    state: Callable[[States, datetime, StatePage], StateView]
+    state: Callable[[States, datetime, StatePage], bytes]
     state_type: type[StateView]
     brief: Callable[[States, datetime], B]
     brief_type: type[B]
     query_type: type[Q]
-    answer: Callable[[States, datetime, Q], QueryAnswer]
+    answer: Callable[[States, datetime, Q], bytes]
     answer_type: type[QueryAnswer]
     as_text: Callable[[B], Iterable[str]] = _no_lines
-    summary: Callable[[States, datetime], StateView] | None = None
+    summary: Callable[[States, datetime], bytes] | None = None
     summary_type: type[StateView] | None = None
+    state_of_0_1: Callable[[States, datetime, StatePage], bytes] | None = None
 
 
 def view_fields(world: States, modality: str, now: datetime) -> dict[str, Any]:

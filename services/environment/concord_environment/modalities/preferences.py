@@ -15,6 +15,7 @@ from concord_environment.core.tables import Table
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.documents import ScenarioForm, StateDocument
 from concord_environment.modalities.fields import Moment, Name, Page, Zone
+from concord_environment.modalities.json_parts import as_json
 from concord_environment.modalities.modality import (
     ONLY_KEY,
     Implementation,
@@ -174,6 +175,8 @@ MODALITY: Final = Modality(
     state=PreferencesState,
     implementations=(Implementation(PreferencesCalls.update, UpdatePreferences, _update),),
     default_operation="update",
-    views=Views(_state, PreferencesView, _brief, PreferencesView, Page, _answer, PreferencesAnswer, _as_text),
+    views=Views(
+        as_json(_state), PreferencesView, _brief, PreferencesView, Page, as_json(_answer), PreferencesAnswer, _as_text
+    ),
     scenario=ScenarioForm(PreferencesDocument, _load, _dump),
 )

@@ -13,6 +13,7 @@ from concord_environment.core.tables import Table
 from concord_environment.core.transaction import Transaction
 from concord_environment.modalities.documents import ScenarioForm, StateDocument
 from concord_environment.modalities.fields import Id, JsonObject, Moment, Name, Page
+from concord_environment.modalities.json_parts import as_json
 from concord_environment.modalities.location import Latitude, Longitude
 from concord_environment.modalities.modality import (
     Implementation,
@@ -297,6 +298,15 @@ MODALITY: Final = Modality(
     state=WeatherState,
     implementations=(Implementation(WeatherCalls.update, UpdateWeather, _update),),
     default_operation="update",
-    views=Views(_state, WeatherStateView, _brief, WeatherBriefView, WeatherQuery, _answer, WeatherAnswer, _as_text),
+    views=Views(
+        as_json(_state),
+        WeatherStateView,
+        _brief,
+        WeatherBriefView,
+        WeatherQuery,
+        as_json(_answer),
+        WeatherAnswer,
+        _as_text,
+    ),
     scenario=ScenarioForm(WeatherDocument, _load, _dump),
 )

@@ -20,6 +20,7 @@ from concord_environment.modalities.calendar.state import (
     RecurrenceRule,
     Reminders,
 )
+from concord_environment.modalities.json_parts import as_json
 from concord_environment.modalities.modality import (
     QueryAnswer,
     StatePage,
@@ -250,5 +251,12 @@ def _as_text(brief: CalendarBriefView) -> Iterable[str]:
 
 
 CALENDAR_VIEWS: Final = Views(
-    _state, CalendarStateView, _brief, CalendarBriefView, CalendarQuery, _answer, CalendarAnswer, _as_text
+    as_json(_state),
+    CalendarStateView,
+    _brief,
+    CalendarBriefView,
+    CalendarQuery,
+    as_json(_answer),
+    CalendarAnswer,
+    _as_text,
 )

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from concord_environment.modalities.chat.state import ChatMessage, ChatState, Content, Role, text_of
 from concord_environment.modalities.fields import Id, Line, Moment, Page, SortOrder
+from concord_environment.modalities.json_parts import as_json
 from concord_environment.modalities.modality import (
     QueryAnswer,
     StatePage,
@@ -183,4 +184,6 @@ def _as_text(brief: ChatBriefView) -> Iterable[str]:
     yield f"CHAT: {brief.total_message_count} messages"
 
 
-CHAT_VIEWS: Final = Views(_state, ChatStateView, _brief, ChatBriefView, ChatQuery, _answer, ChatAnswer, _as_text)
+CHAT_VIEWS: Final = Views(
+    as_json(_state), ChatStateView, _brief, ChatBriefView, ChatQuery, as_json(_answer), ChatAnswer, _as_text
+)

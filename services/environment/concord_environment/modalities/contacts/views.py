@@ -6,6 +6,7 @@ from typing import Final
 
 from concord_environment.modalities.contacts.state import Contact, ContactsState
 from concord_environment.modalities.fields import Line, Name, Page
+from concord_environment.modalities.json_parts import as_json
 from concord_environment.modalities.modality import (
     QueryAnswer,
     StatePage,
@@ -124,5 +125,12 @@ def _as_text(brief: ContactsBriefView) -> Iterable[str]:
 
 
 CONTACTS_VIEWS: Final = Views(
-    _state, ContactsStateView, _brief, ContactsBriefView, ContactsQuery, _answer, ContactsAnswer, _as_text
+    as_json(_state),
+    ContactsStateView,
+    _brief,
+    ContactsBriefView,
+    ContactsQuery,
+    as_json(_answer),
+    ContactsAnswer,
+    _as_text,
 )

@@ -1,12 +1,13 @@
 """The rows and tables of the mailbox."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
 from concord_environment.core.clock import to_us
 from concord_environment.core.order import SortKey
@@ -178,19 +179,23 @@ class EmailState:
         """The labels, with emails or without."""
         return list(dict.fromkeys((*self.current_account.labels, *self.emails.index_values("label"))))
 
-    def thread(self, thread_id: str) -> EmailThread | None:
-        """The thread with an id, or None if no email belongs to it."""
-        emails = self.emails.found("thread", thread_id)
-        if not emails:
-            return None
-        participants = dict.fromkeys(address for email in emails for address in email.participants)
-        return EmailThread(
-            thread_id=thread_id,
-            subject=emails[0].subject,
-            participant_addresses=tuple(sorted(participants)),
-            message_ids=tuple(email.message_id for email in emails),
-            created_at=emails[0].received_at,
-            last_message_at=emails[-1].received_at,
-            message_count=len(emails),
-            unread_count=sum(not email.is_read for email in emails),
-        )
+    def thread_json(self, thread_id: str) -> bytes:
+        """The JSON of the thread to which emails with this `thread_id` belong."""
+        return self.emails.derived("thread", thread_id, lambda emails: _THREAD.dump_json(_thread(emails)))
+
+
+_THREAD: Final = TypeAdapter(EmailThread)
+
+
+def _thread(emails: Sequence[Email]) -> EmailThread:
+    participants = {address for email in emails for address in email.participants}
+    return EmailThread(
+        thread_id=emails[0].thread_id,
+        subject=emails[0].subject,
+        participant_addresses=tuple(sorted(participants)),
+        message_ids=tuple([email.message_id for email in emails]),
+        created_at=emails[0].received_at,
+        last_message_at=emails[-1].received_at,
+        message_count=len(emails),
+        unread_count=sum(not email.is_read for email in emails),
+    )

@@ -1,16 +1,18 @@
 """Views of the mailbox."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 from pydantic import BaseModel
+from pydantic_core import to_json
 
 from concord_environment.modalities.email.queries import EmailQuery, find_emails
 from concord_environment.modalities.email.state import STARRED, UNREAD, Email, EmailState, EmailThread
 from concord_environment.modalities.fields import same_address
+from concord_environment.modalities.json_parts import json_fields, json_of
 from concord_environment.modalities.modality import (
     QueryAnswer,
     StatePage,
@@ -138,49 +140,64 @@ def _counts(world: States, now: datetime) -> dict[str, object]:
         "starred_count": state.emails.group_size("flag", STARRED),
         "total_threads": len(state.emails.lookup_values("thread")),
         "draft_count": state.emails.group_size("folder", "drafts"),
-        "folder_counts": {name: state.emails.group_size("folder", name) for name in state.folder_names},
-        "label_counts": {name: state.emails.group_size("label", name) for name in state.label_names},
+        "folder_counts": _sizes(state, "folder", state.folder_names),
+        "label_counts": _sizes(state, "label", state.label_names),
     }
 
 
-def _state(world: States, now: datetime, page: StatePage) -> EmailStateView:
+def _state(world: States, now: datetime, page: StatePage) -> bytes:
+    return _state_with(_ids, world, now, page)
+
+
+def _state_of_0_1(world: States, now: datetime, page: StatePage) -> bytes:
+    """The state with the numbers of emails by folder and by label, which UES 0.1 has in place of their ids."""
+    return _state_with(_numbers, world, now, page)
+
+
+def _state_with(
+    listed: Callable[[EmailState, Iterable[Email]], dict[str, object]], world: States, now: datetime, page: StatePage
+) -> bytes:
     state, counts = world[EmailState], _counts(world, now)
-    latest, total = _page(state, page)
-    emails = [_visible(state, email) for email in latest]
+    emails, total = _page(state, page)
+    shown = _by_id(state, emails)
+    drafts = {email.message_id: shown[email.message_id] for email in emails if email.folder == "drafts"}
+    rest = {**listed(state, emails), "returned_count": len(emails), "has_more": page.stop < total}
+    return json_of(
+        {**json_fields({**counts, **rest}), "emails": shown, "threads": _threads(state, emails), "drafts": drafts}
+    )
+
+
+def _threads(state: EmailState, emails: Iterable[Email]) -> dict[str, bytes]:
+    return {thread_id: state.thread_json(thread_id) for thread_id in {email.thread_id: None for email in emails}}
+
+
+def _ids(state: EmailState, emails: Iterable[Email]) -> dict[str, object]:
     folders: dict[str, list[str]] = {name: [] for name in state.folder_names}
     labels: dict[str, list[str]] = {name: [] for name in state.label_names}
     for email in emails:
         folders[email.folder].append(email.message_id)
         for label in email.labels:
             labels[label].append(email.message_id)
-    return EmailStateView.model_validate(
-        {
-            **counts,
-            "emails": {email.message_id: email for email in emails},
-            "threads": _threads(state, emails),
-            "folders": folders,
-            "labels": labels,
-            "drafts": {email.message_id: email for email in emails if email.folder == "drafts"},
-            "returned_count": len(emails),
-            "has_more": page.stop < total,
-        }
-    )
+    return {"folders": folders, "labels": labels}
 
 
-def _threads(state: EmailState, emails: Iterable[Email]) -> dict[str, EmailThread]:
-    ids = dict.fromkeys(email.thread_id for email in emails)
-    return {thread_id: thread for thread_id in ids if (thread := state.thread(thread_id)) is not None}
+def _numbers(state: EmailState, emails: Iterable[Email]) -> dict[str, object]:  # noqa: ARG001 - one signature
+    return {"folders": _sizes(state, "folder", state.folder_names), "labels": _sizes(state, "label", state.label_names)}
 
 
-def _summary(world: States, now: datetime) -> EmailSummaryView:
+def _sizes(state: EmailState, index: str, names: Iterable[str]) -> dict[str, int]:
+    return {name: state.emails.group_size(index, name) for name in names}
+
+
+def _summary(world: States, now: datetime) -> bytes:
     state = world[EmailState]
     emails, labels = list(state.emails.rows(latest_first=True)), state.label_names
     unread = Counter(email.folder for email in state.emails.group("flag", UNREAD))
     folders = {name: (state.emails.group_size("folder", name), unread[name]) for name in state.folder_names}
-    return EmailSummaryView(
+    fields = {
         **view_fields(world, "email", now),
-        user_email_address=state.address,
-        statistics=EmailStatistics(
+        "user_email_address": state.address,
+        "statistics": EmailStatistics(
             total_emails=len(emails),
             total_threads=len(state.emails.lookup_values("thread")),
             total_unread=unread.total(),
@@ -188,11 +205,11 @@ def _summary(world: States, now: datetime) -> EmailSummaryView:
             total_drafts=state.emails.group_size("folder", "drafts"),
             total_labels=len(labels),
         ),
-        folders={name: FolderCounts(message_count=all_, unread_count=new) for name, (all_, new) in folders.items()},
-        labels={name: state.emails.group_size("label", name) for name in labels},
-        emails={email.message_id: _preview(email) for email in emails},
-        threads=_threads(state, emails),
-    )
+        "folders": {name: FolderCounts(message_count=all_, unread_count=new) for name, (all_, new) in folders.items()},
+        "labels": _sizes(state, "label", labels),
+    }
+    previews = {email.message_id: to_json(_preview(email)) for email in emails}
+    return json_of({**json_fields(fields), "emails": previews, "threads": _threads(state, emails)})
 
 
 def _preview(email: Email) -> EmailPreview:
@@ -239,16 +256,26 @@ def _summaries(emails: Iterable[Email]) -> Iterable[EmailSummary]:
         )
 
 
-def _answer(world: States, now: datetime, query: EmailQuery) -> EmailAnswer:  # noqa: ARG001 - one signature
-    emails, total = find_emails(world[EmailState], query)
-    visible = [_visible(world[EmailState], email) for email in emails]
-    return EmailAnswer.model_validate({**answer_fields("email", query, len(emails), total), "emails": visible})
+def _answer(world: States, now: datetime, query: EmailQuery) -> bytes:  # noqa: ARG001 - one signature
+    state = world[EmailState]
+    emails, total = find_emails(state, query)
+    fields = json_fields(answer_fields("email", query, len(emails), total))
+    return json_of({**fields, "emails": list(_by_id(state, emails).values())})
 
 
-def _visible(state: EmailState, email: Email) -> Email:
-    """The email as the user sees it: without Bcc, unless the user sent it."""
-    is_visible = not email.bcc_addresses or same_address(email.from_address, state.address)
-    return email if is_visible else replace(email, bcc_addresses=())
+def _by_id(state: EmailState, emails: Iterable[Email]) -> dict[str, bytes]:
+    """The JSON of emails as the user sees them: without Bcc, unless the user sent them."""
+    kept = state.emails.json
+    return {
+        email.message_id: kept(email.message_id) if not email.bcc_addresses else _with_bcc(state, email)
+        for email in emails
+    }
+
+
+def _with_bcc(state: EmailState, email: Email) -> bytes:
+    if same_address(email.from_address, state.address):
+        return state.emails.json(email.message_id)
+    return state.emails.adapter.dump_json(replace(email, bcc_addresses=()))
 
 
 def _as_text(brief: EmailBriefView) -> Iterable[str]:
@@ -268,4 +295,5 @@ EMAIL_VIEWS: Final = Views(
     _as_text,
     _summary,
     EmailSummaryView,
+    _state_of_0_1,
 )

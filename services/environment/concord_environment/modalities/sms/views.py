@@ -7,6 +7,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel
 
+from concord_environment.modalities.json_parts import as_json
 from concord_environment.modalities.modality import (
     QueryAnswer,
     StatePage,
@@ -164,4 +165,6 @@ def _as_text(brief: SMSBriefView) -> Iterable[str]:
         yield f"  - {', '.join(conversation.participants)}: {conversation.last_message}"
 
 
-SMS_VIEWS: Final = Views(_state, SMSStateView, _brief, SMSBriefView, SMSQuery, _answer, SMSAnswer, _as_text)
+SMS_VIEWS: Final = Views(
+    as_json(_state), SMSStateView, _brief, SMSBriefView, SMSQuery, as_json(_answer), SMSAnswer, _as_text
+)
