@@ -1,6 +1,8 @@
 """The language model client: one interface for all providers, with a TOOL step per call."""
 
+from asyncio import CancelledError
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any, Final, Self
 
 from concord.llm.completion import Completion, LLMUnavailableError, Provider, ProviderError
@@ -101,6 +103,9 @@ class LLMClient:
         except LLMUnavailableError as fault:
             error = str(fault)
             raise
+        except CancelledError:
+            error = "cancelled"
+            raise
         finally:
             if assignment is not None:
                 step = tool_step(
@@ -110,6 +115,7 @@ class LLMClient:
                     parent_step_id=assignment.step_id,
                     error=error,
                     total_tokens=None if completion is None else completion.total_tokens,
+                    attributes=_attributes(completion),
                 )
                 self._on_step(step, assignment)
 
@@ -123,7 +129,16 @@ class LLMClient:
             answer = await self._provider.complete(system, user, max_tokens=max_tokens, schema=schema)
         except ProviderError as error:
             raise LLMUnavailableError(_without_key(str(error), key)) from error.__cause__
-        return Completion(redact(answer.text), answer.total_tokens)
+        return replace(answer, text=redact(answer.text))
+
+
+def _attributes(completion: Completion | None) -> dict[str, str]:
+    """What a step tells of a model call (OpenTelemetry's names): that it is one, even if it failed, and its tokens."""
+    told: dict[str, str | int | None] = {"gen_ai.operation.name": "chat"}
+    if completion is not None:
+        told["gen_ai.usage.input_tokens"] = completion.input_tokens
+        told["gen_ai.usage.output_tokens"] = completion.output_tokens
+    return {name: str(value) for name, value in told.items() if value is not None}
 
 
 def _without_key(text: str, key: str) -> str:

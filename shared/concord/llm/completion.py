@@ -15,10 +15,12 @@ class EmptyCompletionError(LLMUnavailableError):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """The model's text, and the tokens used."""
+    """The model's text, and the tokens used: all, those of the prompt, and those of the answer. None: not told."""
 
     text: str
     total_tokens: int | None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
 
 
 class LLM(Protocol):
@@ -52,10 +54,19 @@ class ProviderError(Exception):
         super().__init__(f"{type(error).__name__}: {error}")
 
 
-def completion(text: str | None, total_tokens: int | None, refusal: str | None = None) -> Completion:
+@dataclass(frozen=True, slots=True)
+class TokenUsage:
+    """The tokens of a completion, as the endpoint counts them; None: not told. `total` may count more than both."""
+
+    total: int | None = None
+    read: int | None = None
+    written: int | None = None
+
+
+def completion(text: str | None, used: TokenUsage, refusal: str | None = None) -> Completion:
     """The completion of a text that may be missing. Raises LLMUnavailableError for a refusal, EmptyCompletionError."""
     if text and text.strip():
-        return Completion(text, total_tokens)
+        return Completion(text, used.total, used.read, used.written)
     if refusal:
         raise LLMUnavailableError(f"the model refused: {refusal}")
     raise EmptyCompletionError("the model's answer is empty")

@@ -39,6 +39,7 @@ def tool_step(
     parent_step_id: str,
     error: str | None = None,
     total_tokens: int | None = None,
+    attributes: Mapping[str, str] | None = None,
 ) -> InteractionStep:
     """The use of a tool or a model, under a new step id. `error` is cut to `MAX_QUOTED` characters."""
     return InteractionStep(
@@ -48,7 +49,7 @@ def tool_step(
         call_type=CallType.TOOL,
         step_action=StepAction(tool_invocation=ToolInvocation(tool_name=tool_name)),
         total_tokens=total_tokens,
-        additional_attributes={} if error is None else {"error": error[:MAX_QUOTED]},
+        additional_attributes={**(attributes or {}), **({} if error is None else {"error": error[:MAX_QUOTED]})},
         **clock.times(),
     )
 

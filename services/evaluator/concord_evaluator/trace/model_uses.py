@@ -14,6 +14,9 @@ INPUT_TOKENS: Final = "gen_ai.usage.input_tokens"
 OUTPUT_TOKENS: Final = "gen_ai.usage.output_tokens"
 """Attributes of a step, in which OpenTelemetry's spans tell tokens."""
 
+CLIENT_PREFIX: Final = "llm:"
+"""What Concord's own client puts before a model's name in a step."""
+
 _OPERATION: Final = "gen_ai.operation.name"
 _NO_MODEL: Final = frozenset({"retrieval", "retriever", "reranker"})
 """Operations on an index, which genai counts among those on models."""
@@ -41,7 +44,8 @@ def use_in(step: StepFacts, attributes: Mapping[str, str]) -> StepUse | None:
     told = step.total_tokens
     both = read + written if read is not None and written is not None else None
     tokens = both if both is not None else told if told is not None and told >= 0 else None
-    return StepUse(None if tool is None else tool.tool_name or None, tokens, read, written)
+    model = None if tool is None else tool.tool_name.removeprefix(CLIENT_PREFIX) or None
+    return StepUse(model, tokens, read, written)
 
 
 def _count(text: str | None) -> int | None:

@@ -7,7 +7,7 @@ from typing import Any
 from anthropic import AnthropicError, AsyncAnthropic, BadRequestError
 from anthropic.types import Message
 
-from concord.llm.completion import Completion, ProviderError, completion
+from concord.llm.completion import Completion, ProviderError, TokenUsage, completion
 from concord.llm.settings import LLMSettings
 
 
@@ -54,4 +54,5 @@ class AnthropicProvider:
 def _completion(answer: Message) -> Completion:
     text = "".join(block.text for block in answer.content if block.type == "text")
     refusal = "stop_reason refusal" if answer.stop_reason == "refusal" else None
-    return completion(text, answer.usage.input_tokens + answer.usage.output_tokens, refusal)
+    read, written = answer.usage.input_tokens, answer.usage.output_tokens
+    return completion(text, TokenUsage(read + written, read, written), refusal)

@@ -9,7 +9,7 @@ from google.genai.errors import APIError, ClientError
 from google.genai.types import GenerateContentConfig, GenerateContentResponse, HttpOptions, HttpRetryOptions
 from httpx2 import HTTPError
 
-from concord.llm.completion import Completion, ProviderError, completion
+from concord.llm.completion import Completion, ProviderError, TokenUsage, completion
 from concord.llm.settings import LLMSettings
 
 _BAD_REQUEST: Final = 400
@@ -73,8 +73,14 @@ def _completion(answer: GenerateContentResponse) -> Completion:
     candidate = answer.candidates[0] if answer.candidates else None
     parts = candidate.content.parts if candidate and candidate.content else None
     text = "".join(part.text for part in parts or () if part.text and not part.thought)
-    used = answer.usage_metadata.total_token_count if answer.usage_metadata else None
-    return completion(text, used, _refusal(answer))
+    return completion(text, _used(answer), _refusal(answer))
+
+
+def _used(answer: GenerateContentResponse) -> TokenUsage:
+    """The tokens used. Those of thoughts are written too, and are in the total only."""
+    told = answer.usage_metadata
+    total, read = (None, None) if told is None else (told.total_token_count, told.prompt_token_count)
+    return TokenUsage(total, read, None if total is None or read is None else total - read)
 
 
 def _refusal(answer: GenerateContentResponse) -> str | None:

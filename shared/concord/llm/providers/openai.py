@@ -7,7 +7,7 @@ from typing import Any
 from openai import AsyncOpenAI, BadRequestError, OpenAIError, UnprocessableEntityError
 from openai.types.chat import ChatCompletion
 
-from concord.llm.completion import Completion, ProviderError, completion
+from concord.llm.completion import Completion, ProviderError, TokenUsage, completion
 from concord.llm.settings import LLMSettings
 
 
@@ -62,7 +62,8 @@ def _json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 def _completion(answer: ChatCompletion) -> Completion:
     message = answer.choices[0].message if answer.choices else None
-    total_tokens = None if answer.usage is None else answer.usage.total_tokens
+    told = answer.usage
+    used = TokenUsage() if told is None else TokenUsage(told.total_tokens, told.prompt_tokens, told.completion_tokens)
     if message is None:
-        return completion(None, total_tokens)
-    return completion(message.content, total_tokens, message.refusal)
+        return completion(None, used)
+    return completion(message.content, used, message.refusal)
