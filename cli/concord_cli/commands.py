@@ -44,10 +44,12 @@ async def run(
     sample agent plays in place of each participant. `verbose`: show the long tables as well.
     """
     scenario, env = _scenario_and_settings(path, endpoint)
+    chosen_by_concord = bool(env)  # of a folder, which names nobody; a file may name the oracle itself
     if sample:
         scenario = with_sample_agent(path, scenario)
     prepare_folder(output)
-    if by_oracle := is_played_by_oracle(scenario):
+    by_oracle = is_played_by_oracle(scenario)
+    if by_oracle and chosen_by_concord:
         progress.log(ORACLE_PLAYS)
     if scenario.endpoints and not scenario.config.get("allow_missing"):
         from concord_cli.assessment_client import wait_for_connections
