@@ -7,6 +7,7 @@ VENV := .venv
 A2A_V03 := .venv-a2a-v03
 SBOM := .venv-sbom
 RELEASE := .venv-release
+REAL_MODEL := .venv-real-model
 AGENTDOJO := .venv-agentdojo
 AGENTDOJO_VERSION := 0.1.35
 BIN := $(VENV)/bin
@@ -44,6 +45,9 @@ $(SBOM)/ready: locks/sbom.txt locks/build.txt $(call stale,$(SBOM))
 
 $(RELEASE)/ready: locks/release.txt locks/build.txt $(call stale,$(RELEASE))
 	@locks/install $@ locks/release.txt
+
+$(REAL_MODEL)/ready: locks/real-model.txt locks/build.txt $(call stale,$(REAL_MODEL))
+	@locks/install $@ locks/real-model.txt
 
 # Its dependencies are not locked, because no part of Concord runs in this environment.
 $(AGENTDOJO)/ready: $(call stale,$(AGENTDOJO))
@@ -167,6 +171,10 @@ test-agentdojo: setup ## run the tests of the importer of AgentDojo's tasks, whi
 agentdojo: test-agentdojo $(AGENTDOJO)/ready ## compare verdicts on AgentDojo's tasks with its own grader's; write docs/agentdojo.md
 	@$(BIN)/python -m agentdojo_parity $(AGENTDOJO)/bin/python --write
 
+.PHONY: real-model
+real-model: setup $(REAL_MODEL)/ready ## have a small language model play seats, an assistant and a character, and judge (PATHS: some)
+	@$(BIN)/python -m tests.real_model --server $(REAL_MODEL)/bin/python $(PATHS)
+
 .PHONY: score-table
 score-table: setup ## assess example teams and teams that cheat, and write their scores into docs/scoring.md
 	@$(BIN)/python -m benchmarks.score_table
@@ -181,8 +189,8 @@ locks: setup ## resolve every lock file again
 	locks/compile
 
 .PHONY: licences
-licences: setup $(A2A_V03)/ready $(RELEASE)/ready $(SBOM)/ready ## list the licences of all locked packages in docs/licences.md
-	@$(BIN)/python -m locks.licences $(VENV) $(A2A_V03) $(RELEASE) $(SBOM)
+licences: setup $(A2A_V03)/ready $(RELEASE)/ready $(SBOM)/ready $(REAL_MODEL)/ready ## list the licences of all locked packages in docs/licences.md
+	@$(BIN)/python -m locks.licences $(VENV) $(A2A_V03) $(RELEASE) $(SBOM) $(REAL_MODEL)
 
 .PHONY: sbom
 sbom: $(SBOM)/ready ## write a CycloneDX bill of materials for each image into output/sbom/
@@ -203,5 +211,5 @@ pin-images: ## pin the base images by the digests that their tags have in the re
 
 .PHONY: clean
 clean: ## remove environments, caches and output
-	rm -rf $(VENV) $(A2A_V03) $(SBOM) $(RELEASE) $(AGENTDOJO) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .schemathesis output
+	rm -rf $(VENV) $(A2A_V03) $(SBOM) $(RELEASE) $(REAL_MODEL) $(AGENTDOJO) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .schemathesis output
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

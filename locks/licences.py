@@ -48,7 +48,7 @@ NOT_INSTALLED: Final = {
 """Packages for other systems and older Pythons, by the metadata of their wheels."""
 
 _PIN: Final = re.compile(r"^([a-z0-9._-]+)(?:\[.*\])?==(\S+)(?: ; .*)? \\$", re.MULTILINE)
-_DEVELOPMENT: Final = ("a2a-v03", "build", "dev", "release", "run", "sbom")
+_DEVELOPMENT: Final = ("a2a-v03", "build", "dev", "real-model", "release", "run", "sbom")
 """Lock files whose packages are in no image."""
 
 
