@@ -1,11 +1,14 @@
 """The reporter with the library's light dependencies alone, and its queues, limits and logs."""
 
 import asyncio
+import re
 import subprocess
 import sys
 import textwrap
 import threading
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
+from typing import Any
 
 import httpx
 import pytest
@@ -13,7 +16,7 @@ from opentelemetry.context import get_value
 
 from concord.agent.reporter import TraceReporter
 from concord.storage.connection import Storage, connect
-from concord.trace.step import CallType, InteractionStep
+from concord.trace.step import CallType, InteractionStep, StepFacts
 from concord.wire.assignment import Assignment
 from tests.integration.collectors import collector, reports
 from tests.ports import free_port
@@ -155,6 +158,99 @@ async def test_a_step_that_cannot_be_encoded_is_dropped_alone(redis_url: str, st
         await reporter.aclose()
     assert [report.step.step_id for report in await reports(storage)] == ["s1"]
     assert [each.dropped async for each in storage.traces.batches("t1")] == [1]
+
+
+class TestARecordedStep:
+    async def test_is_the_step_that_its_fields_make(self, redis_url: str, storage: Storage) -> None:
+        times: dict[str, Any] = {
+            "start_time": datetime(2026, 11, 20, 9, tzinfo=UTC),
+            "end_time": datetime(2026, 11, 20, 10, tzinfo=UTC),
+        }
+        tool = {"tool_invocation": {"tool_name": "search", "parameters": {"page": 1}}}
+        call = {"agent_invocation": {"agent_url": "http://b:9", "agent_name": "b", "requests": {"text": "Hi"}}}
+        attributes = {"agent_name": "inner", "error": "TimeoutError"}
+        made = [
+            step("s1", parent_step_id="root", step_action=tool, total_tokens=7, cost=3, **times),
+            step("s2", parent_step_id="s1", step_action=call, call_type="AGENT", additional_attributes=attributes),
+        ]
+        reporter = TraceReporter()
+        async with collector(redis_url) as client:
+            under = assignment(str(client.base_url))
+            reporter.record(
+                under, CallType.TOOL, "search", content={"page": 1}, step_id="s1", total_tokens=7, cost=3, **times
+            )
+            reporter.record(
+                under,
+                CallType.AGENT,
+                "b",
+                content={"text": "Hi"},
+                agent_url="http://b:9",
+                step_id="s2",
+                parent_step_id="s1",
+                attributes={"agent_name": "inner"},
+                error="TimeoutError",
+            )
+            for each in made:
+                reporter.report(each.model_copy(update={"step_id": f"{each.step_id}-made"}), under)
+            await reporter.aclose()
+        first, second, *others = [bodies.step for bodies in await reports(storage)]
+        assert [_without_id(first), _without_id(second)] == [_without_id(each) for each in others]
+        assert (first.step_id, second.step_id) == ("s1", "s2")
+
+    async def test_has_a_new_id_of_its_own_by_default(self, redis_url: str, storage: Storage) -> None:
+        reporter = TraceReporter()
+        async with collector(redis_url) as client:
+            for _ in range(2):
+                reporter.record(assignment(str(client.base_url)), CallType.TOOL, "search")
+            await reporter.aclose()
+        ids = [report.step.step_id for report in await reports(storage)]
+        assert len(set(ids)) == 2
+        assert all(re.fullmatch("[0-9a-f]{16}", each) for each in ids)
+
+    async def test_shows_its_content_as_it_was_when_it_was_recorded(self, redis_url: str, storage: Storage) -> None:
+        content: dict[str, Any] = {"query": {"words": ["one"]}}
+        attributes = {"agent_name": "inner"}
+        reporter = TraceReporter()
+        async with collector(redis_url) as client:
+            under = assignment(str(client.base_url))
+            reporter.record(under, CallType.TOOL, "search", content=content, attributes=attributes)
+            content["query"]["words"].append("two")
+            attributes["agent_name"] = "other"
+            await reporter.aclose()
+        (report,) = await reports(storage)
+        action = report.step.step_action
+        assert action is not None
+        assert action.tool_invocation is not None
+        assert action.tool_invocation.parameters == {"query": {"words": ["one"]}}
+        assert report.step.additional_attributes == {"agent_name": "inner"}
+
+    @pytest.mark.parametrize(
+        "fields",
+        [
+            {"content": {"file": object()}},
+            {"content": {"number": float("nan")}},
+            {"content": {"text": "\ud800"}},
+            {"step_id": "x" * 65},
+            {"attributes": {"a": "x" * 9000}},
+            {"total_tokens": "many"},
+        ],
+        ids=["no JSON", "NaN", "no text", "long id", "long attribute", "no number"],
+    )
+    async def test_that_is_invalid_is_dropped_and_counted(
+        self, redis_url: str, storage: Storage, fields: dict[str, Any]
+    ) -> None:
+        reporter = TraceReporter()
+        async with collector(redis_url) as client:
+            under = assignment(str(client.base_url))
+            reporter.record(under, CallType.TOOL, "search", **fields)
+            reporter.record(under, CallType.TOOL, "search", step_id="s1")
+            await reporter.aclose()
+        assert [report.step.step_id for report in await reports(storage)] == ["s1"]
+        assert [each.dropped async for each in storage.traces.batches("t1")] == [1]
+
+
+def _without_id(step: StepFacts) -> str:
+    return re.sub(r"step_id='s\d(-made)?'", "", repr(step), count=1)
 
 
 async def test_the_number_of_collectors_and_so_of_threads_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 from uuid import uuid4
 
+from concord.agent.delivery.recorded_step import RecordedStep
 from concord.trace.step import InteractionStep
+from concord.wire.assignment import Assignment
 
 _MAX_COUNTED: Final = 1000
 """The number of traces whose dropped steps are counted."""
@@ -24,6 +26,12 @@ class Sender(NamedTuple):
     trace_id: str
     reporter: str
     token: str | None
+
+
+def sender_of(assignment: Assignment) -> Sender:
+    """The sender of the steps made under an assignment."""
+    token = None if assignment.token is None else assignment.token.get_secret_value()
+    return Sender(assignment.trace_id, assignment.agent_id, token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +66,12 @@ class Backlog:
         """Dropped steps that are not yet reported to the collector."""
         return sum(counts.total() for counts in self._dropped.values())
 
-    def add(self, sender: Sender, step: InteractionStep, max_step_bytes: int) -> None:
-        """Adds a step."""
+    def add(self, assignment: Assignment, step: InteractionStep | RecordedStep, max_step_bytes: int) -> None:
+        """Adds a step made under an assignment."""
+        sender = sender_of(assignment)
         try:
-            written = step.model_dump_json(exclude_none=True).encode()
+            built = step if isinstance(step, InteractionStep) else step.step(assignment)
+            written = built.model_dump_json(exclude_none=True).encode()
         except ValueError:  # for example, a text with lone surrogates
             self.drop(sender, UNWRITABLE)
             return

@@ -11,9 +11,10 @@ from typing import Final
 
 import httpx
 
-from concord.agent.delivery.backlog import BUFFER_FULL, Backlog, Batch, Sender
+from concord.agent.delivery.backlog import BUFFER_FULL, Backlog, Batch, sender_of
 from concord.agent.delivery.outage import Outage
 from concord.agent.delivery.post import CollectorAnswer, Reception, post, suppress_instrumentation
+from concord.agent.delivery.recorded_step import RecordedStep
 from concord.backoff import jittered_s
 from concord.trace.step import InteractionStep
 from concord.wire.assignment import Assignment
@@ -61,7 +62,7 @@ class DeliveryThread:
     def __init__(self, url: str, policy: DeliveryPolicy) -> None:
         self._url = f"{url.rstrip('/')}/traces"
         self._policy = policy
-        self._fresh: deque[tuple[int, InteractionStep, Assignment]] = deque(maxlen=policy.buffer_steps)
+        self._fresh: deque[tuple[int, InteractionStep | RecordedStep, Assignment]] = deque(maxlen=policy.buffer_steps)
         self._numbers = count()
         self._signals: SimpleQueue[threading.Event | None] = SimpleQueue()
         self._backlog = Backlog(policy.buffer_steps, policy.buffer_bytes)
@@ -82,7 +83,7 @@ class DeliveryThread:
         """The number of steps that wait or are in transit."""
         return len(self._fresh) + len(self._backlog) + (self._under_way.batch.n_steps if self._under_way else 0)
 
-    def put(self, step: InteractionStep, assignment: Assignment) -> None:
+    def put(self, step: InteractionStep | RecordedStep, assignment: Assignment) -> None:
         """Adds a step; a full queue drops its oldest."""
         fresh = self._fresh
         fresh.append((next(self._numbers), step, assignment))
@@ -151,13 +152,11 @@ class DeliveryThread:
         # A bounded number: an agent may add steps faster than they can be serialised, and sending must go on.
         for _ in range(len(self._fresh)):
             number, step, assignment = self._fresh.popleft()
-            token = None if assignment.token is None else assignment.token.get_secret_value()
-            sender = Sender(assignment.trace_id, assignment.agent_id, token)
             if (lost := number - self._taken) > 0:
-                self._backlog.drop(sender, BUFFER_FULL, lost)
+                self._backlog.drop(sender_of(assignment), BUFFER_FULL, lost)
                 self._taken = number
             self._taken += 1
-            self._backlog.add(sender, step, self._policy.batch_bytes)
+            self._backlog.add(assignment, step, self._policy.batch_bytes)
 
     def _due(self) -> bool:
         if self._stop_at is not None and time.monotonic() >= self._stop_at:
