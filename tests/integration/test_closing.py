@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from concord.storage.connection import Storage, connect
+from concord.storage.quotas import TraceLimits
 from concord.trace.report import Channel, SerialisedBatch, StepBatch
 from concord.trace.step import CallType, InteractionStep
 from concord.wire.ids import new_step_id, new_trace_id
@@ -38,7 +39,9 @@ class Trial:
         )
         batch = StepBatch(trace_id=self.trace_id, reporter=reporter, steps=[step])
         serialised = SerialisedBatch.of(batch)
-        await self.storage.traces.append(serialised.received(channel, authenticated=True), serialised.receipt())
+        received, receipt = serialised.received(channel, authenticated=True), serialised.receipt()
+        quota = None if channel is Channel.OBSERVED else TraceLimits().quota(received, receipt, len(received.body))
+        await self.storage.traces.append(received, receipt, quota=quota)
 
     async def close(self, *, quiet_s: float, cap_s: float) -> int:
         """Waits until the trace can be closed; returns the number of its batches then. Raises TimeoutError after
@@ -80,6 +83,23 @@ async def test_an_agent_that_reports_unannounced_is_expected_to_report_in_later_
     call = trial.call("a")
     await trial.report("a", call.step_id)
     await trial.close(quiet_s=0.1, cap_s=HOURS)
+    following = trial.next()
+    call = following.call("a")
+
+    async def report_late() -> None:
+        await asyncio.sleep(1)
+        await following.report("a", call.step_id)
+
+    reporting = asyncio.create_task(report_late())
+    assert await following.close(quiet_s=0.1, cap_s=HOURS) == 1
+    await reporting
+
+
+async def test_an_agent_that_reports_too_late_is_expected_to_report_in_later_trials(trial: Trial) -> None:
+    call = trial.call("a")
+    await trial.close(quiet_s=HOURS, cap_s=HOURS)
+    await trial.storage.traces.close(trial.trace_id)
+    await trial.report("a", call.step_id)
     following = trial.next()
     call = following.call("a")
 

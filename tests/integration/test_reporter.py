@@ -134,12 +134,25 @@ async def test_a_full_buffer_drops_the_oldest_steps_and_reports_their_number(
     monkeypatch.setattr(TraceReporter, "BATCH_STEPS", 1000)
     monkeypatch.setattr(TraceReporter, "FLUSH_S", 60)
     reporter = TraceReporter()
+    reporter.report(step("first"), assignment(url))
+    assert await asyncio.to_thread(reporter.flush)
     for number in range(25):
         reporter.report(step(number), assignment(url))
     await close(reporter)
-    (only,) = receiver.batches
-    assert [s.step_id for s in only.steps] == [str(number) for number in range(15, 25)]
-    assert only.dropped == {"buffer_full": 15}
+    _, rest = receiver.batches
+    assert [s.step_id for s in rest.steps] == [str(number) for number in range(15, 25)]
+    assert rest.dropped == {"buffer_full": 15}
+
+
+async def test_the_first_step_is_sent_at_once(
+    receiver: Receiver, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(TraceReporter, "FLUSH_S", 3600)
+    reporter = TraceReporter()
+    reporter.report(step("first"), assignment(url))
+    while not receiver.batches:
+        await asyncio.sleep(0.01)
+    await close(reporter)
 
 
 async def test_a_collector_that_starts_late_gets_all_steps(receiver: Receiver) -> None:

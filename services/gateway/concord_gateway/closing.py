@@ -14,8 +14,8 @@ from concord.storage import TraceStore
 from concord.trace.report import Channel, ReportBatch, StepBatch, unpack
 from concord_gateway.open_calls import TrialCalls
 
-FIRST_WORD_S: Final = 0.75
-"""Reporters flush every half second, so an agent that reports has been heard from by then."""
+FIRST_WORD_S: Final = 0.1
+"""A reporter sends a trace's first step at once, so an agent that reports has been heard from by then."""
 
 _POLL_S: Final = 0.05
 
@@ -24,13 +24,15 @@ _POLL_S: Final = 0.05
 class Reporters:
     """Which agents report to the collector. Steps sent in band need no waiting.
 
-    `announced` agents say so in their cards, `heard` agents have reported. An agent that was not heard from while a
-    whole trace was closed is `silent`: the gateway stops waiting for it until it reports.
+    `announced` agents say so in their cards, `heard` agents have reported, in time or late. An agent that was not heard
+    from while a whole trace was closed is `silent`: the gateway stops waiting for it until it reports.
     """
 
     announced: frozenset[str] = frozenset()
     heard: set[str] = field(default_factory=set)
     silent: set[str] = field(default_factory=set)
+    closed: str = ""
+    """The trace that was closed last. Who reports to it later does report."""
 
     def expected(self, agents: Iterable[str]) -> set[str]:
         """The agents that reports are expected from."""
@@ -80,6 +82,8 @@ async def wait_until_settled(
     traces: TraceStore, trace_id: str, trial_calls: TrialCalls, reporters: Reporters, *, quiet_s: float, cap_s: float
 ) -> None:
     """Waits until a trial's trace can be closed, for at most `cap_s`. Raises StorageUnavailableError."""
+    if reporters.closed:
+        reporters.heard |= (await traces.late(reporters.closed)).keys()
     arrivals = _Arrivals(traces, trace_id)
     started = changed_at = time.monotonic()
     while True:
@@ -94,6 +98,7 @@ async def wait_until_settled(
             break
         await asyncio.sleep(_POLL_S)
     reporters.learn(agents, arrivals.heard)
+    reporters.closed = trace_id
 
 
 def _parents(batch: ReportBatch) -> set[str]:

@@ -69,6 +69,7 @@ class DeliveryThread:
         self._outage = Outage(url, policy.log_every_s)
         self._under_way: _Attempts | None = None
         self._taken = 0
+        self._at_once_after = 0.0
         self._stop_at: float | None = None
         self._thread = threading.Thread(target=self._run, name="concord-reporter", daemon=True)
         self._thread.start()
@@ -84,10 +85,14 @@ class DeliveryThread:
         return len(self._fresh) + len(self._backlog) + (self._under_way.batch.n_steps if self._under_way else 0)
 
     def put(self, step: InteractionStep | RecordedStep, assignment: Assignment) -> None:
-        """Adds a step; a full queue drops its oldest."""
+        """Adds a step; a full queue drops its oldest.
+
+        The first step after a pause is sent at once, so that the assessor knows soon that this agent reports.
+        """
         fresh = self._fresh
         fresh.append((next(self._numbers), step, assignment))
-        if len(fresh) == self._policy.batch_steps:
+        if len(fresh) == self._policy.batch_steps or (len(fresh) == 1 and time.monotonic() >= self._at_once_after):
+            self._at_once_after = time.monotonic() + self._policy.flush_s
             self._signals.put(None)
 
     def flushed(self) -> threading.Event:
