@@ -158,10 +158,15 @@ async def assess(
     http: httpx.AsyncClient, agent: GreenAgent, config: dict[str, Any], participants: dict[str, str]
 ) -> None:
     """Runs one assessment. Raises AssertionError if it does not complete."""
+    await send(http, agent.url, config, participants)
+
+
+async def send(http: httpx.AsyncClient, url: str, config: dict[str, Any], participants: dict[str, str]) -> None:
+    """Runs one assessment of the gateway at `url`. Raises AssertionError if it does not complete."""
     parts = [{"kind": "text", "text": json.dumps({"participants": participants, "config": config})}]
     message = {"kind": "message", "role": "user", "messageId": os.urandom(8).hex(), "parts": parts}
     params = {"message": message, "configuration": {"blocking": True}}
-    answer = await http.post(agent.url, json={"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": params})
+    answer = await http.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": params})
     task = answer.json().get("result", {})
     assert task.get("status", {}).get("state") == "completed", str(task.get("status", answer.text))[:500]  # noqa: S101 - as `load_generator.send_all`
 

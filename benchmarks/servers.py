@@ -113,6 +113,25 @@ def echo_agent(_: str) -> FastAPI:
     return _sdk_agent("echo", "Echoes.", echo)
 
 
+def plain_agent(_: str) -> FastAPI:
+    """An agent that never heard of Concord: it has a card, and answers every message with a message."""
+    app = FastAPI()
+    answer = event(message("Done.")).encode()
+
+    @app.get("/.well-known/agent-card.json")
+    async def card(request: Request) -> dict[str, object]:
+        modes = {"defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"]}
+        about = {"name": "plain", "description": "Answers.", "version": "1", "protocolVersion": "0.3.0"}
+        return {**about, **modes, "url": str(request.base_url), "capabilities": {}, "skills": []}
+
+    @app.post("/")
+    async def post(request: Request) -> Response:
+        await request.body()
+        return Response(answer, media_type="application/json")
+
+    return app
+
+
 def talking_agent(_: str) -> FastAPI:
     """An agent on the A2A SDK that writes to all neighbours of its seats in every round, and never answers."""
     said = json.dumps({"messages": [{"to": "all", "text": "My sensor shows 48,213 points. " * 3}], "answer": None})
@@ -182,7 +201,13 @@ def usage() -> dict[str, float]:
 
 
 SERVERS: Final = {"collector": collector, "body_model": body_model, "body_only": body_only}
-AGENTS: Final = {"gateway": gateway, "echo_agent": echo_agent, "talking_agent": talking_agent, "bare_agent": bare_agent}
+AGENTS: Final = {
+    "gateway": gateway,
+    "echo_agent": echo_agent,
+    "talking_agent": talking_agent,
+    "bare_agent": bare_agent,
+    "plain_agent": plain_agent,
+}
 
 
 def main(name: str, port: str, redis_url: str) -> None:

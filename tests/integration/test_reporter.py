@@ -144,9 +144,7 @@ async def test_a_full_buffer_drops_the_oldest_steps_and_reports_their_number(
     assert rest.dropped == {"buffer_full": 15}
 
 
-async def test_the_first_step_is_sent_at_once(
-    receiver: Receiver, url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_the_first_step_is_sent_at_once(receiver: Receiver, url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TraceReporter, "FLUSH_S", 3600)
     reporter = TraceReporter()
     reporter.report(step("first"), assignment(url))

@@ -10,7 +10,7 @@ import pytest
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.wire.assignment import Assignment
 from concord.wire.roster import GREEN_AGENT
-from concord_gateway import assessment
+from concord_gateway import trial_runner
 from tests.serving import served_agent
 from tests.stack import message, rpc, stack
 
@@ -61,7 +61,7 @@ class TestObservedCalls:
                 return {GREEN_AGENT: 1}
 
             monkeypatch.setattr(type(running.storage.traces), "refused", lambda _, trace_id: refused(trace_id))
-            monkeypatch.setattr(assessment, "wait_until_settled", settled)
+            monkeypatch.setattr(trial_runner, "wait_until_settled", settled)
             async with served_agent(_echo) as url:
                 answer = await running.assess({"agent": url}, num_runs=1)
         assert "budget" in json.dumps(answer.data_parts) + answer.status_text

@@ -4,61 +4,46 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Coroutine, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Any, Final
 
 import structlog
+from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
-from concord.agent.messenger import Messenger
-from concord.assessment import AssessmentPlan, Mode, TaskSpec, TrialSpec
+from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
 from concord.assessment.jobs import AggregateAssessment, EvaluateTrial, TrialVerdict
 from concord.assessment.losses import FILLED, Loss
-from concord.assessment.request import Exchange
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import AgentAnswer, TrialOutcome
 from concord.errors import StorageFullError, StorageUnavailableError
 from concord.storage.connection import Storage
-from concord.trace.attributes import TASK_STATE
-from concord.trace.step import InteractionStep
-from concord.trace.timed_steps import root_step
-from concord.trace.timing import StepClock
-from concord.tracing import ASSESSMENT_ID, PARTICIPANTS_TRACE_ID, TRIAL_ID, current, span
-from concord.trust.tokens import Claims
-from concord.wire.assignment import Assignment
-from concord.wire.ids import new_step_id
-from concord.wire.roster import GREEN_AGENT
+from concord.tracing import TRIAL_ID, span
 from concord_gateway.assessment_record import AssessmentRecord
 from concord_gateway.assistants import Assistants
 from concord_gateway.budgets import OverBudgetError
-from concord_gateway.calls.channel import Channels
-from concord_gateway.closing import Reporters, wait_until_settled
-from concord_gateway.drivers import (
-    Driver,
-    TrialContext,
-    TrialNotRunError,
-    drive_calls,
-    drive_live,
-    drive_pattern,
-    drive_rounds,
-    outcome_of,
-)
-from concord_gateway.evaluation import EvaluationFailedError, aggregate, evaluate_trial, wait_for_storage
+from concord_gateway.drivers import TrialNotRunError, outcome_of
+from concord_gateway.evaluation import EvaluationFailedError, Evaluations, wait_for_storage
 from concord_gateway.instruments import Instruments
 from concord_gateway.lost_evaluations import LostEvaluations
-from concord_gateway.open_calls import TrialCalls
 from concord_gateway.participants import Participants
 from concord_gateway.progress import Progress
-from concord_gateway.recorder import Recorder
 from concord_gateway.settings import GatewaySettings
+from concord_gateway.trial_runner import TrialRunner
 
 logger = logging.getLogger(__name__)
 
-_DRIVERS: Final[dict[Mode, Driver]] = {Mode.GROUND_TRUTH: drive_pattern, Mode.LIVE: drive_live}
-
 _TOKEN_GRACE_S: Final = 300.0
 """How long after its assessment a token is still accepted for late reports, which are only counted."""
+
+_UNTIL_ROOM: Final[dict[str, Any]] = {
+    "retry": retry_if_exception_type(StorageFullError),
+    "stop": stop_after_delay(5),
+    "wait": wait_fixed(0.1),
+    "reraise": True,
+}
+"""Redis frees the memory of what was deleted in the background."""
 
 
 @dataclass(slots=True)
@@ -74,16 +59,19 @@ class RunningAssessment:
     """Slots for trials, of all assessments, that await their evaluation."""
     assistants: Assistants
     instruments: Instruments = field(default_factory=Instruments)
-    _reporters: Reporters = field(default_factory=Reporters)
     _scenarios: dict[str, str | None] = field(default_factory=dict)
     """The scenarios that trials are in, by trial id."""
     _lost: LostEvaluations = field(default_factory=LostEvaluations)
+    _results: Evaluations = field(init=False)
     _evaluating: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     """By trial id, the wait for the evaluation of its latest attempt."""
     _spent: dict[str, float] = field(default_factory=dict)
     """By trial id, the seconds that its latest attempt took."""
     _expires_at: float = 0.0
     _deadline: float = 0.0
+
+    def __post_init__(self) -> None:
+        self._results = Evaluations(self.storage, self.plan.assessment_id, self.settings.evaluation_timeout_s)
 
     @property
     def tokens_s(self) -> int:
@@ -102,34 +90,42 @@ class RunningAssessment:
         """
         self._deadline = time.monotonic() + self.record.remaining_s
         self._expires_at = time.time() + self.record.remaining_s + _TOKEN_GRACE_S
-        self._reporters.announced = frozenset(entry.id for entry in self.plan.roster if entry.reports)
         if self.plan.roster:
             await self.storage.registry.register(self.plan.assessment_id, self.participants.peers(self.plan.roster))
         if (interrupted := self.record.interrupted) is not None:
             await self.participants.close(interrupted.trace_id)
             self._lose(interrupted, Loss.GATEWAY, "the gateway was lost while it ran")
-        async with asyncio.TaskGroup() as evaluations:
+        runner = TrialRunner(
+            self.record,
+            self.storage,
+            self.settings,
+            self.progress,
+            self.participants,
+            self.assistants,
+            self.instruments,
+        )
+        async with asyncio.TaskGroup() as evaluations, aclosing(runner):
             tasks = {task.id: task for task in self.plan.tasks}
             self._scenarios = {trial.trial_id: tasks[trial.task_id].scenario for trial in self.plan.trials}
             for trial in [each for each in self.plan.trials if each.trial_id in self.record.closed]:
                 await self._hand_over(trial, evaluations)
-            await self._play(tasks, evaluations)
+            await self._play(runner, tasks, evaluations)
             while await self._plays_again():
-                await self._play(tasks, evaluations)
-        await self._lost.make_again(self.storage, self.evaluations, self.settings.evaluation_timeout_s)
+                await self._play(runner, tasks, evaluations)
+        await self._lost.make_again(self._results, self.evaluations)
         await self.progress.tell("putting the row together")
         request = AggregateAssessment(assessment_id=self.plan.assessment_id, infrastructure=self.record.failures)
         with span("aggregation"):
-            return await aggregate(self.storage, request, self.settings.evaluation_timeout_s)
+            return await self._results.row(request)
 
-    async def _play(self, tasks: Mapping[str, TaskSpec], evaluations: asyncio.TaskGroup) -> None:
+    async def _play(self, runner: TrialRunner, tasks: Mapping[str, TaskSpec], evaluations: asyncio.TaskGroup) -> None:
         """Plays every trial that is not over."""
         over = self.record.over
         for number, trial in enumerate(self.plan.trials, start=1):
             if trial.trial_id not in over:
                 began = time.monotonic()
                 with structlog.contextvars.bound_contextvars(trial_id=trial.trial_id):
-                    await self._trial(number, trial, tasks[trial.task_id], evaluations)
+                    await self._trial(runner, number, trial, tasks[trial.task_id], evaluations)
                 self._spent[trial.trial_id] = time.monotonic() - began
 
     async def _plays_again(self) -> bool:
@@ -158,7 +154,9 @@ class RunningAssessment:
             await self.progress.tell(f"playing again what was lost, with its controls: {names}")
         return bool(again)
 
-    async def _trial(self, number: int, trial: TrialSpec, task: TaskSpec, evaluations: asyncio.TaskGroup) -> None:
+    async def _trial(
+        self, runner: TrialRunner, number: int, trial: TrialSpec, task: TaskSpec, evaluations: asyncio.TaskGroup
+    ) -> None:
         place = f"trial {number} of {len(self.plan.trials)}"
         await self.progress.tell(f"{place}: {trial.task_id}, run {trial.run}")
         remaining_s = self._deadline - time.monotonic()
@@ -169,7 +167,8 @@ class RunningAssessment:
             if remaining_s <= 0:
                 outcome = self._not_started(trial)
             else:
-                outcome = await self._drive_and_close(trial, task, min(self.record.limits.trial_s, remaining_s))
+                budget_s = min(self.record.limits.trial_s, remaining_s)
+                outcome = await runner.run(trial, task, budget_s=budget_s, tokens_until=self._expires_at)
             await self.record.close_trial(trial, outcome)
         except StorageFullError as error:
             await self._lose_to_full_storage(trial, str(error))
@@ -211,85 +210,6 @@ class RunningAssessment:
         ]
         return outcome_of(trial.trial_id, answers, 0.0).model_copy(update={"closed_after": 0})
 
-    async def _drive_and_close(self, trial: TrialSpec, task: TaskSpec, budget_s: float) -> TrialOutcome:
-        """The outcome of a trial, whose trace is closed."""
-        ids = {ASSESSMENT_ID: self.plan.assessment_id, TRIAL_ID: trial.trial_id, PARTICIPANTS_TRACE_ID: trial.trace_id}
-        with (
-            self.participants.open_calls.trial(trial.trace_id) as trial_calls,
-            structlog.contextvars.bound_contextvars(trace_id=trial.trace_id),
-            span("trial", ids),
-        ):
-            trial_calls.parent = current()
-            try:
-                outcome = await _within_budget(self._drive(trial, task, trial_calls, budget_s), trial_calls)
-                await wait_until_settled(
-                    self.storage.traces,
-                    trial.trace_id,
-                    trial_calls,
-                    self._reporters,
-                    quiet_s=self.plan.config.quiet_s,
-                    cap_s=self.plan.config.closing_cap_s,
-                )
-            except BaseException:
-                with suppress(StorageUnavailableError):
-                    await self.participants.close(trial.trace_id)
-                raise
-            await self.participants.close(trial.trace_id)
-            if trial_calls.over_budget is not None:
-                raise trial_calls.over_budget
-            if GREEN_AGENT in await self.storage.traces.refused(trial.trace_id):
-                raise OverBudgetError("what gateways observed exceeds a trial's budget")
-            if trial_calls.lost is not None:
-                raise trial_calls.lost
-            batches = await self.storage.traces.length(trial.trace_id)
-            self.instruments.trace_batches.observe(batches)
-            return outcome.model_copy(update={"closed_after": batches})
-
-    async def _drive(self, trial: TrialSpec, task: TaskSpec, trial_calls: TrialCalls, budget_s: float) -> TrialOutcome:
-        recorder = Recorder(self.storage.traces, trial.trace_id, self.settings.trace_limits)
-        claims = Claims(self.plan.assessment_id, trial.trace_id, GREEN_AGENT, self._expires_at)
-        own = self.participants.assignments.own(self.plan.assessment_id, trial.trace_id, new_step_id())
-        assignment = own.model_copy(update={"agent_seed": trial.seed})
-
-        def on_step(step: InteractionStep, _: Assignment) -> None:
-            recorder.add(step)
-            trial_calls.end(step.step_id, answered=TASK_STATE in step.additional_attributes)
-
-        clock = StepClock()
-        try:
-            async with Messenger(on_step, timeout_s=budget_s, peer_urls=self.participants.peer_urls) as messenger:
-                context = TrialContext(
-                    plan=self.plan,
-                    trial=trial,
-                    task=task,
-                    assignment=assignment,
-                    claims=claims,
-                    assignments=self.participants.assignments,
-                    messenger=messenger,
-                    traces=self.storage.traces,
-                    channels=Channels(self.storage.assessments, self.storage.registry, self.participants.proxy_base),
-                    trial_calls=trial_calls,
-                    progress=self.progress,
-                    recorder=recorder,
-                    budget_s=budget_s,
-                    assistants=self.assistants,
-                )
-                return await self._driver(task)(context)
-        finally:
-            root = root_step("drive_trial", clock, step_id=assignment.step_id, trace_id=assignment.trace_id)
-            recorder.add(root)
-            await recorder.write()
-
-    def _driver(self, task: TaskSpec) -> Driver:
-        if task.scenario is not None:
-            # Only trials with a scenario need `concord_assistant`.
-            from concord_gateway.drivers.assistant import drive_assistant
-
-            return drive_assistant
-        if task.family is None:
-            return _DRIVERS[self.plan.mode]
-        return drive_calls if task.family.exchange is Exchange.CALLS else drive_rounds
-
     async def _evaluate(self, trial: TrialSpec) -> None:
         trial_id = trial.trial_id
         request = EvaluateTrial(assessment_id=self.plan.assessment_id, trial_id=trial_id, attempt=trial.attempt)
@@ -300,7 +220,7 @@ class RunningAssessment:
             await announce_evaluation(self.progress, self.assistants.scenarios, scenario, trial_id)
         try:
             with self.instruments.evaluation_seconds.time(), span("evaluation", {TRIAL_ID: trial_id}):
-                verdict = await evaluate_trial(self.storage, request, self.settings.evaluation_timeout_s)
+                verdict = await self._results.of_trial(request)
         except EvaluationFailedError as error:
             self._lost.note(request, None)
             self.record.failures.append(error.failure)
@@ -321,26 +241,14 @@ class RunningAssessment:
         if share is not None and share >= FILLED:
             with suppress(StorageUnavailableError):
                 await self.storage.traces.delete(trial.trace_id)
-                await self.participants.close(trial.trace_id)
-                await self.record.save()  # a successor would take it for a trial that its gateway lost
+                async for attempt in AsyncRetrying(**_UNTIL_ROOM):
+                    with attempt:
+                        await self.participants.close(trial.trace_id)
+                        await self.record.save()  # a successor would take it for a trial that its gateway lost
 
     def _lose(self, trial: TrialSpec, loss: Loss, message: str, share: float | None = None) -> None:
         logger.warning("%s was lost: %s: %s", trial.trial_id, loss, message)
         self.record.lose(trial, loss, message, share)
-
-
-async def _within_budget(driving: Coroutine[Any, Any, TrialOutcome], trial_calls: TrialCalls) -> TrialOutcome:
-    """Drives a trial, at the longest until it is over its budget. Raises as the driver does, and OverBudgetError."""
-    drive, exceeded = asyncio.create_task(driving), asyncio.create_task(trial_calls.exceeded.wait())
-    try:
-        await asyncio.wait({drive, exceeded}, return_when=asyncio.FIRST_COMPLETED)
-        if trial_calls.over_budget is not None:
-            raise trial_calls.over_budget
-        return drive.result()
-    finally:
-        drive.cancel()
-        exceeded.cancel()
-        await asyncio.gather(drive, exceeded, return_exceptions=True)
 
 
 def _headline(verdict: TrialVerdict) -> str:

@@ -26,7 +26,8 @@ T = TypeVar("T")
 
 logger = logging.getLogger(__name__)
 
-_POLL_S: Final = 0.1
+_STORAGE_PAUSE_S: Final = 0.5
+_POLL_S: Final = 0.05
 _POLL_SHARE: Final = 0.05
 """The poll interval as a share of the time waited so far: long waits poll Redis less often."""
 
@@ -60,7 +61,7 @@ async def wait_for_workers(storage: Storage) -> None:
         except NoWorkerError:
             if time.monotonic() >= deadline:
                 raise
-            await asyncio.sleep(_POLL_S * 5)
+            await asyncio.sleep(_STORAGE_PAUSE_S)
         else:
             return
 
@@ -74,64 +75,91 @@ async def wait_for_storage(storage: Storage, timeout_s: float) -> None:
         except StorageUnavailableError:
             if time.monotonic() >= deadline:
                 raise
-            await asyncio.sleep(_POLL_S * 5)
+            await asyncio.sleep(_STORAGE_PAUSE_S)
         else:
             return
 
 
-async def evaluate_trial(storage: Storage, request: EvaluateTrial, timeout_s: float) -> TrialVerdict:
-    """Requests the evaluation of a closed trial and waits for its verdict. Raises EvaluationFailedError on timeout."""
-    trials = TrialDocuments(storage.assessments)
+class Evaluations:
+    """The evaluations of one assessment: requests them, and waits for each for at most `timeout_s`.
 
-    async def verdict() -> TrialVerdict | None:
-        found = await trials.part(request.assessment_id, request.key, "verdict")
-        made = None if found is None else TrialVerdict.model_validate_json(found)
-        return None if made is None or (request.again and made.is_lost) else made
-
-    result = await _result_of(storage, request, verdict, timeout_s)
-    if result is None:
-        raise EvaluationFailedError(_late("evaluation", request.trial_id, timeout_s, request.attempt))
-    return result
-
-
-async def aggregate(storage: Storage, request: AggregateAssessment, timeout_s: float) -> ResultRow:
-    """Requests the row and waits for it. Raises EvaluationFailedError."""
-
-    async def row() -> ResultRow | None:
-        names = [ROW_DOCUMENT, ROW_FAILURE_DOCUMENT]
-        found, failure = await storage.assessments.load_all(request.assessment_id, names)
-        if found is None and failure is not None:
-            raise EvaluationFailedError(InfrastructureFailure.model_validate_json(failure))
-        return None if found is None else ResultRow.model_validate_json(found)
-
-    result = await _result_of(storage, request, row, timeout_s)
-    if result is None:
-        raise EvaluationFailedError(_late("aggregation", None, timeout_s))
-    return result
-
-
-async def _result_of(
-    storage: Storage, request: JobRequest, load: Callable[[], Awaitable[T | None]], timeout_s: float
-) -> T | None:
-    """Enqueues a job and waits for its result. Returns None after `timeout_s`.
-
-    The job is enqueued again every few seconds. That has no effect while the job is pending, and restores a job that
-    Redis lost. Storage faults are retried.
+    All that wait ask storage together.
     """
-    began = time.monotonic()
-    asked_at = -REQUEST_AGAIN_S
-    while (now := time.monotonic()) - began < timeout_s:
-        try:
-            if (result := await load()) is not None:
-                return result
-            if now - asked_at >= REQUEST_AGAIN_S:
-                await storage.jobs.enqueue(request.job())
-                asked_at = now
-        except StorageUnavailableError as error:
-            logger.warning("still waiting for the result of job %s: %s", request.job_id, error)
-            await asyncio.sleep(_POLL_S * 5)
-        await asyncio.sleep(max(_POLL_S, _POLL_SHARE * (now - began)))
-    return None
+
+    def __init__(self, storage: Storage, assessment_id: str, timeout_s: float) -> None:
+        self._storage = storage
+        self._assessment_id = assessment_id
+        self._timeout_s = timeout_s
+        self._trials = TrialDocuments(storage.assessments)
+        self._asked: list[str] = []
+        self._answer: asyncio.Task[dict[str, str | None]] | None = None
+
+    async def of_trial(self, request: EvaluateTrial) -> TrialVerdict:
+        """Requests the evaluation of a closed trial and waits for its verdict. Raises EvaluationFailedError."""
+
+        async def verdict() -> TrialVerdict | None:
+            found = await self._verdict(request.key)
+            made = None if found is None else TrialVerdict.model_validate_json(found)
+            return None if made is None or (request.again and made.is_lost) else made
+
+        result = await self._result_of(request, verdict)
+        if result is None:
+            raise EvaluationFailedError(_late("evaluation", request.trial_id, self._timeout_s, request.attempt))
+        return result
+
+    async def row(self, request: AggregateAssessment) -> ResultRow:
+        """Requests the row and waits for it. Raises EvaluationFailedError."""
+
+        async def row() -> ResultRow | None:
+            names = [ROW_DOCUMENT, ROW_FAILURE_DOCUMENT]
+            found, failure = await self._storage.assessments.load_all(self._assessment_id, names)
+            if found is None and failure is not None:
+                raise EvaluationFailedError(InfrastructureFailure.model_validate_json(failure))
+            return None if found is None else ResultRow.model_validate_json(found)
+
+        result = await self._result_of(request, row)
+        if result is None:
+            raise EvaluationFailedError(_late("aggregation", None, self._timeout_s))
+        return result
+
+    async def _verdict(self, key: str) -> str | None:
+        """The stored verdict, read in one request with those of all who ask in the same pass of the event loop."""
+        self._asked.append(key)
+        if self._answer is None:
+            self._answer = asyncio.create_task(self._verdicts())
+        return (await asyncio.shield(self._answer))[key]
+
+    async def _verdicts(self) -> dict[str, str | None]:
+        await asyncio.sleep(0)
+        asked, self._asked, self._answer = self._asked, [], None
+        return dict(zip(asked, await self._trials.parts(self._assessment_id, asked, "verdict"), strict=True))
+
+    async def _result_of(self, request: JobRequest, load: Callable[[], Awaitable[T | None]]) -> T | None:
+        """Enqueues a job and waits for its result. Returns None after the time limit.
+
+        The job is enqueued again every few seconds. That has no effect while the job is pending, and restores a job
+        that Redis lost. Storage faults are retried.
+        """
+        began = time.monotonic()
+        asked_at = -REQUEST_AGAIN_S
+        while (now := time.monotonic()) - began < self._timeout_s:
+            try:
+                if (result := await load()) is not None:
+                    return result
+                if now - asked_at >= REQUEST_AGAIN_S:
+                    await self._storage.jobs.enqueue(request.job())
+                    asked_at = now
+            except StorageUnavailableError as error:
+                logger.warning("still waiting for the result of job %s: %s", request.job_id, error)
+                await asyncio.sleep(_STORAGE_PAUSE_S)
+            await asyncio.sleep(_until_poll_s(time.monotonic(), time.monotonic() - began))
+        return None
+
+
+def _until_poll_s(now: float, waited_s: float) -> float:
+    """The time until the next request. All who wait ask at multiples of `_POLL_S`, and so together."""
+    pause_s = max(_POLL_S, _POLL_SHARE * waited_s)
+    return (now + pause_s) // _POLL_S * _POLL_S - now
 
 
 def _late(

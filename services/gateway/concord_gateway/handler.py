@@ -98,9 +98,10 @@ class AssessmentHandler:
                 with span("assessment", parent=root()) as traced:
                     await self._assess(message, task, progress, traced, read)
         except MissingInputError as error:
+            await progress.flush()
             await task.input_required(str(error))
         except (NotAnAssessmentError, FullError) as error:
-            await self._reject(task, str(error))
+            await self._reject(task, progress, str(error))
 
     async def _read(self, message: IncomingMessage) -> tuple[AssessmentRequest, Work]:
         """Parses a message. Raises NotAnAssessmentError, MissingInputError."""
@@ -125,10 +126,10 @@ class AssessmentHandler:
             with span("plan"):
                 record = await self._record(message, task, progress, read)
         except NoParticipantError as error:
-            await self._fail(task, f"could not reach {error}")
+            await self._fail(task, progress, f"could not reach {error}")
             return
         except (StorageUnavailableError, ForeignDocumentError) as error:
-            await self._fail(task, f"no result: {error}")
+            await self._fail(task, progress, f"no result: {error}")
             return
         structlog.contextvars.bind_contextvars(assessment_id=record.plan.assessment_id)
         traced.set_attribute(ASSESSMENT_ID, record.plan.assessment_id)
@@ -182,6 +183,7 @@ class AssessmentHandler:
 
     async def _finish(self, run: RunningAssessment, task: TaskHandle, request: str) -> None:
         """Runs an assessment and answers with its row. Once storage has the row, nothing here can take it back."""
+        progress = run.progress
         try:
             await wait_for_workers(self._storage)
             with self._instruments.assessment_seconds.time():
@@ -190,7 +192,7 @@ class AssessmentHandler:
             await self._write_results(run, row)
         except (EvaluationFailedError, ForeignDocumentError, NoWorkerError, StorageUnavailableError) as error:
             await self._retire(run)
-            await self._fail(task, f"no result: {error}")
+            await self._fail(task, progress, f"no result: {error}")
             return
         except asyncio.CancelledError:
             if task.canceled:  # otherwise another gateway continues the assessment
@@ -198,8 +200,9 @@ class AssessmentHandler:
             raise
         if run.plan.trials and row.detail.scoring.usable_trials == 0:
             reasons = "; ".join(failure.message for failure in row.detail.infrastructure) or "no trial was usable"
-            await self._fail(task, f"no usable trial: {reasons}")
+            await self._fail(task, progress, f"no usable trial: {reasons}")
         else:
+            await progress.flush()
             await task.complete(data=row.model_dump(mode="json"), status=_headline(row), artifact_name="result")
             self._instruments.assessments.labels(outcome="completed").inc()
         self._instruments.count_row(row, len(run.plan.trials))
@@ -220,15 +223,17 @@ class AssessmentHandler:
         with suppress(StorageUnavailableError):  # the documents then expire as if the assessment had not ended
             await self._storage.assessments.retire(run.plan, self._settings.keep_s, tokens_s=run.tokens_s)
 
-    async def _reject(self, task: TaskHandle, reason: str) -> None:
+    async def _reject(self, task: TaskHandle, progress: Progress, reason: str) -> None:
         self._instruments.assessments.labels(outcome="rejected").inc()
         logger.info("rejected the assessment: %s", reason)
+        await progress.flush()
         await task.reject(redact(f"Rejected: {reason}"))
 
-    async def _fail(self, task: TaskHandle, reason: str) -> None:
+    async def _fail(self, task: TaskHandle, progress: Progress, reason: str) -> None:
         self._instruments.assessments.labels(outcome="failed").inc()
         logger.error("the assessment failed: %s", reason)
         fail(reason)
+        await progress.flush()
         await task.fail(redact(f"Failed: {reason}"))
 
 

@@ -4,8 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from concord.assessment.jobs import EvaluateTrial, TrialVerdict
-from concord.storage.connection import Storage
-from concord_gateway.evaluation import EvaluationFailedError, evaluate_trial
+from concord_gateway.evaluation import EvaluationFailedError, Evaluations
 
 
 @dataclass(slots=True)
@@ -28,16 +27,16 @@ class LostEvaluations:
         self.by_worker.pop(trial_id, None)
         self.by_judge.pop(trial_id, None)
 
-    async def make_again(self, storage: Storage, slots: asyncio.Semaphore, timeout_s: float) -> None:
+    async def make_again(self, evaluations: Evaluations, slots: asyncio.Semaphore) -> None:
         """Has all of them made again. If the judge is still away, it is asked about one trial only.
 
-        `slots`: for trials that await their evaluation; `timeout_s`: for each evaluation (seconds).
+        `slots`: for trials that await their evaluation.
         """
 
         async def judged(request: EvaluateTrial) -> bool:
             async with slots:
                 try:
-                    verdict = await evaluate_trial(storage, request, timeout_s)
+                    verdict = await evaluations.of_trial(request)
                 except EvaluationFailedError:
                     return False
             return not verdict.lost_by_judge

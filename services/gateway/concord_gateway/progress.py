@@ -16,6 +16,10 @@ HEARTBEAT_S: Final = 10.0
 """The platform's client gives up after 300 s of silence; its guideline is one update every 15 s."""
 
 
+TOGETHER_S: Final = 0.2
+"""The shortest time between two updates. Texts in between make one update, a line each: every update is stored."""
+
+
 class Progress:
     """Sends a task's status updates and heartbeats."""
 
@@ -25,6 +29,10 @@ class Progress:
         self._latest = "starting"
         self._told_at = time.monotonic()
         self._started = self._told_at
+        self._unsent: list[str] = []
+        self._sending: asyncio.Task[None] | None = None
+        self._send_from = self._told_at
+        self._in_order = asyncio.Lock()
 
     async def wait(self, position: int) -> None:
         """Reports that the assessment waits for its turn, until `begin` is called; position 1 is next in line."""
@@ -41,12 +49,30 @@ class Progress:
         self._say = self._task.working
 
     async def tell(self, text: str) -> None:
-        """Sends an update now."""
+        """Sends an update, now or soon."""
         self._latest = text
-        await self._send(text)
+        self._unsent.append(text)
+        if time.monotonic() >= self._send_from:
+            await self.flush()
+        elif self._sending is None:
+            self._sending = asyncio.create_task(self._flush_later())
+
+    async def flush(self) -> None:
+        """Sends what was told and not sent. To be called before the task ends."""
+        async with self._in_order:
+            unsent, self._unsent = self._unsent, []
+            if unsent:
+                self._send_from = time.monotonic() + TOGETHER_S
+                await self._send("\n".join(unsent))
+
+    async def _flush_later(self) -> None:
+        await asyncio.sleep(self._send_from - time.monotonic())
+        self._sending = None
+        await self.flush()
 
     async def show(self, text: str, data: JsonValue) -> None:
         """Sends an update now, as text and as data."""
+        await self.flush()
         self._latest = text
         self._told_at = time.monotonic()
         await self._task.working(redact(text), data=json.loads(redact(json.dumps(data))))
@@ -62,9 +88,10 @@ class Progress:
         try:
             yield
         finally:
-            beating.cancel()
-            with suppress(asyncio.CancelledError):
-                await beating
+            for waiting in filter(None, (beating, self._sending)):
+                waiting.cancel()
+                with suppress(asyncio.CancelledError):
+                    await waiting
 
     async def _beat(self) -> None:
         while True:

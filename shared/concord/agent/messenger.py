@@ -73,14 +73,16 @@ class Messenger:
         on_update: OnUpdate | None = None,
         step_id: str = "",
         token: SecretStr | None = None,
+        timeout_s: float | None = None,
     ) -> Answer:
         """Sends a message to the agent at `url` and waits until its task ends or asks for input.
 
         `assignment` is the one under which the caller works: its `step_id` becomes the call's parent, and the callee
         gets one of its own with the call's step id. Without it the call leaves no step. To answer a question or go on
         with a task, give the answer's `task_id` and `context_id` back. `step_id` names the call where its id was known
-        before; `token` is the callee's own, never the caller's. When the waiting task is cancelled, so is the callee's.
-        Raises AgentUnreachableError (AgentTimeoutError where it did not answer in time), RemoteError.
+        before; `token` is the callee's own, never the caller's; `timeout_s` limits this call further. When the waiting
+        task is cancelled, so is the callee's. Raises AgentUnreachableError (AgentTimeoutError where it did not answer
+        in time), RemoteError.
         """
         theirs = None
         if assignment is not None:
@@ -88,13 +90,14 @@ class Messenger:
         call = _Call(url, callee_id, theirs, {"text": text, "data": data})
         answer: Answer | None = None
         error: str | None = None
+        limit_s = self._timeout_s if timeout_s is None else min(timeout_s, self._timeout_s)
         try:
-            async with asyncio.timeout(self._timeout_s):
+            async with asyncio.timeout(limit_s):
                 client = await self._client(url)
                 answer = await _MessageStream(client, call, task_id, context_id).run(on_update)
             return answer
         except TimeoutError:
-            error = f"no answer within {self._timeout_s:g} s"
+            error = f"no answer within {limit_s:g} s"
             raise AgentTimeoutError(error) from None
         except (AgentUnreachableError, RemoteError) as fault:
             error = f"{type(fault).__name__}: {fault}"

@@ -9,8 +9,7 @@ from concord.assessment.jobs import EvaluateTrial, TrialVerdict
 from concord.assessment.losses import Loss
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Grading
-from concord.storage.connection import Storage
-from concord_gateway import lost_evaluations
+from concord_gateway.evaluation import Evaluations
 from concord_gateway.lost_evaluations import LostEvaluations
 from tests.unit.evaluator.graphs import mesh
 from tests.unit.evaluator.trials import judged, plan
@@ -35,18 +34,18 @@ def request(trial_id: str) -> EvaluateTrial:
 
 
 async def asked_again(
-    lost: LostEvaluations, storage: Storage, monkeypatch: pytest.MonkeyPatch, found: TrialVerdict
+    lost: LostEvaluations, evaluations: Evaluations, monkeypatch: pytest.MonkeyPatch, found: TrialVerdict
 ) -> list[str]:
     """The trials that are evaluated again, each with this result."""
     asked = list[str]()
 
-    async def evaluated(_: Storage, again: EvaluateTrial, __: float) -> TrialVerdict:
+    async def evaluated(_: Evaluations, again: EvaluateTrial) -> TrialVerdict:
         assert (again.again, again.attempt) == (True, 2)
         asked.append(again.trial_id)
         return found
 
-    monkeypatch.setattr(lost_evaluations, "evaluate_trial", evaluated)
-    await lost.make_again(storage, asyncio.Semaphore(2), 1)
+    monkeypatch.setattr(Evaluations, "of_trial", evaluated)
+    await lost.make_again(evaluations, asyncio.Semaphore(2))
     return asked
 
 
@@ -66,25 +65,25 @@ def lost() -> LostEvaluations:
 
 
 @pytest.fixture
-def storage() -> Storage:
-    return object.__new__(Storage)  # nothing here reads it
+def evaluations() -> Evaluations:
+    return object.__new__(Evaluations)  # nothing here reads it
 
 
 async def test_what_worker_and_judge_lost_is_evaluated_again(
-    lost: LostEvaluations, storage: Storage, monkeypatch: pytest.MonkeyPatch
+    lost: LostEvaluations, evaluations: Evaluations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert await asked_again(lost, storage, monkeypatch, JUDGED) == ["late", "killed", "unjudged", "unjudged too"]
+    assert await asked_again(lost, evaluations, monkeypatch, JUDGED) == ["late", "killed", "unjudged", "unjudged too"]
 
 
 async def test_a_judge_that_is_still_away_is_asked_about_one_trial_only(
-    lost: LostEvaluations, storage: Storage, monkeypatch: pytest.MonkeyPatch
+    lost: LostEvaluations, evaluations: Evaluations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert await asked_again(lost, storage, monkeypatch, UNJUDGED) == ["late", "killed", "unjudged"]
+    assert await asked_again(lost, evaluations, monkeypatch, UNJUDGED) == ["late", "killed", "unjudged"]
 
 
 async def test_a_trial_that_is_played_again_is_not_evaluated_as_it_was(
-    lost: LostEvaluations, storage: Storage, monkeypatch: pytest.MonkeyPatch
+    lost: LostEvaluations, evaluations: Evaluations, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lost.forget("killed")
     lost.forget("unjudged")
-    assert await asked_again(lost, storage, monkeypatch, JUDGED) == ["late", "unjudged too"]
+    assert await asked_again(lost, evaluations, monkeypatch, JUDGED) == ["late", "unjudged too"]

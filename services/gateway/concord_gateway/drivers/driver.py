@@ -72,6 +72,7 @@ class TrialContext:
             token=token,
             task_id=task_id,
             context_id=context_id,
+            timeout_s=self.budget_s,
         )
 
 

@@ -1,0 +1,176 @@
+"""One trial: drives the team through it, waits until its trace is complete, and closes the trace."""
+
+import asyncio
+from collections.abc import Coroutine
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import structlog
+
+from concord.agent.messenger import Messenger, StepSink
+from concord.assessment import AssessmentPlan, Mode, TaskSpec, TrialSpec
+from concord.assessment.request import Exchange
+from concord.assessment.results import TrialOutcome
+from concord.errors import StorageUnavailableError
+from concord.storage.connection import Storage
+from concord.trace.attributes import TASK_STATE
+from concord.trace.step import InteractionStep
+from concord.trace.timed_steps import root_step
+from concord.trace.timing import StepClock
+from concord.tracing import ASSESSMENT_ID, PARTICIPANTS_TRACE_ID, TRIAL_ID, current, span
+from concord.trust.tokens import Claims
+from concord.wire.assignment import Assignment
+from concord.wire.ids import new_step_id
+from concord.wire.roster import GREEN_AGENT
+from concord_gateway.assessment_record import AssessmentRecord
+from concord_gateway.assistants import Assistants
+from concord_gateway.budgets import OverBudgetError
+from concord_gateway.calls.channel import Channels
+from concord_gateway.closing import Reporters, wait_until_settled
+from concord_gateway.drivers import Driver, TrialContext, drive_calls, drive_live, drive_pattern, drive_rounds
+from concord_gateway.instruments import Instruments
+from concord_gateway.open_calls import TrialCalls
+from concord_gateway.participants import Participants
+from concord_gateway.progress import Progress
+from concord_gateway.recorder import Recorder
+from concord_gateway.settings import GatewaySettings
+
+_DRIVERS: Final[dict[Mode, Driver]] = {Mode.GROUND_TRUTH: drive_pattern, Mode.LIVE: drive_live}
+
+
+@dataclass(slots=True)
+class TrialRunner:
+    """Runs the trials of one assessment, and keeps one client per participant for all of them. Close it."""
+
+    record: AssessmentRecord
+    storage: Storage
+    settings: GatewaySettings
+    progress: Progress
+    participants: Participants
+    assistants: Assistants
+    instruments: Instruments
+    _messenger: Messenger = field(init=False)
+    _sinks: dict[str, StepSink] = field(default_factory=dict)
+    """By trace id, who takes the steps of the gateway's own calls."""
+    _reporters: Reporters = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._messenger = Messenger(
+            self._on_step, timeout_s=self.record.limits.trial_s, peer_urls=self.participants.peer_urls
+        )
+        self._reporters = Reporters(frozenset(entry.id for entry in self._plan.roster if entry.reports))
+
+    @property
+    def _plan(self) -> AssessmentPlan:
+        return self.record.plan
+
+    async def aclose(self) -> None:
+        """Closes the clients."""
+        await self._messenger.close()
+
+    async def run(self, trial: TrialSpec, task: TaskSpec, *, budget_s: float, tokens_until: float) -> TrialOutcome:
+        """The outcome of a trial, whose trace is closed.
+
+        `budget_s`: its time limit (seconds). `tokens_until`: when its participants' tokens expire (Unix seconds).
+        Raises OverBudgetError, StorageUnavailableError, TrialNotRunError.
+        """
+        trace_id = trial.trace_id
+        ids = {ASSESSMENT_ID: self._plan.assessment_id, TRIAL_ID: trial.trial_id, PARTICIPANTS_TRACE_ID: trace_id}
+        with (
+            self.participants.open_calls.trial(trace_id) as trial_calls,
+            structlog.contextvars.bound_contextvars(trace_id=trace_id),
+            span("trial", ids),
+        ):
+            trial_calls.parent = current()
+            driving = self._drive(trial, task, trial_calls, budget_s, tokens_until)
+            try:
+                outcome = await _within_budget(driving, trial_calls)
+                await wait_until_settled(
+                    self.storage.traces,
+                    trace_id,
+                    trial_calls,
+                    self._reporters,
+                    quiet_s=self._plan.config.quiet_s,
+                    cap_s=self._plan.config.closing_cap_s,
+                )
+            except BaseException:
+                with suppress(StorageUnavailableError):
+                    await self.participants.close(trace_id)
+                raise
+            await self.participants.close(trace_id)
+            if trial_calls.over_budget is not None:
+                raise trial_calls.over_budget
+            if GREEN_AGENT in await self.storage.traces.refused(trace_id):
+                raise OverBudgetError("what gateways observed exceeds a trial's budget")
+            if trial_calls.lost is not None:
+                raise trial_calls.lost
+            batches = await self.storage.traces.length(trace_id)
+            self.instruments.trace_batches.observe(batches)
+            return outcome.model_copy(update={"closed_after": batches})
+
+    def _on_step(self, step: InteractionStep, assignment: Assignment) -> None:
+        if (sink := self._sinks.get(assignment.trace_id)) is not None:  # otherwise its trial is over
+            sink(step, assignment)
+
+    async def _drive(
+        self, trial: TrialSpec, task: TaskSpec, trial_calls: TrialCalls, budget_s: float, tokens_until: float
+    ) -> TrialOutcome:
+        recorder = Recorder(self.storage.traces, trial.trace_id, self.settings.trace_limits)
+        claims = Claims(self._plan.assessment_id, trial.trace_id, GREEN_AGENT, tokens_until)
+        own = self.participants.assignments.own(self._plan.assessment_id, trial.trace_id, new_step_id())
+        assignment = own.model_copy(update={"agent_seed": trial.seed})
+
+        def on_step(step: InteractionStep, _: Assignment) -> None:
+            recorder.add(step)
+            trial_calls.end(step.step_id, answered=TASK_STATE in step.additional_attributes)
+
+        clock = StepClock()
+        self._sinks[trial.trace_id] = on_step
+        context = TrialContext(
+            plan=self._plan,
+            trial=trial,
+            task=task,
+            assignment=assignment,
+            claims=claims,
+            assignments=self.participants.assignments,
+            messenger=self._messenger,
+            traces=self.storage.traces,
+            channels=Channels(self.storage.assessments, self.storage.registry, self.participants.proxy_base),
+            trial_calls=trial_calls,
+            progress=self.progress,
+            recorder=recorder,
+            budget_s=budget_s,
+            assistants=self.assistants,
+        )
+        try:
+            return await self._driver(task)(context)
+        finally:
+            del self._sinks[trial.trace_id]
+            root = root_step("drive_trial", clock, step_id=assignment.step_id, trace_id=assignment.trace_id)
+            recorder.add(root)
+            await recorder.write()
+
+    def _driver(self, task: TaskSpec) -> Driver:
+        if task.scenario is not None:
+            # Only trials with a scenario need `concord_assistant`.
+            from concord_gateway.drivers.assistant import drive_assistant
+
+            return drive_assistant
+        if task.family is None:
+            return _DRIVERS[self._plan.mode]
+        return drive_calls if task.family.exchange is Exchange.CALLS else drive_rounds
+
+
+async def _within_budget(driving: Coroutine[Any, Any, TrialOutcome], trial_calls: TrialCalls) -> TrialOutcome:
+    """Drives a trial, at the longest until it is over its budget. Raises as the driver does, and OverBudgetError."""
+    drive, exceeded = asyncio.create_task(driving), asyncio.create_task(trial_calls.exceeded.wait())
+    try:
+        await asyncio.wait({drive, exceeded}, return_when=asyncio.FIRST_COMPLETED)
+        if trial_calls.over_budget is not None:
+            raise trial_calls.over_budget
+        return drive.result()
+    finally:
+        drive.cancel()
+        exceeded.cancel()
+        await asyncio.gather(drive, exceeded, return_exceptions=True)
