@@ -112,16 +112,25 @@ async def assess(
     `participants` maps role to base URL. `on_progress` gets the green agent's status messages.
     Raises LostGreenAgentError; AssessmentError if the agent rejects the request, fails, or completes without a result.
     """
+    return results_of(await answered(green_agent, participants, config, on_progress))
+
+
+async def answered(
+    green_agent: str,
+    participants: Mapping[str, str],
+    config: Mapping[str, JsonValue],
+    on_progress: Callable[[str], None],
+) -> Answer:
+    """As `assess`, with the green agent's answer. Raises LostGreenAgentError."""
     request = json.dumps({"participants": dict(participants), "config": dict(config)})
     try:
         client = await A2AClient.connect(green_agent, protocol_version=PROTOCOL_VERSION, timeout_s=SILENCE_S)
         async with client:
-            answer = await _stream_until_answer(client, request, on_progress)
+            return await _stream_until_answer(client, request, on_progress)
     except AgentUnreachableError as error:
         raise LostGreenAgentError(f"the green agent at {green_agent} cannot be reached: {error}") from error
     except RemoteError as error:
         raise LostGreenAgentError(f"the green agent at {green_agent} answered with an error: {error}") from error
-    return _results(answer)
 
 
 async def _stream_until_answer(client: A2AClient, request: str, on_progress: Callable[[str], None]) -> Answer:
@@ -161,7 +170,8 @@ async def _stream_until_answer(client: A2AClient, request: str, on_progress: Cal
         events = client.follow(task_id)
 
 
-def _results(answer: Answer) -> list[JsonValue]:
+def results_of(answer: Answer) -> list[JsonValue]:
+    """The results in an answer, at least one. Raises AssessmentError."""
     if not answer.is_task:
         raise AssessmentError("the green agent answered with a message instead of a task")
     if answer.state is not TaskState.COMPLETED:

@@ -111,14 +111,21 @@ async def ask(path: Path, output: Path, progress: ProgressLog, *, verbose: bool 
         )
     check_spelling(path, scenario)
     prepare_folder(output)
-    from concord_cli.assessment_client import assess, wait_for_cards
+    from concord_cli.assessment_client import answered, results_of, wait_for_cards
 
     green_agent = str(scenario.green_agent.endpoint)
     progress.status("Waiting for the agents' cards")
     await wait_for_cards({"the green agent": green_agent, **scenario.endpoints}, progress.log)
     progress.status("Assessing")
-    results = await assess(green_agent, scenario.endpoints, scenario.config, progress.log)
+    answer = await answered(green_agent, scenario.endpoints, scenario.config, progress.log)
+    results = results_of(answer)
     write_results(output, scenario.agentbeats_ids, results)
+    try:
+        from concord_cli.bundle_download import download_bundles
+
+        await download_bundles(results, output.parent / "bundles", green_agent, answer.task_id)
+    except AssessmentError as error:
+        progress.log(f"Without a bundle, `concord verify` cannot compute these results again: {error}")
     _show_result(results, output, progress, _name_of(path), verbose=verbose)
 
 

@@ -15,6 +15,13 @@ BundlePath = Annotated[
         help="The bundle, or a folder with <assessment id>.zip for each row; by default, bundles/ beside the results.",
     ),
 ]
+BundleFrom = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        help="The green agent from which to download the bundles that are not there, with the key in CONCORD_API_KEY.",
+    ),
+]
 ScenarioFolders = Annotated[
     list[Path],
     typer.Option(
@@ -43,6 +50,7 @@ def verify_results(
     signature: SignaturePath = None,
     provenance: Provenance = None,
     scenarios: ScenarioFolders = SHIPPED_SCENARIOS,
+    bundle_from: BundleFrom = None,
 ) -> None:
     """Compute every value of results again from their bundles, and check a signature.
 
@@ -52,7 +60,7 @@ def verify_results(
     with exit_codes(), needing("concord verify", "evaluator,gateway"):
         from concord_cli.verify.command import VerifyArguments, verify
 
-        execute(verify(VerifyArguments(results, bundle, scenarios, key, signature, provenance)))
+        execute(verify(VerifyArguments(results, bundle, scenarios, key, signature, provenance, bundle_from)))
 
 
 def sign_results(
@@ -65,9 +73,10 @@ def sign_results(
     signature: SignaturePath = None,
     provenance: Provenance = None,
     scenarios: ScenarioFolders = SHIPPED_SCENARIOS,
+    bundle_from: BundleFrom = None,
 ) -> None:
     """Verify results, and sign rows, bundles, manifests and the images' digests. Exit codes as for `verify`."""
     with exit_codes(), needing("concord sign", "evaluator,gateway"):
         from concord_cli.verify.command import VerifyArguments, sign_results
 
-        execute(sign_results(VerifyArguments(results, bundle, scenarios, key, signature, provenance)))
+        execute(sign_results(VerifyArguments(results, bundle, scenarios, key, signature, provenance, bundle_from)))

@@ -89,6 +89,11 @@ async def verify_results(
     return found
 
 
+def rows_of(results: Path) -> list[JsonValue]:
+    """The rows of a results file. Raises UsageError."""
+    return _document(results)[2]
+
+
 def _document(results: Path) -> tuple[bytes, JsonValue, list[JsonValue]]:
     """The content of a results file, its participants and its rows. Raises UsageError."""
     try:

@@ -5,11 +5,12 @@ from pathlib import Path
 
 from rich.console import Console
 
+from concord_cli.bundle_download import download_bundles
 from concord_cli.display_text import counted, printable
-from concord_cli.errors import AssessmentError, IncompleteError
+from concord_cli.errors import AssessmentError, IncompleteError, UsageError
 from concord_cli.output_files import write_text
 from concord_cli.terminal import delayed_spinner
-from concord_cli.verify.checks import RECORDED, Verification, verify_results
+from concord_cli.verify.checks import RECORDED, Verification, rows_of, verify_results
 from concord_cli.verify.signature import (
     Provenance,
     SignatureError,
@@ -26,8 +27,8 @@ from concord_cli.verify.signature import (
 class VerifyArguments:
     """The arguments that both commands share. `bundle` is None for the folder `bundles` beside the results.
 
-    `key`: a public key for `verify`, a private one for `sign`; `signature`: None for the results file's name with
-    `.sig`.
+    `bundle_from`: the green agent that has the bundles which are not there. `key`: a public key for `verify`, a private
+    one for `sign`; `signature`: None for the results file's name with `.sig`.
     """
 
     results: Path
@@ -36,6 +37,12 @@ class VerifyArguments:
     key: Path | None
     signature: Path | None
     provenance: Path | None
+    bundle_from: str | None
+
+    @property
+    def bundles(self) -> Path:
+        """The bundle, or the folder of the bundles."""
+        return self.results.parent / "bundles" if self.bundle is None else self.bundle
 
     @property
     def signature_path(self) -> Path:
@@ -77,8 +84,12 @@ async def sign_results(arguments: VerifyArguments) -> None:
 
 
 async def _verified(arguments: VerifyArguments, provenance: Provenance | None) -> Verification:
-    bundles = arguments.results.parent / "bundles" if arguments.bundle is None else arguments.bundle
+    bundles = arguments.bundles
     async with delayed_spinner(Console(stderr=True, highlight=False), "Verifying") as say:
+        if arguments.bundle_from is not None:
+            if bundles.is_file():
+                raise UsageError(f"{bundles}: --bundle-from needs a folder for the bundles")
+            await download_bundles(rows_of(arguments.results), bundles, arguments.bundle_from)
         found = await verify_results(arguments.results, bundles, arguments.scenarios, say)
     if provenance is not None:
         found.compare(provenance)

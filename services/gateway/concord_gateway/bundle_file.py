@@ -28,6 +28,7 @@ from concord.storage import TrialDocuments
 from concord.storage.connection import Storage
 from concord.trust.redaction import redact
 from concord_gateway.assessment_record import AssessmentRecord
+from concord_gateway.bundle_access import BundleClient, keep_client
 
 logger = logging.getLogger(__name__)
 
@@ -43,12 +44,12 @@ class _NoInputsError(Exception):
 
 
 async def write_bundle(
-    storage: Storage, record: AssessmentRecord, request: str, row: ResultRow, output_dir: Path
+    storage: Storage, record: AssessmentRecord, request: str, row: ResultRow, output_dir: Path, client: BundleClient
 ) -> ResultRow:
     """Writes `bundles/<assessment id>.zip`, which only its owner can read, and returns the row with its SHA-256.
 
-    `request`: the text of the client's request. Raises nothing: without a bundle within `LIMIT_S`, the row has no
-    digest, and a warning with the reason.
+    `request`: the text of the client's request; `client`: who may fetch the bundle. Raises nothing: without a bundle
+    within `LIMIT_S`, the row has no digest, and a warning with the reason.
     """
     path = bundle_file(output_dir, record.plan.assessment_id)
     try:
@@ -59,6 +60,10 @@ async def write_bundle(
         return _without(row, f"it was not written within {LIMIT_S:g} s")
     except Exception as error:  # the row is made, whatever its bundle's members or its disk are like
         return _without(row, _reason(error))
+    try:
+        await asyncio.to_thread(keep_client, output_dir, digest, client)
+    except OSError as error:
+        logger.warning("the client cannot fetch its bundle: %s", error.strerror)
     return row.model_copy(update={"detail": row.detail.model_copy(update={"bundle_sha256": digest})})
 
 

@@ -23,6 +23,7 @@ from concord_gateway.admission import Admission, FullError
 from concord_gateway.assessment import RunningAssessment
 from concord_gateway.assessment_record import AssessmentRecord
 from concord_gateway.assistants import AssistantContexts, Assistants, Scenarios
+from concord_gateway.bundle_access import BundleClient
 from concord_gateway.bundle_file import write_bundle
 from concord_gateway.evaluation import EvaluationFailedError, NoWorkerError, wait_for_workers
 from concord_gateway.instruments import Instruments
@@ -144,7 +145,7 @@ class AssessmentHandler:
             self._instruments,
         )
         logger.info("running an assessment of %d trials, mode %s", len(record.plan.trials), record.plan.mode.value)
-        await self._finish(run, task, request_text(message))
+        await self._finish(run, task, message)
 
     async def _record(
         self,
@@ -181,14 +182,16 @@ class AssessmentHandler:
         await task.save_checkpoint(plan.assessment_id)
         return record
 
-    async def _finish(self, run: RunningAssessment, task: TaskHandle, request: str) -> None:
+    async def _finish(self, run: RunningAssessment, task: TaskHandle, message: IncomingMessage) -> None:
         """Runs an assessment and answers with its row. Once storage has the row, nothing here can take it back."""
         progress = run.progress
         try:
             await wait_for_workers(self._storage)
             with self._instruments.assessment_seconds.time():
                 row = await run.run()
-            row = await write_bundle(self._storage, run.record, request, row, self._settings.output_dir)
+            request, folder = request_text(message), self._settings.output_dir
+            client = BundleClient.of(run.plan.assessment_id, task.owner, message.task_id)
+            row = await write_bundle(self._storage, run.record, request, row, folder, client)
             await self._write_results(run, row)
         except (EvaluationFailedError, ForeignDocumentError, NoWorkerError, StorageUnavailableError) as error:
             await self._retire(run)

@@ -25,7 +25,7 @@ class ApiKeys:
             raise ValueError(f"an API key must have at least {MIN_KEY_LENGTH} characters")
         for key in keys:
             learn_secret(key)
-        self._owners = [_digest(key) for key in keys]
+        self._owners = [owner_of(key) for key in keys]
 
     def __bool__(self) -> bool:
         """Whether callers need a key."""
@@ -42,13 +42,17 @@ class ApiKeys:
         Clients send `Authorization: Bearer KEY` or `X-API-Key: KEY`. Digests are compared in constant time, so response
         times reveal nothing about a key.
         """
-        scheme, _, key = headers.get("authorization", "").partition(" ")
-        shown = [
-            _digest(each.strip()) for each in (key if scheme.lower() == _BEARER else "", headers.get(KEY_HEADER, ""))
-        ]
-        known = [owner for owner in self._owners for each in shown if hmac.compare_digest(owner, each)]
+        known = [owner for owner in self._owners if shows(headers, owner)]
         return known[0] if known else None
 
 
-def _digest(key: str) -> str:
+def owner_of(key: str) -> str:
+    """The digest that stands for the holder of a key."""
     return blake2b(key.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+
+
+def shows(headers: Mapping[str, str], owner: str) -> bool:
+    """Whether a request shows the key of an owner. The comparison takes constant time."""
+    scheme, _, key = headers.get("authorization", "").partition(" ")
+    shown = (key if scheme.lower() == _BEARER else "", headers.get(KEY_HEADER, ""))
+    return any(hmac.compare_digest(owner, owner_of(each.strip())) for each in shown)
