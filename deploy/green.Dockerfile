@@ -31,7 +31,7 @@ WORKDIR /srv/concord
 COPY --from=builder /opt/concord /opt/concord
 COPY scenarios/assistant scenarios/assistant
 # The root file system may be read-only: everything that is written goes to /tmp.
-ENV PATH=/opt/concord/bin:$PATH PYTHONUNBUFFERED=1 CONCORD_OUTPUT_DIR=/tmp/output
+ENV PATH=/opt/concord/bin:$PATH PYTHONUNBUFFERED=1 CONCORD_OUTPUT_DIR=/tmp/output CONCORD_CARD_KEY=/tmp/output/card-key.pem
 USER concord
 EXPOSE 9009
 HEALTHCHECK --interval=5s --timeout=3s --start-period=30s --retries=10 \

@@ -10,6 +10,7 @@ from typing import Final
 from fastapi import FastAPI
 
 from concord.a2a import AgentProfile, Skill, Webhooks, mount_agent
+from concord.a2a.card_signing import read_card_key
 from concord.llm import LLM, LLMSettings
 from concord.loopback import LOOPBACK
 from concord.processes import ProcessPool
@@ -28,6 +29,7 @@ from concord.trust.urls import PeerUrls
 from concord.version import VERSION
 from concord_gateway.assignments import Assignments
 from concord_gateway.assistants import AssistantContexts, characters_model, environment_routes
+from concord_gateway.bundle_access import bundle_routes
 from concord_gateway.evaluation import check_workers
 from concord_gateway.handler import AssessmentHandler
 from concord_gateway.instruments import Instruments
@@ -60,9 +62,10 @@ def create_app(
     `card_url` is the URL that clients and participants use; None: the card names the address by which it is requested,
     and participants call each other directly, unless `proxy_url` is set. `bound_to` is the address that the server
     listens on, if known. `pool` runs what clients make costly; by default, the app has one of its own. Raises
-    ValueError for an API key that is too short and for an allowed host that is not a host.
+    ValueError for a key that is too short or no key of a card, and for an allowed host that is not a host.
     """
     keys = ApiKeys(settings.api_keys)
+    card_key = read_card_key(settings.card_key) if settings.card_key is not None and card_url is not None else None
     peer_urls = _peer_urls(settings, card_url, bound_to)
     instruments = Instruments()
 
@@ -87,7 +90,9 @@ def create_app(
             handler = AssessmentHandler(storage, settings, instruments, participants, contexts, checks, share=share)
             records = storage.tasks(lease_s=settings.lease_s, keep_s=settings.keep_s)
             webhooks = Webhooks(storage.webhooks(), peer_urls.pin_webhook)
-            agent = mount_agent(app, _profile(card_url), handler, keys=keys, records=records, webhooks=webhooks)
+            agent = mount_agent(
+                *(app, _profile(card_url), handler), keys=keys, records=records, webhooks=webhooks, card_key=card_key
+            )
             app.include_router(probe_routes(lambda: check_workers(storage), instruments.registry))
             _log_who_may_assess(keys, bound_to or card_url or "")
             agent.take_over()
@@ -98,6 +103,8 @@ def create_app(
                 await participants.carrier.calls.written()
 
     app = FastAPI(title="Concord gateway", version=VERSION, lifespan=lifespan)
+    shared_secret = settings.task_secret is not None
+    app.include_router(bundle_routes(settings.output_dir, keys, settings.bundle_key, shared_secret=shared_secret))
     app.state.metrics = instruments.registry
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(TokenPathLimit, accepts=lambda path: path.startswith(f"{PROXY_PATH}/"))

@@ -49,6 +49,10 @@ class GatewaySettings(StatefulServiceSettings):
     """The gateway's URL for participants; by default the URL in its card."""
     api_keys: SecretStr = SecretStr("")
     """Comma-separated keys of the clients that may start assessments. Without any, every client may."""
+    bundle_key: SecretStr = SecretStr("")
+    """The key that fetches every bundle of this gateway."""
+    card_key: Path | None = None
+    """A file with the key that signs the agent card, which is made if it does not exist."""
     output_dir: Path = Path("output")
     max_assessments: Annotated[int, Field(ge=1)] = 16
     """Assessments that run at once; further ones wait."""

@@ -3,7 +3,7 @@
 import re
 from dataclasses import replace
 from ipaddress import ip_address
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from a2a.server.routes.agent_card_routes import create_agent_card_routes
 from starlette.requests import Request
@@ -14,20 +14,29 @@ from concord.a2a.cards import AgentProfile, card_of
 from concord.loopback import LOOPBACK
 from concord.wire.cards import CARD_PATH
 
+if TYPE_CHECKING:
+    # An agent without a key for its card does not install what it needs.
+    from concord.a2a.card_signing import CardKey
+
 _CACHE: Final = "public, max-age=60"
 _HOST: Final = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]{0,252})|\[[0-9A-Fa-f:.]{2,45}\])(?::([1-9][0-9]{0,4}))?")
 _MAX_PORT: Final = 65535
 
 
-def card_route(profile: AgentProfile, *, with_keys: bool, with_webhooks: bool = False) -> Route:
-    """The route of the card. A request whose Host header names no host gets 400 if the card depends on it."""
+def card_route(
+    profile: AgentProfile, *, with_keys: bool, with_webhooks: bool = False, key: "CardKey | None" = None
+) -> Route:
+    """The route of the card. A request whose Host header names no host gets 400 if the card depends on it.
+
+    `key` signs the card of an agent with a URL of its own.
+    """
     if profile.url is not None:
-        [route] = create_agent_card_routes(
-            card_of(profile, with_keys=with_keys, with_webhooks=with_webhooks), cache_control=_CACHE
-        )
+        card = card_of(profile, with_keys=with_keys, with_webhooks=with_webhooks)
+        signed = card if key is None else key.sign(card, profile.url)
+        [route] = create_agent_card_routes(signed, cache_control=_CACHE)
         return route
 
-    async def card(request: Request) -> Response:
+    async def requested_card(request: Request) -> Response:
         if (url := requested_url(request)) is None:
             return JSONResponse({"detail": "the Host header names no host"}, 400)
         asked = card_of(replace(profile, url=url), with_keys=with_keys, with_webhooks=with_webhooks)
@@ -35,7 +44,7 @@ def card_route(profile: AgentProfile, *, with_keys: bool, with_webhooks: bool = 
         answer: Response = await route.endpoint(request)
         return answer
 
-    return Route(CARD_PATH, card, methods=["GET"])
+    return Route(CARD_PATH, requested_card, methods=["GET"])
 
 
 def requested_url(request: Request) -> str | None:

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     # An agent that only sends messages does not install it.
     from fastapi import FastAPI
 
+    from concord.a2a.card_signing import CardKey
+
 logger = logging.getLogger(__name__)
 
 _INTERRUPTED_S: Final = 600.0
@@ -172,6 +174,7 @@ def mount_agent(
     keys: ApiKeys | None = None,
     records: TaskRecords | None = None,
     webhooks: Webhooks | None = None,
+    card_key: "CardKey | None" = None,
 ) -> AgentServer:
     """Serves an agent on `app`: its card at `/.well-known/agent-card.json`, JSON-RPC for both versions at `/`, and, if
     the profile says so, HTTP+JSON at `/message:send` and the other paths of A2A (with the prefix `/v1` for 0.3).
@@ -184,6 +187,8 @@ def mount_agent(
     messages only while they require input. Without `records`, tasks are in memory, with at most `max_tasks` ended ones.
 
     With `webhooks`, which needs `records`, clients get push notifications.
+
+    `card_key` signs the card if the profile has a URL, and its public key is at `/.well-known/jwks.json`.
     """
     callers = Callers(keys)
     declared = {"with_keys": bool(keys), "with_webhooks": webhooks is not None}
@@ -193,7 +198,10 @@ def mount_agent(
     dispatcher._v03_adapter = _Adapter03(requests, callers)
     add_a2a_routes_to_fastapi(
         app,
-        agent_card_routes=[card_route(profile, **declared)],
+        agent_card_routes=[
+            card_route(profile, **declared, key=card_key),
+            *([] if card_key is None else [card_key.route()]),
+        ],
         jsonrpc_routes=[admitting(Route("/", dispatcher.handle_requests, methods=["POST"]), callers)],
         rest_routes=rest_routes(requests, callers) if profile.rest else None,
     )
