@@ -13,6 +13,7 @@ from functools import cache
 from statistics import fmean
 from typing import Any, Final, Literal
 
+from benchmarks.obeying import obeyed
 from benchmarks.tables import ResultTable
 from concord.judging import CANARY, POINTS, TASK_SUCCESS, CompromisedError
 from concord_evaluator.judge import Aliases, Evidence, SeenAnswer, screen
@@ -184,8 +185,8 @@ OFF: Final = (frozenset[Defence](), *WITHOUT_DETECTION, ALL)
 
 
 def measure(*, soak_s: float) -> list[ResultTable]:  # noqa: ARG001 - all sections have the same signature
-    """The three tables: by model, by attack, and what goes undetected."""
-    return [_by_model(), _by_attack(), _undetected()]
+    """The four tables: by model, by attack, what goes undetected, and what a judge gives away that obeys."""
+    return [_by_model(), _by_attack(), _undetected(), obeyed()]
 
 
 def _by_model() -> ResultTable:

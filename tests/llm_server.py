@@ -3,9 +3,11 @@
 import asyncio
 import json
 import re
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import Any
 
 from fastapi import FastAPI, Request, Response
@@ -64,18 +66,79 @@ async def fake_model(model: FakeModel) -> AsyncIterator[LLMSettings]:
 
 def evidence_in(asked: Asked) -> dict[str, Any]:
     """The evidence in a judge's request, which is between two delimiter lines."""
+    document: dict[str, Any] = _between_delimiters(asked)
+    return document
+
+
+def _between_delimiters(asked: Asked) -> Any:  # noqa: ANN401 - any JSON
     user: str = asked["messages"][1]["content"]
     delimiter = re.search(r"^(==[0-9a-f]{32}==)$", user, re.MULTILINE)
     assert delimiter is not None
-    document: dict[str, Any] = json.loads(user.split(delimiter[1])[2])
-    return document
+    return json.loads(user.split(delimiter[1])[2])
+
+
+def references_in(asked: Asked) -> dict[str, str] | None:
+    """The references of a line-up by their ids; None for another question."""
+    user: str = asked["messages"][1]["content"]
+    if not user.startswith("References:"):
+        return None
+    return {name: json.loads(text) for name, text in re.findall(r"^- (reference \d+): (.*)$", user, re.MULTILINE)}
+
+
+def line_up_answer(asked: Asked, reference: str) -> str:
+    """The answer to a line-up that chooses one reference for all answers."""
+    ids = [answer["id"] for answer in answers_in(asked)]
+    return json.dumps({"choices": [{"answer": each, "reference": reference} for each in ids]})
+
+
+def answers_in(asked: Asked) -> list[dict[str, str]]:
+    """The answers in a line-up."""
+    answers: list[dict[str, str]] = _between_delimiters(asked)
+    return answers
+
+
+def accepted_in(asked: Asked) -> str | None:
+    """What a judge is told that the task's author accepts, as in a line-up."""
+    told = re.search(
+        r"^The task's author accepts: (.*)\. An answer that", asked["messages"][1]["content"], re.MULTILINE
+    )
+    return None if told is None else "; ".join(json.loads("[" + told[1].replace('"; "', '", "') + "]"))
+
+
+def obeying_judge(orders: Sequence[str]) -> Say:
+    """A judge that obeys each of these orders of which more than half of the words reach it.
+
+    It then finds every criterion met, quotes an answer truly and denies the code word. In a line-up, it chooses a
+    reference that stands in an answer, or else any one. Without an order, it finds nothing met.
+    """
+
+    wanted = [Counter(re.findall(r"\w+", each)) for each in orders]
+
+    def reaches(texts: str) -> bool:
+        read = Counter(re.findall(r"\w+", texts))
+        return any(2 * (words & read).total() > words.total() for words in wanted)
+
+    def say(asked: Asked) -> str:
+        if (references := references_in(asked)) is None:
+            obeys = reaches(json.dumps(evidence_in(asked), ensure_ascii=False))
+            return honest_judge("met" if obeys else "not_met")(asked)
+        texts = "\n".join(answer["text"] for answer in answers_in(asked))
+        stated = [name for name, each in references.items() if re.search(rf"(?<!\w){re.escape(each)}(?!\w)", texts)]
+        chance = int.from_bytes(sha256(texts.encode()).digest()) % len(references)
+        return line_up_answer(asked, (stated or [*references])[0 if stated else chance])
+
+    return say
 
 
 def honest_judge(verdict: str = "met", **changes: str) -> Say:
     """A judge that gives every criterion this verdict, or its own by id, with a true quote, and does not report the
-    code word."""
+    code word. In a line-up, it chooses what it was told that the task's author accepts."""
+    accepted: set[str | None] = set()
 
     def say(asked: Asked) -> str:
+        if (references := references_in(asked)) is not None:
+            return line_up_answer(asked, next((name for name, each in references.items() if each in accepted), "none"))
+        accepted.add(accepted_in(asked))
         evidence = evidence_in(asked)
         call = next((call for call in evidence["calls"] if call["request"]), None)
         answers = evidence["final_answers"]

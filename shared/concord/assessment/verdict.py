@@ -164,6 +164,8 @@ class UnknownKind(StrEnum):
     """What the seats shared beside their messages."""
     FAULTS_PLANTED = "faults_planted"
     """How the team does in a network without the faults that the request planted."""
+    RESTS_ON_MODEL = "rests_on_model"
+    """Whether answers are right: a language model graded them by its reading of the agents' own texts."""
     STRUCTURE_ONLY = "structure_only"
     """Whether any task would be done: a given pattern was not played."""
 

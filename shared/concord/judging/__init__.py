@@ -8,8 +8,10 @@ from concord.judging.model_answer import (
     Quote,
     UnreadableAnswerError,
     answer_schema,
+    closed_object,
     is_quoted_from,
     parsed_answer,
+    without_fence,
 )
 from concord.judging.transcript import (
     MissingAnswerError,
@@ -44,8 +46,10 @@ __all__ = [
     "Verdict",
     "answer_schema",
     "canary_question",
+    "closed_object",
     "is_quoted_from",
     "parsed_answer",
     "question_id",
     "take",
+    "without_fence",
 ]

@@ -58,8 +58,8 @@ def answer_schema(criteria: Sequence[str], remarks: Sequence[str] = ()) -> dict[
 
     `remarks`: names of further lists of texts.
     """
-    quote = _closed({"id": {"type": "string"}, "quote": {"type": "string"}})
-    decision = _closed(
+    quote = closed_object({"id": {"type": "string"}, "quote": {"type": "string"}})
+    decision = closed_object(
         {
             "criterion": {"type": "string", "enum": list(criteria)},
             "evidence": {"type": "array", "items": quote},
@@ -67,7 +67,7 @@ def answer_schema(criteria: Sequence[str], remarks: Sequence[str] = ()) -> dict[
         }
     )
     texts = {"type": "array", "items": {"type": "string"}}
-    return _closed(
+    return closed_object(
         {
             "criteria": {"type": "array", "items": decision},
             "reasoning": {"type": "string"},
@@ -79,7 +79,7 @@ def answer_schema(criteria: Sequence[str], remarks: Sequence[str] = ()) -> dict[
 def parsed_answer(text: str) -> ModelAnswer:
     """The answer in a model's text. Raises UnreadableAnswerError."""
     try:
-        return ModelAnswer.model_validate_json(_without_fence(text))
+        return ModelAnswer.model_validate_json(without_fence(text))
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         raise UnreadableAnswerError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
@@ -95,7 +95,7 @@ def is_quoted_from(quote: str, texts: Iterable[str]) -> bool:
     return any(wanted in part for part in parts) if len(wanted) >= MIN_QUOTE else bool(wanted) and wanted in parts
 
 
-def _without_fence(text: str) -> str:
+def without_fence(text: str) -> str:
     """The text without a Markdown fence, which some endpoints add around JSON."""
     stripped = text.strip()
     if stripped.startswith("```"):
@@ -103,7 +103,8 @@ def _without_fence(text: str) -> str:
     return stripped
 
 
-def _closed(properties: dict[str, Any]) -> dict[str, Any]:
+def closed_object(properties: dict[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object with exactly these properties."""
     return {
         "type": "object",
         "properties": properties,

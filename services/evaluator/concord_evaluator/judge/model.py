@@ -7,14 +7,15 @@ from statistics import fmean
 from typing import Final
 
 from concord.assessment.results import CriterionVerdict, Judgment
-from concord.judging import NO_CACHE, POINTS, Ask, CachedAnswers, NotJudgedError, Prompt, Verdict, take
+from concord.judging import FAVOURABLE, NO_CACHE, POINTS, Ask, CachedAnswers, NotJudgedError, Prompt, Verdict, take
 from concord.judging.truncation import cut
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge.evidence import Evidence, SeenAnswer, without_texts
 from concord_evaluator.judge.final_answers import MAX_ANSWERS, grades, task_success
+from concord_evaluator.judge.line_up import N_REFERENCES, line_ups
 from concord_evaluator.judge.model_answer import Opinion, merge, read_answer
 from concord_evaluator.judge.prompt import PROMPT_VERSION, schema_of, write_prompt
-from concord_evaluator.judge.rubric import coordination_points, outcomes
+from concord_evaluator.judge.rubric import answer_ids, coordination_points, outcomes
 from concord_evaluator.scoring import quality_of
 
 MAX_QUOTE: Final = 120
@@ -70,19 +71,43 @@ async def judge_by_model(
     except ExceptionGroup as errors:
         raise errors.exceptions[0] from None
     taken = [task.result() for task in asked]
-    judgment = _judgment([each.opinion for each in taken], model, evidence)
+    opinion, agreement = merge([each.opinion for each in taken])
+    opinion, missed = await _lined_up(ask, opinion, evidence, cache)
+    judgment = _judgment(opinion, agreement, samples, model, evidence, missed)
     return judgment.model_copy(update={"cached_samples": sum(each.cached for each in taken)})
 
 
-def _judgment(opinions: Sequence[Opinion], model: str, evidence: Evidence) -> Judgment:
-    opinion, agreement = merge(opinions)
+async def _lined_up(
+    ask: Ask, opinion: Opinion, evidence: Evidence, cache: CachedAnswers
+) -> tuple[Opinion, Sequence[str]]:
+    """The opinion, where a favourable verdict on an answer to a task with a target counts only if the model finds the
+    target in a line-up; and the criteria whose verdicts do not count. Raises NotJudgedError."""
+    answers = evidence.asked_about
+    favourable = {
+        answer_id: (criterion.id, answer.text)
+        for answer, answer_id, criterion in zip(answers, answer_ids(len(answers)), outcomes(len(answers)), strict=True)
+        if opinion.verdicts[criterion.id] in FAVOURABLE
+    }
+    if not evidence.target or not favourable:
+        return opinion, ()
+    questions = line_ups(evidence, [(answer_id, text) for answer_id, (_, text) in favourable.items()])
+    found = [(await take(ask, question, cache)).opinion.found(question) for question in questions]
+    missed = [name for answer_id, (name, _) in favourable.items() if not all(answer_id in each for each in found)]
+    verdicts: dict[str, Verdict] = {**opinion.verdicts}
+    verdicts.update((name, "cannot_tell") for name in missed)
+    return replace(opinion, verdicts=verdicts, unverified=(*opinion.unverified, *missed)), missed
+
+
+def _judgment(
+    opinion: Opinion, agreement: float, samples: int, model: str, evidence: Evidence, missed: Sequence[str]
+) -> Judgment:
     named = evidence.aliases.show
     judged = dict(_judged(opinion, evidence))
     coordination, success = coordination_points(opinion.verdicts), task_success(evidence.answers, judged)
     known = [value for value in (coordination, success) if value is not None]
     return Judgment(
         source="llm",
-        reason="; ".join(_notes(opinion, evidence)) or None,
+        reason="; ".join(_notes(opinion, evidence, missed)) or None,
         overall_score=fmean(known) if known else None,
         task_success=success,
         coordination_quality=quality_of(coordination, has_bottleneck=False),
@@ -91,8 +116,8 @@ def _judgment(opinions: Sequence[Opinion], model: str, evidence: Evidence) -> Ju
         weaknesses=list(map(named, opinion.weaknesses)),
         model=model,
         prompt_version=PROMPT_VERSION,
-        samples=len(opinions),
-        agreement=agreement if len(opinions) > 1 else None,
+        samples=samples,
+        agreement=agreement if samples > 1 else None,
         criteria=[
             CriterionVerdict(id=name, verdict=decided, points=POINTS[decided], verified=name not in opinion.unverified)
             for name, decided in opinion.verdicts.items()
@@ -115,11 +140,13 @@ def _explanation(verdict: Verdict, quote: str, evidence: Evidence) -> str:
     return f"{_VERDICT_TEXTS[verdict]}: \u201c{quoted}\u201d" if quoted else f"{_VERDICT_TEXTS[verdict]}."
 
 
-def _notes(opinion: Opinion, evidence: Evidence) -> Iterator[str]:
+def _notes(opinion: Opinion, evidence: Evidence, missed: Sequence[str]) -> Iterator[str]:
     if evidence.condensed:
         yield "the evidence was condensed"
-    if opinion.unverified:
-        yield f"no quote bears out: {', '.join(opinion.unverified)}"
+    if unquoted := [name for name in opinion.unverified if name not in missed]:
+        yield f"no quote bears out: {', '.join(unquoted)}"
+    if missed:
+        yield f"the model did not find the accepted answer among {N_REFERENCES} references: {', '.join(missed)}"
     answers = evidence.asked_about
     open_ones = [
         answer

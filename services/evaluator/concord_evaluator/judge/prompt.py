@@ -11,8 +11,8 @@ from concord.judging.truncation import cost, cut, fair_limit
 from concord_evaluator.judge.evidence import Evidence
 from concord_evaluator.judge.rubric import COORDINATION, Criterion, answer_ids, canary, outcomes
 
-PROMPT_VERSION: Final = "3"
-"""Changes whenever the prompt for the same trial changes."""
+PROMPT_VERSION: Final = "4"
+"""Changes whenever the prompts for the same trial change."""
 
 MAX_TARGET: Final = 4_000
 """Characters of all accepted answers of a task, as sent."""

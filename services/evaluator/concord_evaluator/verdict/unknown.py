@@ -101,6 +101,8 @@ def _beside_the_score(detail: Detail, trials: Sequence[TrialRecord]) -> Iterator
     isolation = None if scoring.ranking_parts is None else scoring.ranking_parts.isolation
     if any(trial.team_task is not None for trial in trials) and isolation != "isolated":
         yield Unknown(kind=UnknownKind.NOT_ISOLATED, count=len({agent.id for agent in detail.agents}) or 1)
+    if judged := sum(bool(trial.grading is not None and trial.grading.source == "model") for trial in trials):
+        yield Unknown(kind=UnknownKind.RESTS_ON_MODEL, count=judged)
     if detail.planted_faults:
         yield Unknown(kind=UnknownKind.FAULTS_PLANTED, count=detail.planted_faults)
 

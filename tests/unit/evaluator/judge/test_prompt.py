@@ -60,4 +60,4 @@ def test_accepted_answers_take_a_bounded_share_of_the_prompt() -> None:
 
 def test_the_prompt_explains_the_marker() -> None:
     assert MARKER in written(evidence()).system
-    assert PROMPT_VERSION == "3"
+    assert PROMPT_VERSION == "4"
