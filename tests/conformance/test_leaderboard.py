@@ -477,3 +477,41 @@ def test_a_row_is_no_reference_because_it_says_so(tmp_path: Path) -> None:
     claimed = {**bundled(0.1, "cc"), "reference": True}
     lines = leaderboard(tmp_path, v1("sample agent", claimed), v1("uuid-a", team_row(0.9)), query=query)
     assert [(line["id"], line["Rank"]) for line in lines] == [("uuid-a", 1), ("sample agent", 2)]
+
+
+DOCUMENT = Path("docs/leaderboard.md").read_text(encoding="utf-8")
+TYPED_ROWS = DOCUMENT.partition("### A query of your own")[2].partition("```sql\n")[2].partition("```")[0]
+
+AS_STRUCTS = f"""
+    SELECT
+        json_extract_string(to_json(participants), '$.' || list_extract(json_keys(to_json(participants)), 1)) AS id,
+        ROUND(res.pass_rate, 1) AS "Pass Rate",
+        ROUND(res.score, 1) AS "Score",
+        res.domain AS "Domain",
+        ROUND(res.task_rewards.overall_score * 100, 1) AS "Overall %",
+        ROUND(res.task_rewards.graph_density * 100, 1) AS "Density %",
+        CASE WHEN res.task_rewards.coordination_quality >= 0.66 THEN 'High' ELSE 'Low' END AS "Coordination",
+        res.detail.coordination_quality AS "Quality",
+        res.detail.graph_metrics.has_bottleneck AS "Bottleneck",
+        COALESCE(len(res.detail.graph_metrics.isolated_agents), 0) AS "Isolated",
+        ROUND(res.detail.latency_metrics.avg, 0) AS "Avg Latency (ms)",
+        ROUND(res.detail.latency_metrics.p95, 0) AS "P95 Latency (ms)"
+    {TYPED_ROWS}
+    ORDER BY "Score" DESC
+"""
+
+
+class TestAQueryOfYourOwn:
+    """A query that reads rows as structs, with the types that the document states."""
+
+    def test_a_row_has_the_same_values_as_in_the_kits_query(self, tmp_path: Path) -> None:
+        (line,) = leaderboard(tmp_path / "own", v1("uuid-a", row()), query=AS_STRUCTS)
+        (kits,) = leaderboard(tmp_path / "kit", v1("uuid-a", row()))
+        assert line == {name: kits[name] for name in line}
+
+    def test_columns_may_be_null_in_every_file(self, tmp_path: Path) -> None:
+        nothing = unjudged()
+        nothing["task_rewards"] |= {"graph_density": None, "coordination_quality": None}
+        nothing["detail"] |= {"latency_metrics": None, "graph_metrics": None, "coordination_quality": None}
+        (line,) = leaderboard(tmp_path, v1("uuid-a", nothing), query=AS_STRUCTS)
+        assert (line["id"], line["Score"], line["Isolated"], line["Avg Latency (ms)"]) == ("uuid-a", None, 0, None)

@@ -37,6 +37,7 @@ from concord_evaluator.aggregate.team import (
     latency_over,
     past_the_gateway,
     trace_integrity,
+    why_unobserved,
 )
 from concord_evaluator.aggregate.trials import forfeited_trials, in_order, judged_trials
 from concord_evaluator.criteria import MAX_RESULTS, shortened_results
@@ -204,6 +205,7 @@ def _warnings(plan: AssessmentPlan, trials: Sequence[JudgedTrial]) -> list[str]:
         *unread_keys(config, plan.tasks),
         *_unknown_warnings("evaluator", list(config.chosen_evaluators(())), (*evaluator_ids(), JUDGE)),
         *_unknown_warnings("metric", list(config.chosen_metrics(())), metric_ids()),
+        *why_unobserved(plan, trace_integrity(trials)),
         *past_the_gateway(plan, [trial.record for trial in trials]),
         *of_trials[:MAX_TRIAL_WARNINGS],
     ]

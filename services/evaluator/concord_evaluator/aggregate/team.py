@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 from typing import Final
 
-from concord.assessment import AssessmentPlan
+from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.result_row import AgentRecord, GraphMetricsSummary
 from concord.assessment.results import (
     LatencySummary,
@@ -30,6 +30,11 @@ MAX_PAIRS: Final = 5
 TO_BE_OBSERVED: Final = (
     "to have them observed, take peers' addresses from `/peers`, or start the caller with `concord adapt` "
     "(docs/reporting.md)"
+)
+
+NOT_BETWEEN: Final = (
+    "calls between participants could not be observed: they have no address of the gateway (--card-url, "
+    "CONCORD_PROXY_URL), as behind a platform's proxy, or CONCORD_OBSERVE is off"
 )
 
 
@@ -138,6 +143,12 @@ def trace_integrity(trials: Sequence[JudgedTrial]) -> TraceIntegrity:
         participants=participants,
     )
     return total.model_copy(update={name: sum(getattr(part, name) for part in parts) for name in counts})
+
+
+def why_unobserved(plan: AssessmentPlan, integrity: TraceIntegrity) -> list[str]:
+    """Why calls of participants could not be observed, where the gateway was not between them."""
+    hidden = any(each.observability != "full" for each in integrity.participants)
+    return [NOT_BETWEEN] if hidden and plan.mode is Mode.LIVE and not plan.observed else []
 
 
 def past_the_gateway(plan: AssessmentPlan, records: Iterable[TrialRecord]) -> list[str]:

@@ -11,7 +11,7 @@ from concord.assessment.replays import with_replays
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.assessment.results import MetricStatus
 from concord_evaluator.aggregate import make_row
-from concord_evaluator.aggregate.team import TO_BE_OBSERVED
+from concord_evaluator.aggregate.team import NOT_BETWEEN, TO_BE_OBSERVED
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.judge import judge_by_rules
 from concord_evaluator.pipeline import verdict_on
@@ -91,7 +91,13 @@ class TestOneTrial:
         assert (only.task_rewards.graph_density, only.task_rewards.coordination_quality) == (None, None)
         assert only.detail.findings == []
         assert all(metric.value is None and metric.reason for metric in only.detail.metrics)
-        assert ["/peers" in warning for warning in only.detail.warnings] == [True]
+        assert ["/peers" in warning for warning in only.detail.warnings] == [False, True]
+        assert only.detail.warnings[0] == NOT_BETWEEN
+
+    def test_a_team_behind_the_gateway_is_not_told_that_the_gateway_could_not_see_it(self) -> None:
+        planned = plan(agents(3)).model_copy(update={"observed": True})
+        only = make_row(planned, [judged(planned, (agents(3), []))], [])
+        assert NOT_BETWEEN not in only.detail.warnings
         assert only.score == 100.0
 
     def test_configured_weights_have_no_effect_and_cause_a_warning(self) -> None:
