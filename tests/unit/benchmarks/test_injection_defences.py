@@ -53,11 +53,13 @@ def test_each_further_defence_lowers_what_undetected_attacks_gain_from_some_mode
 
 
 def test_the_documents_show_the_measured_tables() -> None:
-    by_model, by_attack, unseen = (table.markdown() for table in measure(soak_s=0))
+    by_model, by_attack, unseen, given_away = (table.markdown() for table in measure(soak_s=0))
     judging, benchmarks = (Path(f"docs/{name}.md").read_text(encoding="utf-8") for name in ("judging", "benchmarks"))
     assert by_model in benchmarks
     assert by_attack in benchmarks
     assert unseen in benchmarks
+    assert given_away in benchmarks
+    assert given_away.partition("| Graded by")[2] in judging
     assert by_model.partition("| Switched off")[2] in judging
     assert f"{len(ATTACKS)} attacks by a team" in judging
     assert f"Of the {len(undetected())} attacks that are known to pass" in judging
