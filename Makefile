@@ -157,6 +157,10 @@ mutation-score: setup ## plant faults in seats and in their network, and fail if
 suites-gate: setup ## measure every family of tasks with scripted teams, and fail if one is unfit
 	@$(BIN)/python -m tests.suites_gate
 
+.PHONY: audit-tasks
+audit-tasks: setup ## audit the shipped suites and scenarios, and fail if an attack on them earns points (ARGUMENTS=-v)
+	@$(BIN)/concord audit scenarios scenarios/assistant pool pipeline all-to-all agree judge-together standard-1 $(ARGUMENTS)
+
 .PHONY: scenarios-gate
 scenarios-gate: setup ## measure every scenario with Concord's assistants, and fail if one is unfit (ARGUMENTS=--write)
 	@$(BIN)/python -m tests.scenarios_gate $(ARGUMENTS)

@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 from concord.loopback import LOOPBACK
+from concord_cli.audit.app import audit_tasks
 from concord_cli.calibrate.app import calibrate_models
 from concord_cli.check.app import check_version
 from concord_cli.display_text import printable
@@ -403,6 +404,7 @@ def compare_results(
         raise typer.Exit(compare(results, output, reference or ()))
 
 
+app.command("audit")(audit_tasks)
 app.command("check")(check_version)
 app.command("calibrate")(calibrate_models)
 app.command("verify")(verify_results)

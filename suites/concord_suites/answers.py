@@ -28,6 +28,15 @@ _SPACED: Final = re.compile(r"(?<![\w.,])\d+(?:[ \u00a0\u202f]\d+)+(?![\w]|[.,]\
 _GROUPED: Final = re.compile(r"[1-9]\d{0,2}(?:([ \u00a0\u202f])\d{3})(?:\1\d{3})*")
 
 
+_DENIED: Final = re.compile(
+    r"(?<!\w)(?:not|never|neither|cannot|\w+n['’]t)\s+(?:(?:be|the|a|an|equal|to|exactly)\s+)*[\"'*`“(\[]*\Z",  # noqa: RUF001
+    re.IGNORECASE,
+)
+"""What stands before a value that an answer denies."""
+
+_NEAR: Final = 60
+"""Characters before a value in which it may be denied."""
+
 _CODE: Final = Statement("code", ("{value:code}",))
 _DATE: Final = Statement("date", ("{value:date}",))
 
@@ -56,15 +65,23 @@ def read_each(
 def as_number(answer: JsonValue) -> int:
     """The only whole number in an answer, apart from those in names such as agent/1. Raises UnreadableError."""
     text = _SPACED.sub(_joined, _NAME.sub(" ", _text(answer)))
-    found = {re.sub(r"\.0+$|[^\d-]", "", each) for each in _NUMBER.findall(text)}
+    numbers = list(_NUMBER.finditer(text))
+    found = {re.sub(r"\.0+$|[^\d-]", "", each[0]) for each in numbers}
     if any(len(each) > MAX_DIGITS for each in found) or len({int(each) for each in found}) != 1:
         raise UnreadableError("not exactly one number")
+    check_affirmed(text, (each.start() for each in numbers))
     return int(found.pop())
 
 
 def _joined(run: re.Match[str]) -> str:
     """One number, if spaces group the digits of the whole run by threes: `3 420`, but not `3 420 17`."""
     return re.sub(r"\D", "", run[0]) if _GROUPED.fullmatch(run[0]) else run[0]
+
+
+def check_affirmed(text: str, places: Iterable[int]) -> None:
+    """Raises UnreadableError if a value at one of these places of a text is denied: not 48,213."""
+    if any(_DENIED.search(text, max(0, place - _NEAR), place) for place in places):
+        raise UnreadableError("the answer says what it is not")
 
 
 def states_number(answer: JsonValue, right: JsonValue) -> bool:
@@ -78,9 +95,11 @@ def states_number(answer: JsonValue, right: JsonValue) -> bool:
 def as_word(answer: JsonValue, domain: tuple[str, ...]) -> str:
     """The one member of `domain` that an answer names, whatever its case. Raises UnreadableError."""
     text = _text(answer).casefold()
-    found = [each for each in domain if re.search(rf"(?<!\w){re.escape(each.casefold())}(?!\w)", text)]
+    patterns = {each: rf"(?<!\w){re.escape(each.casefold())}(?!\w)" for each in domain}
+    found = [each for each in domain if re.search(patterns[each], text)]
     if len(found) != 1:
         raise UnreadableError("not exactly one of the names to choose from")
+    check_affirmed(text, (each.start() for each in re.finditer(patterns[found[0]], text)))
     return found[0]
 
 
@@ -120,11 +139,13 @@ def _only(statement: Statement, value: JsonValue) -> str:
     if not isinstance(value, str):
         raise UnreadableError(f"no {statement.name}")
     try:
-        found = {record["value"] for _, record in statement.read(value[:MAX_CHARACTERS])}
+        stated = list(statement.read(value[:MAX_CHARACTERS]))
     except ValueError as error:
         raise UnreadableError("a day that no calendar has") from error
+    found = {record["value"] for _, record in stated}
     if len(found) != 1:
         raise UnreadableError(f"not exactly one {statement.name}")
+    check_affirmed(value, (place for place, _ in stated))
     return found.pop()
 
 

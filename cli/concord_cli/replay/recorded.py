@@ -14,6 +14,7 @@ from concord_evaluator.information.causes import Answered, Turns
 from concord_evaluator.information.exchanges import by_rounds
 from concord_evaluator.information.failures import Failure, failures_of
 from concord_evaluator.information.flow import Flow, Sent, flow_of
+from concord_evaluator.information.receipts import credit_of
 from concord_gateway.rounds.message import Message
 from concord_gateway.rounds.reply import Outgoing, Reply
 from concord_gateway.rounds.solo import as_text
@@ -51,8 +52,16 @@ class Ended:
     def failures(self) -> Sequence[Failure]:
         """Why parts are wrong."""
         turns = Turns(*(self._turns(state) for state in ("unreadable", "late", "failed")))
-        answered = Answered(self.rounds.answered_in, self.rounds.round)
-        return failures_of(self.task, self.family, self.answers, self.flow, answered, turns)
+        return failures_of(self.task, self.family, self.answers, self.flow, self._answered, turns)
+
+    @cached_property
+    def credited(self) -> float:
+        """The outcome as far as the messages prove it."""
+        return credit_of(self.task, self.grade, self.flow, self._answered).outcome
+
+    @property
+    def _answered(self) -> Answered:
+        return Answered(self.rounds.answered_in, self.rounds.round)
 
     def place_of(self, step_id: str | None) -> int | None:
         """Which of its messages a step is; None if it is none."""

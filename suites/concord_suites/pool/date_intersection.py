@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Value
 from concord.suite.value import date
-from concord_suites.answers import UnreadableError
+from concord_suites.answers import UnreadableError, check_affirmed
 from concord_suites.family import Drawn, OneAnswerFamily, Setting
 from concord_suites.free_days import busy_by_free_days
 from concord_suites.grammar import Fresh, Record, Statement
@@ -114,10 +114,13 @@ class DateIntersection(OneAnswerFamily):
 
     def read_answer(self, answer: JsonValue) -> JsonValue:
         """A date, in any spelling of the grammar."""
+        text = str(answer)
         try:
-            [day] = {record["day"] for _, record in DAY.read(str(answer))}
+            stated = list(DAY.read(text))
+            [day] = {record["day"] for _, record in stated}
         except ValueError as error:
             raise UnreadableError("not exactly one date") from error
+        check_affirmed(text, (place for place, _ in stated))
         return day
 
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:

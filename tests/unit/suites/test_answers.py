@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from concord_suites.answers import UnreadableError, as_list, as_mapping, as_number, as_word
+from concord_suites.answers import UnreadableError, as_code, as_date, as_list, as_mapping, as_number, as_word
 
 COLOURS = ("red", "green", "dark blue")
 
@@ -54,6 +54,26 @@ def test_the_only_number_of_an_answer_is_read(answer: JsonValue) -> None:
 def test_several_numbers_or_none_cannot_be_read(answer: JsonValue) -> None:
     with pytest.raises(UnreadableError):
         as_number(answer)
+
+
+@pytest.mark.parametrize(
+    "denial", ["not {}", "It is not {}.", "It isn't {}", "It can't be {}", "NOT the {}", 'never "{}"']
+)
+def test_what_an_answer_denies_is_not_its_answer(denial: str) -> None:
+    for read, value in (
+        (as_number, "48,213"),
+        (lambda each: as_word(each, COLOURS), "green"),
+        (as_code, "KX-44718"),
+        (as_date, "7 July 2031"),
+    ):
+        read(value)
+        with pytest.raises(UnreadableError):
+            read(denial.format(value))
+
+
+@pytest.mark.parametrize("answer", ["I am not sure, but 48213.", "It is 48213, not counting mine.", "No. 48213"])
+def test_other_negations_deny_no_answer(answer: str) -> None:
+    assert as_number(answer) == 48213
 
 
 @pytest.mark.parametrize("answer", ["9" * 5_000, 10**5_000, f"[{'9' * 5_000}]"], ids=["text", "number", "JSON"])

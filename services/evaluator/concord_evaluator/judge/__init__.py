@@ -6,7 +6,13 @@ from concord_evaluator.judge.evidence import Evidence, SeenAnswer, call_texts, c
 from concord_evaluator.judge.model import judge_by_model
 from concord_evaluator.judge.rules import judge_by_rules
 from concord_evaluator.judge.screening import Suspect, screen
-from concord_evaluator.judge.trial_judge import A_GIVEN_PATTERN, TrialJudge, judge_again, judge_without_model
+from concord_evaluator.judge.trial_judge import (
+    A_GIVEN_PATTERN,
+    TrialJudge,
+    judge_again,
+    judge_without_model,
+    judged_with,
+)
 
 __all__ = [
     "A_GIVEN_PATTERN",
@@ -24,6 +30,7 @@ __all__ = [
     "judge_by_model",
     "judge_by_rules",
     "judge_without_model",
+    "judged_with",
     "make_evidence",
     "screen",
     "screened_evidence",

@@ -88,7 +88,7 @@ class TrialJudge:
         steps: list[InteractionStep] = []
         cached = CachedAnswers(self._cache, settings.endpoint, settings.model, transcript)
         ask = partial(self._ask_model, settings, evaluation, assignment, cached, steps)
-        return await _judged(plan, evaluation, screened, ask), steps
+        return await judged_with(plan, evaluation, screened, ask), steps
 
     async def _ask_model(
         self,
@@ -139,20 +139,20 @@ async def judge_again(
         except TimeoutError:
             raise _too_late(inputs.deadline_s) from None
 
-    return await _judged(plan, evaluation, screened, by_model)
+    return await judged_with(plan, evaluation, screened, by_model)
 
 
 def _too_late(deadline_s: float) -> NotJudgedError:
     return NotJudgedError(f"no judgment within {deadline_s:g} s")
 
 
-async def _judged(
+async def judged_with(
     plan: AssessmentPlan,
     evaluation: TrialEvaluation,
     screened: ScreenedEvidence,
     judge: Callable[[Evidence], Awaitable[Judgment]],
 ) -> Judgment:
-    """The judgment by a model, or by the rules if the model gave none."""
+    """The judgment by a model, which `judge` asks, or by the rules if it gave none."""
     try:
         return await judge(screened.evidence)
     except NotJudgedError as error:

@@ -1,0 +1,82 @@
+"""`concord audit`: what is shipped passes, and a weak scenario of each class of flaws fails by that class."""
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from concord_assistant.scenario.places import ORACLE_FILE, SCENARIO_FILE
+from concord_assistant.scenario.skeleton import write_skeleton
+from concord_cli.audit.checklist import ITEMS
+from concord_cli.audit.flaws import FLAWS
+from concord_cli.main import app
+
+WEAK = Path(__file__).parent / "weak"
+BESIDE = {"V7": {"V5"}}
+"""Further classes of weak scenarios: who believes words also believes them among others."""
+
+TEAMS = sorted(Path("scenarios").glob("*.toml"))
+
+
+@pytest.fixture(autouse=True)
+def _no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("AGENTBEATS_LLM_API_KEY", raising=False)
+
+
+def audited(*targets: Path | str) -> tuple[Result, list[dict[str, Any]]]:
+    result = CliRunner().invoke(app, ["audit", *map(str, targets), "--json", "--instances", "2"])
+    return result, json.loads(result.stdout) if result.stdout else []
+
+
+def earned_in(found: dict[str, Any]) -> set[str]:
+    """The classes in which an attack earns points."""
+    return {each["class"] for each in found["attacks"] if each["outcome"] == "earned"}
+
+
+def test_the_shipped_scenarios_of_teams_pass() -> None:
+    result, found = audited(*TEAMS)
+    assert result.exit_code == 0, result.stderr
+    assert {each["target"] for each in found} == {path.stem for path in TEAMS}
+
+
+class TestAWeakScenarioFails:
+    @pytest.mark.parametrize("flaw", ["V1", "V2", "V3", "V5", "V6", "V7", "V8"])
+    def test_of_each_class(self, flaw: str) -> None:
+        result, [found] = audited(WEAK / f"{flaw}.toml")
+        assert result.exit_code == 1
+        assert earned_in(found) - BESIDE.get(flaw, set()) == {flaw}
+
+    def test_of_a_model_that_reads_what_the_assistant_wrote(self, tmp_path: Path) -> None:
+        folder = tmp_path / "weak"
+        write_skeleton(folder)
+        (folder / ORACLE_FILE).unlink()
+        shutil.copy(WEAK / "V4_evaluators.py", folder / "evaluators.py")
+        document = json.loads((folder / SCENARIO_FILE).read_text())
+        document["criteria"] = [
+            {key: value for key, value in each.items() if key not in ("params", "requires")}
+            | {"evaluator_id": "helpful"}
+            for each in document["criteria"]
+        ]
+        (folder / SCENARIO_FILE).write_text(json.dumps(document))
+        result, [found] = audited(folder)
+        assert result.exit_code == 1
+        assert "V4" in earned_in(found)
+
+
+def test_every_class_has_a_weak_scenario() -> None:
+    assert {path.name[:2] for path in WEAK.iterdir()} == {flaw.value for flaw in FLAWS}
+
+
+def test_the_report_answers_every_item_and_says_by_what() -> None:
+    _, [found] = audited("maximum")
+    assert [each["item"] for each in found["checklist"]] == list(ITEMS)
+    assert all(each["shown_by"] for each in [*found["checklist"], *found["attacks"]])
+
+
+def test_a_name_of_nothing_is_refused() -> None:
+    result, _ = audited("no-such-suite")
+    assert result.exit_code == 2
+    assert "no-such-suite" in result.stderr
