@@ -16,6 +16,7 @@ from concord_cli.number_text import duration
 from concord_cli.row_text.assistant import people_faults, points_table
 from concord_cli.row_text.assistant_points import ending_text
 from concord_cli.row_text.assistant_results import is_lone_assistant, scenario_results
+from concord_cli.row_text.coordination import artifacts_table, coordination_table
 from concord_cli.row_text.interactions import REMEDY, coordination_label, no_calls_text, unobserved_text
 from concord_cli.row_text.score import UNWEIGHTED
 from concord_cli.row_text.team_tasks import controls_table, redundant_messages, tasks_table
@@ -35,6 +36,8 @@ def tables(row: ResultRow) -> RenderableType:
         ("Tasks", tasks_table(detail.trials)),
         ("Redundant messages", redundant_messages(detail.trials)),
         ("Controls", controls_table(detail.controls)),
+        ("Coordination", coordination_table(detail.coordination)),
+        ("Artifacts", artifacts_table(detail.trials)),
         ("Points", points_table(results) if results else None),
         ("Turns", _lines([f"{each.scenario_id}: {ending_text(each)}" for each in results])),
         ("Faults of the simulated people", _group(people_faults(results))),

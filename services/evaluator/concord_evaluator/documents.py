@@ -4,6 +4,7 @@ from typing import Annotated, Final
 
 from pydantic import Field, TypeAdapter
 
+from concord.assessment.coordination import TemporalNetwork
 from concord.assessment.cost import ModelUse
 from concord.assessment.inputs import EvaluationInputs
 from concord.assessment.jobs import TrialVerdict
@@ -54,6 +55,7 @@ class TrialEvaluation(Record):
     causes: tuple[Cause, ...] = ()
     observations: tuple[Observation, ...] = ()
     reading: tuple[ReadStep, ...] = ()
+    network: TemporalNetwork | None = None
     work: RecordedWork | None = None
     metrics: list[MetricRecord]
     findings: list[Finding]

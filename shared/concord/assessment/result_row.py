@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from concord.assessment.coordination import CoordinationFigures
 from concord.assessment.cost import Cost
 from concord.assessment.losses import Cause, Loss
 from concord.assessment.request import Mode
@@ -253,6 +254,8 @@ class Detail(Record):
     trace_integrity: TraceIntegrity
     infrastructure: list[InfrastructureFailure]
     controls: tuple[ControlRecord, ...] = ()
+    coordination: CoordinationFigures | None = None
+    """Of team tasks; null without any, and in rows of earlier versions."""
     cost: Cost | None = None
     """Null in older rows."""
     seat_containers: SeatContainers | None = None

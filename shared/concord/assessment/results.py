@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from concord.assessment.coordination import TemporalNetwork
 from concord.assessment.cost import ModelUse
 from concord.assessment.observations import Observation, ReadStep
 from concord.assessment.recorded_work import RecordedWork
@@ -391,6 +392,9 @@ class TrialRecord(Record):
     observations_omitted: int = 0
     reading: list[ReadStep] = []
     """Of a failed trial without a cause: the steps to read, in this order; at most `MAX_READING`. It blames nobody."""
+    network: TemporalNetwork | None = None
+    """Messages and artifacts over time. Null of team tasks, whose `flow` says more, of recorded traces without an
+    outcome, and where nothing was exchanged."""
     work: RecordedWork | None = None
     """Only of a trace from a file."""
     control: Literal["alone"] | None = None

@@ -155,6 +155,15 @@ class TeamTaskRecord(TeamRecord):
     calls, its calls."""
     economy: Fraction | None = None
     """`simple_messages` per message sent, at most 1; null below the pass mark, and for controls."""
+    turns: int | None = None
+    """Replies that the gateway asked seats for, and answered calls. Null in older rows."""
+    failed_parts: int = 0
+    """Wrong or missing parts of the answers; 0 for controls, as the next three."""
+    failed_informed: int = 0
+    """Those of them whose seat answered, and could know all that the part follows from when it did."""
+    failed_seats: int = 0
+    informed_seats: int = 0
+    """Seats with a failed part, and those of them of whose failed parts that holds for each."""
     cut_messages: int = 0
     """Messages of which only the beginning was delivered or read."""
     coverage: list[Fraction]

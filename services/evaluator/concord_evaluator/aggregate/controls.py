@@ -42,6 +42,18 @@ class _Pair:
 
 def control_records(plan: AssessmentPlan, trials: Sequence[JudgedTrial]) -> list[ControlRecord]:
     """The controls of an assessment, over its planned pairs of trials; none of a control without a known gap."""
+    found = (_record(plan, control, pairs) for control, pairs in _pairs(plan, trials).items())
+    return [record for record in found if record is not None]
+
+
+def solo_pairs(plan: AssessmentPlan, trials: Sequence[JudgedTrial]) -> list[tuple[TrialRecord, TrialRecord]]:
+    """The trials of the team, each with that of one agent with all briefs, where both have an outcome."""
+    pairs = _pairs(plan, trials)[Control.SOLO]
+    return [(pair.team, pair.control) for pair in pairs if pair.gap is not None and pair.team and pair.control]
+
+
+def _pairs(plan: AssessmentPlan, trials: Sequence[JudgedTrial]) -> dict[Control, list[_Pair]]:
+    """The planned pairs of each control; of several agents, those of the one that does best on the other tasks."""
     records = {trial.record.trial_id: trial.record for trial in trials if trial.record.usable}
     of_team = {
         (trial.task_id, trial.run, trial.instance): records.get(trial.trial_id)
@@ -57,8 +69,7 @@ def control_records(plan: AssessmentPlan, trials: Sequence[JudgedTrial]) -> list
             agent = (task.family and task.family.solo_by) or ""
             team = of_team[instance]
             pairs[control].append(_Pair(task.played_with, agent, team, records.get(trial.trial_id)))
-    found = (_record(plan, control, _best_elsewhere(pairs[control])) for control in Control)
-    return [record for record in found if record is not None]
+    return {control: _best_elsewhere(pairs[control]) for control in Control}
 
 
 def lift_of(records: Iterable[ControlRecord]) -> ControlRecord | None:

@@ -18,11 +18,13 @@ from concord.assessment.result_row import (
     Scoring,
     TaskRewards,
 )
+from concord.assessment.results import TrialRecord
 from concord.assessment.unread_keys import unread_keys
 from concord.known_keys import did_you_mean
 from concord_assistant.results import AssessmentResults
 from concord_evaluator.aggregate.assistants import assistant_figures
-from concord_evaluator.aggregate.controls import control_records, lift_of
+from concord_evaluator.aggregate.controls import control_records, lift_of, solo_pairs
+from concord_evaluator.aggregate.coordination import coordination_figures
 from concord_evaluator.aggregate.cost import cost_of
 from concord_evaluator.aggregate.judgments import judgments_of, merged_judgment
 from concord_evaluator.aggregate.means import mean_metrics, merge_findings
@@ -73,7 +75,7 @@ def make_row(
     scores = scores_of(of_team, [trial.record for trial in usable])
     controls = tuple(control_records(plan, trials))
     scoring = scoring_of(of_team, [trial.record for trial in usable], scores, lift_of(controls), len(forfeited))
-    detail = _detail(of_team, trials, usable, failures, scores, scoring, verdicts, controls)
+    detail = _detail(of_team, trials, usable, failures, scores, scoring, verdicts, controls, solo_pairs(plan, trials))
     whole = ResultRow(
         pass_rate=scores.pass_rate,
         time_used=fsum(trial.record.time_used for trial in trials),
@@ -109,6 +111,7 @@ def _detail(
     scoring: Scoring,
     verdicts: Sequence[TrialVerdict],
     controls: tuple[ControlRecord, ...],
+    pairs: Sequence[tuple[TrialRecord, TrialRecord]],
 ) -> Detail:
     roster, records, judgments = declared_agents(plan), [trial.record for trial in usable], judgments_of(usable)
     by_team = [trial for trial in trials if not plan.task(trial.record.task_id).is_control]
@@ -136,6 +139,7 @@ def _detail(
         trace_integrity=trace_integrity(by_team),
         infrastructure=infrastructure,
         controls=controls,
+        coordination=coordination_figures(records, pairs),
         cost=cost_of(by_team, plan.prices),
         seat_containers=plan.seat_containers,
         planted_faults=plan.planted_faults,

@@ -48,6 +48,31 @@ def credit_of(task: SuiteTask, grade: Grade, flow: Flow, answered: Answered) -> 
     return Credit(parts, tuple(unproven))
 
 
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """Failed parts of answers, and those whose seats answered though they could know all that the part follows from.
+
+    Source: Silo-Bench (arXiv 2603.01045), which finds that agents get what they need, and cannot put it together.
+    """
+
+    parts: int = 0
+    informed_parts: int = 0
+    seats: int = 0
+    informed_seats: int = 0
+
+
+def gap_of(task: SuiteTask, grade: Grade, flow: Flow, answered: Answered) -> Gap:
+    """The gap of a trial between what reached its seats and what they made of it."""
+    informed: dict[str, list[bool]] = {}
+    for part in task.parts:
+        if grade.parts.get(part.id, 0.0) < 1:
+            time = answered.times.get(part.seat)
+            knew = time is not None and all(flow.knew(part.seat, need, time) for need in part.needs)
+            informed.setdefault(part.seat, []).append(knew)
+    of_seats = informed.values()
+    return Gap(sum(map(len, of_seats)), sum(map(sum, of_seats)), len(informed), sum(map(all, of_seats)))
+
+
 def lost_by_part(whole: Mapping[str, float], kept: Mapping[str, float]) -> dict[str, float]:
     """By part, the share of the outcome that is lost where parts worth `whole` (0 to 1) keep only `kept`."""
     return {part: max(0.0, value - kept.get(part, 0.0)) / len(whole) for part, value in whole.items()}

@@ -17,7 +17,7 @@ from concord_evaluator.information.exchanges import Exchanged, by_calls, by_roun
 from concord_evaluator.information.failures import failures_of
 from concord_evaluator.information.flow import Flow, flow_of
 from concord_evaluator.information.listing import flow_record, listed_failures, listed_unexplained, listed_unproven
-from concord_evaluator.information.receipts import Credit, credit_of, economy, information, lost_by_part
+from concord_evaluator.information.receipts import Credit, Gap, credit_of, economy, gap_of, information, lost_by_part
 from concord_evaluator.information.unexplained import unexplained_in
 
 MAX_NAMED: Final = 5
@@ -41,6 +41,7 @@ def team_task_record(
     failures = [] if alone else failures_of(task, family, answers, flow, exchanged.answered, exchanged.turns)
     grade = family.grade(answers, task.key)
     credit = Credit(grade.parts) if spec.control else credit_of(task, grade, flow, exchanged.answered)
+    gap = Gap() if spec.control else gap_of(task, grade, flow, exchanged.answered)
     values = {part.id: grade.parts.get(part.id, 0.0) for part in task.parts}
     is_whole = exchanged.is_complete and not exchanged.cut
     unexplained = unexplained_in(task, answers, exchanged.messages) if is_whole and not alone else []
@@ -63,6 +64,11 @@ def team_task_record(
         information=None if spec.control else information(task, flow, exchanged.answered),
         unproven=listed_unproven(credit.unproven, lost_by_part(values, credit.parts)),
         unproven_omitted=max(0, len(credit.unproven) - MAX_FAILURES),
+        turns=_turns(outcome, exchanged, 1 if alone else len(seats)),
+        failed_parts=gap.parts,
+        failed_informed=gap.informed_parts,
+        failed_seats=gap.seats,
+        informed_seats=gap.informed_seats,
         cut_messages=exchanged.cut,
         **_yardsticks(task, exchanged, in_calls=in_calls, passed=passed),
         coverage=[_coverage(task, flow, time) for time in exchanged.times],
@@ -71,6 +77,11 @@ def team_task_record(
         unexplained=listed_unexplained(unexplained),
         flow=flow_record(task, flow, exchanged.answered, failures) if spec.control is None else None,
     )
+
+
+def _turns(outcome: TrialOutcome, exchanged: Exchanged, seats: int) -> int:
+    """The turns of a trial. By calls, each seat replies to its brief and to the question, and to each call."""
+    return len(outcome.rounds.turns) if outcome.rounds else 2 * seats + exchanged.count
 
 
 def _exchanged(task: SuiteTask, outcome: TrialOutcome, batches: Sequence[ReportBatch], roster: Roster) -> Exchanged:

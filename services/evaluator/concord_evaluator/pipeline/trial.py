@@ -26,7 +26,7 @@ from concord_evaluator.documents import AgentTally, TrialEvaluation
 from concord_evaluator.findings import Shape
 from concord_evaluator.formats.live_spans import with_teams
 from concord_evaluator.information.record import team_task_record, unexplained_findings
-from concord_evaluator.observations import acts_of, observe, reading_order
+from concord_evaluator.observations import acts_of, observe, reading_order, temporal_network
 from concord_evaluator.own_tasks import causes_of_trial
 from concord_evaluator.pipeline.budget import NONE_REFUSED, Budget, excess_warnings, select_batches
 from concord_evaluator.pipeline.evaluator import Contribution, TrialInput
@@ -119,18 +119,23 @@ def _observed(
     known: float | None,
     budget: Budget,
 ) -> dict[str, object]:
-    """The observations and the reading order of a trial that may have failed.
+    """The network of messages and artifacts; of a trial that may have failed, also observations and reading order.
 
     None in a given pattern, and none in a recorded trace whose outcome nobody knows, of which `concord causes` tells.
     """
     may_have_failed = outcome.state != "completed" or (known is None and plan.mode is Mode.LIVE)
-    failed = known is not None and known < 1
-    if plan.mode is Mode.GROUND_TRUTH or not (failed or may_have_failed) or budget.time_is_up():
+    failed = (known is not None and known < 1) or may_have_failed
+    of_family = plan.task(plan.trial(outcome.trial_id).task_id).family is not None
+    told = failed or (known is not None and not of_family)
+    if plan.mode is Mode.GROUND_TRUTH or not told or budget.time_is_up():
         return {}
     acts = acts_of(_reports(batches), roster)
+    network = None if of_family else temporal_network(acts, [entry.id for entry in roster])
+    if not failed:
+        return {"network": network}
     found = observe(acts)
     reading = reading_order(acts, task_text(plan, outcome.trial_id), found)
-    return {"observations": tuple(found), "reading": tuple(reading)}
+    return {"network": network, "observations": tuple(found), "reading": tuple(reading)}
 
 
 def _input(

@@ -172,6 +172,7 @@ def _record(
         control=None if task.control is None else "alone",
         paired_with=task.paired_with,
         judge=judgment,
+        network=evaluation.network,
         observations=observed[:MAX_OBSERVATIONS],
         observations_omitted=max(0, len(observed) - MAX_OBSERVATIONS),
         reading=_reading(evaluation, scored, causes),
