@@ -9,8 +9,8 @@ from concord_evaluator.aggregate.coordination import coordination_figures
 from tests.team_task_rows import flow_of, team_task, trial_with
 
 
-def trial(proven: float, turns: int | None, *, outcome: float | None = None, **record: object) -> TrialRecord:
-    played = team_task(flow_of(), credited=proven, turns=turns, **record)
+def trial(proven: float, turns: int | None, *, outcome: float | None = None, messages: int = 4) -> TrialRecord:
+    played = team_task(flow_of(), credited=proven, turns=turns, messages=messages)
     return trial_with(played, outcome=proven if outcome is None else outcome)
 
 
