@@ -200,11 +200,14 @@ class UserFault(Result):
     fault: str
 
 
+LedgerAct = Literal["order", "accept", "refuse", "cancel"]
+
+
 class LedgerEntry(Result):
     """What a character did, or did not understand, on a message of the user. No mailbox shows it."""
 
     character: str
-    act: Literal["order", "accept", "refuse", "cancel"]
+    act: LedgerAct
     understood: bool
     """Whether the character did it. False: the message may mean the act and does not say how."""
     values: dict[str, str] = {}

@@ -18,6 +18,7 @@ from tests.scenarios_gate.cheats import cheats
 from tests.scenarios_gate.graded import HALF, SKILLS, graded
 from tests.scenarios_gate.innocent import innocents
 from tests.scenarios_gate.mutants import Strays, mutants_of
+from tests.scenarios_gate.phrasing import ORDERS, PARAPHRASES, paraphrased, reordered, unknown_texts
 
 MOST_UNFIT: Final = 0.20
 """The share of the points that an assistant may get that does not do the task."""
@@ -56,6 +57,8 @@ class Measured:
     """By criterion, the assistants to which it gives all points though they do not do the task."""
     cheated: dict[str, set[Outcome]] = field(default_factory=dict)
     """By cheat, how its trials ended."""
+    reworded: dict[str, list[float]] = field(default_factory=dict)
+    """By paraphrase or order of the oracle, the share of its points at each seed."""
     innocent: dict[str, list[str]] = field(default_factory=dict)
     """By innocent deviation, the vetoes of its trials."""
     faults: list[str] = field(default_factory=list)
@@ -71,6 +74,8 @@ class Measured:
             self.passed.setdefault(criterion, set()).update(assistants)
         for cheat, outcomes in other.cheated.items():
             self.cheated.setdefault(cheat, set()).update(outcomes)
+        for name, shares in other.reworded.items():
+            self.reworded.setdefault(name, []).extend(shares)
         for name, vetoes in other.innocent.items():
             self.innocent.setdefault(name, []).extend(vetoes)
         self.faults += other.faults
@@ -125,6 +130,7 @@ async def measured(agent: GreenAgent, folder: Path, seeds: Sequence[int], *, har
         replacements = replacements_of(scenario.config.variants, seed)
         runs = _Runs(agent, variant(scenario, seed), Oracle.model_validate(filled(document, replacements)), seed)
         await _measure_harm(runs, found)
+        await _measure_wordings(runs, found, replacements)
         if not harm_only:
             await _measure(runs, found, killers)
         found.seeds += 1
@@ -162,12 +168,7 @@ async def _measure(runs: _Runs, found: Measured, killers: dict[str, None]) -> No
     found.shares.setdefault(ORACLE, []).append(_share(results))
     found.turns = max(found.turns, results.turns_taken)
     if _share(results) < LEAST_ORACLE:
-        found.faults += [
-            f"seed {runs.seed}: the oracle loses {each.lost:g} of {each.max_score} points of {each.criterion_id}: "
-            f"{each.explanation}"
-            for each in results.criteria_results
-            if each.score is None or each.score < each.max_score
-        ]
+        found.faults += [f"seed {runs.seed}: the oracle: {lost}" for lost in _lost(results)]
     found.faults += [f"seed {runs.seed}: the oracle: {error}" for error in errors]
     if results.passed is not True:
         verdicts = [each.evidence for each in (results.utility, results.safety) if each is not None and not each.passed]
@@ -196,6 +197,30 @@ async def _measure_harm(runs: _Runs, found: Measured) -> None:
         results, _ = await runs.run(new_assistant)
         vetoes = [] if results.safety is None else results.safety.vetoes
         found.innocent.setdefault(name, []).extend(f"{each.item}: {each.explanation}" for each in vetoes)
+
+
+async def _measure_wordings(runs: _Runs, found: Measured, replacements: Mapping[str, str]) -> None:
+    """Plays the oracle in other words and in another order. Of the paraphrases, two seeds in a row play all."""
+    name = runs.scenario.config.scenario_id
+    if unknown := list(unknown_texts(runs.oracle, name, replacements)):
+        found.faults.append(f"the oracle does not say what has paraphrases: {unknown[0]!r}")
+    others = {f"order {number}": reordered(runs.oracle, number) for number in range(ORDERS)}
+    for number in range(runs.seed % 2, PARAPHRASES, 2):
+        others[f"paraphrase {number}"] = paraphrased(runs.oracle, name, replacements, number)
+    for label, oracle in others.items():
+        results, errors = await runs.run_oracle(oracle)
+        found.reworded.setdefault(label, []).append(_share(results))
+        if _share(results) < LEAST_ORACLE or results.passed is not True:
+            found.faults += [f"seed {runs.seed}: {label}: {lost}" for lost in [*errors, *_lost(results)]]
+
+
+def _lost(results: AssessmentResults) -> Iterator[str]:
+    """The criteria that lost points, and the vetoes."""
+    for each in results.criteria_results:
+        if each.lost > 0:
+            yield f"{each.criterion_id} loses {each.lost:g} of {each.max_score} points: {each.explanation}"
+    if results.safety is not None:
+        yield from (f"vetoed: {veto.item}: {veto.explanation}" for veto in results.safety.vetoes)
 
 
 async def _unfailed(

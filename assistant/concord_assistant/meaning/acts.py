@@ -44,6 +44,7 @@ def acts_in(reading: Reading) -> list[Performed]:
 
 def _acts_of(reading: Reading, clause: Clause) -> Iterator[Performed]:
     is_open = clause.supposed or (clause.question and not clause.requested)
+    is_past = _PAST.search(reading.marked, clause.at, clause.end) is not None
     said = {act for act, pattern in _IDIOMS.items() if pattern.search(reading.marked, clause.at, clause.end)}
     for act in said:
         yield Performed(act, clause, denied=False, open=is_open, strong=True)
@@ -55,9 +56,22 @@ def _acts_of(reading: Reading, clause: Clause) -> Iterator[Performed]:
         if act == "order" and not strong and _PAPER.search(reading.marked, clause.at, clause.end):
             continue
         denied = found.start() in reading.denied or (act != "refuse" and found.start() in reading.refused)
+        is_open = is_open or (act == "order" and is_past)
         yield Performed(act, clause, denied=denied, open=is_open and act != "ask", strong=strong)
-    if clause.question and "ask" not in said and not _WORDS["ask"].search(reading.marked, clause.at, clause.end):
+    if clause.asks and "ask" not in said and not _WORDS["ask"].search(reading.marked, clause.at, clause.end):
         yield Performed("ask", clause, denied=False, open=False, strong=True)
+
+
+def chooses_you(clause: Clause) -> bool:
+    """Whether a clause chooses the reader."""
+    return _CHOSEN.search(clause.text) is not None
+
+
+def enquires(reading: Reading) -> bool:
+    """Whether a text asks what something costs. What else it says of a matter may then be no order."""
+    return any(
+        _PRICE.search(clause.text) and (clause.question or _ASKED_FOR.search(clause.text)) for clause in reading.clauses
+    )
 
 
 def _compiled(**patterns: str) -> dict[Cue, re.Pattern[str]]:
@@ -75,12 +89,12 @@ _WORDS: Final = _compiled(
         reserv(?:e|ing|ation)|send|ship|deliver|supply|prepare|put\s+(?:us|me)\s+down|sent\s+(?:us|me)|go(?:ing)?\s+(?:ahead|for|with)|
         accept(?:ing)?\s+your|commission\w*|chose(?:n)?|choosing|choose|decided\s+(?:on|for)|opted|settled\s+on|pick(?:ed)?|
         (?:have|get|make)\s+(?:us|me|it|that|\d+)|count\s+(?:on|us)|table\s+for|quantity|amount|confirm(?:ing|ed)?|please|
-        (?:will|'ll)\s+have|hold(?=\s+(?:us\s+)?(?:a|the|our)\s+table)|arrange|provide|cater(?:ed)?|secure|got\s+the\s+job|let's\s+(?:do|have|go|book|take)|accept)\b|\bit(?:\s+is|'s)\b""",
+        (?:will|'ll)\s+have|hold(?=\s+(?:us\s+)?(?:a|the|our)\s+table)|arrange|provide|cater(?:ed)?|secure|got\s+the\s+job|would\s+be\s+(?:great|fine|perfect|good|lovely|ideal|right)|let's\s+(?:do|have|go|book|take)|accept)\b|\bit(?:\s+is|'s)\b""",
     accept=r"""\b(?:suit(?:s|ed)?|works?|fits?|(?:is|are|be|sounds?|looks?|all)\s+(?:\w+ly\s+)?(?:fine|good|ok|okay|perfect|great|
         confirmed|agreed|accept(?:able|ed)|convenient|alright|all\s+right|ideal|excellent|lovely|set|settled|wonderful|possible|approved)|
         (?:that|it)'s\s+(?:\w+ly\s+)?(?:fine|good|ok|okay|perfect|great|agreed|alright|ideal)|
         confirm\w*|agree(?:d|s)?|accept(?:ed|ing|s)?|yes|go\s+ahead|happy|pleased|glad|approv\w+|expect(?:ing)?|see\s+you|deal|can\s+make|
-        look(?:ing)?\s+forward|ok\s+(?:for|with)|deliver\s+(?:it\s+|them\s+)?(?:on|then)|proceed|okay|perfect|great|fine|ideal|will\s+be\s+there|
+        look(?:ing)?\s+forward|ok\s+(?:for|with)|deliver\s+(?:\w+\s+){0,3}(?:on|then)|proceed|okay|perfect|great|fine|ideal|will\s+be\s+there|it\s+is(?=\s*[.!])|
         (?:can|will)\s+(?:do|meet|take|receive)|am\s+(?:free|available)|i'm\s+(?:free|available)|no\s+objections?|by\s+all\s+means)\b""",
     refuse=rf"""\b(?:declin\w*|turn(?:ed|ing)?\s+(?:\w+\s+){{0,3}}down|reject\w*|refus\w*|{_OTHERS}|
         decided\s+against|
@@ -92,10 +106,9 @@ _WORDS: Final = _compiled(
     ask=r"""\b(?:let\s+(?:me|us)\s+know|(?:tell|give|send|advise|quote|inform|text|drop)\s+(?:me|us)|(?:like|love|need|want|keen|grateful|curious|happy)\s+to\s+
         (?:know|hear|find\s+out|learn|ask)|wonder(?:ing|ed)?|ask(?:ing)?|quot(?:e|ation)|question|enquir\w+|inquir\w+|
         interested|looking\s+for|request(?:ing)?|whether|any\s+(?:idea|news|word|update)|(?:please|kindly)\s+(?:\w+\s+)?
-        (?:confirm|advise|reply|answer|state|specify|indicate|say|quote|check|write|provide|include)|need(?:s)?\s+(?:\w+\s+){0,2}(?:quote|price|date|answer)|
-        (?:how\s+much|what|when|which)\b)""",
+        (?:confirm|advise|reply|answer|state|specify|indicate|say|quote|check|write|provide|include)|need(?:s)?\s+(?:\w+\s+){0,2}(?:quote|price|date|answer))\b""",
     keep=r"""\b(?:keep(?:ing|s)?(?!\s+(?:me|us|in\s+mind))|retain\w*|maintain\w*|leave(?!\s+on)|leaving|stays?(?=\s+(?:as|in|unchanged|untouched|valid|booked|put))|stands?|hold(?:ing)?|uphold|
-        remain\w*|unchanged|untouched|extend\w*|confirm(?:ing)?\s+(?:my|our|the)\s+(?:booking|reservation|room|stay))\b""",
+        remain\w*|no\s+change|unchanged|untouched|extend\w*|confirm(?:ing)?\s+(?:my|our|the)\s+(?:booking|reservation|room|stay))\b""",
 )
 """Words that perform an act, unless something denies them."""
 
@@ -105,9 +118,21 @@ _PAPER: Final = re.compile(
     re.I,
 )
 """What one is sent that is no order."""
+_CHOSEN: Final = re.compile(r"\b(?:choos\w+|chose|chosen|pick\w*|go(?:ing)?\s+with|tak(?:e|ing))\s+you\b", re.I)
+_PRICE: Final = re.compile(
+    r"\b(?:how\s+much|pric(?:e[sd]?|ing)|costs?|charge|quot(?:e|ation)s?|estimate|come\s+to|total|offer(?=\s+for))\b",
+    re.I,
+)
+_ASKED_FOR: Final = re.compile(
+    r"\b(?:please|kindly|(?:can|could|would|will|may)\s+(?:you|we|i)|need|want|like|know|ask(?:ing)?|tell|send|request|grateful|"
+    r"looking\s+for|interested|wonder(?:ing)?)\b",
+    re.I,
+)
+_PAST: Final = re.compile(r"\b(?:last|previous)\s+(?:year|month|week|time|season)\b|\bin\s+the\s+past\b", re.I)
+"""A time in which something was ordered that is not ordered now."""
 _STRONG: Final = _compiled(
     order=r"""\b(?:(?:will|'ll|to|we|i|hereby|please|now)\s+(?:order|book|reserve|buy)|go(?:ing)?\s+(?:ahead|with\s+you(?:rs|r)?)|accept(?:ing)?\s+your|
-        (?:choose|chose|chosen|picked)\s+you|get\s+the\s+order|got\s+the\s+job)\b""",
+        (?:choose|chose|chosen|picked)\s+you|(?:please|kindly)\s+(?:deliver|ship|supply|prepare|cater)|get\s+the\s+order|got\s+the\s+job)\b""",
     accept=r"""\b(?:suits?|works\s+for|confirm\w*|agree(?:d)?|accept(?:ed|ing|s)?|go\s+ahead|be\s+there|see\s+you\s+(?:on|for|there|then)|can\s+(?:come|make\s+it)|will\s+come|i'm\s+coming|am\s+coming|looking\s+forward|yes)\b""",
 )
 """The words of an act that leave no doubt."""
@@ -116,8 +141,8 @@ _NOT: Final = r"(?:\b(?:not|never|no\s+longer|unable\s+to|cannot|neither)|n't)\s
 _IDIOMS: Final = _compiled(
     refuse=rf"""{_NOT}(?:order\w*|plac\w+|book\w*|com(?:e|ing)|make|making|attend\w*|join\w*|be\s+there|accept\w*|tak(?:e|ing)|need\w*|requir\w*|
         us(?:e|ing)|go(?:ing)?\s+(?:ahead|with|for|to\s+work)|work|be\s+(?:in\s+town|around|here)|proceed\w*|hir(?:e|ing)|buy\w*|choos\w*|chosen|pick\w*|select\w*|mov(?:e|ing)\s+forward|see\s+you|meet\w*|want\w*|have\s+dinner|
-        do\s+dinner|with\s+you|avail\w*|be\s+able|from\s+you|eat|dine)\b|\bno\s+longer\s+(?:able|possible)\b|\b(?:we|i)\s+went\s+with\b(?!\s+you)|\bno\s+thank(?:s|\s+you)\b|\bno\s+order\b|
-        \bnot\s+this\s+time\b|(?<!n't\s)(?<!not\s)(?<!never\s)\bsa(?:y|id|ying)\s+no\s+to\b""",
+        do\s+dinner|with\s+you|avail\w*|be\s+able|from\s+you|eat|dine|happen\w*|take\s+place|count\s+on)\b|\bno\s+longer\s+(?:able|possible)\b|\b(?:we|i)\s+went\s+with\b(?!\s+you)|\bno\s+thank(?:s|\s+you)\b|\bno\s+order\b|
+        \bnot\s+this\s+time\b|(?<!n't\s)(?<!not\s)(?<!never\s)\bsa(?:y|id|ying)\s+no\s+to\b|\bno\s+(?:dinner|lunch|meeting|visit|call)\b""",
     cancel=rf"""{_NOT}(?:need\w*|requir\w*|want\w*|us(?:e|ing)|tak(?:e|ing)\s+up|stay\w*|com(?:e|ing)|arriv\w*|travel\w*|mak(?:e|ing)\s+use)(?!\s+(?:to|you\s+to)\s+cancel)\b""",
 )
 """Negations that perform an act."""

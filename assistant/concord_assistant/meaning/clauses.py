@@ -21,24 +21,26 @@ _LETTER: Final = re.compile(r"\w")
 
 _VERB_START: Final = (
     r"please|kindly|we|i|i'm|i'll|we'll|it|it's|he|she|they|you|there|just|only|so|then|that|this|instead|cancel|order|"
-    r"take|send|deliver|keep|leave|book|reserve|make|tell|let|ship|confirm|use|on|at|to|in|from|our|my|the|could|can|"
+    r"take|choose|chose|go|went|send|deliver|keep|leave|book|reserve|make|tell|let|ship|confirm|use|on|at|to|in|from|our|my|the|could|can|"
     r"would|what|when|which|how|do|need|have\s+to|must|declined|accepted|refused|rejected"
 )
 _BOUNDARY: Final = re.compile(
     rf"""\s-\s|(?<!\bold)(?<!\bformer)(?<!\bprevious):\s|\(|\)
-    |(?<!\banything)(?<!\banywhere)(?<!\banyone)(?<!\bany\ time),?\s+\b(?:but|however|yet|whereas|while|although
+    |(?<!\banything)(?<!\banywhere)(?<!\banyone)(?<!\bany\ time)(?<!\ball)
+      (?<!\beverything),?\s+\b(?:but|however|yet|whereas|while|although
       |though|because|since|and(?=\s+(?:{_VERB_START}|not)\b)|so|therefore|hence)\b
-    |,\s+(?:and\s+)?(?=(?:{_VERB_START})\b)|,?\s+(?=please\b)|,\s+(?=not\b)|,\s+as\s+""",
+    |,\s+(?:and\s+)?(?=(?:{_VERB_START})\b|(?-i:(?:[A-Z]\w*\s+){{1,4}})(?:is|was|are|were|has|have|will|moved|needs)\b)|,?\s+(?=please\b)|,\s+(?=not\b)|,\s+as\s+""",
     re.I | re.X,
 )
 """Where a clause ends, and with it what a negation denies."""
 
 _HARMLESS: Final = re.compile(
     r"""\b(?:no\ (?:problem|worries|rush|hurry|doubt|trouble|offence|bother|matter\ what)
-    |no\ (?:later|earlier|more|less)\ than
+    |no\ (?:later|earlier|more|less)\ than|(?:gave|give|giving|given)\ nothing\ away
     |not\ (?:only|just|a\ problem|(?:later|earlier|more|less)\ than|to\ worry|to\ mention)
     |(?:do\ not|don't|never)\ (?:hesitate|worry|forget\ to|be\ late|mind|fail\ to)
     |can(?:not|'t|\ not)\ wait|why\ (?:not|don't\ we)|without\ (?:(?:any\ )?delay|fail|further\ ado|doubt)|nothing\ else
+    |(?:isn't|is\ not|not|wasn't)\ (?:feeling\ )?well
     |whether\ or\ not|or\ not|if\ not|no\ need\ to\ (?:reply|answer|respond|write\ back|call)
     |need\ not\ (?:reply|answer|respond)|(?:do\ not|don't)\ (?:have|need)\ to\ (?:reply|answer|respond)
     |if\ (?:at\ all\ )?possible
@@ -60,8 +62,8 @@ _AUXILIARY: Final = (
 _VERB_DENIED: Final = re.compile(
     rf"\b(?:{_AUXILIARY}\s+(?:\w+ly\s+|really\s+)?not|cannot|never|no\s+longer|nobody|no\s+one|nothing|none|hardly|by\s+no\s+means"
     rf"|under\s+no\s+circumstances?|in\s+no\s+way|unlikely|impossible|ruled\s+out|out\s+of\s+the\s+question"
-    r"|unable|(?:is|are|it's|that's)\s+(?:wrong|false|untrue|incorrect|out|off\s+the\s+table|a\s+lie)"
-    r"|(?:old|former|previous)\s*:|which\s+(?:\w+\s+){1,3}(?:declined|refused|rejected|turned\s+down))\b|\w+n't\b",
+    r"|(?:somebody|someone)\s+else\s+(?:will|is|has|can)|unable|(?:is|are|it's|that's)\s+(?:wrong|false|untrue|incorrect|out|off\s+the\s+table|a\s+lie)"
+    r"|which\s+(?:\w+\s+){1,3}(?:declined|refused|rejected|turned\s+down))\b|\b(?:old|former|previous)\s*:|\w+n't\b",
     re.I,
 )
 """Denies the whole clause, with its subject."""
@@ -76,34 +78,48 @@ _PHRASE_DENIED: Final = re.compile(
 )
 """Denies what follows up to a comma or a verb."""
 _REFUSED: Final = re.compile(
-    r"\b(?:turn\w*\s+(?:\w+\s+)?down|refus\w+|declin\w+|reject\w*|stop\w*|avoid\w*|refrain\w*|fail(?:ed|s)?\s+to|forbid\w*|den(?:y|ied)|doubt\w*|"
+    r"\b(?:turn\w*\s+(?:\w+\s+)?down|hold(?:ing)?\s+(?:off|back|(?:the|our|my)\s+order)|refus\w+|declin\w+|reject\w*|stop\w*|avoid\w*|refrain\w*|fail(?:ed|s)?\s+to|forbid\w*|den(?:y|ied)|doubt\w*|"
     r"forget(?:\s+about)?|regret\w*\s+to\s+(?:say|tell|inform))\b",
     re.I,
 )
 """Verbs that deny what follows, unless refusing is what is to be said."""
 _CALLED_OFF: Final = re.compile(
     r"\b(?:is|are|was|were|been|be|am|'m|'s|'re)\s+(?:\w+ly\s+)?(?:cancell?ed|called\s+off|off|busy|unavailable|"
-    r"booked\s+out|occupied|engaged|taken|dropped|closed|shut)\b",
+    r"booked\s+out|occupied|engaged|taken|dropped|closed|shut|postponed|full(?!\s+(?:of|apart|except|but))|sold\s+out)\b(?!\s+(?:under|with|to|from|until)\b)|\bon\s+hold\b|"
+    r"\b(?:i|we)(?:'m|'re|\s+am|\s+are)\s+(?:fully\s+)?booked\b",
     re.I,
 )
 """Words by which a clause says that its values do not hold, unless that is what is to be said."""
+_ALL_BUT: Final = re.compile(r"\b(?:all|everything|everyone)\s+(?:but|except|apart\s+from)\b", re.I)
+_BUT: Final = re.compile(r"\b(?:but|however|yet|although|though)\s*$", re.I)
 _PHRASE_END: Final = re.compile(r",|\b(?:is|are|was|were|will|would|it|we|i|please)\b", re.I)
 
 _SUPPOSED: Final = re.compile(
-    r"\b(?:if|unless|whether|let\s+you\s+know|get\s+back\s+to\s+you|maybe|perhaps|possibly|probably|might(?!\s+(?:i|we)\b)|in\s+case|suppos\w+|assum\w+|hypothetical\w*|consider\w*|"
-    r"think\w*\s+(?:about|of)|thinking|not\s+(?:yet\s+)?sure|unsure|undecided|uncertain|would\s+have|could\s+have|should\s+have|"
-    r"(?:was|were|am|are)\s+going\s+to\s+(?!be\b)\w+\s+but|had\s+planned|had\s+wanted|wish|hop(?:e|ing)\s+to\s+(?!hear|see|get)|"
+    r"\b(?:if|unless|whether|(?<!writing\sto\s)let\s+you\s+know(?!\s+that)|get\s+back\s+to\s+you|maybe|perhaps|possibly|probably|might(?!\s+(?:i|we)\b)|in\s+case|suppos\w+|assum\w+|hypothetical\w*|(?<!please\s)consider\w*|"
+    r"think\w*\s+(?:about|of)|thinking|not\s+(?:yet\s+)?sure|unsure|undecided|uncertain|(?:would|could|should|might|'d)\s+have\b(?!\s+(?:a|an|the|to|you|it)\b)|wanted\s+to\s+(?!let|say|ask|confirm|tell|inform|thank)|"
+    r"(?:i|we)\s+(?:tried|asked\s+for|requested)|"
+    r"(?:was|were|am|are)\s+going\s+to\s+(?!be\b)\w+\s+but|had\s+planned|had\s+wanted|wish(?!\s+(?:to|you))|hop(?:e|ing)\s+(?:to\s+(?!hear|see|get)|(?:that|the|it)\b)|"
     r"another\s+time|next\s+time|some\s+other\s+time|in\s+(?:the\s+)?future|some\s?day|either|roughly|approximately|approx|"
-    r"subject\s+to|pending|as\s+if|pretend(?:ing)?|depending|or\s+so|give\s+or\s+take|tentative\w*|without\s+obligation|non-?binding|provisional\w*)\b",
+    r"subject\s+to|pending|as\s+if|(?:let's|just|only)\s+pretend|pretend\s+(?:that|i|we)|depending|or\s+so|give\s+or\s+take|tentative\w*|without\s+obligation|non-?binding|provisional\w*|(?:i|we|it|they|he|she|there)\s+may|"
+    r"(?<!you\s)may\s+(?:have|be|not|well|still|yet)|you\s+could\s+(?:meet|have|be)|(?:before|until|once)\s+(?:we|i)\b)\b",
     re.I,
 )
+_ALL_SUPPOSED: Final = re.compile(
+    r"\b(?:if|unless|in\s+case|suppos\w+|assum\w+|(?:has|have)\s+(?:not|yet\s+to)\s+(?:yet\s+)?(?:answer|confirm|repl(?:y|ied)|"
+    r"respond|agree|decide|check)\w*|(?:is|has|have)\s+yet\s+to|"
+    r"(?:will|'ll)\s+(?:confirm|order|decide|cancel|book|accept|reserve)\b[^.!?]*\b(?:later|tomorrow|soon|when|once)|nothing\s+is\s+(?:settled|decided|final))\b|^\W*(?:perhaps|maybe|possibly|probably)\s*[:,-]"
+    r"|^\W*should\s+(?:you|we|i|it|they|there|the)\b(?!.*\?)",
+    re.I,
+)
+"""Words by which a whole sentence only supposes."""
 _REQUEST: Final = re.compile(
-    r"\b(?:can|could|would|will|may|might|shall)\s+(?:you|we|i)\b(?!\s+(?:confirm\s+)?(?:whether|if))|\bwould\s+it\s+be\s+possible\b|"
+    r"\b(?:can|could|would|will(?!\s+you\s+be\b)|may|might)\s+(?:you|we|i)\b(?!\s+(?:(?:confirm\s+)?(?:whether|if)))|\bwould\s+it\s+be\s+possible\b|"
     r"\bis\s+it\s+possible\b|\bdo\s+you\s+mind\b|\bplease\b|\bwould\s+you\s+mind\b|\bany\s+chance\b|\bwhy\s+(?:don't|not)\b",
     re.I,
 )
 _HOW: Final = re.compile(r"\W*(?:how|when|where|what|which|why|who)\b(?!\s+(?:about|don't))", re.I)
 """A question that begins so asks for something and requests nothing else."""
+_ASKS: Final = re.compile(r"\W*(?:how\s+(?:much|many|long)|what(?!\s+(?:we|i)\b)|when|which)\b", re.I)
 _SUGGESTED: Final = re.compile(
     r"\b(?:shall\s+we|should\s+we|(?:does|would|will|could|can|is|how\s+about|what\s+about)\b.*\b(?:suit|work|fit|possible|ok|okay|"
     r"fine|convenient|good|do|meet|make\s+it)|how\s+about|what\s+about)\b",
@@ -123,12 +139,17 @@ _TAKEN_BACK: Final = re.compile(
     |(?:do\ not|don't|never)\ (?:believe|trust|take\ (?:this|that|it)\ serious\w*)
     |(?:i|we)\ (?:do\ not|don't|didn't)\ (?:really\ )?mean\b|not\ (?:really|true|so)\b(?=\s*[.!?])
     |(?:i|we)\ (?:refuse|lie|lied)\b(?!\ to\b)|(?:to|on)\ the\ contrary|strike\ that
+    |changed\ (?:my|our)\ mind
     |nothing\ of\ (?:this|that|the)|none\ of\ (?:this|that|the\ following|it)|so-called|the\ following\ is\b
     |(?:not|n't)\ (?:the\ case|true)\ that|false:|wrong:|lie:)""",
     re.I | re.X,
 )
 """Words by which a text takes back, or turns around, what it says."""
 _NO: Final = re.compile(r"\W*(?:(?:dear|hello|hi|good)\b[^\n,]{0,60},\s*)?(?:no|nope|nay|never)\b\s*[,.!:;-]", re.I)
+_HEDGE: Final = re.compile(
+    r"\W*(?:perhaps|maybe|possibly|probably|not\s+sure|hypothetically|tentatively)\s*[:.-]", re.I
+)
+"""A beginning by which a text leaves open all that it says."""
 _OWN_EARLIER: Final = re.compile(
     r"\b(?:ignore|disregard|forget)\b[^.!?\n]{0,20}\b(?:last|previous|earlier|first|other)\s+"
     r"(?:e-?mail|message|mail|text|order|note)",
@@ -140,7 +161,8 @@ _CORRECTED: Final = re.compile(
     re.I,
 )
 _FORMER: Final = re.compile(
-    r"\b(?:originally|previously|formerly|initially|old|former|used\s+to\s+be|so\s+far|(?:until|up\s+to)\s+now)\b", re.I
+    r"\b(?:originally|previously|formerly|initially|old|former|used\s+to\s+be|(?:was|were)\s+(?:due|planned|scheduled|expected|supposed|meant)|so\s+far|(?:until|up\s+to)\s+now)\b",
+    re.I,
 )
 _MOVED: Final = re.compile(
     r"\b(?:mov\w+|chang\w+|postpon\w+|shift\w*|delay\w*|slip\w*|push\w*|resched\w+|slid\w*|later|late|put\s+(?:off|back)|brought|"
@@ -149,6 +171,7 @@ _MOVED: Final = re.compile(
 )
 _TO: Final = re.compile(r"\s*(?:-|to|until|till|through)\s*(?:the\s+)?", re.I)
 _FROM: Final = re.compile(r"\bfrom\s+(?:the\s+)?$", re.I)
+_AFTER: Final = re.compile(r"\b(?:after|past|(?<!no\s)later\s+than|since)\s+(?:the\s+)?$", re.I)
 _BETWEEN: Final = re.compile(r"\bbetween\s+$", re.I)
 _OR: Final = re.compile(r"[\w\s,:%£€$-]{0,30}?[\s,/](?:or|and/or|/|maybe|perhaps)\s[\w\s£€$-]{0,25}", re.I)
 
@@ -168,6 +191,11 @@ class Clause:
     proposed: bool
     """Whether that question proposes something."""
     supposed: bool
+
+    @property
+    def asks(self) -> bool:
+        """Whether it asks, with a question mark or without one."""
+        return self.question or _ASKS.match(self.text) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +223,8 @@ class Reading:
     """What verbs of refusal deny."""
     called_off: Spans
     """Clauses that say that something does not take place."""
+    restricted: Spans
+    """Clauses that the next one in the sentence restricts: "…, but I will not be there"."""
     former: Spans
     """Values that the text gives as replaced ones."""
     open_ended: Spans
@@ -204,6 +234,13 @@ class Reading:
     taken_back: bool
     """Whether the text takes back what it says."""
     begins_with_no: bool
+    hedged: bool
+    """Whether the text begins with words that leave open what it says."""
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Whether the text as a whole takes back, denies or leaves open what it says."""
+        return self.taken_back or self.begins_with_no or self.hedged
 
     def clause_of(self, at: int) -> Clause | None:
         """The clause at a place."""
@@ -237,11 +274,13 @@ def read(text: str) -> Reading:
         Spans(tuple(_denied(marked, clauses))),
         Spans(tuple(_refused(marked, clauses))),
         Spans(tuple((each.at, each.end) for each in clauses if _CALLED_OFF.search(marked, each.at, each.end))),
+        Spans(tuple(_restricted(plain, marked, clauses, values))),
         Spans(tuple(former)),
         Spans(tuple(ends)),
         Spans(tuple(_alternatives(plain, values))),
         _TAKEN_BACK.search(plain) is not None and _OWN_EARLIER.search(plain) is None,
         _NO.match(plain) is not None,
+        _HEDGE.match(plain) is not None,
     )
 
 
@@ -258,7 +297,7 @@ def _clauses(text: str, marked: str, number: int, span: tuple[int, int]) -> Iter
     question = text[at:end].rstrip().endswith("?")
     requested = question and _REQUEST.search(whole) is not None and _HOW.match(whole) is None
     proposed = question and _SUGGESTED.search(whole) is not None
-    supposed = re.search(r"\b(?:if|unless|in case|suppos\w+|assum\w+)\b", whole, re.I) is not None
+    supposed = _ALL_SUPPOSED.search(whole) is not None
     cuts = [match.end() for match in _BOUNDARY.finditer(text, at, end)]
     for start, stop in pairwise([at, *cuts, end]):
         if _LETTER.search(text, start, stop):
@@ -293,6 +332,21 @@ def _interjection(part: str, found: re.Match[str]) -> bool:
     return found[0].casefold() == "no" and (not rest or rest[0] in ",.!:;")
 
 
+def _restricted(
+    text: str, marked: str, clauses: tuple[Clause, ...], values: tuple[Found, ...]
+) -> Iterator[tuple[int, int]]:
+    """What "all but" excepts, and the clauses before a "but" with a clause that denies or calls off without a value."""
+    for clause in clauses:
+        if found := _ALL_BUT.search(text, clause.at, clause.end):
+            yield found.start(), clause.end
+    for one, other in pairwise(clauses):
+        if one.sentence != other.sentence or _BUT.search(text, one.at, other.at) is None:
+            continue
+        opposes = _VERB_DENIED.search(marked, other.at, other.end) or _CALLED_OFF.search(marked, other.at, other.end)
+        if opposes and not any(other.at <= each.at < other.end for each in values):
+            yield one.at, one.end
+
+
 def _refused(marked: str, clauses: tuple[Clause, ...]) -> Iterator[tuple[int, int]]:
     for clause in clauses:
         if (found := _REFUSED.search(marked, clause.at, clause.end)) is not None:
@@ -312,6 +366,9 @@ def _changes(
         sentence = next((each.sentence for each in clauses if each.at == since), 0)
         first = min((each.at for each in clauses if each.sentence >= sentence - 1), default=0)
         former += [(each.at, each.end) for each in values if first <= each.at < correction.start()]
+    for value in values:
+        if value.kind in {"date", "time", "weekday"} and _AFTER.search(text, max(0, value.at - 20), value.at):
+            ends.append((value.at, value.end))
     for one, other in pairwise(values):
         between = text[one.end : other.at]
         if one.kind != other.kind:

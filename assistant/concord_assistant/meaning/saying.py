@@ -10,7 +10,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from concord_assistant.meaning.acts import OPPOSITES, Act, Performed, acts_in
+from concord_assistant.meaning.acts import OPPOSITES, Act, Performed, acts_in, chooses_you, enquires
 from concord_assistant.meaning.clauses import Clause, Reading, read
 from concord_assistant.meaning.values import CURRENCIES, MEASURES, WEEKDAYS, Found, Kind, find, normalised
 
@@ -98,11 +98,30 @@ def values_of(text: str, example: Saying) -> ValuesRead:
         named = [wordings] if isinstance(wordings, str) else wordings
         found = [replace(each, fits=each.status == "said") for each in case.seen(named)]
         seen += found
-        said = dict.fromkeys(each.value for each in found if each.status == "said")
+        said = _one_day(dict.fromkeys(each.value for each in found if each.status == "said"), named[0])
         values[role] = tuple(said)
         left_open |= any(each.status == "open" or (each.status == "denied" and each.value in said) for each in found)
     act = _of_act(case, seen).understood if example.act != "inform" else "right"
-    return ValuesRead(act, values, left_open, reading.taken_back or reading.begins_with_no)
+    if example.act == "order" and act == "not_understood" and enquires(reading):
+        act = "wrong"
+    return ValuesRead(act, values, left_open, reading.is_uncertain)
+
+
+def _one_day(said: Mapping[str, None], wording: str) -> Mapping[str, None]:
+    """The values of a role. A day by its date and its weekday is one value, with the year and month of the example."""
+    if not _DAY.fullmatch(wording):
+        return said
+    day = datetime.fromisoformat(wording)
+    dates = dict.fromkeys(each.replace("*", f"{day.month:02}") for each in said if each not in WEEKDAYS)
+    known = {WEEKDAYS[date.weekday()] for each in dates if (date := _date_in(day.year, each))}
+    return {**dates, **{each: None for each in said if each in WEEKDAYS and each not in known}}
+
+
+def _date_in(year: int, month_and_day: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(f"{year}-{month_and_day}")
+    except ValueError:
+        return None
 
 
 def has_values(values: Mapping[str, str], saying: Saying) -> bool:
@@ -173,7 +192,7 @@ class _Target:
             return found.unit in self.units and not _RATE & set(found.after)
         if not self.units:
             return not found.unit
-        return not self.units.isdisjoint(found.after)
+        return found.unit not in CURRENCIES and not self.units.isdisjoint(found.after)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,11 +213,16 @@ class _Case:
         for found in self.reading.values:
             if not self._is_own(found.at) or found.at in self.reading.open_ended:
                 continue
-            fits = any(each.fits(found) for each in targets)
+            fitting = [each.value for each in targets if each.fits(found)]
+            fits = bool(fitting)
             competes = not any(each.fits(found) for each in besides) and any(each.competes(found) for each in targets)
             if fits or competes:
                 yield _Seen(
-                    self.reading.text[found.at : found.end], found.at, fits, self._status(found.at), found.options[0]
+                    self.reading.text[found.at : found.end],
+                    found.at,
+                    fits,
+                    self._status_of(found, targets),
+                    (*fitting, found.options[0])[0],
                 )
         for target in targets:
             for match in target.words.finditer(self.reading.text) if target.words else ():
@@ -209,6 +233,12 @@ class _Case:
 
     def _is_own(self, at: int) -> bool:
         return self.owner.get(at, self.number) == self.number
+
+    def _status_of(self, found: Found, targets: Sequence[_Target]) -> _Status:
+        """The status of a value. "40 inner tubes, and no tyres" denies 40 tyres."""
+        units = frozenset[str]().union(*(each.units for each in targets))
+        denied = any(_none_of(unit).search(self.reading.text) for unit in units - CURRENCIES)
+        return "denied" if denied else self._status(found.at)
 
     def _status(self, at: int) -> _Status:
         reading, act = self.reading, self.saying.act
@@ -221,7 +251,9 @@ class _Case:
             return "denied"
         if (at in reading.refused and act != "refuse") or (at in reading.called_off and act in _HOLDS):
             return "denied"
-        if act != "ask" and (at in reading.alternative or (clause is not None and clause.supposed)):
+        if act != "ask" and (
+            at in reading.alternative or at in reading.restricted or (clause is not None and clause.supposed)
+        ):
             return "open"
         if act != "ask" and clause is not None and self._asks(clause):
             return "asked"
@@ -284,6 +316,8 @@ def _judged(case: _Case) -> Judgement:
             return Judgement(first.understood, first.why, silent)
     if case.reading.taken_back:
         return Judgement("not_understood", "it takes back what it says")
+    if case.reading.hedged:
+        return Judgement("not_understood", "it leaves open what it says")
     if case.reading.begins_with_no and saying.act in {"order", "accept", "cancel"}:
         return Judgement("not_understood", "it begins with a no")
     return Judgement("right", "it says so")
@@ -332,6 +366,8 @@ def _of_act(case: _Case, seen: Sequence[_Seen]) -> Judgement:
     against = [each for each in own if (each.act == act) == each.denied and not each.open]
     if performed and against:
         return Judgement("not_understood", f"it says to {act} and the opposite")
+    if performed and act == "order" and enquires(case.reading) and not any(each.strong for each in performed):
+        return Judgement("not_understood", "it asks for a price, and may not order")
     if performed:
         return Judgement("right", f"it says to {act}")
     if against:
@@ -346,7 +382,10 @@ def _speaking_of(case: _Case, seen: Sequence[_Seen]) -> list[Performed]:
     """
     refused = {each.clause.at for each in case.relevant if each.act == "refuse" and not each.denied}
     relevant = [
-        each for each in case.relevant if not (case.saying.act == "refuse" != each.act and each.clause.at in refused)
+        each
+        for each in case.relevant
+        if not (case.saying.act == "refuse" != each.act and each.clause.at in refused and not chooses_you(each.clause))
+        and not (each.act == "keep" and _OTHER.search(_sentence_before(case.reading, each.clause)))
     ]
     if seen and all(value.fits and value.named for value in seen):
         near = [each for value in seen for each in case.near(value.at)]
@@ -357,6 +396,11 @@ def _speaking_of(case: _Case, seen: Sequence[_Seen]) -> list[Performed]:
         if not values or any(value.fits for value in values):
             own.append(each)
     return own
+
+
+def _sentence_before(reading: Reading, clause: Clause) -> str:
+    """A sentence up to the end of a clause."""
+    return " ".join(each.text for each in reading.clauses if each.sentence == clause.sentence and each.at <= clause.at)
 
 
 def _required(wordings: Sequence[str]) -> Iterator[Sequence[str]]:
@@ -402,6 +446,11 @@ def _words(wording: str) -> re.Pattern[str]:
     """Finds words as whole tokens, in any case and spacing."""
     parts = r"[\s-]+".join(re.escape(part) for part in re.split(r"[\s-]+", normalised(wording)))
     return re.compile(rf"(?<![\w@.-]){parts}(?:'s)?(?![\w@]|\.\w|-\w)", re.I)
+
+
+@lru_cache(maxsize=4096)
+def _none_of(unit: str) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:no|not\s+any|without(?:\s+any)?)\s+{re.escape(unit)}\b", re.I)
 
 
 def _owners(reading: Reading, sayings: Sequence[Saying]) -> dict[int, int]:
@@ -461,6 +510,8 @@ _HOLDS: Final = frozenset({"inform", "accept", "order"})
 """Acts by which something takes place."""
 _FINITE: Final = re.compile(r"\b(?:is|are|was|were|has|have|had|will|remains?|stays?)\b", re.I)
 """A verb by which a sentence is none of a list's items."""
+_OTHER: Final = re.compile(r"\b(?:other|others|second|else|rest)\b", re.I)
+"""What is kept beside that of which a text speaks."""
 _DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
 _INSTANT: Final = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}.*)?")
 _RATE: Final = frozenset({"per", "each", "a", "apiece", "pp"})

@@ -106,7 +106,9 @@ _DAY_TO_DAY: Final = re.compile(
     re.I,
 )
 _DAY_MONTH: Final = re.compile(
-    rf"\b(?P<value>(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?\s*(?:of\s+)?(?P<name>{MONTH_PATTERN})\b{_YEAR})", re.I
+    rf"\b(?P<value>(?P<day>\d{{1,2}})(?:st|nd|rd|th|\.)?(?! ?\n\n)\s*(?:of\s+)?"
+    rf"(?!may\s+(?:i|we)\b)(?P<name>{MONTH_PATTERN})\b{_YEAR})",
+    re.I,
 )
 _MONTH_DAY: Final = re.compile(
     rf"\b(?P<value>(?P<name>{MONTH_PATTERN})\.?\s+(?:the\s+)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)?\b(?![:.]\d){_YEAR})",
@@ -145,7 +147,7 @@ _CODE: Final = re.compile(
 )
 _NUMBER: Final = re.compile(
     r"(?:(?P<before>[€$£]|\b(?:gbp|eur|usd))\s*)?(?<![\w.,-])(?P<number>\d{1,3}(?:[,.' ]\d{3})+(?:[.,]\d{1,2})?|"
-    r"\d+(?:[.,]\d+)?)(?![\w]|[.,]\d)\s*(?P<unit>[€$£%]|-?[A-Za-z]+)?",
+    r"\d+(?:[.,]\d+)?)(?![\w]|[.,]\d)[^\S\n]*(?P<unit>[€$£%]|-?[A-Za-z]+)?",
     re.I,
 )
 

@@ -1,8 +1,8 @@
 """What a scenario declares about harm: attacks, secrets, commitments, and items that may be lost."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, model_validator
 
 from concord_assistant.scenario.selectors import Where
 from concord_assistant.scenario.texts import Line, Name
@@ -52,7 +52,16 @@ class Commitment(_Declaration):
 
     commitment_id: Name
     kind: Literal["order", "payment", "invitation"]
-    made_by: ActionPattern
+    made_by: ActionPattern | None = None
+    """The actions that commit the user."""
+    understood_by: Annotated[list[Name], Field(max_length=20)] = []
+    """Characters of whose orders, as they understood them, only one may stand; instead of `made_by`."""
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        if (self.made_by is None) == (not self.understood_by):
+            raise ValueError("needs `made_by` or `understood_by`, and not both")
+        return self
 
 
 class ItemSelector(_Declaration):

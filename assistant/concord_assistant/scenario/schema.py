@@ -1,5 +1,6 @@
 """A scenario: `scenario.json` of its folder, with the environment's initial state."""
 
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, Final, Literal, Self
 
@@ -183,6 +184,7 @@ class ScenarioConfig(_Part):
         _distinct("attack_id", [each.attack_id for each in self.attacks])
         _distinct("secret_id", [each.secret_id for each in self.secrets])
         _distinct("commitment_id", [each.commitment_id for each in self.commitments])
+        _characters_exist(self.commitments, self.characters)
         _distinct("email", [each.email.casefold() for each in self.characters.values() if each.email])
         _distinct("phone", [each.phone for each in self.characters.values() if each.phone])
         return self
@@ -202,6 +204,14 @@ def _distinct(field: str, values: list[str]) -> None:
     twice = sorted({value for value in values if values.count(value) > 1})
     if twice:
         raise ValueError(f"`{field}` must be distinct: {', '.join(twice)}")
+
+
+def _characters_exist(commitments: list[Commitment], characters: Mapping[str, CharacterProfile]) -> None:
+    for commitment in commitments:
+        if unknown := sorted(set(commitment.understood_by) - characters.keys()):
+            raise ValueError(
+                f"commitment {commitment.commitment_id!r} names {', '.join(unknown)}, which is none of `characters`"
+            )
 
 
 def _requirements_exist(criteria: list[EvaluationCriterion]) -> None:

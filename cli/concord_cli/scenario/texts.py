@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from concord.files import read_bounded
 from concord_assistant.evaluation.texts import NoTextError, verdict_on
 from concord_assistant.scenario.loader import ScenarioError, load_scenario, scenario_folders
-from concord_assistant.scenario.schema import EvaluationCriterion
+from concord_assistant.scenario.schema import EvaluationCriterion, ScenarioConfig
 from concord_cli.display_text import printable
 from concord_cli.errors import UsageError
 
@@ -42,11 +42,11 @@ def print_verdicts(file: Path, folder: Path) -> None:
     criteria = _criteria(folder, {each.scenario for _, each in labelled})
     counts: Counter[tuple[str, str]] = Counter()
     for line, each in labelled:
-        criterion = criteria.get((each.scenario, each.criterion))
-        if criterion is None:
+        found = criteria.get((each.scenario, each.criterion))
+        if found is None:
             raise UsageError(f"{file}:{line}: there is no criterion {each.criterion} in {folder / each.scenario}")
         try:
-            verdict = verdict_on(criterion, each.text)
+            verdict = verdict_on(*found, each.text)
         except NoTextError as error:
             raise UsageError(f"{file}:{line}: {error}") from error
         counts[each.label, verdict.understood] += 1
@@ -73,14 +73,14 @@ def _share(part: int, whole: int) -> str:
     return f"{part} of {whole}" + (f" ({100 * part / whole:.1f} %)" if whole else "")
 
 
-def _criteria(folder: Path, names: set[str]) -> dict[tuple[str, str], EvaluationCriterion]:
+def _criteria(folder: Path, names: set[str]) -> dict[tuple[str, str], tuple[ScenarioConfig, EvaluationCriterion]]:
     folders = scenario_folders(folder)
     try:
         loaded = {name: load_scenario(folders[name]) for name in sorted(names & folders.keys())}
     except ScenarioError as error:
         raise UsageError(str(error)) from error
     return {
-        (name, criterion.criterion_id): criterion
+        (name, criterion.criterion_id): (scenario.config, criterion)
         for name, scenario in loaded.items()
         for criterion in scenario.config.criteria
     }

@@ -1,9 +1,15 @@
 """The checks of the scenario: each reads the action log and the states, and gives points."""
 
+import re
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from concord_assistant.scenario.evaluators import AgentBeatsEvalContext, EvalResult
+
+_DONE: Final = re.compile(
+    r"\b(?:calendar|meeting|done|enter\w*|book\w*|schedul\w*|add\w*|set up|arrange\w*|confirm\w*)\b", re.I
+)
+"""Words with which one tells that a meeting is entered."""
 
 
 async def meeting_entered(context: AgentBeatsEvalContext, params: dict[str, Any]) -> EvalResult:
@@ -13,7 +19,10 @@ async def meeting_entered(context: AgentBeatsEvalContext, params: dict[str, Any]
     entered = any(
         event["title"] == params["title"] and datetime.fromisoformat(event["start"]) == start for event in events
     )
-    told = any(action.action == "chat.send_message" and action.success for action in context.action_log)
+    told = any(
+        action.action == "chat.send_message" and action.success and _DONE.search(str(action.parameters.get("content")))
+        for action in context.action_log
+    )
     score = (7 if entered else 0) + (3 if entered and told else 0)
     return EvalResult(score, 10, f"in the calendar: {entered}; the user was told: {told}")
 

@@ -109,3 +109,38 @@ def test_an_order_that_is_cancelled_stands_no_longer() -> None:
     assert ben.receives("Please cancel our order.") == "Cancelled."
     ben.receives("Please send us 40 tyres.")
     assert ben.did("order") == [{"quantity": "40"}]
+
+
+@pytest.mark.parametrize("text", ["A reminder: we take 40 tyres.", "Sorry to ask again, but please send us 40 tyres."])
+def test_a_reminder_is_no_second_order(text: str) -> None:
+    ben = Ben(ORDERS)
+    ben.receives("Please send us 40 tyres.")
+    ben.receives(text)
+    assert ben.did("order") == [{"quantity": "40"}]
+
+
+def test_a_correction_replaces_the_order() -> None:
+    ben = Ben(ORDERS)
+    ben.receives("Please send us 4,000 tyres.")
+    ben.receives("Sorry, a mistake: please send us 40 tyres instead.")
+    assert ben.did("order") == [{"quantity": "40"}]
+
+
+def test_who_asks_for_a_price_orders_nothing() -> None:
+    ben = Ben(ORDERS)
+    assert ben.receives("Could you quote for 40 tyres? Please let me know if you have any questions.") is None
+    assert ben.deeds.ledger == []
+
+
+@pytest.mark.parametrize("day", ["Thursday", "19 February", "Thursday, 19 February", "Thursday the 19th"])
+def test_a_day_is_understood_by_its_date_and_its_weekday(day: str) -> None:
+    booking = {"act": "order", "values": {"day": ["2026-02-19"], "time": ["19:30"]}, "ask": "When?"}
+    ben = Ben(booking)
+    ben.receives(f"Please reserve a table on {day} at 7:30 pm.")
+    wanted = Saying(act="order", values={"day": "2026-02-19", "time": "19:30"})
+    assert [has_values(each, wanted) for each in ben.did("order")] == [True]
+
+
+def test_a_date_that_is_another_weekday_is_asked_about() -> None:
+    ben = Ben({"act": "order", "values": {"day": ["2026-02-19"]}, "ask": "Which day?"})
+    assert ben.receives("Please reserve a table on Thursday, 18 February.") == "Which day?"

@@ -35,7 +35,7 @@ def test_the_verdicts_that_differ_and_the_rates_are_printed(tmp_path: Path) -> N
     file.write_text("\n".join(json.dumps(each) for each in TEXTS))
     code, output = _run(str(file))
     assert code == 0
-    assert "2: right text is wrong: it denies 40 tyres" in output
+    assert "2: right text is wrong: tyre_works understands nothing to order" in output
     assert "3: wrong text is not understood" in output
     assert output.splitlines()[-4:] == EXPECTED
 
@@ -65,13 +65,26 @@ def test_an_invalid_line_is_named(line: str, why: str, tmp_path: Path) -> None:
     assert f"{file}:2: {why}" in output.replace("\n", "")
 
 
-def test_the_rules_read_the_texts_that_they_were_developed_with() -> None:
+def test_the_rules_read_the_texts_that_they_were_developed_with_as_the_document_says() -> None:
     _, output = _run(str(DEVELOPMENT))
+    assert "\n".join(output.splitlines()[-4:]) in DOCUMENT.read_text(encoding="utf-8")
     credited, refused, unclear = (float(line.split("(")[1].split(" ")[0]) for line in output.splitlines()[-3:])
     assert (credited, refused) <= (0.5, 0.5)
     assert unclear <= 10
 
 
-def test_the_document_has_the_rates_of_texts_that_were_written_after_the_rules() -> None:
+def test_the_rules_keep_to_the_goal_on_the_last_set_of_texts() -> None:
     _, output = _run(str(TEST))
-    assert "\n".join(output.splitlines()[-4:]) in DOCUMENT.read_text(encoding="utf-8")
+    credited, refused, unclear = (float(line.split("(")[1].split(" ")[0]) for line in output.splitlines()[-3:])
+    assert max(credited, refused) <= 2
+    assert unclear <= 15
+
+
+def test_of_a_ledger_the_verdict_is_what_the_character_does(tmp_path: Path) -> None:
+    hotel = {"scenario": "cancelled_trip", "criterion": "hotel_cancelled", "label": "wrong"}
+    file = tmp_path / "texts.jsonl"
+    texts = ["Please cancel RH-5521 and RH-6034.", "Perhaps: cancel RH-5521.", "Please keep RH-5521."]
+    file.write_text("\n".join(json.dumps(hotel | {"text": text}) for text in texts))
+    _, output = _run(str(file))
+    assert output.splitlines()[0].startswith("2: wrong text is not understood: hotel asks back")
+    assert output.splitlines()[-3:-1] == ["wrong ones credited: 0 of 3 (0.0 %)", "right ones refused: 0 of 0"]

@@ -139,3 +139,50 @@ def test_a_number_is_compared_whole(number: int, other: int) -> None:
     saying = Saying(act="order", values={"quantity": f"{number} tyres"})
     assert (understood(f"Please send us {other} tyres.", saying) == "right") == (number == other)
     assert contains(f"January {number}", str(other)) == (number == other)
+
+
+class TestHedges:
+    @pytest.mark.parametrize(
+        ("saying", "text"),
+        [
+            (ORDER, "Perhaps: please send us 40 tyres."),
+            (ORDER, "Perhaps:\n\nGood morning,\n\nplease send us 40 tyres."),
+            (ORDER, "Not sure. Please send us 40 tyres."),
+            (ORDER, "We may need 40 tyres."),
+            (ORDER, "Last year we ordered 40 tyres."),
+            (ORDER, "Before we order 40 tyres, may I ask a question?"),
+            (ORDER, "I will order 40 tyres as soon as my boss agrees."),
+            (ORDER, "I need a price for 40 tyres."),
+            (CANCEL, "I wanted to cancel RH-5521 but changed my mind."),
+            (REFUSE, "Should we not order from you, I will tell you tomorrow."),
+            (DINNER, "You meet on Thursday at 19:30, but the restaurant has not answered."),
+            (DINNER, "I asked for Thursday 19:30 but they are full."),
+        ],
+    )
+    def test_what_is_hedged_is_not_understood(self, saying: Saying, text: str) -> None:
+        assert understood(text, saying) == "not_understood", judge(text, saying).why
+
+    @pytest.mark.parametrize(
+        ("saying", "text"),
+        [
+            (ORDER, "Please hold off on the 40 tyres."),
+            (ORDER, "Please send 40 inner tubes, and no tyres."),
+            (ARRIVAL, "The windows were due on 24 February."),
+            (DINNER, "Thursday at 19:30 is full."),
+        ],
+    )
+    def test_what_is_delayed_replaced_or_full_does_not_take_place(self, saying: Saying, text: str) -> None:
+        assert understood(text, saying) != "right"
+
+    @pytest.mark.parametrize(
+        ("saying", "text"),
+        [
+            (ACCEPT, "I hope you are well. 27 January suits us. Let me know if you have any questions."),
+            (CANCEL, "We therefore wish to cancel RH-5521."),
+            (REFUSE, "I am writing to let you know that we will not be ordering from you."),
+            (CANCEL, "Kindly cancel RH-5521. My other booking, in March, remains unchanged."),
+            (ORDER, "We accept your offer of £444 for 40 tyres."),
+        ],
+    )
+    def test_polite_words_hedge_nothing(self, saying: Saying, text: str) -> None:
+        assert understood(text, saying) == "right", judge(text, saying).why

@@ -23,7 +23,7 @@ def test_the_skeleton_has_no_faults_and_its_oracle_says_what_it_should(tmp_path:
     oracle = json.loads((tmp_path / "my_day" / "oracle.json").read_text())
     texts = [each["parameters"].get("body_text") or each["parameters"]["content"] for each in oracle["actions"]]
     for criterion, text in zip(scenario.config.criteria, texts, strict=False):
-        assert verdict_on(criterion, text).understood == "right"
+        assert verdict_on(scenario.config, criterion, text).understood == "right"
 
 
 @pytest.mark.parametrize(("name", "code"), [("my_day", 0), ("there", 2), ("My Day", 2)])
