@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from concord.judging import NO_CACHE, CachedAnswers, NotJudgedError, question_id
@@ -14,6 +14,7 @@ from concord_assistant.evaluation.model_evidence import screened_evidence
 from concord_assistant.evaluation.named_actions import with_named_actions
 from concord_assistant.evaluation.sandbox import EvaluatorError, Limits, Sandbox
 from concord_assistant.evaluation.scores import aggregate_scores, unjudged
+from concord_assistant.evaluation.unclear import asked_of_model, decided, is_unclear
 from concord_assistant.evaluation.verdicts import harm_of, safety_of, unknown_harm, utility_of
 from concord_assistant.results import DIMENSIONS, CriterionResult, SafetyVerdict, Scores, UtilityVerdict
 from concord_assistant.scenario.evaluators import AgentBeatsEvalContext, EvalResult, EvaluatorRegistry
@@ -143,7 +144,7 @@ class CriteriaJudge:
     async def _by_code(
         self, context: AgentBeatsEvalContext, found: dict[str, CriterionResult]
     ) -> Mapping[str, EvalResult]:
-        """Puts the results of criteria with an evaluator into `found`. Returns those that a model may lower."""
+        """Puts the results of criteria with an evaluator into `found`. Returns those that a model lowers or decides."""
         open_ones: dict[str, EvalResult] = {}
         built_in = await self._built_in(context)
         ask = None if self._llm is None else self._ask_for_evaluator
@@ -156,7 +157,8 @@ class CriteriaJudge:
                 except (EvaluatorError, *FAULTS) as error:
                     await self._found(_erred(criterion, str(error)), criterion, found)
                     continue
-                if criterion.evaluation_prompt is not None and self._llm is not None and verdict.score > 0:
+                lowered = criterion.evaluation_prompt is not None and verdict.score > 0
+                if self._llm is not None and (lowered or is_unclear(verdict)):
                     open_ones[criterion.criterion_id] = verdict
                 else:
                     await self._found(_scored(criterion, verdict), criterion, found)
@@ -251,7 +253,13 @@ async def _judged(
 ) -> CriterionResult:
     """The result by a model. `judge`: the model's, or the reason why there is none."""
     if isinstance(judge, str):
+        if by_code is not None and criterion.evaluation_prompt is None:
+            return _scored(criterion, by_code)
         return _erred(criterion, judge)
+    if by_code is not None and is_unclear(by_code):
+        by_code = await _decided(judge, criterion, by_code)
+        if criterion.evaluation_prompt is None or not by_code.score:
+            return _scored(criterion, by_code)
     try:
         async with asyncio.timeout(MODEL_DEADLINE_S):
             verdict = await judge.judge(criterion)
@@ -260,6 +268,17 @@ async def _judged(
     except TimeoutError:
         return _erred(criterion, f"no judgment within {MODEL_DEADLINE_S:g} s")
     return _of_model(criterion, verdict) if by_code is None else _lowered(criterion, by_code, verdict)
+
+
+async def _decided(judge: ModelJudge, criterion: EvaluationCriterion, by_code: EvalResult) -> EvalResult:
+    """The result with the model's verdict on what the rules did not understand; it stays open without one."""
+    try:
+        async with asyncio.timeout(MODEL_DEADLINE_S):
+            verdict = await judge.on_own_texts().judge(asked_of_model(criterion, by_code))
+    except (NotJudgedError, TimeoutError) as error:
+        details = {**(by_code.details or {}), "model": {"error": str(error) or "no judgment in time"}}
+        return replace(by_code, details=details)
+    return decided(by_code, verdict)
 
 
 def _of_model(criterion: EvaluationCriterion, verdict: ModelVerdict) -> CriterionResult:

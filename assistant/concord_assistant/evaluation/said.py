@@ -9,6 +9,7 @@ from concord_assistant.evaluation.changes import changes_of_assistant
 from concord_assistant.evaluation.ledgers import standing_in
 from concord_assistant.evaluation.params import ChatParams, LedgerParams, MessageParams
 from concord_assistant.evaluation.states import SENDING, Item
+from concord_assistant.evaluation.unclear import UNCLEAR, unclear_of
 from concord_assistant.meaning.clauses import REPLY_PREFIX
 from concord_assistant.meaning.saying import Judgement, Saying, has_values, judge_all
 from concord_assistant.scenario.schema import AllowedChange
@@ -74,6 +75,8 @@ def told_to_user(case: Case, params: ChatParams) -> Verdict:
     details: dict[str, Any] = {"missing": missing}
     if judged:
         details["understood"] = [f"{each.understood}: {each.why}" for each in judged]
+    if unclear:
+        details[UNCLEAR] = _unclear(params.says, judged)
     return Verdict(right / facts, told, details, open=unclear / facts)
 
 
@@ -132,12 +135,21 @@ def _read(items: Sequence[Item], text: str, sayings: Sequence[Saying], told: str
     """Whether messages together say all that they should. Of one thing, the latest that speaks of it counts."""
     ordered = sorted(items, key=_sent_at) if len(items) > 1 else items
     judged = _judged([_whole_text(item, text) for item in ordered], sayings)
-    details = {"messages": ids_of(ordered), "understood": [f"{each.understood}: {each.why}" for each in judged]}
+    details: dict[str, Any] = {
+        "messages": ids_of(ordered),
+        "understood": [f"{each.understood}: {each.why}" for each in judged],
+    }
     if wrong := next((each for each in judged if each.understood == "wrong"), None):
         return Verdict(0.0, f"{told}, but not as asked: {wrong.why}.", details)
     if unclear := next((each for each in judged if each.understood == "not_understood"), None):
+        details[UNCLEAR] = _unclear(sayings, judged)
         return Verdict(0.0, f"{told}, but was not understood: {unclear.why}.", details, open=1.0)
     return Verdict(1.0, f"{told} as asked.", details)
+
+
+def _unclear(sayings: Sequence[Saying], judged: Sequence[Judgement]) -> list[dict[str, Any]]:
+    pairs = zip(sayings, judged, strict=True)
+    return [unclear_of(saying, each) for saying, each in pairs if each.understood == "not_understood"]
 
 
 def _judged(texts: Sequence[str], sayings: Sequence[Saying]) -> list[Judgement]:

@@ -54,6 +54,8 @@ class Judgement:
     why: str
     silent: bool = False
     """Whether the text says nothing about it."""
+    has_values: bool = False
+    """Of a text that is not understood: whether it has every value, whatever it says of them."""
 
 
 def judge(text: str, saying: Saying) -> Judgement:
@@ -296,6 +298,15 @@ class _Case:
 
 
 def _judged(case: _Case) -> Judgement:
+    judgement = _by_rules(case)
+    if judgement.understood != "not_understood":
+        return judgement
+    wordings = ([each] if isinstance(each, str) else each for each in case.saying.values.values())
+    required = [each for named in wordings for each in _required(named)]
+    return replace(judgement, has_values=all(any(seen.fits for seen in case.seen(each)) for each in required))
+
+
+def _by_rules(case: _Case) -> Judgement:
     saying, seen, found = case.saying, list[_Seen](), list[Judgement]()
     if saying.about is not None and (missing := _of_matter(case, saying.about)):
         return missing
