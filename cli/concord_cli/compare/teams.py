@@ -4,7 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
+
+from pydantic import BaseModel
 
 from concord.assessment import Mode
 from concord.assessment.result_row import Basis, ControlRecord, Figure, RankingKind, ResultRow
@@ -12,7 +14,7 @@ from concord.assessment.results import Observability, TrialRecord
 from concord.assessment.verdict import Estimate
 from concord_cli.display_text import shortened
 from concord_cli.errors import AssessmentError, UsageError
-from concord_cli.results_file import read_rows
+from concord_cli.results_file import rows_in
 from concord_cli.row_text.score import UNWEIGHTED
 from concord_evaluator.statistics import Scores
 
@@ -87,7 +89,7 @@ def read_teams(results: Sequence[Path], references: Sequence[Path] = ()) -> list
         raise UsageError("a results file is given twice: give each file once")
     stems = [shortened(path.stem, MAX_NAME) for path in paths]
     names = stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
-    rows = {path: read_rows(path) for path in paths}
+    rows = {path: [_compared(row) for row in rows_in(path)] for path in paths}
     if harmed := [str(path) for path, of_file in rows.items() if any(row.detail.planted_faults for row in of_file)]:
         raise UsageError(f"rows with planted faults are never ranked: {', '.join(harmed)}")
     kind = _common_kind(rows)
@@ -95,6 +97,24 @@ def read_teams(results: Sequence[Path], references: Sequence[Path] = ()) -> list
         _team(name, path, rows[path], kind, reference=number >= len(results))
         for number, (name, path) in enumerate(zip(names, paths, strict=True))
     ]
+
+
+def _compared(row: ResultRow) -> ResultRow:
+    """The row without the lists that no comparison reads. They are nearly all of its memory."""
+    trials = [
+        _without_lists(trial).model_copy(update={"team_task": trial.team_task and _without_lists(trial.team_task)})
+        for trial in row.detail.trials
+    ]
+    detail = _without_lists(row.detail, kept="infrastructure").model_copy(update={"trials": trials})
+    return row.model_copy(update={"detail": detail})
+
+
+_Record = TypeVar("_Record", bound=BaseModel)
+
+
+def _without_lists(record: _Record, kept: str = "") -> _Record:
+    lists = {name: type(value)() for name, value in record if isinstance(value, list | tuple) and name != kept}
+    return record.model_copy(update=lists)
 
 
 def _common_kind(rows: Mapping[Path, Sequence[ResultRow]]) -> ScoreKind:

@@ -7,7 +7,7 @@ from typing import Final
 
 from concord_cli.display_text import on_one_line, shortened
 from concord_cli.number_text import percent
-from concord_cli.view.runs import Run
+from concord_cli.view.runs import Shown
 
 MAX_NAME: Final = 24
 """Characters of a name in the chart; the whole one is in its label."""
@@ -40,24 +40,20 @@ class CostChart:
     left_out: int
 
 
-def cost_chart(runs: Sequence[Run]) -> CostChart | None:
+def cost_chart(runs: Sequence[Shown]) -> CostChart | None:
     """The chart; None for fewer than `FEWEST` runs that tell their cost."""
-    known = [
-        (run, cost.per_trial, cost.currency, run.row.score)
-        for run in runs
-        if (cost := run.row.detail.cost) is not None and cost.per_trial is not None and cost.currency is not None
-    ]
+    known = [(run, *run.cost) for run in runs if run.cost is not None]
     if not known:
         return None
-    [(currency, _)] = Counter(currency for _, _, currency, _ in known).most_common(1)
-    shown = [(run, money, score) for run, money, of, score in known if of == currency and score is not None]
+    [(currency, _)] = Counter(currency for _, _, currency in known).most_common(1)
+    shown = [(run, money, run.score) for run, money, of in known if of == currency and run.score is not None]
     most = max((money for _, money, _ in shown), default=0.0)
     if len(shown) < FEWEST or not most:
         return None
     points = [
         CostPoint(
             x=percent(money / most),
-            y=percent(1 - score / run.row.max_score),
+            y=percent(1 - score / run.max_score),
             name=shortened(on_one_line(run.file.stem), MAX_NAME),
             leftward=money > most / 2,
             label=f"{on_one_line(run.file.as_posix())}: score {score:.1f}, {money:.3g} {currency} a trial",

@@ -17,7 +17,7 @@ from concord.files import open_regular
 from concord_cli.display_text import on_one_line
 from concord_cli.errors import UsageError
 from concord_cli.number_text import duration, percent
-from concord_cli.results_file import read_rows
+from concord_cli.results_file import rows_in
 from concord_cli.row_text.score import rating_of
 from concord_cli.row_text.subject import date_text, tasks_text, team_text
 from concord_cli.row_text.team_tasks import outcome_of
@@ -70,38 +70,74 @@ class RunLine:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """What the page shows of a run, whose row is let go: hundreds of rows take gigabytes.
+
+    `parts`: what the page compares. `cost`: that of a trial and its currency, None for agents that do not tell it.
+    """
+
+    file: Path
+    started_at: datetime | None
+    line: RunLine
+    parts: Mapping[str, object]
+    score: float | None
+    max_score: float
+    cost: tuple[float, str] | None
+
+
+@dataclass(frozen=True, slots=True)
 class Runs:
     """The runs of a folder, the latest first. `unreadable`: a line for each results file that cannot be read."""
 
-    runs: Sequence[Run]
+    runs: Sequence[Shown]
     left_out: int
     unreadable: Sequence[str]
 
 
-def find_runs(folder: Path) -> Runs:
-    """Reads all results files below a folder, without hidden ones. A run that several files have is listed once.
+def find_runs(folder: Path, index_folder: Path) -> Runs:
+    """Reads all results files below a folder, without hidden ones, for an index in `index_folder`.
+
+    A run that several files have is listed once.
 
     Raises UsageError if the folder cannot be read or has no results.
     """
     if not folder.is_dir():
         raise UsageError(f"{folder}: not a folder")
-    found: dict[tuple[str, bytes], Run] = {}
+    found: dict[tuple[str, bytes], Shown] = {}
     unreadable = []
     for file in _results_files(folder):
         try:
-            rows = read_rows(folder / file)
+            of_file = {_identity(row): shown(Run(file, row), folder, index_folder) for row in rows_in(folder / file)}
         except UsageError as error:
             unreadable.append(on_one_line(str(error)))
             continue
-        for row in rows:
-            # `output/results.json` is a copy of the latest file in `output/assessments`, and has the shorter name.
-            content = sha256(row.model_dump_json().encode()).digest()
-            found.setdefault((row.detail.assessment_id, content), Run(file, row))
+        # `output/results.json` is a copy of the latest file in `output/assessments`, and has the shorter name.
+        for identity, run in of_file.items():
+            found.setdefault(identity, run)
     if not found:
         raise UsageError(f"{folder}: no results file found" + "".join(f"\n{line}" for line in unreadable))
     dated = sorted(found.values(), key=lambda run: str(run.file))
     dated.sort(key=lambda run: run.started_at.timestamp() if run.started_at else float("-inf"), reverse=True)
     return Runs(dated[:MAX_RUNS], max(0, len(dated) - MAX_RUNS), unreadable)
+
+
+def _identity(row: ResultRow) -> tuple[str, bytes]:
+    return row.detail.assessment_id, sha256(row.model_dump_json().encode()).digest()
+
+
+def shown(run: Run, folder: Path, index_folder: Path) -> Shown:
+    """What an index in `index_folder` shows of a run in `folder`."""
+    cost = run.row.detail.cost
+    told = None if cost is None or cost.per_trial is None or cost.currency is None else (cost.per_trial, cost.currency)
+    return Shown(
+        file=run.file,
+        started_at=run.started_at,
+        line=line_of(run, folder, index_folder),
+        parts=comparable(run),
+        score=run.row.score,
+        max_score=run.row.max_score,
+        cost=told,
+    )
 
 
 def line_of(run: Run, folder: Path, index_folder: Path) -> RunLine:

@@ -1,9 +1,11 @@
 """Score against cost on the index: which runs are points, where they stand, and that agents' texts stay texts."""
 
 from pathlib import Path
+from typing import Any
 
+from concord.assessment.result_row import ResultRow
 from concord_cli.view.costs import cost_chart
-from concord_cli.view.runs import Run
+from concord_cli.view.runs import Run, Shown, shown
 from concord_evaluator.aggregate.cost import cost_of
 from tests.unit.cli.rows import row
 from tests.unit.cli.view.test_view import HOSTILE, index_of, write
@@ -11,11 +13,15 @@ from tests.unit.evaluator.aggregate.test_cost import judged
 from tests.unit.shared.test_cost import PRICES, use
 
 
-def run(name: str, *, calls: int = 1, score: float | None = 80, currency: str = "EUR", told: bool = True) -> Run:
-    """A run whose agents claim 7 of the currency for each call."""
+def costly(*, calls: int = 1, score: float | None = 80, currency: str = "EUR", told: bool = True) -> ResultRow:
+    """A row whose agents claim 7 of the currency for each call."""
     prices = PRICES.model_copy(update={"currency": currency})
     cost = cost_of([judged(*[use()] * calls)], prices if told else None)
-    return Run(Path(name), row(cost=cost).model_copy(update={"score": score}))
+    return row(cost=cost).model_copy(update={"score": score})
+
+
+def run(name: str, **changes: Any) -> Shown:  # noqa: ANN401 - the arguments of `costly`
+    return shown(Run(Path(name), costly(**changes)), Path(), Path())
 
 
 def test_a_run_stands_by_its_money_from_the_left_and_by_its_score_from_the_bottom() -> None:
@@ -38,15 +44,15 @@ def test_runs_that_tell_nothing_or_in_another_currency_are_left_out_and_counted(
 
 def test_the_index_draws_the_runs_that_tell_their_cost(tmp_path: Path) -> None:
     for name, calls in (("a.json", 1), ("b.json", 2)):
-        write(tmp_path, name, run(name, calls=calls).row)
+        write(tmp_path, name, costly(calls=calls))
     page, _ = index_of(tmp_path)
     assert len(page.all("circle", "run")) == 2
     assert "claim" in page.text
 
 
 def test_without_costs_there_is_no_chart_and_a_hostile_name_is_no_markup(tmp_path: Path) -> None:
-    write(tmp_path, "a.json", run("a", told=False).row)
-    write(tmp_path, "b.json", run("b", told=False).row)
+    write(tmp_path, "a.json", costly(told=False))
+    write(tmp_path, "b.json", costly(told=False))
     page, _ = index_of(tmp_path)
     assert page.all("circle", "run") == []
     name = HOSTILE.replace("/", "_")
