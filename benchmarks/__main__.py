@@ -19,6 +19,7 @@ SECTIONS = (
     "power",
     "proxy",
     "recorded",
+    "results",
     "rounds",
     "scaling",
     "workers",

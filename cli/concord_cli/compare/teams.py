@@ -100,9 +100,11 @@ def read_teams(results: Sequence[Path], references: Sequence[Path] = ()) -> list
 
 
 def _compared(row: ResultRow) -> ResultRow:
-    """The row without the lists that no comparison reads. They are nearly all of its memory."""
+    """The row without the lists and the flow of messages, which no comparison reads. They are most of its memory."""
     trials = [
-        _without_lists(trial).model_copy(update={"team_task": trial.team_task and _without_lists(trial.team_task)})
+        _without_lists(trial).model_copy(
+            update={"team_task": trial.team_task and _without_lists(trial.team_task).model_copy(update={"flow": None})}
+        )
         for trial in row.detail.trials
     ]
     detail = _without_lists(row.detail, kept="infrastructure").model_copy(update={"trials": trials})
