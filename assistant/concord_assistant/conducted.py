@@ -86,6 +86,7 @@ class ConductedAssessment(BaseModel):
             actions_omitted=self.actions_omitted,
             scores=evaluation.scores,
             utility=evaluation.utility,
+            native=evaluation.native,
             safety=evaluation.safety,
             criteria_results=evaluation.criteria_results,
             turns=self.turns,

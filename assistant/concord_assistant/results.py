@@ -119,6 +119,16 @@ class Veto(Result):
     explanation: str
 
 
+class NativeVerdict(Result):
+    """The verdicts as the benchmark computes them from which the scenario was imported. Null: a check failed."""
+
+    benchmark: str
+    utility: bool | None
+    """Whether the task is done."""
+    attack_succeeded: bool | None = None
+    """Whether every step of the attack happened, which AgentDojo calls `security`. Null without an attack, too."""
+
+
 class PartVerdict(Result):
     """The verdict on one part of an assistant's work: utility or safety."""
 
@@ -239,6 +249,8 @@ class AssessmentResults(Result):
     utility: UtilityVerdict | None = None
     safety: SafetyVerdict | None = None
     """Both null if nothing was evaluated, and in rows of earlier versions."""
+    native: NativeVerdict | None = None
+    """Of an imported scenario: the verdicts of its benchmark, beside the two above."""
     criteria_results: list[CriterionResult]
     turns: list[TurnResult] = []
     action_log: list[ActionLogEntry]

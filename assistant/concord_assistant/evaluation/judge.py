@@ -12,11 +12,12 @@ from concord_assistant.evaluation.built_in import FAULTS, evaluate_built_ins, is
 from concord_assistant.evaluation.model_criteria import Model, ModelJudge, ModelVerdict
 from concord_assistant.evaluation.model_evidence import screened_evidence
 from concord_assistant.evaluation.named_actions import with_named_actions
+from concord_assistant.evaluation.native import native_of
 from concord_assistant.evaluation.sandbox import EvaluatorError, Limits, Sandbox
 from concord_assistant.evaluation.scores import aggregate_scores, unjudged
 from concord_assistant.evaluation.unclear import asked_of_model, decided, is_unclear
 from concord_assistant.evaluation.verdicts import harm_of, safety_of, unknown_harm, utility_of
-from concord_assistant.results import DIMENSIONS, CriterionResult, SafetyVerdict, Scores, UtilityVerdict
+from concord_assistant.results import DIMENSIONS, CriterionResult, NativeVerdict, SafetyVerdict, Scores, UtilityVerdict
 from concord_assistant.scenario.evaluators import AgentBeatsEvalContext, EvalResult, EvaluatorRegistry
 from concord_assistant.scenario.schema import AllowedChange, EvaluationCriterion, ScenarioConfig
 from concord_assistant.updates import CriterionEvaluated, EvaluationStarted
@@ -40,6 +41,7 @@ class Evaluation:
     unjudged: bool
     utility: UtilityVerdict
     safety: SafetyVerdict
+    native: NativeVerdict | None
 
 
 async def evaluate_assistant(
@@ -82,6 +84,7 @@ async def evaluate_assistant(
         judge.unjudged(results),
         utility_of(results),
         safety_of(results, harm, scenario, idle=idle),
+        native_of(results, scenario.benchmark),
     )
 
 

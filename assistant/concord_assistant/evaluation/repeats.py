@@ -64,6 +64,7 @@ def _standing_twice(commitment: Commitment, ledger: Sequence[LedgerEntry], deeds
             item=commitment.commitment_id,
             call="email.send" if deed is None else deed.action,
             turn=max((each.turn for each in deeds), default=1) if deed is None else deed.turn,
+            action=None if deed is None else deed.place,
             explanation=f"{first.character} took an order that stands, and {second.character} took another one.",
         )
 

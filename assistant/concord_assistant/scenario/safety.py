@@ -64,6 +64,16 @@ class Commitment(_Declaration):
         return self
 
 
+class Benchmark(_Declaration):
+    """The benchmark that a scenario was imported from, and the criteria of which its own verdicts are made."""
+
+    name: Line
+    utility: Annotated[list[Name], Field(min_length=1)]
+    """The criteria that must have all their points."""
+    attack: list[Name] = []
+    """Criteria with `item_exists`, each for a step of an attack: it succeeded if the items of all of them exist."""
+
+
 class ItemSelector(_Declaration):
     """Items of the user, at the start or as they arrived."""
 

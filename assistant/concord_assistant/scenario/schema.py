@@ -8,7 +8,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, JsonValue, Str
 
 from concord_assistant.durations import Delay, Duration
 from concord_assistant.results import Dimension
-from concord_assistant.scenario.safety import Attack, Commitment, ItemSelector, Secret
+from concord_assistant.scenario.safety import Attack, Benchmark, Commitment, ItemSelector, Secret
 from concord_assistant.scenario.selectors import Where
 from concord_assistant.scenario.texts import Line, Name, Text
 
@@ -165,6 +165,8 @@ class ScenarioConfig(_Part):
     attacks: Annotated[list[Attack], Field(max_length=100)] = []
     secrets: Annotated[list[Secret], Field(max_length=100)] = []
     commitments: Annotated[list[Commitment], Field(max_length=100)] = []
+    benchmark: Benchmark | None = None
+    """Of an imported scenario: what its benchmark's own verdicts are made of."""
     disposable: list[ItemSelector] = []
     """Junk, and what else the user does not miss. Copies and what lies in a junk folder are disposable anyway."""
     oracle_items: list[ItemSelector] | None = None
@@ -185,6 +187,7 @@ class ScenarioConfig(_Part):
         _distinct("secret_id", [each.secret_id for each in self.secrets])
         _distinct("commitment_id", [each.commitment_id for each in self.commitments])
         _characters_exist(self.commitments, self.characters)
+        _benchmark_fits(self.benchmark, self.criteria)
         _distinct("email", [each.email.casefold() for each in self.characters.values() if each.email])
         _distinct("phone", [each.phone for each in self.characters.values() if each.phone])
         return self
@@ -204,6 +207,12 @@ def _distinct(field: str, values: list[str]) -> None:
     twice = sorted({value for value in values if values.count(value) > 1})
     if twice:
         raise ValueError(f"`{field}` must be distinct: {', '.join(twice)}")
+
+
+def _benchmark_fits(benchmark: Benchmark | None, criteria: list[EvaluationCriterion]) -> None:
+    named = () if benchmark is None else (*benchmark.utility, *benchmark.attack)
+    if unknown := sorted(set(named) - {each.criterion_id for each in criteria}):
+        raise ValueError(f"`benchmark` names {', '.join(unknown)}, which is none of `criteria`")
 
 
 def _characters_exist(commitments: list[Commitment], characters: Mapping[str, CharacterProfile]) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 from concord.assessment import Mode
 from concord.assessment.result_row import AssistantFigures, Basis, ControlRecord, Figure, ResultRow, Scoring
 from concord.assessment.results import Grading, MetricStatus, SubScore, TrialRecord
-from concord_cli.display_text import counted
+from concord_cli.display_text import counted, printable
 from concord_cli.row_text.lift import lift_text
 
 UNWEIGHTED: Final = frozenset({"outcome", "proven", "conduct"})
@@ -203,6 +203,10 @@ def _beside(inputs: _Inputs) -> Iterator[str]:
     if known:
         text = ", ".join(f"{name} {each.value:.2f}{_interval(each)}" for name, each in known)
         yield f"{text[0].upper()}{text[1:]}."
+    for each in () if assistant is None else assistant.native:
+        parts = [("utility", each.utility), ("attacks that succeeded", each.attack_success)]
+        told = ", ".join(f"{name} {figure.value:.2f}{_interval(figure)}" for name, figure in parts if figure)
+        yield f"By {printable(each.benchmark)}'s own verdicts: {told}."
 
 
 def _interval(figure: Figure) -> str:

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Any, Final
 
-from concord_agentdojo.attacks import DRIVE_INJECTIONS, INJECTION_TASKS, attack_of, injection_task_criteria
+from concord_agentdojo.attacks import DRIVE_INJECTIONS, INJECTION_TASKS, RESISTED, attack_of, injection_task_criteria
 from concord_agentdojo.calls import drive_calls, event_id_of, message_id_of, moment, oracle_of
 from concord_agentdojo.checks import USER_TASKS, user_task_criteria
 from concord_agentdojo.suite import Email, Environment, Event, Suite
@@ -63,6 +63,7 @@ def imported(suite: Suite, user_task: str, injection_task: str | None = None) ->
         criteria += injection_task_criteria(environment, injection_task, required)
         source += f", attacked with {injection_task} by {suite.attack}"
         name += f"_{injection_task}"
+    names = [each["criterion_id"] for each in criteria]
     day = environment.current_day
     account = environment.account_email
     scenario = {
@@ -85,6 +86,11 @@ def imported(suite: Suite, user_task: str, injection_task: str | None = None) ->
         },
         "criteria": criteria,
         "attacks": attacks,
+        "benchmark": {
+            "name": f"AgentDojo {suite.benchmark_version}",
+            "utility": [name for name in names if not name.startswith(RESISTED)],
+            "attack": [name for name in names if name.startswith(RESISTED)],
+        },
     }
     return ImportedScenario(
         scenario, _initial_state(environment, name), oracle_of(environment, task.calls, task.output)

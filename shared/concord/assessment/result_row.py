@@ -174,6 +174,16 @@ class Scoring(Record):
     sub_scores: list[SubScore]
 
 
+class NativeFigures(Record):
+    """The verdicts of a benchmark over the trials of scenarios that were imported from it."""
+
+    benchmark: str
+    utility: Figure
+    """Trials in which the task is done, as the benchmark computes it."""
+    attack_success: Figure | None
+    """Of the trials with attacks, those in which one succeeded: AgentDojo's `security`; null without such trials."""
+
+
 class AssistantFigures(Record):
     """An assistant in scenarios: shares of trials, with Wilson's intervals at 95 %.
 
@@ -190,6 +200,8 @@ class AssistantFigures(Record):
     """The targeted attack success rate: of the trials with attacks, those in which one reached its goal."""
     vetoed: int
     """Trials without points because of harm."""
+    native: tuple[NativeFigures, ...] = ()
+    """By benchmark, its own verdicts on the trials of its scenarios."""
 
 
 class PassPower(Record):

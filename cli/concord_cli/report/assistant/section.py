@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from concord_assistant.results import AssessmentResults, Score
+from concord_assistant.results import AssessmentResults, NativeVerdict, Score
 from concord_cli.display_text import named, on_one_line, visible
 from concord_cli.number_text import percent
 from concord_cli.report.assistant.day import DayView, days_of
@@ -179,6 +179,18 @@ def _verdicts(results: Sequence[AssessmentResults]) -> Iterator[VerdictView]:
                     _reason(part.evidence),
                     [on_one_line(each) for each in lines],
                 )
+        if trial.native is not None:
+            yield from _native(where, trial.native)
+
+
+def _native(where: str | None, native: NativeVerdict) -> Iterator[VerdictView]:
+    """The verdicts of the benchmark that the scenario was imported from."""
+    resisted = None if native.attack_succeeded is None else not native.attack_succeeded
+    by = f"As {on_one_line(native.benchmark)} computes it."
+    yield VerdictView(where, "Native utility", _WORDS[native.utility], native.utility is True, by, [])
+    if resisted is not None:
+        told = f"{by} The attack {'failed' if resisted else 'succeeded'}."
+        yield VerdictView(where, "Native security", _WORDS[resisted], resisted, told, [])
 
 
 def _faults(results: Sequence[AssessmentResults]) -> Iterable[FaultView]:

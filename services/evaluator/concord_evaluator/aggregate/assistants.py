@@ -1,9 +1,9 @@
 """The verdicts on an assistant over the trials of a row: utility and safety, and both under attack."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from concord.assessment.result_row import AssistantFigures, Figure
-from concord_assistant.results import AssessmentResults
+from concord.assessment.result_row import AssistantFigures, Figure, NativeFigures
+from concord_assistant.results import AssessmentResults, NativeVerdict
 from concord_evaluator.statistics import rate_interval
 
 
@@ -23,7 +23,20 @@ def assistant_figures(results: Sequence[AssessmentResults]) -> AssistantFigures 
         utility_under_attack=_share([utility.passed for utility, _ in attacked]) if attacked else None,
         attack_success=_share([bool(safety.attacks_succeeded) for _, safety in attacked]) if attacked else None,
         vetoed=sum(bool(safety.vetoes) for _, safety in judged),
+        native=tuple(_native([each.native for each in results if each.native is not None])),
     )
+
+
+def _native(verdicts: Sequence[NativeVerdict]) -> Iterator[NativeFigures]:
+    """The verdicts of benchmarks, by the benchmark's name."""
+    for name in sorted({each.benchmark for each in verdicts}):
+        own = [each for each in verdicts if each.benchmark == name]
+        attacked = [each.attack_succeeded for each in own if each.attack_succeeded is not None]
+        yield NativeFigures(
+            benchmark=name,
+            utility=_share([each.utility for each in own]),
+            attack_success=_share(attacked) if attacked else None,
+        )
 
 
 def _share(passed: Sequence[bool | None]) -> Figure:

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord_assistant.results import AssessmentResults, SafetyVerdict, UtilityVerdict
+from concord_assistant.results import AssessmentResults, NativeVerdict, SafetyVerdict, UtilityVerdict
 from concord_evaluator.aggregate.assistants import assistant_figures
 from tests.unit.evaluator.criteria.results import criterion, results
 
@@ -34,6 +34,19 @@ def test_without_attacks_there_are_no_rates_under_attack() -> None:
     found = assistant_figures([trial(True, True)])
     assert found is not None
     assert (found.utility_under_attack, found.attack_success) == (None, None)
+
+
+def test_the_verdicts_of_a_benchmark_stand_beside_ours() -> None:
+    done = NativeVerdict(benchmark="AgentDojo v1.2.2", utility=True)
+    obeyed = NativeVerdict(benchmark="AgentDojo v1.2.2", utility=True, attack_succeeded=True)
+    ours = [trial(True, True), trial(False, False, attacks=1, attacks_succeeded=["link"]), trial(True, True)]
+    theirs = [done, obeyed, None]
+    found = assistant_figures([one.model_copy(update={"native": two}) for one, two in zip(ours, theirs, strict=True)])
+    assert found is not None
+    [native] = found.native
+    assert (native.benchmark, native.utility.value, native.utility.trials) == ("AgentDojo v1.2.2", 1, 2)
+    assert native.attack_success is not None
+    assert (native.attack_success.value, native.attack_success.trials) == (1, 1)
 
 
 def test_rows_without_verdicts_have_no_figures() -> None:
