@@ -41,7 +41,7 @@ class Evaluation:
     unjudged: bool
     utility: UtilityVerdict
     safety: SafetyVerdict
-    native: NativeVerdict | None
+    native: NativeVerdict | None = None
 
 
 async def evaluate_assistant(

@@ -11,7 +11,9 @@ from concord_assistant.evaluation.params import ChatParams, LedgerParams, Messag
 from concord_assistant.evaluation.states import SENDING, Item
 from concord_assistant.evaluation.unclear import UNCLEAR, unclear_of
 from concord_assistant.meaning.clauses import REPLY_PREFIX
-from concord_assistant.meaning.saying import Judgement, Saying, has_values, judge_all
+from concord_assistant.meaning.judging import judge_all
+from concord_assistant.meaning.saying import Judgement, Saying
+from concord_assistant.meaning.understanding import has_values
 from concord_assistant.scenario.schema import AllowedChange
 from concord_assistant.scenario.selectors import (
     RECIPIENTS,

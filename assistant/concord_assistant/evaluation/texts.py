@@ -6,8 +6,9 @@ from concord_assistant.characters.brief import brief_of
 from concord_assistant.evaluation.built_in import params_of
 from concord_assistant.evaluation.params import ChatParams, LedgerParams, MessageParams
 from concord_assistant.evaluation.said import states
-from concord_assistant.meaning.saying import Judgement, has_values, judge_all
-from concord_assistant.meaning.understanding import understood
+from concord_assistant.meaning.judging import judge_all
+from concord_assistant.meaning.saying import Judgement
+from concord_assistant.meaning.understanding import has_values, understood
 from concord_assistant.scenario.schema import EvaluationCriterion, ScenarioConfig
 
 

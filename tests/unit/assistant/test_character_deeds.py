@@ -9,7 +9,8 @@ from concord_assistant.characters.brief import brief_of
 from concord_assistant.characters.deeds import Deeds
 from concord_assistant.characters.incoming import incoming_of
 from concord_assistant.evaluation.ledgers import standing_in
-from concord_assistant.meaning.saying import Saying, has_values
+from concord_assistant.meaning.saying import Saying
+from concord_assistant.meaning.understanding import has_values
 from concord_assistant.scenario.schema import CharacterProfile
 from tests.characters import NOW, email, emails, profile, scenario
 

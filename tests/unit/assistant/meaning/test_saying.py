@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord_assistant.meaning.saying import MAX_TEXT, Saying, judge, judge_all
+from concord_assistant.meaning.judging import MAX_TEXT, judge, judge_all
+from concord_assistant.meaning.saying import Saying
 from concord_assistant.scenario.selectors import contains
 
 ORDER = Saying(act="order", values={"quantity": ["40 tyres", "40"]})
