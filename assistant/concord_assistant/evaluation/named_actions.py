@@ -17,6 +17,7 @@ _CREATED_IN: Final = {"email_sent": "email", "sms_sent": "sms", "user_told": "ch
 """Where the built-in evaluators look for a new message."""
 
 _ECONOMY: Final = "action_economy"
+_BLAMING: Final = ("changes", "ledger", "strangers", "actions")
 _ID: Final = frozenset({"id", "message_id"})
 
 
@@ -69,10 +70,9 @@ def _wanted(criterion: EvaluationCriterion, scenario: ScenarioConfig) -> set[str
 
 def _blamed(details: Mapping[str, Any]) -> set[str]:
     """What a criterion says was done and should not have been: changes, acts in a ledger, strangers, and actions."""
-    entries = [each for name in ("changes", "ledger") for each in details.get(name) or () if isinstance(each, Mapping)]
-    ids = {str(each[name]) for each in entries for name in _ID & each.keys()}
-    texts = set(_texts([details.get("strangers"), details.get("actions")]))
-    return set(map(str.casefold, ids | texts))
+    listed = [each for name in _BLAMING if isinstance(told := details.get(name), list) for each in told]
+    ids = {str(each[name]) for each in listed if isinstance(each, Mapping) for name in _ID & each.keys()}
+    return set(map(str.casefold, ids | {each for each in listed if isinstance(each, str)}))
 
 
 def _names(entry: ActionLogEntry) -> set[str]:

@@ -99,3 +99,12 @@ def test_a_kind_that_cannot_exist_by_calls_is_refused_by_name(kind: str) -> None
     fault = READ.validate_python({"kind": kind} | ({"seat": "a"} if kind in {"null", "echo"} else {"sender": "a"}))
     assert kind in (unsuitable(fault, by_calls=True) or "")
     assert unsuitable(fault, by_calls=False) is None
+
+
+def test_of_a_message_that_is_nested_too_deep_nothing_arrives() -> None:
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    garbling = wire({"kind": "garble", "sender": "a"})
+    assert garbling.parts("a", "b", [{"data": deep}]) == []
+    assert garbling.answer("a", "b", {"result": deep}) == {}

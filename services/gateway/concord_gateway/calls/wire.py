@@ -54,14 +54,27 @@ class CallWire:
         return any(fault.kind in {"truncate", "garble"} for fault in self._on(sender, receiver))
 
     def parts(self, sender: str, receiver: str, parts: Sequence[Any]) -> list[Any]:
-        """The parts of a message as they arrive."""
+        """The parts of a message as they arrive; none of one that is nested too deep."""
         arriving = _Arriving(list(self._on(sender, receiver)))
-        return [each for part in parts for each in arriving.part(part)]
+        try:
+            return [each for part in parts for each in arriving.part(part)]
+        except RecursionError:
+            return []
 
-    def answer(self, sender: str, receiver: str, document: Any) -> Any:  # noqa: ANN401 - JSON
-        """A document of an answer, with the parts of all messages and artifacts in it as they arrive."""
+    def answer(self, sender: str, receiver: str, document: dict[str, Any]) -> dict[str, Any]:
+        """A document of an answer, with the parts of all messages and artifacts in it as they arrive.
+
+        Empty if it is nested too deep.
+        """
+        try:
+            found: dict[str, Any] = self._answer(sender, receiver, document)
+        except RecursionError:
+            return {}
+        return found
+
+    def _answer(self, sender: str, receiver: str, document: Any) -> Any:  # noqa: ANN401 - JSON
         if isinstance(document, list):
-            return [self.answer(sender, receiver, each) for each in document]
+            return [self._answer(sender, receiver, each) for each in document]
         if not isinstance(document, Mapping):
             return document
         return {
@@ -69,7 +82,7 @@ class CallWire:
             if key == "parts" and isinstance(value, list)
             else value
             if key == _OWN
-            else self.answer(sender, receiver, value)
+            else self._answer(sender, receiver, value)
             for key, value in document.items()
         }
 

@@ -1,9 +1,13 @@
 """The actions that a lost criterion names: failed attempts at what it asks for, and done ones that it holds against."""
 
+import asyncio
+
+from concord_assistant.evaluation.judge import evaluate_assistant
 from concord_assistant.evaluation.named_actions import MAX_NAMED
 from concord_assistant.results import CriterionResult
+from concord_assistant.scenario.evaluators import EvaluatorRegistry
 from concord_assistant.scenario.schema import EvaluationCriterion
-from tests.unit.assistant.evaluation.days import BOB, SPAM, Day, action, criterion
+from tests.unit.assistant.evaluation.days import BOB, SPAM, Day, action, criterion, scenario
 from tests.unit.assistant.evaluation.test_judge import evaluate
 
 TO_BOB = criterion("to_bob", evaluator_id="email_sent", params={"to": [BOB]})
@@ -75,6 +79,19 @@ class TestDoneActions:
         day.sends(BOB, "Late", "I am late.")
         asked = criterion("to_bob", evaluator_id="email_sent", params={"to": [BOB], "contains": ["at noon"]})
         assert result(day, asked).actions == []
+
+
+def test_details_of_a_scenarios_own_evaluator_may_have_any_form() -> None:
+    source = """
+from concord_assistant.scenario.evaluators import EvalResult
+async def own(ctx, params): return EvalResult(0, 1, "lost", {"changes": 5, "actions": {"a": 1}, "strangers": [1, None]})
+"""
+    day = Day()
+    day.sends(BOB, "Late", "I am late.")
+    lost = criterion("own", evaluator_id="own")
+    evaluators = EvaluatorRegistry(source, frozenset({"own"}))
+    evaluation = asyncio.run(evaluate_assistant(day.context(), scenario([lost]), evaluators, None))
+    assert [(each.score, each.actions) for each in evaluation.criteria_results] == [(0, [])]
 
 
 def test_a_criterion_that_lost_nothing_names_no_action() -> None:
