@@ -150,7 +150,7 @@ causes-gate: setup ## plant single faults in teams, and fail if too few of their
 	@$(BIN)/python -m tests.suites_gate.causes
 
 .PHONY: mutation-score
-mutation-score: setup ## plant faults in seats and in their network, and fail if too few are found by kind, place and step (ARGUMENTS=--write)
+mutation-score: setup ## plant faults in seats, in their network and in tools, and fail if too few are found by kind, place and step (ARGUMENTS=--write)
 	@$(BIN)/python -m tests.suites_gate.mutation $(ARGUMENTS)
 
 .PHONY: suites-gate

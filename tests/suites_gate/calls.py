@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
+from concord.assessment.faults import PlantedFault
 from concord.assessment.request import Exchange
 from concord.suite import Bound, Grade, SuiteTask, fewest_calls
 from concord.wire.roster import RosterEntry
@@ -17,6 +18,7 @@ from concord_evaluator.information.receipts import Credit, credit_of
 from concord_evaluator.information.unexplained import Unexplained, unexplained_in
 from concord_gateway.calls.channel import Channel, SeatPlace
 from concord_gateway.calls.texts import brief_text, question_text
+from concord_gateway.calls.wire import CallWire
 from concord_gateway.rounds.reply import read_reply
 from concord_suites import FAMILIES
 from concord_suites.caller import Caller, caller_of
@@ -25,6 +27,9 @@ from concord_suites.habits import Habit
 from tests.suites_gate.plans import needs_by_seat
 
 WAIT_S = 0.2
+
+MAX_CALLS = 200
+"""Calls of a trial, after which its time is up: seats whose messages are cut may ask each other for ever."""
 
 
 class Oracle(Caller):
@@ -92,32 +97,43 @@ class Played:
 
 def play(family: TextFamily, task: SuiteTask, habits: Mapping[str, Habit] | None = None) -> Played:
     """Plays a task with the sample agent."""
-    return asyncio.run(_play(family, task, habits or {}, oracle=False))
+    return asyncio.run(_play(family, task, habits or {}, CallWire(), oracle=False))
 
 
-def play_well(family: TextFamily, task: SuiteTask) -> Played:
-    """Plays a task with a team that asks nobody in vain."""
-    return asyncio.run(_play(family, task, {}, oracle=True))
+def play_well(family: TextFamily, task: SuiteTask, *faults: PlantedFault) -> Played:
+    """Plays a task with a team that asks nobody in vain, over a wire with these faults."""
+    return asyncio.run(_play(family, task, {}, CallWire(faults), oracle=True))
 
 
-async def _play(family: TextFamily, task: SuiteTask, habits: Mapping[str, Habit], *, oracle: bool) -> Played:
+async def _play(
+    family: TextFamily, task: SuiteTask, habits: Mapping[str, Habit], wire: CallWire, *, oracle: bool
+) -> Played:
     played, seats = Played(family, task), dict[str, Caller]()
     channel = channel_of(task)
 
-    async def carry(caller: str, callee: str, text: str) -> str:
-        played.calls += 1
-        step_id = f"call {played.calls}"
-        if channel.refusal(caller, callee) is not None:
-            played.refused += 1
-            played.tell(step_id, caller, callee, text, delivered=False)
-            return ""
-        played.tell(step_id, caller, callee, text)
-        answer = await seats[callee].called(text)
-        played.tell(step_id, callee, caller, answer)
+    async def carry(caller: str, addressed: str, text: str) -> str:
+        callee = wire.addressee(caller, addressed)
+        answer = ""
+        for _ in range(1 + wire.is_doubled(caller, addressed)):
+            played.calls += 1
+            step_id = f"call {played.calls}"
+            is_lost = wire.is_cut(caller, addressed) or wire.is_lost(caller, addressed) or played.calls > MAX_CALLS
+            if is_lost or channel.refusal(caller, addressed) is not None:
+                played.refused += 1
+                played.tell(step_id, caller, callee, text, delivered=False)
+                return ""
+            arrived = _arriving(wire, caller, addressed, text)
+            played.tell(step_id, caller, callee, arrived)
+            answer = _arriving(wire, callee, caller, await seats[callee].called(arrived))
+            if wire.is_lost(callee, caller):
+                return ""
+            played.tell(step_id, callee, caller, answer)
         return answer
 
     async def ask(seat: str) -> None:
         reply = read_reply(await seats[seat].asked(question_text(task, seat)))
+        if wire.is_silenced(seat):
+            return
         played.answered[seat] = len(played.sent) + 1
         if reply.answer is not None and seat in task.answerers:
             played.answers[seat] = _text(reply.answer)
@@ -134,6 +150,10 @@ async def _play(family: TextFamily, task: SuiteTask, habits: Mapping[str, Habit]
             seats[seat] = _oracle(task, seats[seat])
     await asyncio.gather(*(ask(seat) for seat in task.seats))
     return played
+
+
+def _arriving(wire: CallWire, sender: str, receiver: str, text: str) -> str:
+    return "".join(each["text"] for each in wire.parts(sender, receiver, [{"text": text}]))
 
 
 def channel_of(task: SuiteTask) -> Channel:

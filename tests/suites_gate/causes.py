@@ -4,7 +4,7 @@ import argparse
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from itertools import product
@@ -16,13 +16,18 @@ from rich.console import Console
 
 from benchmarks.tables import ResultTable, write_section
 from concord.suite import Draw, Fact, Topology
+from concord_evaluator.information.causes import Cause
+from concord_evaluator.information.failures import Failure
+from concord_evaluator.information.flow import Sent
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
+from tests.suites_gate.calls import Played as PlayedByCalls
 from tests.suites_gate.deeds import Aggregated
-from tests.suites_gate.faults import FAULTS, NEED_RELAYS, played_with, situation_of
+from tests.suites_gate.faults import FAULTS, NEED_RELAYS, Fault, played_with, situation_of
 from tests.suites_gate.measures import task_of
 from tests.suites_gate.minds import Mind
 from tests.suites_gate.plans import Plan
+from tests.suites_gate.play import Played, play
 from tests.suites_gate.teams import Habits, ScriptedTeam, Telling
 from tests.suites_gate.transcript import as_calls
 from tests.suites_gate.writings import WRITINGS
@@ -54,6 +59,12 @@ be asked, so that its silence is one kind with that of the seat which did not as
 """
 
 
+_IN_A_MESSAGE: Final = frozenset(
+    {Cause.MISDIRECTED, Cause.CHANGED, Cause.CONTRADICTED, Cause.INVENTED, Cause.TRUNCATED, Cause.TOO_LATE}
+)
+"""The causes that lie in a message."""
+
+
 class Planted(NamedTuple):
     """One planted fault, and what the evaluator found."""
 
@@ -69,6 +80,11 @@ class Planted(NamedTuple):
     innocent: bool
     """Whether some failure names another seat."""
     found: str
+    step_found: bool
+    """Whether every message that is shown is one that the seat changed. Of one that it did not send, the record shows
+    none, or what the seat was told, or whom else it told."""
+    alarms: str
+    """What is said against the team without the fault."""
 
 
 @dataclass
@@ -109,7 +125,12 @@ def planted_in(family: TextFamily, number: int, kind: str, style: str, exchange:
         return None
     fault, in_rounds = planted
     asked = kind in _ASKED or draw.chance(0.5)
-    played = in_rounds if exchange == "rounds" else as_calls(in_rounds, situation.plan, draw, asked=asked)
+    honest = play(family, task, team(situation.mind, situation.plan, draw, Habits()), situation.max_rounds)
+    played: Played | PlayedByCalls = in_rounds
+    twin: Played | PlayedByCalls = honest
+    if exchange == "calls":
+        played = as_calls(in_rounds, situation.plan, draw, asked=asked)
+        twin = as_calls(honest, situation.plan, draw, asked=asked)
     failures = played.failures()
     found = {each.cause + ("" if fault.seat in each.seats else " elsewhere") for each in failures}
     return Planted(
@@ -122,7 +143,36 @@ def planted_in(family: TextFamily, number: int, kind: str, style: str, exchange:
         seat_found=bool(failures) and all(fault.seat in each.seats for each in failures),
         innocent=any(seat != fault.seat for each in failures for seat in each.seats),
         found=", ".join(sorted(found)) or "nothing",
+        step_found=bool(failures) and _shows(fault, failures, played.sent, _said(in_rounds) - _said(honest)),
+        alarms=", ".join(alarms(twin)),
     )
+
+
+def _said(played: Played) -> frozenset[tuple[int, str, str, str]]:
+    return frozenset((each.round, each.sender, each.receiver, each.text) for each in played.rounds.messages)
+
+
+def _shows(
+    fault: Fault, failures: Sequence[Failure], sent: Sequence[Sent], changed: Collection[tuple[int, str, str, str]]
+) -> bool:
+    """Whether each failure shows a message that the fault changed, if it changed one, else none but the seat's."""
+    texts = [text for _, sender, _, text in changed if sender == fault.seat]
+    for each in failures:
+        shown = [message for message in sent if message.step_id == each.step_id]
+        if fault.cause in _IN_A_MESSAGE:
+            is_right = any(one.sender == fault.seat and any(text in one.text for text in texts) for one in shown)
+        else:
+            is_right = not shown or any(fault.seat in {one.sender, one.receiver} for one in shown)
+        if not is_right:
+            return False
+    return True
+
+
+def alarms(played: Played | PlayedByCalls) -> list[str]:
+    """What is said against a team whose answers are right."""
+    failures = [f"{each.cause} {', '.join(each.seats)}" for each in played.failures()]
+    unproven = [f"{part} unproven" for part, value in played.credit().parts.items() if value < 1]
+    return [*failures, *(f"{each.seat} unexplained" for each in played.unexplained()), *unproven]
 
 
 def planted_in_family(name: str, tasks: int, kinds: Sequence[str]) -> list[Planted]:

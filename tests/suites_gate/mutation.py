@@ -1,4 +1,4 @@
-"""`python -m tests.suites_gate.mutation`: plants faults in seats and in the network between them, and scores the finds.
+"""`python -m tests.suites_gate.mutation`: plants faults in seats, in their network and in tools, and scores the finds.
 
 Each fault is planted in a team whose answers are right without it: its twin.
 """
@@ -17,16 +17,26 @@ from rich.console import Console
 
 from benchmarks.tables import ResultTable, write_section
 from concord.suite import Draw
+from concord_evaluator.information.flow import Sent
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
-from tests.suites_gate.causes import SIZES, planted_in_family
+from tests.suites_gate.calls import Played as PlayedByCalls
+from tests.suites_gate.calls import play_well
+from tests.suites_gate.causes import SIZES, alarms, planted_in_family
 from tests.suites_gate.faults import FAULTS, MOST_TRIES
 from tests.suites_gate.measures import task_of
-from tests.suites_gate.network import NETWORK_FAULTS, STYLES, Planted, alarms, planted, team_of
+from tests.suites_gate.network import NETWORK_FAULTS, STYLES, Planted, planted, team_of
+from tests.suites_gate.network_calls import CALL_FAULTS, PlantedByCalls, planted_by_calls, plays_by_calls
+from tests.suites_gate.workshop_faults import TOOL_FAULTS, planted_tool_fault
 
 DOCUMENT: Final = Path(__file__).parents[2] / "docs/benchmarks.md"
 TASKS: Final = 2
 """Tasks of each family for each kind of fault in the network."""
+
+WORKS: Final = 40
+"""Teams that use tools, for each kind of fault of theirs."""
+
+_IN_CALLS: Final = tuple(f"{kind}, in calls" for kind in CALL_FAULTS)
 
 FOUND: Final = 0.95
 """The share of the faults that cost a team some of its answer, of which kind, place and step must be found."""
@@ -67,21 +77,56 @@ def mutant_of(family: TextFamily, number: int, kind: str) -> Mutant:
     return Mutant(kind, family.name, tolerated, False, alarms=said)
 
 
-def _said(each: Planted) -> str:
+def mutant_by_calls(family: TextFamily, number: int, kind: str) -> Mutant | None:
+    """Plants faults of a kind in the calls of a team, until one costs it some of its answer. None where seats wait."""
+    task = task_of(family, SIZES[number % len(SIZES)], number)
+    if not plays_by_calls(task):
+        return None
+    twin = play_well(family, task)
+    if twin.grade.outcome < 1:
+        raise AssertionError(f"without a fault, {family.name} {number} is not done")
+    name, said, tolerated = f"{kind}, in calls", ", ".join(alarms(twin)), 0
+    draw = Draw(f"{number} {name} {task.question}".encode())
+    calls = draw.shuffled(sorted({(each.sender, each.receiver) for each in twin.sent if _is_request(each, twin)}))
+    for fault in list(CALL_FAULTS[kind](calls, draw))[:MOST_TRIES]:
+        each = planted_by_calls(fault, family, twin)
+        if not each.tolerated:
+            found = each.kind_found, each.place_found, each.step_found
+            return Mutant(name, family.name, tolerated, True, found, _said(each), said)
+        tolerated += 1
+    return Mutant(name, family.name, tolerated, False, alarms=said)
+
+
+def _is_request(message: Sent, twin: PlayedByCalls) -> bool:
+    return next(each for each in twin.sent if each.step_id == message.step_id) is message
+
+
+def _said(each: Planted | PlantedByCalls) -> str:
     place = set(each.fault.seats)
     return ", ".join(sorted({f"{one.cause}{'' if set(one.seats) <= place else ' elsewhere'}" for one in each.failures}))
 
 
 def mutants_of(name: str, tasks: int, kinds: Sequence[str]) -> list[Mutant]:
-    """All kinds on so many tasks of a family. Of the faults of seats, the causes gate knows no step: it is as found as
-    the seat."""
+    """All kinds of faults of the network and of seats on so many tasks of a family."""
     [family] = [each for each in FAMILIES if each.name == name]
     network = [kind for kind in NETWORK_FAULTS if kind in kinds]
     found = [mutant_of(family, at, kind) for at, kind in enumerate(network * tasks, start=len(name))]
+    calls = [kind for kind in CALL_FAULTS if f"{kind}, in calls" in kinds]
+    by_calls = [mutant_by_calls(family, at, kind) for at, kind in enumerate(calls * tasks, start=len(name))]
+    found += [each for each in by_calls if each is not None]
     for each in planted_in_family(name, 1, [kind for kind in FAULTS if kind in kinds]):
-        checks = each.cause_found, each.seat_found and not each.innocent, True
-        found.append(Mutant(f"{each.kind}, by {each.exchange}", name, 0, True, checks, each.found))
+        checks = each.cause_found, each.seat_found and not each.innocent, each.step_found
+        found.append(Mutant(f"{each.kind}, by {each.exchange}", name, 0, True, checks, each.found, each.alarms))
     return found
+
+
+def mutants_of_tools(kinds: Sequence[str]) -> list[Mutant]:
+    """Faults of teams that use tools and edit files."""
+    found = [(kind, planted_tool_fault(kind, seed)) for kind in TOOL_FAULTS if kind in kinds for seed in range(WORKS)]
+    return [
+        Mutant(kind, "", not each.harmful, each.harmful, (each.kind, each.place, each.step), each.said, each.alarms)
+        for kind, each in found
+    ]
 
 
 def missed(mutants: Sequence[Mutant]) -> Iterator[str]:
@@ -128,15 +173,15 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help=f"put the table into docs/{DOCUMENT.name}")
     arguments = parser.parse_args()
     names = arguments.families.split(",") if arguments.families else [family.name for family in FAMILIES]
-    every = list(NETWORK_FAULTS) if arguments.network else [*NETWORK_FAULTS, *FAULTS]
+    every = [*NETWORK_FAULTS, *_IN_CALLS] if arguments.network else [*NETWORK_FAULTS, *_IN_CALLS, *FAULTS, *TOOL_FAULTS]
     kinds = arguments.kinds.split(";") if arguments.kinds else every
-    console, mutants = Console(stderr=True), list[Mutant]()
+    console, mutants = Console(stderr=True), mutants_of_tools(kinds)
     with ProcessPoolExecutor(arguments.processes) as pool:
         jobs = {pool.submit(mutants_of, name, arguments.tasks, kinds): name for name in names}
         for number, job in enumerate(as_completed(jobs), start=1):
             mutants += job.result()
             console.print(f"{number} of {len(names)}: {jobs[job]}")
-    order = list(dict.fromkeys([*NETWORK_FAULTS, *(each.kind for each in mutants)]))
+    order = list(dict.fromkeys([*NETWORK_FAULTS, *_IN_CALLS, *TOOL_FAULTS, *(each.kind for each in mutants)]))
     table = table_of(sorted(mutants, key=lambda each: (order.index(each.kind), each.family)))
     Console().print(table.markdown(), markup=False, highlight=False, soft_wrap=True)
     if arguments.write:

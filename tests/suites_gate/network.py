@@ -191,13 +191,6 @@ def planted(fault: PlantedFault, team: Team, twin: Played) -> Planted:
     return Planted(fault, twin, played, played.failures())
 
 
-def alarms(played: Played) -> list[str]:
-    """What is said against a team whose answers are right."""
-    failures = [f"{each.cause} {', '.join(each.seats)}" for each in played.failures()]
-    unproven = [f"{part} unproven" for part, value in played.credit().parts.items() if value < 1]
-    return [*failures, *(f"{each.seat} unexplained" for each in played.unexplained()), *unproven]
-
-
 def _of_a_message(kind: str) -> Callable[[Played, Draw], Iterator[PlantedFault]]:
     def faults(twin: Played, draw: Draw) -> Iterator[PlantedFault]:
         for each in _messages(twin, draw):
