@@ -50,7 +50,7 @@ def tasks_table(trials: Sequence[TrialRecord]) -> Table | None:
             *([_mean([record.rounds for record in records if record.rounds is not None])] if in_rounds else []),
             _mean([record.messages for record in records]),
             f"{fewest}" if records[0].fewest_is_exact else f"≥ {fewest}",
-            _mean([record.redundant for record in records]),
+            _mean([record.redundant for record in records]) if proven_text(records) else "-",
         )
     return table
 

@@ -143,7 +143,7 @@ class TeamTaskRecord(TeamRecord):
     request and answer both brought none."""
     credited: Fraction | None = None
     """The outcome that is proven: each part counts as far as its seat could know the facts that it needs. Of controls,
-    the outcome. Null before version 3."""
+    the outcome. Null before version 3, and for tasks whose facts are prose: their score is the outcome."""
     information: Fraction | None = None
     """The share of needed facts of other seats' briefs that reached the seats that needed them in time; null if none is
     needed."""

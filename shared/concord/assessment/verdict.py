@@ -162,6 +162,8 @@ class UnknownKind(StrEnum):
     """What the team added: the starting agent may have reached its peers when it did the tasks alone."""
     NOT_ISOLATED = "not_isolated"
     """What the seats shared beside their messages."""
+    NO_RECEIPTS = "no_receipts"
+    """Whether messages told what the answers rest on: the facts of the tasks are prose, which no rule can follow."""
     FAULTS_PLANTED = "faults_planted"
     """How the team does in a network without the faults that the request planted."""
     RESTS_ON_MODEL = "rests_on_model"

@@ -263,6 +263,7 @@ _UNKNOWN: Final[Mapping[UnknownKind, str]] = {
     UnknownKind.TEAMWORK: "What the team added is not measured: nobody did the tasks alone",
     UnknownKind.NOT_ALONE: "What the team added is open: nothing shows that the starting agent was without its peers",
     UnknownKind.NOT_ISOLATED: "What the {n} seat{s} shared beside their messages is not proven",
+    UnknownKind.NO_RECEIPTS: "What the answers of {n} trial{s} rest on is not proven: their facts are prose",
     UnknownKind.FAULTS_PLANTED: "How the team does without the {n} planted fault{s} is not measured: not to be ranked",
     UnknownKind.RESTS_ON_MODEL: "The grade of {n} trial{s} rests on a model that read the agents' own texts",
     UnknownKind.STRUCTURE_ONLY: "The pattern was given and not played, so only its structure is known",

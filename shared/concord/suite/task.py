@@ -73,6 +73,7 @@ class SuiteTask:
     answerers: tuple[str, ...]
     key: JsonValue
     facts: tuple[Fact, ...]
+    """Empty if they are prose that no rule can follow: then nobody claims what an answer rests on."""
     parts: tuple[Part, ...]
     fewest_messages: Bound
     """A message counts once for each of its receivers."""

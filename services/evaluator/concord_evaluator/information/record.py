@@ -13,6 +13,7 @@ from concord.assessment.team_results import MAX_FAILURES, TeamTaskRecord
 from concord.suite import SuiteTask, Topology, fewest_calls, flooding_calls, flooding_messages
 from concord.trace.report import ReportBatch
 from concord.wire.roster import Roster
+from concord_evaluator.information.causes import Cause
 from concord_evaluator.information.exchanges import Exchanged, by_calls, by_rounds
 from concord_evaluator.information.failures import failures_of
 from concord_evaluator.information.flow import Flow, flow_of
@@ -22,6 +23,9 @@ from concord_evaluator.information.unexplained import unexplained_in
 
 MAX_NAMED: Final = 5
 """Facts that a finding names."""
+
+SEEN_WITHOUT_FACTS: Final = frozenset({Cause.UNREADABLE, Cause.NO_ANSWER, Cause.AGENT_FAILED})
+"""The causes that follow from replies alone."""
 
 
 def team_task_record(
@@ -45,6 +49,8 @@ def team_task_record(
     values = {part.id: grade.parts.get(part.id, 0.0) for part in task.parts}
     is_whole = exchanged.is_complete and not exchanged.cut
     unexplained = unexplained_in(task, answers, exchanged.messages) if is_whole and not alone else []
+    if not task.facts:  # its texts are prose: whether a message told what an answer follows from, no rule can see
+        failures = [each for each in failures if each.cause in SEEN_WITHOUT_FACTS]
     in_calls = spec.exchange is Exchange.CALLS
     passed = not spec.control and credit.outcome >= plan.config.thresholds.pass_mark
     return TeamTaskRecord(
@@ -60,7 +66,7 @@ def team_task_record(
         rounds=None if outcome.rounds is None else outcome.rounds.rounds,
         messages=exchanged.count,
         redundant=exchanged.redundant(flow),
-        credited=credit.outcome,
+        credited=credit.outcome if task.facts else None,
         information=None if spec.control else information(task, flow, exchanged.answered),
         unproven=listed_unproven(credit.unproven, lost_by_part(values, credit.parts)),
         unproven_omitted=max(0, len(credit.unproven) - MAX_FAILURES),
@@ -75,7 +81,7 @@ def team_task_record(
         failures=listed_failures(failures, lost_by_part(dict.fromkeys(values, 1.0), values)),
         failures_omitted=max(0, len(failures) - MAX_FAILURES),
         unexplained=listed_unexplained(unexplained),
-        flow=flow_record(task, flow, exchanged.answered, failures) if spec.control is None else None,
+        flow=flow_record(task, flow, exchanged.answered, failures) if spec.control is None and task.facts else None,
     )
 
 
@@ -106,7 +112,7 @@ def _yardsticks(task: SuiteTask, exchanged: Exchanged, *, in_calls: bool, passed
         fewest_messages=fewest.value,
         fewest_is_exact=fewest.exact,
         simple_messages=simple,
-        economy=economy(simple, exchanged.sent) if passed else None,
+        economy=economy(simple, exchanged.sent) if passed and task.facts else None,
     )
 
 

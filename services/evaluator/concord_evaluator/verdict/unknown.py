@@ -103,6 +103,9 @@ def _beside_the_score(detail: Detail, trials: Sequence[TrialRecord]) -> Iterator
         yield Unknown(kind=UnknownKind.NOT_ISOLATED, count=len({agent.id for agent in detail.agents}) or 1)
     if judged := sum(bool(trial.grading is not None and trial.grading.source == "model") for trial in trials):
         yield Unknown(kind=UnknownKind.RESTS_ON_MODEL, count=judged)
+    prose = [each for each in trials if each.team_task is not None and each.team_task.credited is None]
+    if prose:
+        yield Unknown(kind=UnknownKind.NO_RECEIPTS, count=len(prose))
     if detail.planted_faults:
         yield Unknown(kind=UnknownKind.FAULTS_PLANTED, count=detail.planted_faults)
 
