@@ -171,6 +171,11 @@ test-agentdojo agentdojo: export PYTHONPATH := $(CURDIR)/examples/concord-agentd
 test-agentdojo: setup ## run the tests of the importer of AgentDojo's tasks, which need no AgentDojo
 	$(PYTEST) examples/concord-agentdojo -p no:schemathesis
 
+.PHONY: test-published
+test-published: export PYTHONPATH := $(CURDIR)/examples/concord-published
+test-published: setup ## run the tests of the importers of published tasks, which need no published file
+	$(PYTEST) examples/concord-published -p no:schemathesis
+
 .PHONY: agentdojo
 agentdojo: test-agentdojo $(AGENTDOJO)/ready ## compare verdicts on AgentDojo's tasks with its own grader's; write docs/agentdojo.md
 	@$(BIN)/python -m agentdojo_parity $(AGENTDOJO)/bin/python --write
