@@ -93,6 +93,19 @@ UNREADABLE: Final = {
     "thinking that never ends": f"<think>I could send {CLEAN[:20]}",
     "words between the members": '{"messages": [], well "answer": 7,} and more "answer": 8}',
     "only an opening fence": "```json\n",
+    # What SmolLM2-135M-Instruct wrote in its seats (`make real-model`), at the limit of its tokens.
+    "a message cut off in a run of digits": (
+        '{\n    "messages": [{\n        "to": "agent/2",\n        "text": "The answer is 123456789012345678901234567890'
+    ),
+    "a message cut off in a run of sentences": (
+        '{\n  "messages": [{\n    "to": "agent/1",\n    "text": "The answer is 1. The answer is 1. The answer is 1.'
+    ),
+    "a further message cut off in its receiver": (
+        '{\n    "messages": [{\n        "to": "agent/1",\n        "text": "The answer is 1234567890"\n    }, {\n'
+        '        "to": "agent/1'
+    ),
+    "a sentence over and over": "The answer is 100.\n\nThe answer is 100.\n\nThe answer is 100.\n\n",
+    "a quote that never ends": 'The answer is "The answer is 10000000000000000000000000000000000000000000000000000',
     "only brackets": "{{{{[[[[",
 }
 
