@@ -29,6 +29,9 @@ DRAIN_S: Final = int(CHILD_S) - 1
 """How long its requests and jobs may run on once it is to stop: it then still has to release what it holds."""
 
 TASK_SECRET: Final = "CONCORD_TASK_SECRET"  # noqa: S105 - a name
+
+FOR_SERVICES: Final = frozenset({TASK_SECRET, "CONCORD_PUBLISHED"})
+"""Variables that lead to the answers of tasks: the secret, and the files of published tasks. No agent gets them."""
 """The variable with the secret of tasks, from which all answers follow."""
 
 _CARD: Final = "/.well-known/agent-card.json"
@@ -127,7 +130,7 @@ def _team(
     isolated: IsolatedSeats | None,
 ) -> list[Program]:
     """The programs of the agents with these ports. `addresses`: those of all agents, by role."""
-    for_agents = {name: value for name, value in environment.items() if name != TASK_SECRET}
+    for_agents = {name: value for name, value in environment.items() if name not in FOR_SERVICES}
     seats = {seat.role: seat for seat in isolated.seats} if isolated is not None else {}
     team = []
     for each in scenario.local:
@@ -137,7 +140,7 @@ def _team(
         container = (*docker_run(run_id, HOST_NETWORK if seat is None else seat_options(seat), variables), image)
         command = _command(each, port, scenario.team.wiring, addresses, container)
         probe = HttpProbe(_url(port).rstrip("/") + _CARD)
-        team.append(Program(each.role, command, variables, probe, hidden=frozenset({TASK_SECRET})))
+        team.append(Program(each.role, command, variables, probe, hidden=FOR_SERVICES))
     return team
 
 

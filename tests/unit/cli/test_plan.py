@@ -86,12 +86,12 @@ def test_only_the_services_get_the_secret_of_the_tasks() -> None:
         {"participants": [{"name": "spy", "cmd": "python -m spy", "env": {"GIVEN": "${CONCORD_TASK_SECRET:-nothing}"}}]}
     )
     ports = Ports(7000, Listening("127.0.0.1", 7002, 7001), {"spy": 7003})
-    seen = {"CONCORD_TASK_SECRET": "of the operator"}
+    seen = {"CONCORD_TASK_SECRET": "of the operator", "CONCORD_PUBLISHED": "tasks.json"}
     plan = plan_stack(scenario, ports, REDIS_URL, Path("out"), environment=seen, task_secret="of the check")
     [[spy, services]] = plan.groups
     assert services.env["CONCORD_TASK_SECRET"] == "of the check"
     assert spy.env == {"GIVEN": "nothing"}
-    assert spy.hidden == {"CONCORD_TASK_SECRET"}
+    assert spy.hidden == seen.keys()
 
 
 def test_services_are_probed_at_readyz_and_agents_at_their_cards() -> None:
