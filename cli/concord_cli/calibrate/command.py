@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from concord.assessment.result_row import ResultRow
 from concord.suite import commitment
 from concord.suite.draw import SECRET_BYTES
-from concord_cli.calibrate.models import Model, ModelsFile, read_models
+from concord_cli.calibrate.models import RESERVED, Model, ModelsFile, read_models
 from concord_cli.calibrate.table import Calibration, Entry, entry_of, markdown
 from concord_cli.errors import AssessmentError, IncompleteError, UsageError
 from concord_cli.output_files import prepare_folder, write_text
@@ -20,8 +20,8 @@ from concord_cli.scenario.scenario_file import ScenarioFile
 from concord_cli.tasks.secrets import revealed_secret
 from concord_cli.terminal import ProgressLog
 
-TABLE: Final = "calibration.md"
-DOCUMENT: Final = "calibration.json"
+TABLE: Final = f"{RESERVED}.md"
+DOCUMENT: Final = f"{RESERVED}.json"
 
 
 class Play(Protocol):

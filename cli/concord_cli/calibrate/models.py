@@ -19,6 +19,9 @@ MAX_MODELS: Final = 200
 CONTROLS: Final = ("solo", "silent")
 """What each model also plays, unless the config says otherwise."""
 
+RESERVED: Final = "calibration"
+"""The name of the documents beside the results files of the models."""
+
 NO_KEY: Final = "none"
 """Sent to an endpoint that needs no key."""
 
@@ -74,6 +77,10 @@ class ModelsFile(_Table):
         names = [each.name.casefold() for each in self.models]
         if repeated := sorted({name for name in names if names.count(name) > 1}):
             raise ValueError(f"name used twice: {', '.join(repeated)}")
+        if RESERVED in names:
+            raise ValueError(
+                f"a model cannot be called {RESERVED}: its results file would replace the table's document"
+            )
         return self
 
     def scenario(self, model: Model) -> ScenarioFile:

@@ -129,6 +129,7 @@ async def test_a_change_of_the_tasks_plays_all_again(models: Path, tmp_path: Pat
         (("LARGE_KEY", "ABSENT_KEY"), "no key in ABSENT_KEY"),
         (('name = "large"', 'name = "Small"'), "name used twice"),
         (('name = "large"', 'name = "../large"'), "name"),
+        (('name = "large"', 'name = "Calibration"'), "cannot be called calibration"),
         (('suite = "quick"', 'suite = "nonesuch"'), "nonesuch"),
         (("json_schema", "json_scheme"), "json_scheme"),
     ],
