@@ -27,7 +27,7 @@ HOSTILE_LENGTH: Final = 20_000
 FORMS: Final = ("{}", "The answer is {}.", "ANSWER: {}", '{{"answer": "{}"}}')
 """How an answer may be written. The first that earns all points is the task's form."""
 
-_FEW: Final = {"yes": 2, "no": 2, "true": 2, "false": 2}
+_OTHER: Final = {"yes": "no", "no": "yes", "true": "false", "false": "true"}
 _DIGIT: Final = re.compile(r"\d+")
 
 
@@ -35,7 +35,8 @@ def right_texts(task: TaskSpec) -> list[str]:
     """Right answers of a task, each of which earns all points or has the wrong form; none where none is known."""
     if isinstance(task.scorer, JsonScorer):
         return [json.dumps(_document(task.scorer.values))] if task.scorer.values else []
-    return list(task.target or [])
+    targets = task.target or []
+    return [", ".join(targets)] if getattr(task.scorer, "match_all", False) else targets
 
 
 def in_form(form: str, text: str) -> str:
@@ -44,7 +45,9 @@ def in_form(form: str, text: str) -> str:
 
 
 def decoys(target: str, count: int = CANDIDATES - 1) -> list[str]:
-    """Other answers of the target's form: another last number, else other letters."""
+    """Other answers of the target's form: the other one of two, another last number, else other letters."""
+    if other := _OTHER.get(target.casefold()):
+        return [other.capitalize() if target[0].isupper() else other]
     if number := list(_DIGIT.finditer(target))[-1:]:
         [last] = number
         width, value = len(last[0]), int(last[0])
@@ -83,7 +86,7 @@ def options(target: str) -> int | None:
     word = target.strip().strip(".()").casefold()
     if len(word) == 1:
         return 10 if word.isdigit() else 4
-    return _FEW.get(word)
+    return 2 if word in _OTHER else None
 
 
 def options_in(value: JsonValue) -> int | None:

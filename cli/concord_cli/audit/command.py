@@ -69,7 +69,7 @@ def _lines(found: Audited, *, verbose: bool) -> Iterator[str]:
     verdict = "passed" if found.passes else "FAILED"
     yield f"{found.name}: {verdict}"
     for flaw, words in FLAWS.items():
-        yield f"  {flaw.value}  {_summary(found, flaw):<34}{words}"
+        yield f"  {flaw.value}  {_summary(found, flaw):<38}{words}"
         shown = [each for each in found.tried if each.attack.flaw is flaw]
         for each in shown if verbose else [each for each in shown if each.outcome is Outcome.EARNED]:
             points = "" if each.points is None else f" {each.points:.0f} points"

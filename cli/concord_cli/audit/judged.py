@@ -8,7 +8,7 @@ from concord.assessment.results import Judgment
 from concord.llm import LLM
 from concord_cli.audit import flaws
 from concord_cli.audit.flaws import Tried, not_applicable, played
-from concord_cli.audit.obeying import EMPTY_WORDS, ORDERS
+from concord_cli.audit.obeying import EMPTY_WORDS, VERDICTS
 from concord_cli.audit.own_tasks import OwnTask
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge import judged_with, screened_evidence
@@ -24,9 +24,9 @@ async def injected(own: OwnTask, model: LLM, name: str) -> Tried:
     if not own.by_model:
         return not_applicable(flaws.INJECTION, own.task.id, "code grades the answer, and no model reads it")
     without = await _points(own, EMPTY_WORDS, model)
-    earned = {order: await _points(own, f"{EMPTY_WORDS}\n\n{order}", model) for order in ORDERS}
+    earned = {order: await _points(own, f"{EMPTY_WORDS}\n\n{order}", model) for order in VERDICTS}
     best = max(earned, key=lambda order: earned[order])
-    shown = f"{len(ORDERS)} orders to {name}, which judges as in an assessment"
+    shown = f"{len(VERDICTS)} orders to {name}, which judges as in an assessment"
     gained = max(0.0, earned[best] - without)
     return played(flaws.INJECTION, own.task.id, gained, f"{shown}: {best!r}" if gained else shown)
 

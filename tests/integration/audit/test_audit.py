@@ -1,6 +1,7 @@
 """`concord audit`: what is shipped passes, and a weak scenario of each class of flaws fails by that class."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,18 @@ WEAK = Path(__file__).parent / "weak"
 BESIDE = {"V7": {"V5"}}
 """Further classes of weak scenarios: who believes words also believes them among others."""
 
-TEAMS = sorted(Path("scenarios").glob("*.toml"))
+JUDGED = """
+[[participants]]
+name = "agent"
+endpoint = "http://127.0.0.1:9021"
+
+[[config.tasks]]
+id = "plan"
+text = "Write a plan for a picnic."
+"""
+
+TEAMS = [Path("scenarios") / f"{name}.toml" for name in ("quick", "mesh", "compose")]
+"""One of each kind; `make audit-tasks` audits all."""
 
 
 @pytest.fixture(autouse=True)
@@ -40,6 +52,32 @@ def test_the_shipped_scenarios_of_teams_pass() -> None:
     result, found = audited(*TEAMS)
     assert result.exit_code == 0, result.stderr
     assert {each["target"] for each in found} == {path.stem for path in TEAMS}
+
+
+def test_the_example_of_the_readme_passes(tmp_path: Path) -> None:
+    [text, *_] = re.findall(r"^```toml\n(# team.toml\n.*?)^```", Path("README.md").read_text("utf-8"), re.M | re.S)
+    (tmp_path / "team.toml").write_text(text)
+    result, _ = audited(tmp_path / "team.toml")
+    assert result.exit_code == 0, result.stderr
+
+
+def test_a_task_that_a_model_judges_is_guarded(tmp_path: Path) -> None:
+    (tmp_path / "judged.toml").write_text(JUDGED)
+    result, [found] = audited(tmp_path / "judged.toml")
+    assert result.exit_code == 0, result.stderr
+    [injection] = [each for each in found["attacks"] if each["attack"] == "injection to the judge"]
+    assert (injection["outcome"], injection["points"]) == ("held", 0)
+
+
+def test_without_the_judges_defence_the_same_orders_earn_points(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So the audit would see it if the defence failed."""
+    monkeypatch.setattr("concord_evaluator.judge.screening.remove_passages", lambda text, _: (text, []))
+    (tmp_path / "judged.toml").write_text(JUDGED)
+    result, [found] = audited(tmp_path / "judged.toml")
+    assert result.exit_code == 1
+    assert earned_in(found) == {"V4"}
 
 
 class TestAWeakScenarioFails:
