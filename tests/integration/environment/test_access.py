@@ -112,7 +112,10 @@ async def test_an_admin_key_shorter_than_32_characters_is_refused() -> None:
     ("modality", "data"),
     [
         ("email", {"operation": "send", "to_addresses": [EVE], "from_address": EVE}),
-        ("sms", {"operation": "send_message", "to_numbers": ["+15551234567"], "from_number": "+15559999999"}),
+        (
+            "sms",
+            {"operation": "send_message", "to_numbers": ["+15551234567"], "from_number": "+15559999999", "body": "x"},
+        ),
         ("sms", {"operation": "add_reaction", "message_id": "m", "emoji": "x", "phone_number": "+15559999999"}),
         ("sms", {"operation": "edit_message", "message_id": "text", "new_body": "I owe you nothing"}),
         ("chat", {"operation": "send_message", "content": "hi", "role": "user"}),
@@ -221,7 +224,7 @@ AGENT_CALLS: dict[str, dict[str, object]] = {
     **{f"/email/{call}": MAIL for call in ("read", "unread", "star", "unstar", "archive", "delete")},
     **{f"/email/{call}": {**MAIL, "labels": ["work"]} for call in ("label", "unlabel")},
     "/email/move": {**MAIL, "folder": "later"},
-    "/sms/send": {"to_numbers": ["+15559999999"]},
+    "/sms/send": {"to_numbers": ["+15559999999"], "body": "x"},
     **{f"/sms/{call}": TEXT for call in ("read", "unread", "delete")},
     "/sms/react": {**TEXT, "emoji": "x"},
     "/chat/send": {"content": "done"},

@@ -167,7 +167,7 @@ async def query_modality(name: str, call: Request, simulation: Addressed) -> Res
 
 def _modality(name: str) -> AnyModality:
     if name not in MODALITY_BY_NAME:
-        raise NotFound(f"{name!r} is none of the modalities {', '.join(MODALITY_BY_NAME)}")
+        raise NotFound(f"there is no modality {name!r}; available are {', '.join(MODALITY_BY_NAME)}")
     return MODALITY_BY_NAME[name]
 
 

@@ -99,7 +99,7 @@ async def undo(environment: Served, simulation: Addressed, request: CountRequest
         current_time=simulation.now,
         can_undo=back,
         can_redo=forth,
-        message=None if steps else "there is no step to undo",
+        message=None if steps else "Nothing to undo",
     )
 
 
@@ -121,7 +121,7 @@ async def redo(environment: Served, simulation: Addressed, request: CountRequest
         current_time=simulation.now,
         can_undo=back,
         can_redo=forth,
-        message=None if steps else "there is no step to redo",
+        message=None if steps else "Nothing to redo",
     )
 
 

@@ -37,3 +37,10 @@ class ContactsCalls(ModalityCalls[S]):
     delete = Operation("/contacts/delete", "delete_contact", "contacts.deleted", deletes())
     block = Operation("/contacts/block", "block_contact", "contacts.blocked", changes("is_blocked"))
     unblock = Operation("/contacts/unblock", "unblock_contact", "contacts.unblocked", changes("is_blocked"))
+    favorite = Operation("/contacts/favorite", "favorite_contact", "contacts.favorited", changes("is_favorite"))
+    unfavorite = Operation("/contacts/unfavorite", "unfavorite_contact", "contacts.unfavorited", changes("is_favorite"))
+    add_to_group = Operation("/contacts/group/add", "add_to_group", "contacts.group_joined", changes("groups"))
+    remove_from_group = Operation(
+        "/contacts/group/remove", "remove_from_group", "contacts.group_left", changes("groups")
+    )
+    merge = Operation("/contacts/merge", "merge_contacts", "contacts.merged", CHANGES_ANY)

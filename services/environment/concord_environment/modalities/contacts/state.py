@@ -68,11 +68,20 @@ class Contact:
         return self.display_name or full or self.nickname or identifier
 
 
+FAVORITE = "favorite"
+BLOCKED = "blocked"
+
+
+def _flags(contact: Contact) -> tuple[str, ...]:
+    favorite = (FAVORITE,) if contact.is_favorite else ()
+    return (*favorite, BLOCKED) if contact.is_blocked else favorite
+
+
 def _identifiers(contact: Contact) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(_identifier_key(identifier.value) for identifier in contact.identifiers))
+    return tuple(dict.fromkeys(identifier_key(identifier.value) for identifier in contact.identifiers))
 
 
-def _identifier_key(identifier: str) -> str:
+def identifier_key(identifier: str) -> str:
     """The form in which identifiers compare: phone numbers without their spelling, all others without case."""
     return identifier.casefold() if any(map(str.isalpha, identifier)) else phone_key(identifier)
 
@@ -85,7 +94,7 @@ class ContactsState:
             "contacts.contacts",
             Contact,
             order=lambda contact: (contact.name.casefold(),),
-            indexes={"group": lambda contact: tuple(dict.fromkeys(contact.groups))},
+            indexes={"group": lambda contact: tuple(dict.fromkeys(contact.groups)), "flag": _flags},
             lookups={"identifier": _identifiers},
         )
 
@@ -96,7 +105,7 @@ class ContactsState:
 
     def owner(self, identifier: str) -> Contact | None:
         """The contact with an email address or phone number, or None."""
-        return next(iter(self.contacts.found("identifier", _identifier_key(identifier))), None)
+        return next(iter(self.contacts.found("identifier", identifier_key(identifier))), None)
 
     def is_blocked(self, identifier: str) -> bool:
         """Whether the user blocks an email address or phone number."""

@@ -2,9 +2,18 @@
 
 from collections.abc import Iterable
 from datetime import datetime
+from heapq import nlargest
 from typing import Final
 
-from concord_environment.modalities.contacts.state import Contact, ContactsState
+from pydantic import BaseModel
+
+from concord_environment.modalities.contacts.state import (
+    BLOCKED,
+    FAVORITE,
+    Contact,
+    ContactsState,
+    identifier_key,
+)
 from concord_environment.modalities.fields import Line, Name, Page
 from concord_environment.modalities.json_parts import as_json
 from concord_environment.modalities.modality import (
@@ -17,18 +26,24 @@ from concord_environment.modalities.modality import (
     view_fields,
 )
 
+RECENT: Final = 10
+"""The number of contacts in the compact state that were updated last."""
+
 
 class ContactsQuery(Page):
     """Finds contacts that match all given filters, sorted by name.
 
     `search_text` is a substring of a name, company, job title, note or identifier, and `identifier_value` a substring
-    of an identifier, both in any case.
+    of an identifier, both in any case. A phone number is found in any spelling. `has_phone` and `has_email` say
+    whether a contact has such an identifier.
     """
 
     search_text: Line | None = None
     group: Name | None = None
     is_favorite: bool | None = None
     is_blocked: bool | None = None
+    has_phone: bool | None = None
+    has_email: bool | None = None
     identifier_type: Name | None = None
     identifier_value: Line | None = None
 
@@ -45,6 +60,11 @@ def _matches(contact: Contact, query: ContactsQuery) -> bool:
         return False
     if query.is_blocked is not None and contact.is_blocked != query.is_blocked:
         return False
+    kinds = {identifier.identifier_type for identifier in contact.identifiers}
+    if query.has_phone is not None and ("phone" in kinds) != query.has_phone:
+        return False
+    if query.has_email is not None and ("email" in kinds) != query.has_email:
+        return False
     if (query.identifier_type or query.identifier_value) and not _has_identifier(contact, query):
         return False
     if query.search_text is None:
@@ -57,30 +77,49 @@ def _matches(contact: Contact, query: ContactsQuery) -> bool:
 def _has_identifier(contact: Contact, query: ContactsQuery) -> bool:
     return any(
         query.identifier_type in (None, identifier.identifier_type)
-        and (query.identifier_value or "").casefold() in identifier.value.casefold()
+        and _has_value(identifier.value, query.identifier_value)
         for identifier in contact.identifiers
     )
 
 
+def _has_value(identifier: str, wanted: str | None) -> bool:
+    if wanted is None:
+        return True
+    return wanted.casefold() in identifier.casefold() or identifier_key(wanted) == identifier_key(identifier)
+
+
 class ContactsCounts(StateView):
-    """The number of contacts, in all and by group."""
+    """The numbers of contacts."""
 
     total_contact_count: int
-    groups: dict[str, int]
+    favorites_count: int
+    blocked_count: int
 
 
 class ContactsStateView(ContactsCounts):
-    """The contacts, sorted by name. `since` filters them by the time of the last update."""
+    """The contacts, sorted by name, and the names of their groups. `since` filters by the time of the last update."""
 
+    total_count: int
+    groups: list[str]
     contacts: dict[str, Contact]
     returned_count: int
     has_more: bool
 
 
-class ContactsBriefView(ContactsCounts):
-    """The names of the first 50 contacts."""
+class ContactName(BaseModel):
+    """A contact by its name."""
 
+    contact_id: str
+    name: str
+
+
+class ContactsBriefView(ContactsCounts):
+    """The names of the first 50 contacts, the 10 that were updated last, and the numbers of contacts by group."""
+
+    total_contacts: int
+    groups: dict[str, int]
     names: list[str]
+    recent_contacts: list[ContactName]
 
 
 class ContactsAnswer(QueryAnswer):
@@ -91,8 +130,12 @@ class ContactsAnswer(QueryAnswer):
 
 def _counts(world: States, now: datetime) -> dict[str, object]:
     contacts = world[ContactsState].contacts
-    groups = {group: contacts.group_size("group", group) for group in contacts.index_values("group")}
-    return {**view_fields(world, "contacts", now), "total_contact_count": len(contacts), "groups": groups}
+    return {
+        **view_fields(world, "contacts", now),
+        "total_contact_count": len(contacts),
+        "favorites_count": contacts.group_size("flag", FAVORITE),
+        "blocked_count": contacts.group_size("flag", BLOCKED),
+    }
 
 
 def _state(world: States, now: datetime, page: StatePage) -> ContactsStateView:
@@ -101,6 +144,8 @@ def _state(world: States, now: datetime, page: StatePage) -> ContactsStateView:
     return ContactsStateView.model_validate(
         {
             **_counts(world, now),
+            "total_count": len(world[ContactsState].contacts),
+            "groups": world[ContactsState].contacts.index_values("group"),
             "contacts": {contact.contact_id: contact for contact in returned},
             "returned_count": len(returned),
             "has_more": page.stop < len(world[ContactsState].contacts),
@@ -109,8 +154,17 @@ def _state(world: States, now: datetime, page: StatePage) -> ContactsStateView:
 
 
 def _brief(world: States, now: datetime) -> ContactsBriefView:
-    names = [contact.name for contact in world[ContactsState].contacts.window(0, 50)]
-    return ContactsBriefView.model_validate({**_counts(world, now), "names": names})
+    contacts = world[ContactsState].contacts
+    recent = nlargest(RECENT, contacts.rows(), key=lambda contact: contact.updated_at)
+    return ContactsBriefView.model_validate(
+        {
+            **_counts(world, now),
+            "total_contacts": len(contacts),
+            "groups": {group: contacts.group_size("group", group) for group in contacts.index_values("group")},
+            "names": [contact.name for contact in contacts.window(0, 50)],
+            "recent_contacts": [ContactName(contact_id=each.contact_id, name=each.name) for each in recent],
+        }
+    )
 
 
 def _answer(world: States, now: datetime, query: ContactsQuery) -> ContactsAnswer:  # noqa: ARG001 - one signature

@@ -45,7 +45,7 @@ class SMSAction(Action):
 
 class _Message(SMSAction):
     nested: ClassVar[str] = "message_data"
-    body: Text = ""
+    body: Text
     message_type: MessageType = "sms"
     attachments: Annotated[tuple[MessageAttachment, ...], Field(max_length=100), NoneAsEmpty] = ()
     thread_id: Id | None = None
@@ -76,7 +76,6 @@ class ReceiveMessage(_Message):
     operation: Literal["receive_message"] = "receive_message"
     from_number: Phone
     to_numbers: Annotated[Phones, NoneAsEmpty] = ()
-    body: Text
     message_id: Id | None = None
     sent_at: Moment | None = None
     is_spam: bool = False
