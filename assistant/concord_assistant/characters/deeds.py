@@ -34,7 +34,7 @@ class Deeds:
             if found.outcome == "done":
                 return self._do(incoming, brief, known, found.values)
             if found.outcome == "unclear" and not self._did(incoming.character_id, known):
-                return self._ask(incoming, known)
+                return self._ask(incoming, brief, known)
         return None
 
     def _do(self, incoming: Incoming, brief: Brief, known: KnownAct, found: Mapping[str, tuple[str, ...]]) -> Answer:
@@ -64,11 +64,14 @@ class Deeds:
             self._enter(incoming, known, standing[-1].values, act="cancel")
         return False
 
-    def _ask(self, incoming: Incoming, known: KnownAct) -> Answer:
+    def _ask(self, incoming: Incoming, brief: Brief, known: KnownAct) -> Answer:
+        """The question, the first time, after what a rule says to the message."""
         self._enter(incoming, known, None)
         key = incoming.character_id, known.act
         self._asked[key] += 1
-        return Answer(known.ask if self._asked[key] == 1 else "")
+        ruled = decided_answer(incoming, brief)
+        asked = known.ask if self._asked[key] == 1 else ""
+        return Answer(" ".join(filter(None, (ruled.text if ruled else "", asked))))
 
     def _did(self, character_id: str, known: KnownAct) -> bool:
         return any(each.understood and (each.character, each.act) == (character_id, known.act) for each in self.ledger)

@@ -56,10 +56,17 @@ def _acts_of(reading: Reading, clause: Clause) -> Iterator[Performed]:
         if act == "order" and not strong and _PAPER.search(reading.marked, clause.at, clause.end):
             continue
         denied = found.start() in reading.denied or (act != "refuse" and found.start() in reading.refused)
-        is_open = is_open or (act == "order" and is_past)
-        yield Performed(act, clause, denied=denied, open=is_open and act != "ask", strong=strong)
+        if denied and act == "order" and _is_polite_only(pattern, reading, clause):
+            continue
+        left_open = act != "ask" and (is_open or (act == "order" and is_past))
+        yield Performed(act, clause, denied=denied, open=left_open, strong=strong)
     if clause.asks and "ask" not in said and not _WORDS["ask"].search(reading.marked, clause.at, clause.end):
         yield Performed("ask", clause, denied=False, open=False, strong=True)
+
+
+def _is_polite_only(pattern: re.Pattern[str], reading: Reading, clause: Clause) -> bool:
+    """Whether "please" is the only word to order in a clause: what one asks not to do is then something else."""
+    return all(each[0].casefold() == "please" for each in pattern.finditer(reading.marked, clause.at, clause.end))
 
 
 def chooses_you(clause: Clause) -> bool:
@@ -70,7 +77,10 @@ def chooses_you(clause: Clause) -> bool:
 def enquires(reading: Reading) -> bool:
     """Whether a text asks what something costs. What else it says of a matter may then be no order."""
     return any(
-        _PRICE.search(clause.text) and (clause.question or _ASKED_FOR.search(clause.text)) for clause in reading.clauses
+        _PRICE.search(clause.text)
+        and (clause.question or _ASKED_FOR.search(clause.text))
+        and not _PRICED.search(clause.text)
+        for clause in reading.clauses
     )
 
 
@@ -123,6 +133,10 @@ _PRICE: Final = re.compile(
     r"\b(?:how\s+much|pric(?:e[sd]?|ing)|costs?|charge|quot(?:e|ation)s?|estimate|come\s+to|total|offer(?=\s+for))\b",
     re.I,
 )
+_PRICED: Final = re.compile(
+    r"\b(?:usual|quoted|agreed|same|stated|offered)\s+price|\binvoice\b|[£€$]\s?\d|\b(?:GBP|EUR|USD)\s?\d", re.I
+)
+"""A price that is known."""
 _ASKED_FOR: Final = re.compile(
     r"\b(?:please|kindly|(?:can|could|would|will|may)\s+(?:you|we|i)|need|want|like|know|ask(?:ing)?|tell|send|request|grateful|"
     r"looking\s+for|interested|wonder(?:ing)?)\b",
@@ -131,7 +145,8 @@ _ASKED_FOR: Final = re.compile(
 _PAST: Final = re.compile(r"\b(?:last|previous)\s+(?:year|month|week|time|season)\b|\bin\s+the\s+past\b", re.I)
 """A time in which something was ordered that is not ordered now."""
 _STRONG: Final = _compiled(
-    order=r"""\b(?:(?:will|'ll|to|we|i|hereby|please|now)\s+(?:order|book|reserve|buy)|go(?:ing)?\s+(?:ahead|with\s+you(?:rs|r)?)|accept(?:ing)?\s+your|
+    order=r"""\b(?:(?:will|'ll|to|we|i|hereby|please|now)\s+(?:order|book|reserve|buy)|(?:we|i)(?:'ll|\s+will)?\s+take|
+        (?:please|kindly)\s+send\s+(?:us\s+|me\s+)?(?=\d)|confirm\w*\s+(?:our|my|the|an?)\s+order|(?:would|'d)\s+like\s+(?=\d)|go(?:ing)?\s+(?:ahead|with\s+you(?:rs|r)?)|accept(?:ing)?\s+your|
         (?:choose|chose|chosen|picked)\s+you|(?:please|kindly)\s+(?:deliver|ship|supply|prepare|cater)|get\s+the\s+order|got\s+the\s+job)\b""",
     accept=r"""\b(?:suits?|works\s+for|confirm\w*|agree(?:d)?|accept(?:ed|ing|s)?|go\s+ahead|be\s+there|see\s+you\s+(?:on|for|there|then)|can\s+(?:come|make\s+it)|will\s+come|i'm\s+coming|am\s+coming|looking\s+forward|yes)\b""",
 )
@@ -140,9 +155,9 @@ _STRONG: Final = _compiled(
 _NOT: Final = r"(?:\b(?:not|never|no\s+longer|unable\s+to|cannot|neither)|n't)\s+(?:\w+\s+){0,3}?"
 _IDIOMS: Final = _compiled(
     refuse=rf"""{_NOT}(?:order\w*|plac\w+|book\w*|com(?:e|ing)|make|making|attend\w*|join\w*|be\s+there|accept\w*|tak(?:e|ing)|need\w*|requir\w*|
-        us(?:e|ing)|go(?:ing)?\s+(?:ahead|with|for|to\s+work)|work|be\s+(?:in\s+town|around|here)|proceed\w*|hir(?:e|ing)|buy\w*|choos\w*|chosen|pick\w*|select\w*|mov(?:e|ing)\s+forward|see\s+you|meet\w*|want\w*|have\s+dinner|
+        us(?:e|ing)\s+your?|go(?:ing)?\s+(?:ahead|with|for|to\s+work)|work|be\s+(?:in\s+town|around|here)|proceed\w*|hir(?:e|ing)|buy\w*|choos\w*|chosen|pick\w*|select\w*|mov(?:e|ing)\s+forward|see\s+you|meet\w*|want\w*|have\s+dinner|
         do\s+dinner|with\s+you|avail\w*|be\s+able|from\s+you|eat|dine|happen\w*|take\s+place|count\s+on)\b|\bno\s+longer\s+(?:able|possible)\b|\b(?:we|i)\s+went\s+with\b(?!\s+you)|\bno\s+thank(?:s|\s+you)\b|\bno\s+order\b|
         \bnot\s+this\s+time\b|(?<!n't\s)(?<!not\s)(?<!never\s)\bsa(?:y|id|ying)\s+no\s+to\b|\bno\s+(?:dinner|lunch|meeting|visit|call)\b""",
-    cancel=rf"""{_NOT}(?:need\w*|requir\w*|want\w*|us(?:e|ing)|tak(?:e|ing)\s+up|stay\w*|com(?:e|ing)|arriv\w*|travel\w*|mak(?:e|ing)\s+use)(?!\s+(?:to|you\s+to)\s+cancel)\b""",
+    cancel=rf"""{_NOT}(?:need\w*|requir\w*|want\w*|us(?:e|ing)\s+(?:it|your|(?:\w+\s+)?(?:room|booking|reservation)s?)|tak(?:e|ing)\s+up|stay\w*|com(?:e|ing)|arriv\w*|travel\w*|mak(?:e|ing)\s+use)(?!\s+(?:to|you\s+to)\s+cancel)\b""",
 )
 """Negations that perform an act."""

@@ -127,6 +127,27 @@ def test_a_correction_replaces_the_order() -> None:
     assert ben.did("order") == [{"quantity": "40"}]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Please send us 40 tyres. What is the total price?",
+        "We take 40 tyres. How much will that cost?",
+        "40, please, at your usual price. Please send the invoice with the total to accounts.",
+        "We confirm our order of 40 tyres. Please confirm the price.",
+        "We take 40. They go to Dock Street (please no longer use Mill Lane).",
+    ],
+)
+def test_who_orders_may_ask_for_the_price_and_say_what_else_not_to_do(text: str) -> None:
+    ben = Ben(ORDERS)
+    ben.receives(text)
+    assert ben.did("order") == [{"quantity": "40"}]
+
+
+def test_what_is_unclear_gets_the_reply_of_a_rule_too() -> None:
+    ben = Ben(ORDERS, rules=[{"about": ["inches"], "say": "They have 28 inches."}])
+    assert ben.receives("How many inches have they? Perhaps: 40 tyres.") == "They have 28 inches. How many tyres?"
+
+
 def test_who_asks_for_a_price_orders_nothing() -> None:
     ben = Ben(ORDERS)
     assert ben.receives("Could you quote for 40 tyres? Please let me know if you have any questions.") is None
