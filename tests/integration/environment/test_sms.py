@@ -57,9 +57,14 @@ class TestPhoneNumbers:
             await receive(controller, number)
         assert len((await controller.get("/sms/state")).json()["conversations"]) == 3
 
-    async def test_of_the_user_are_the_users_in_any_spelling(self, agent: httpx.AsyncClient) -> None:
-        answer = await post(agent, "/sms/send", from_number="+1 (555) 000-0000", to_numbers=[BOB], body="Hello")
-        assert answer["status"] == "pending"
+    @pytest.mark.parametrize("spelling", ["+1 (555) 000-0000", "+15550000000 ext. 7", "+１５５５０００００００"])  # noqa: RUF001
+    async def test_of_the_user_are_the_users_in_any_spelling_and_show_as_the_phones(
+        self, controller: httpx.AsyncClient, agent: httpx.AsyncClient, spelling: str
+    ) -> None:
+        await post(agent, "/sms/send", from_number=spelling, to_numbers=[BOB], body="Hello")
+        await controller.post("/simulator/time/advance", json={"seconds": 1})
+        (message,) = (await controller.get("/sms/state")).json()["messages"].values()
+        assert message["from_number"] == "+15550000000"
 
     async def test_of_a_blocked_contact_are_blocked_in_any_spelling(self, controller: httpx.AsyncClient) -> None:
         identifiers = [{"identifier_type": "phone", "value": SPELLINGS_OF_BOB[0]}]

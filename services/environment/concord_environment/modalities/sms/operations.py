@@ -27,16 +27,23 @@ _SPEAK_FOR_OTHERS: Final = SMSCalls.receive.permission
 
 def _bind_send(world: States, action: requests.SendMessage, caller: Caller) -> requests.SendMessage:
     own = world[SMSState].number
-    if not same_phone(action.from_number or own, own) and not caller.may(SEND_FOR_OTHERS):
+    number = _or_own(action.from_number, own)
+    if number != own and not caller.may(SEND_FOR_OTHERS):
         raise Forbidden(f"from_number: this phone sends as {own} only; another sender requires '{SEND_FOR_OTHERS}'")
-    return action.model_copy(update={"from_number": action.from_number or own})
+    return action.model_copy(update={"from_number": number})
+
+
+def _or_own(number: str | None, own: str) -> str:
+    """A number in its spelling, the user's own in that of the phone: who reads it may know no other."""
+    return own if number is None or same_phone(number, own) else number
 
 
 def _bind_reaction(world: States, action: requests.AddReaction, caller: Caller) -> requests.AddReaction:
     own = world[SMSState].number
-    if not same_phone(action.phone_number or own, own) and not caller.may(_SPEAK_FOR_OTHERS):
+    number = _or_own(action.phone_number, own)
+    if number != own and not caller.may(_SPEAK_FOR_OTHERS):
         raise Forbidden(f"phone_number: a reaction from a number other than {own} requires '{_SPEAK_FOR_OTHERS}'")
-    return action.model_copy(update={"phone_number": action.phone_number or own})
+    return action.model_copy(update={"phone_number": number})
 
 
 def _bind_removal(world: States, action: requests.RemoveReaction, caller: Caller) -> requests.RemoveReaction:
