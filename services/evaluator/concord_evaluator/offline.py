@@ -6,6 +6,7 @@ from typing import Final
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import Judgment, TrialOutcome
+from concord.trace.effects import KIND
 from concord.wire.assignment import Assignment
 from concord.wire.ids import new_step_id
 from concord.wire.roster import GREEN_AGENT, Roster, RosterEntry
@@ -13,7 +14,7 @@ from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.formats import Trace
 from concord_evaluator.judge import TrialJudge, judge_by_rules, screened_evidence
-from concord_evaluator.observations import causes_of_parts
+from concord_evaluator.observations import acts_of, causes_of_parts, temporal_network
 from concord_evaluator.pipeline import JUDGE, evaluate_trial, verdict_on
 from concord_evaluator.recorded import recorded_work
 from concord_evaluator.verdicts import with_findings
@@ -70,8 +71,12 @@ def _evaluation(plan: AssessmentPlan, trace: Trace) -> TrialEvaluation:
     done = None if trace.task_success is None else float(trace.task_success == 1)
     evaluation = evaluate_trial(plan, outcome, trace.batches, recorded=done)
     causes = tuple(causes_of_parts(evaluation.observations, trace.parts)) or evaluation.causes
-    work = recorded_work(trace.reports(), Roster(plan.roster), trace.task)
-    return evaluation.model_copy(update={"causes": causes, "work": work})
+    roster = Roster(plan.roster)
+    work = recorded_work(trace.reports(), roster, trace.task)
+    network = evaluation.network
+    if network is None and any(KIND in report.step.additional_attributes for report in trace.reports()):
+        network = temporal_network(acts_of(trace.reports(), roster), [entry.id for entry in roster])
+    return evaluation.model_copy(update={"causes": causes, "network": network, "work": work})
 
 
 def _row(plan: AssessmentPlan, trace: Trace, evaluation: TrialEvaluation, judgment: Judgment | None) -> ResultRow:

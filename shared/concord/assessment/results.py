@@ -393,8 +393,8 @@ class TrialRecord(Record):
     reading: list[ReadStep] = []
     """Of a failed trial without a cause: the steps to read, in this order; at most `MAX_READING`. It blames nobody."""
     network: TemporalNetwork | None = None
-    """Messages and artifacts over time. Null of team tasks, whose `flow` says more, of recorded traces without an
-    outcome, and where nothing was exchanged."""
+    """Messages and artifacts over time. Null of team tasks, whose `flow` says more, of recorded traces with neither an
+    outcome nor an effect, and where nothing was exchanged."""
     work: RecordedWork | None = None
     """Only of a trace from a file."""
     control: Literal["alone"] | None = None

@@ -1,16 +1,21 @@
 """Offline evaluation: a trace without services yields the same figures, from the same functions."""
 
 import pytest
+from pydantic import JsonValue
 
 from concord.assessment import AssessmentConfig
 from concord.assessment.result_row import ResultRow
+from concord.trace.effects import Effect, EffectKind
 from concord.trace.report import Report
+from concord.trace.step import StepAction, ToolInvocation
 from concord.wire.roster import RosterEntry
 from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.offline import evaluate_trace
 from concord_evaluator.scoring import structure_of
 from tests.unit.evaluator.graphs import Team, chain, graph_of, mesh, star, with_isolated
-from tests.unit.evaluator.traces import TRACE_ID, call, model_of, reported_by, url_of
+from tests.unit.evaluator.traces import TRACE_ID, call, model_of, reported_by, tool, url_of
+
+PATH: dict[str, JsonValue] = {"path": "src/park.py"}
 
 
 def row_of(reports: list[Report], agents: list[str], task_success: float | None = None, **config: object) -> ResultRow:
@@ -111,3 +116,17 @@ def test_a_declared_agent_precedes_the_one_found_at_its_address() -> None:
     row = row_of(reported_by("A", call("s", "B")), ["A"], roster=[declared])
     [pair] = row.detail.trials[0].interactions
     assert (pair.caller, pair.callee, [agent.id for agent in row.detail.agents]) == ("A", "writer", ["A", "writer"])
+
+
+def test_a_trace_with_effects_says_who_read_what_another_had_written() -> None:
+    edit = tool("1", attributes=Effect(EffectKind.EDITED, "src/park.py").attributes())
+    reading = tool("2").model_copy(
+        update={"step_action": StepAction(tool_invocation=ToolInvocation(tool_name="cat", parameters=PATH))}
+    )
+    row = row_of([*reported_by("A", edit), *reported_by("B", reading)], ["A", "B"])
+    network = row.detail.trials[0].network
+    assert network is not None
+    assert [(each.artifact, each.writers, each.readers) for each in network.artifacts] == [
+        ("src/park.py", ["A"], ["B"])
+    ]
+    assert row_of(reported_by("B", reading), ["A", "B"]).detail.trials[0].network is None
