@@ -1,13 +1,14 @@
 """The graph engines: rustworkx agrees with NetworkX, sampling is marked, and results are reproducible to the bit."""
 
 import math
+from collections import Counter
 from collections.abc import Callable
 
 import networkx as nx
 import pytest
 
 from concord_evaluator.graph import engines
-from concord_evaluator.graph.engines import Distances, Graph, Scores, bounds
+from concord_evaluator.graph.engines import Distances, Graph, Scores, bounds, search
 
 DAMPING = 0.85
 
@@ -67,6 +68,7 @@ def only_rustworkx(monkeypatch: pytest.MonkeyPatch) -> None:
 def only_sampling(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
     monkeypatch.setattr(bounds, "EXACT_UP_TO", -1)
+    monkeypatch.setattr(bounds, "BETWEENNESS_UP_TO", -1)
 
 
 class TestParity:
@@ -159,6 +161,24 @@ class TestSampling:
         assert engines.distances(graph).sampled
 
     @pytest.mark.usefixtures("only_sampling")
+    @pytest.mark.parametrize("at_once", [1, 10**9])
+    def test_searches_from_some_sources_yield_networkxs_figures(
+        self, graph: "nx.DiGraph[str]", at_once: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(bounds, "SAMPLED_WORK", 1)
+        monkeypatch.setattr(search, "_AT_ONCE", at_once)
+        found = engines.betweenness(graph)
+        if len(graph) > 2:
+            defined = nx.betweenness_centrality(graph, k=found.sources, seed=bounds.SEED)
+            assert found.values == pytest.approx(defined, abs=1e-12)
+        lengths = engines.distances(graph)
+        walked = [nx.single_source_shortest_path_length(graph, source) for source in lengths.sources]
+        assert lengths.reached == tuple(len(each) - 1 for each in walked)
+        counted = Counter(distance for each in walked for distance in each.values() if distance)
+        assert lengths.histogram == dict(counted)
+        assert {lengths.engine, found.engine, engines.closeness(graph).engine} == {"numpy"}
+
+    @pytest.mark.usefixtures("only_sampling")
     def test_sampling_some_sources_is_close_and_reports_their_number(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = digraph(nx.gnm_random_graph(200, 2000, seed=6, directed=True))
         monkeypatch.setattr(bounds, "SAMPLED_WORK", 100 * 2201)
@@ -173,8 +193,11 @@ class TestSampling:
         monkeypatch.setattr(bounds, "NETWORKX_UP_TO", len(graph) - 1)
         size = len(graph) * graph.number_of_edges()
         monkeypatch.setattr(bounds, "EXACT_UP_TO", size)
-        assert engines.betweenness(graph).sources is None
+        monkeypatch.setattr(bounds, "BETWEENNESS_UP_TO", size)
+        assert (engines.betweenness(graph).sources, engines.closeness(graph).sources) == (None, None)
         monkeypatch.setattr(bounds, "EXACT_UP_TO", size - 1)
+        assert (engines.betweenness(graph).sources, engines.closeness(graph).sources) == (None, len(graph))
+        monkeypatch.setattr(bounds, "BETWEENNESS_UP_TO", size - 1)
         assert engines.betweenness(graph).sources == len(graph)
 
     def test_sampled_clustering_reports_the_number_of_nodes(self, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,9 @@ NETWORKX_UP_TO: Final = 50
 EXACT_UP_TO: Final = 10**9
 """Nodes times edges up to which all shortest paths are computed: about ten seconds for a full mesh of 1,000 agents."""
 
+BETWEENNESS_UP_TO: Final = 10**8
+"""Nodes times edges up to which betweenness is exact: about three seconds. It counts paths, not only their lengths."""
+
 MATRIX_UP_TO: Final = 3000
 """Nodes up to which the matrix of all distances is held in memory (72 MB)."""
 
@@ -34,8 +37,13 @@ def is_small(graph: Graph) -> bool:
 
 
 def is_exact(graph: Graph) -> bool:
-    """Whether all shortest paths can be computed."""
+    """Whether the lengths of all shortest paths can be computed."""
     return len(graph) * graph.number_of_edges() <= EXACT_UP_TO
+
+
+def counts_all_paths(graph: Graph) -> bool:
+    """Whether all shortest paths can be counted."""
+    return len(graph) * graph.number_of_edges() <= BETWEENNESS_UP_TO
 
 
 def fits_a_matrix(graph: Graph) -> bool:

@@ -8,9 +8,10 @@ import numpy as np
 import rustworkx as rx
 
 from concord_evaluator.graph.engines import bounds
-from concord_evaluator.graph.engines.bounds import SEED, fits_a_matrix, is_exact, is_small, number_of_sources, sample
+from concord_evaluator.graph.engines.bounds import counts_all_paths, fits_a_matrix, is_small, number_of_sources, sample
 from concord_evaluator.graph.engines.distances import matrix
 from concord_evaluator.graph.engines.scores import Graph, Scores, indexed, named
+from concord_evaluator.graph.engines.search import Adjacency, dependencies, distances_from
 
 EIGENVECTOR_TOLERANCE: Final = 1e-8
 PAGERANK_TOLERANCE: Final = 1e-10
@@ -25,12 +26,24 @@ def betweenness(graph: Graph) -> Scores:
     """
     if is_small(graph):
         return Scores(nx.betweenness_centrality(graph), "networkx")
-    if is_exact(graph):
+    if counts_all_paths(graph):
         # In parallel the order of summation, and with it the last bits, would change from run to run.
         found = rx.digraph_betweenness_centrality(indexed(graph), parallel_threshold=len(graph) + 1)
         return Scores(named(graph, found), "rustworkx")
-    sources = number_of_sources(graph)
-    return Scores(nx.betweenness_centrality(graph, k=sources, seed=SEED), "networkx", sources)
+    return _sampled_betweenness(graph)
+
+
+def _sampled_betweenness(graph: Graph) -> Scores:
+    """Scaled to the pairs of sources and other nodes that a node can stand between: a source has one source less."""
+    position = {node: index for index, node in enumerate(graph)}
+    sources = {position[node] for node in sample(list(graph), number_of_sources(graph))}
+    found = dependencies(Adjacency.of(graph), sorted(sources)).tolist()
+    targets = max(1, len(graph) - 2)
+    values = {
+        node: passing / (targets * max(1, len(sources) - (index in sources)))
+        for (index, node), passing in zip(enumerate(graph), found, strict=True)
+    }
+    return Scores(values, "numpy", len(sources))
 
 
 def closeness(graph: Graph) -> Scores:
@@ -56,19 +69,19 @@ def _looked_up(graph: Graph) -> Scores:
 
 
 def _sampled(graph: Graph) -> Scores:
-    sources = sample(list(graph), number_of_sources(graph))
-    reaching, total = dict.fromkeys(graph, 0), dict.fromkeys(graph, 0)
-    for source in sources:
-        for node, distance in nx.single_source_shortest_path_length(graph, source).items():
-            if distance:
-                reaching[node] += 1
-                total[node] += distance
+    position = {node: index for index, node in enumerate(graph)}
+    sources = [position[node] for node in sample(list(graph), number_of_sources(graph))]
+    reaching, total = np.zeros(len(graph), np.int64), np.zeros(len(graph), np.int64)
+    for row in distances_from(Adjacency.of(graph), sources):
+        reached = row > 0
+        reaching += reached
+        total += np.where(reached, row, 0)
     asked = set(sources)
     values = {
-        node: reaching[node] ** 2 / (total[node] * (len(sources) - (node in asked))) if total[node] else 0.0
-        for node in graph
+        node: n**2 / (total_of * (len(sources) - (position[node] in asked))) if n else 0.0
+        for node, n, total_of in zip(graph, reaching.tolist(), total.tolist(), strict=True)
     }
-    return Scores(values, "networkx", len(sources))
+    return Scores(values, "numpy", len(sources))
 
 
 def clustering(graph: Graph) -> Scores:
@@ -84,7 +97,7 @@ def clustering(graph: Graph) -> Scores:
 
 
 def _coefficients(graph: Graph, nodes: Iterable[str]) -> dict[str, float]:
-    return {node: cast("float", nx.clustering(graph, node)) for node in nodes}
+    return dict(cast("dict[str, float]", nx.clustering(graph, nodes)))
 
 
 def eigenvector(graph: Graph) -> Scores | None:

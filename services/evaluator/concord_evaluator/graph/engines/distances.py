@@ -11,6 +11,7 @@ import rustworkx as rx
 
 from concord_evaluator.graph.engines.bounds import fits_a_matrix, is_small, number_of_sources, sample
 from concord_evaluator.graph.engines.scores import Engine, Graph, indexed
+from concord_evaluator.graph.engines.search import Adjacency, distances_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,7 @@ def distances(graph: Graph) -> Distances:
     if fits_a_matrix(graph):
         return _added_up(list(graph), _looked_up(graph), "rustworkx", sampled=False)
     sources = sample(list(graph), number_of_sources(graph))
-    return _added_up(sources, _walked(graph, sources), "networkx", sampled=True)
+    return _added_up(sources, _searched(graph, sources), "numpy", sampled=True)
 
 
 def matrix(graph: Graph) -> "np.ndarray[tuple[int, int], np.dtype[np.float64]]":
@@ -56,6 +57,13 @@ def _walked(graph: Graph, sources: Iterable[str]) -> Iterator[dict[int, int]]:
         counts = Counter(nx.single_source_shortest_path_length(graph, source).values())
         del counts[0]
         yield counts
+
+
+def _searched(graph: Graph, sources: Iterable[str]) -> Iterator[dict[int, int]]:
+    position = {node: index for index, node in enumerate(graph)}
+    for row in distances_from(Adjacency.of(graph), [position[source] for source in sources]):
+        counts = np.bincount(row[row > 0])
+        yield {distance: int(counts[distance]) for distance in np.flatnonzero(counts).tolist()}
 
 
 def _looked_up(graph: Graph) -> Iterator[dict[int, int]]:

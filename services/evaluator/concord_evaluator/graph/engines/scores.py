@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 import networkx as nx
 import rustworkx as rx
 
-Engine = Literal["networkx", "rustworkx"]
+Engine = Literal["networkx", "numpy", "rustworkx"]
 
 Graph: TypeAlias = "nx.Graph[str]"
 """Directed or undirected: NetworkX's `DiGraph` is a subclass of `Graph`."""
