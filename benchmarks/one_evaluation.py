@@ -17,6 +17,7 @@ from benchmarks.synthetic_traces import TRACE_ID, roster, stored_batches
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, Thresholds, TrialSpec
 from concord.assessment.results import TrialOutcome
 from concord.trace.decoding import read, reports_of
+from concord.trace.digest import digest
 from concord.trace.report import Report, ReportBatch, unpack
 from concord.wire.roster import Roster
 from concord_evaluator.findings import find
@@ -98,7 +99,7 @@ def _stages(batches: list[ReportBatch], agents: int) -> dict[str, float]:
     cumulative = {
         "decompressing": _cpu(lambda: _drain(unpack(batch.body) for batch in batches))[0],
         "reading": _cpu(lambda: _drain(read(unpack(batch.body)) for batch in batches))[0],
-        "digests": _cpu(lambda: _drain(_reports(batches)))[0],
+        "digests": _cpu(lambda: _drain(digest(report.step) for report in _reports(batches)))[0],
         "folding": _cpu(lambda: fold(_reports(batches)))[0],
     }
     cumulative["projecting"], projection = _cpu(lambda: project(_reports(batches), team))

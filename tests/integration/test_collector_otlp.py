@@ -13,6 +13,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 
 from concord.storage.connection import Storage, connect
+from concord.trace.digest import digest
 from concord.trace.report import Channel
 from concord.trace.step import CallType
 from tests.integration.collectors import JSON, SECRET, bearer, collector, reports
@@ -92,7 +93,7 @@ async def test_protobuf_and_json_become_the_same_reports(client: httpx.AsyncClie
     first = await reports(storage, TRACE)
     assert (await client.post("/v1/traces", content=as_json(sent), headers=JSON)).status_code == 200
     second = (await reports(storage, TRACE))[len(first) :]
-    assert [report.digest for report in second] == [report.digest for report in first]
+    assert [digest(report.step) for report in second] == [digest(report.step) for report in first]
     invoked, chat = (report.step for report in first)
     assert invoked.agent_call is not None
     assert (invoked.kind, invoked.agent_call.agent_name, invoked.latency_ms) == (CallType.AGENT, "critic", 250.0)

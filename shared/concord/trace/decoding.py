@@ -15,7 +15,6 @@ from typing import Annotated, Final, TypeVar
 import msgspec
 from msgspec import Meta
 
-from concord.trace.digest import digest
 from concord.trace.report import (
     MAX_BATCH_STEPS,
     MAX_DROP_REASONS,
@@ -141,4 +140,4 @@ def reports_of(batch: ReportBatch) -> Iterator[Report]:
     Raises zlib.error or pydantic's ValidationError for a malformed body.
     """
     for step in read(unpack(batch.body)).steps:
-        yield Report(step, batch.reporter, batch.authenticated, batch.channel, batch.received_at, digest(step))
+        yield Report(step, batch.reporter, batch.authenticated, batch.channel, batch.received_at)

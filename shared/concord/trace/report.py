@@ -80,7 +80,6 @@ class Report(NamedTuple):
     authenticated: bool
     channel: Channel
     received_at: datetime
-    digest: StepDigest
 
 
 @dataclass(frozen=True, slots=True)

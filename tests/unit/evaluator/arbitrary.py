@@ -6,7 +6,6 @@ from functools import cache
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from concord.trace.digest import digest
 from concord.trace.report import Channel, Report
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
 from concord.wire.roster import GREEN_AGENT
@@ -73,4 +72,4 @@ def reports(draw: st.DrawFn) -> Report:
     step = draw(_STEPS)
     channel = draw(_CHANNELS)
     reporter = GREEN_AGENT if channel is Channel.OBSERVED else draw(_REPORTERS)
-    return Report(step, reporter, draw(_BOOLEANS), channel, RECEIVED_AT, digest(step))
+    return Report(step, reporter, draw(_BOOLEANS), channel, RECEIVED_AT)

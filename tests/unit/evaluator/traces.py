@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
-from concord.trace.digest import digest
 from concord.trace.report import Channel, Report
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
 from concord.trust.proxy_urls import proxy_url
@@ -78,7 +77,7 @@ def tool(step_id: str, *, parent: str | None = None, attributes: Mapping[str, st
 def reported_by(
     reporter: str, *steps: InteractionStep, channel: Channel = Channel.HTTP, authenticated: bool = False
 ) -> list[Report]:
-    return [Report(step, reporter, authenticated, channel, RECEIVED_AT, digest(step)) for step in steps]
+    return [Report(step, reporter, authenticated, channel, RECEIVED_AT) for step in steps]
 
 
 def observed(reporter: str, *steps: InteractionStep) -> list[Report]:

@@ -89,7 +89,7 @@ def _take(builder: TraceBuilder, recording: Recording, source: Source, channel: 
             activation = activations.of_span[span.span_id]
             head = activation is not None and activation.head.span_id == span.span_id
             said = texts.of_heads[span.span_id] if head else span.content
-            told = as_read(span, reading)
+            told = read[span.span_id] if tree.spans[span.span_id] is span else as_read(span, reading)
             steps = list(steps_of(told, activation, said))
             if activation is not None:
                 builder.declare(activation.agent)

@@ -60,22 +60,23 @@ def fold(reports: Iterable[Report]) -> tuple[FoldedTrace, StepIndex]:
     own: dict[tuple[str, bool, bool], tuple[Attestation]] = {}
     """The shared attestations of directly reported steps."""
     for report in reports:
-        step, reporter, authenticated, channel, _, name = report
+        step, reporter, authenticated, channel, _ = report
+        name = digest(step)
         source = (reporter, channel is _OBSERVED, authenticated)
         attestations = own.get(source)
         if attestations is None:
             attestations = own[source] = (Attestation(source[0], True, *source[1:]),)
         contents.add(step, name, attestations)
         if step.answer_steps:
-            for inner, inner_name, carrier in _nested(report):
+            for inner, inner_name, carrier in _nested(step, name):
                 attestation = Attestation(reporter, False, False, authenticated, frozenset((carrier,)))
                 contents.add(inner, inner_name, (attestation,))
     return contents.result()
 
 
-def _nested(report: Report) -> Iterator[tuple[StepFacts, StepDigest, bytes]]:
+def _nested(reported: StepFacts, name: StepDigest) -> Iterator[tuple[StepFacts, StepDigest, bytes]]:
     """All steps nested in the reported one: step, its digest, and the digest of the call whose answer contained it."""
-    pending = [(report.step, report.digest.content)]
+    pending = [(reported, name.content)]
     while pending:
         outer, carrier = pending.pop()
         for step in outer.answer_steps:

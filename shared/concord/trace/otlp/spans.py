@@ -69,8 +69,11 @@ class Span:
 
     def text(self, names: Iterable[str]) -> str:
         """The same as text, "" if absent."""
-        value = self.first(names)
-        return "" if value is None else str(value)
+        attributes = self.attributes
+        for name in names:
+            if name in attributes and (value := attributes[name]) != "":
+                return str(value)
+        return ""
 
     @cached_property
     def operation(self) -> str:

@@ -13,6 +13,8 @@ from dataclasses import replace
 from itertools import count, takewhile
 from typing import Final
 
+import msgspec
+
 from concord.trace.otlp.content import NOTHING, with_content
 from concord.trace.otlp.genai import AttributeValue
 from concord.trace.otlp.mapping import MAX_TEXT
@@ -26,6 +28,7 @@ STORED: Final = "otel_span_"
 LINKS: Final = "otel_parents_"
 """The prefix of the attributes with the parents of an export's other internal spans."""
 
+_ENCODER: Final = msgspec.json.Encoder()
 _PIECE: Final = 8000
 MAX_PIECES: Final = 32
 """The limit of pieces of a span's JSON, of 8000 characters each. Of a longer span, only the step is stored."""
@@ -37,7 +40,7 @@ def as_attributes(span: Span) -> dict[str, str]:
     The batch of the step is redacted later, when a secret in two pieces would not be found any more.
     """
     facts = [span.name, span.scope, span.service, span.start_ns, span.end_ns, span.client, span.failed]
-    text = json.dumps([*facts, span.message[:MAX_TEXT], span.address, span.all_attributes], separators=(",", ":"))
+    text = _as_json([*facts, span.message[:MAX_TEXT], span.address, span.all_attributes])
     if len(text) > _PIECE:
         text = redact(text.encode()).decode()
     return _in_pieces(STORED, text)
@@ -46,7 +49,7 @@ def as_attributes(span: Span) -> dict[str, str]:
 def parents_as_attributes(internals: Iterable[Span]) -> dict[str, str]:
     """The parents of internal spans by span id, in attributes of a step: JSON in pieces; empty if it is too long."""
     parents = {span.span_id: span.parent_id for span in internals}
-    return _in_pieces(LINKS, json.dumps(parents, separators=(",", ":")))
+    return _in_pieces(LINKS, _as_json(parents))
 
 
 def internals_of(step: StepFacts) -> list[Span]:
@@ -93,7 +96,16 @@ def span_of(step: StepFacts) -> Span | None:
     )
 
 
+def _as_json(value: object) -> str:
+    try:
+        return _ENCODER.encode(value).decode()
+    except OverflowError:  # integers beyond 64 bits, which only the standard library can write
+        return json.dumps(value, separators=(",", ":"))
+
+
 def _in_pieces(prefix: str, text: str) -> dict[str, str]:
+    if len(text) <= _PIECE:
+        return {f"{prefix}0": text}
     pieces = [text[start : start + _PIECE] for start in range(0, len(text), _PIECE)]
     return {f"{prefix}{number}": piece for number, piece in enumerate(pieces)} if len(pieces) <= MAX_PIECES else {}
 

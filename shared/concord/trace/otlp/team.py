@@ -11,6 +11,14 @@ from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading
 from concord.trace.otlp.spans import Span
 
 _THREADS: Final = (genai.THREAD, "session_id", "conversation_id")
+_NAMING: Final = frozenset(
+    (
+        *genai.CONVERSATION,
+        *genai.METADATA,
+        *(prefix + entry for prefix in genai.METADATA_PREFIXES for entry in _THREADS),
+    )
+)
+"""The attributes that may name a conversation. Most spans have none of them."""
 
 
 def read_team(tree: SpanTree) -> TeamReading:
@@ -29,8 +37,9 @@ def conversations_of(spans: Iterable[Span]) -> frozenset[str]:
     """The conversations (sessions, threads, teams) that spans name."""
     found: set[str] = set()
     for span in spans:
-        found.add(span.text(genai.CONVERSATION))
-        found.update(metadata(span, entry) for entry in _THREADS)
+        if not _NAMING.isdisjoint(span.attributes):
+            found.add(span.text(genai.CONVERSATION))
+            found.update(metadata(span, entry) for entry in _THREADS)
         found.update((autogen.team_of(span), semantic_kernel.team_of(span)))
     return frozenset(found - {""})
 

@@ -67,7 +67,7 @@ def test_written_reports_are_read_back(drawn_reports: list[tuple[Any, str, Chann
         for step, reporter, channel, authenticated in drawn_reports
     ]
     traces = read(lines(facts_line(), *written), format_name="concord")
-    read_again = {(r.digest, r.reporter, r.channel, r.authenticated) for trace in traces for r in trace.reports()}
+    read_again = {(digest(r.step), r.reporter, r.channel, r.authenticated) for trace in traces for r in trace.reports()}
     assert read_again == {
         (digest(step), reporter, channel, authenticated) for step, reporter, channel, authenticated in drawn_reports
     }

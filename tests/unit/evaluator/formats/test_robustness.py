@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
+from concord.trace.digest import digest
 from concord_evaluator.formats import FormatError
 from tests.unit.evaluator.formats.sources import read, read_past_faults
 from tests.unit.evaluator.formats.spans import as_lines, exported, invocation, span
@@ -87,7 +88,7 @@ def read_or_refuse(content: str | bytes, name: str) -> None:
             for trace in read_all(content, "file.json", name):
                 assert 1 <= len(trace.trace_id) <= 64
                 for report in trace.reports():
-                    assert report.digest
+                    assert digest(report.step)
 
 
 @cache

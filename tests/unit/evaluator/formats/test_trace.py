@@ -39,7 +39,7 @@ def test_added_reports_are_in_the_trace_unchanged(drawn: list[tuple[InteractionS
     def key(each: tuple[StepDigest, str, Channel, bool]) -> tuple[str, ...]:
         return tuple(map(str, each))
 
-    assert sorted(((r.digest, r.reporter, r.channel, r.authenticated) for r in reports), key=key) == sorted(
+    assert sorted(((digest(r.step), r.reporter, r.channel, r.authenticated) for r in reports), key=key) == sorted(
         ((digest(step), reporter, channel, authenticated) for step, reporter, channel, authenticated in drawn), key=key
     )
 

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from concord.assessment.results import CallRecord
 from concord.judging.truncation import cost
-from concord.trace.digest import digest
 from concord.trace.report import Channel, Report
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
 from concord_evaluator.judge import Aliases, SeenAnswer, call_texts, choose_calls, make_evidence
@@ -52,7 +51,7 @@ def reported(
         step_action=StepAction(agent_invocation=invocation),
         additional_attributes={"response_text": response},
     )
-    return Report(step, reporter, False, channel, datetime(2026, 1, 1, tzinfo=UTC), digest(step))
+    return Report(step, reporter, False, channel, datetime(2026, 1, 1, tzinfo=UTC))
 
 
 @given(st.lists(st.booleans(), max_size=300), st.integers(1, 50))

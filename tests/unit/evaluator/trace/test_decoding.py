@@ -41,7 +41,7 @@ def kept_of(step: StepFacts) -> tuple[object, ...]:
     name, sample = digest(step), RequestTexts()
     if name.request is not None:
         sample.add(name.request, step)
-    report = Report(step, "ann", False, Channel.HTTP, datetime(2026, 1, 1, tzinfo=UTC), name)
+    report = Report(step, "ann", False, Channel.HTTP, datetime(2026, 1, 1, tzinfo=UTC))
     made = CallRecord(
         step_id=step.step_id,
         parent_step_id=None,

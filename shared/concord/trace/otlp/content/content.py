@@ -81,7 +81,7 @@ def with_content(
 
 def as_attribute_text(content: Content) -> str:
     """The content as the text of an attribute: JSON without what is empty; "" for no content."""
-    if content == NOTHING:
+    if content is NOTHING or content == NOTHING:
         return ""
     facts = {
         "input": content.input,
@@ -114,10 +114,13 @@ def _step_agent(told: Mapping[str, JsonValue]) -> dict[str, AttributeValue]:
     return {STEP_AGENT[0]: named[1]} if named else {}
 
 
+_KINDS: Final = frozenset(names.KIND)
+
+
 def read_content(told: Mapping[str, JsonValue], events: Iterable[Event] = ()) -> Content:
     """The content in a span's attributes `told`, and in its events."""
     told = _with_events(told, events)
-    if not told:
+    if _KINDS.issuperset(told):
         return NOTHING
     kinds = {str(parsed(told[name])).lower() for name in names.KIND if name in told}
     tool, model = bool(kinds & names.TOOL_KINDS), bool(kinds & names.MODEL_KINDS)
