@@ -161,6 +161,10 @@ suites-gate: setup ## measure every family of tasks with scripted teams, and fai
 audit-tasks: setup ## audit the shipped suites and scenarios, and fail if an attack on them earns points (ARGUMENTS=-v)
 	@$(BIN)/concord audit scenarios scenarios/assistant pool pipeline all-to-all agree judge-together standard-1 $(ARGUMENTS)
 
+.PHONY: difficulty
+difficulty: setup ## calibrate the difficulty of all items with a population of scripted teams, and choose standard-2 (ARGUMENTS=--write)
+	@$(BIN)/python -m tests.suites_gate.difficulty $(ARGUMENTS)
+
 .PHONY: scenarios-gate
 scenarios-gate: setup ## measure every scenario with Concord's assistants, and fail if one is unfit (ARGUMENTS=--write)
 	@$(BIN)/python -m tests.scenarios_gate $(ARGUMENTS)
