@@ -17,6 +17,7 @@ import pytest
 from typer.testing import CliRunner
 
 from concord.assessment.result_row import ResultRow, ResultsDocument
+from concord_cli.evaluate import command
 from concord_cli.main import app
 from tests.unit.evaluator.formats.spans import as_lines, exported, invocation, span
 
@@ -122,6 +123,16 @@ def test_a_jsonl_result_has_a_row_for_each_trace(tmp_path: Path) -> None:
     rows = [ResultRow.model_validate_json(line) for line in (tmp_path / "rows.jsonl").read_text().splitlines()]
     assert [row.detail.assessment_id for row in rows] == [f"t{number}" for number in range(50)]
     assert {(row.score, row.detail.coordination_quality) for row in rows} == {(None, "high")}
+
+
+def test_a_large_file_of_rows_is_named_with_the_advice_to_compress_it(
+    traces: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, compressed = tmp_path / "rows.jsonl", tmp_path / "rows.jsonl.gz"
+    assert "would have a tenth" not in evaluate(traces, "-o", rows).stderr
+    monkeypatch.setattr(command, "LARGE", 0)
+    assert "rows.jsonl.gz would have a tenth" in evaluate(traces, "-o", rows).stderr
+    assert "would have a tenth" not in evaluate(traces, "-o", compressed).stderr
 
 
 def test_the_agent_graph_of_a_file_is_written_as_graphml(traces: Path, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Final
 
 from rich.console import Console
 from rich.text import Text
@@ -18,6 +19,7 @@ from concord_cli.evaluate.inputs import find_inputs, read_config, traces_in, wit
 from concord_cli.evaluate.outputs import graph_writer, result_writer
 from concord_cli.evaluate.rows import TraceRows
 from concord_cli.evaluate.table import TraceLine, table_of
+from concord_cli.results_file import COMPRESSED
 from concord_cli.terminal import ReadingProgress, output_console
 from concord_cli.traces.collector import OpenCollector
 from concord_evaluator.formats import BrokenFormatError, FormatError, Trace, redactor, trace_formats
@@ -27,6 +29,9 @@ from concord_evaluator.pipeline import BrokenEvaluatorError, installed_evaluator
 
 WIDE = 10_000
 """Width of the output without a terminal, so that a program finds each trace on one line."""
+
+LARGE: Final = 30 << 20
+"""Bytes of a file of rows whose compression is advised."""
 
 SPLIT = "Concord evaluates each part as a separate trace (to evaluate them as one, join the files or pipe them to `-`)"
 
@@ -82,6 +87,9 @@ def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
             raise AssessmentError("no trace found in the input")
     if not arguments.quiet:
         _show(evaluation.lines, [file for file in files if file not in evaluation.files_left_out])
+        if (output := arguments.output) is not None and output.suffix != COMPRESSED and output.stat().st_size > LARGE:
+            size = output.stat().st_size / 1e6
+            _print_line(errors, f"{output} has {size:.0f} MB: {output.name}{COMPRESSED} would have a tenth")
     if evaluation.files_left_out:
         only_unrecognised = evaluation.files_left_out == evaluation.unrecognised
         raise (UnrecognisedError if only_unrecognised else AssessmentError)(
