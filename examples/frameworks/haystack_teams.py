@@ -6,6 +6,7 @@ from haystack.components.generators.chat import OpenAIChatGenerator
 from haystack.dataclasses import ChatMessage
 from haystack.tools import ComponentTool
 from haystack.utils import Secret
+from haystack_integrations.tracing.opentelemetry import OpenTelemetryTracer
 from opentelemetry import trace
 
 from recording import arguments, recorded
@@ -16,7 +17,8 @@ SCRIPTS: dict[str, Scripts] = {
         "Seat of the lead": [("expert", {"messages": [{"role": "user", "content": [{"text": "How deep?"}]}]}), "9 m."],
         "Seat of the expert": ["9 m."],
     },
-    "pipeline": {"Seat of the writer": ["A draft."], "Seat of the critic": ["Too long."]},
+    # The critic's messages have the writer's instructions too.
+    "pipeline": {"Seat of the critic": ["Too long."], "Seat of the writer": ["A draft."]},
 }
 
 
@@ -48,8 +50,6 @@ TEAMS = {team.__name__: team for team in (tools, pipeline)}
 if __name__ == "__main__":
     team, _, path = arguments()
     with recorded(path), scripted_endpoint(SCRIPTS[team]) as url:
-        from haystack.tracing import OpenTelemetryTracer
-
         tracing.tracer.is_content_tracing_enabled = True
         tracing.enable_tracing(OpenTelemetryTracer(trace.get_tracer("haystack")))
         TEAMS[team](url)

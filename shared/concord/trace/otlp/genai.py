@@ -120,6 +120,13 @@ MESSAGE_TYPE: Final = ("messaging.message.type",)
 CREW_AGENTS: Final = ("crew_agents",)
 SPEAKER_CANDIDATES: Final = ("ag2.speaker_selection.candidates",)
 
+CLAUDE_SPAN: Final = ("span.type",)
+CLAUDE_SUBAGENT: Final = ("subagent_type",)
+"""Claude Code's names for what a span is, and for the subagent that a tool starts."""
+
+HAYSTACK_COMPONENT: Final = ("haystack.component.name",)
+HAYSTACK_TOOL: Final = ("haystack.tool.name",)
+
 URL: Final = ("url.full", "http.url")
 SERVER: Final = ("server.address", "net.peer.name")
 SERVER_PORT: Final = ("server.port", "net.peer.port")
@@ -178,6 +185,7 @@ ATTRIBUTES: Final = (
         LANGFUSE_TYPE + LANGFUSE_LEVEL + MLFLOW_TYPE + DESTINATION_TYPE + MESSAGE_TYPE + SPEAKER_CANDIDATES + PATH
     )
     | frozenset(EFFECTS)
+    | frozenset(CLAUDE_SPAN + CLAUDE_SUBAGENT + HAYSTACK_COMPONENT + HAYSTACK_TOOL)
     | frozenset((CONTENT, *ERROR_TYPE, *RETRY_OF, *OPENINFERENCE_KIND, *OPENLLMETRY_KIND, *GENAI_OPERATION))
 )
 """All attributes that are read. Others may be large, or contain a URL with a token."""

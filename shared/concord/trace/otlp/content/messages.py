@@ -23,7 +23,7 @@ _ROLES: Final = {
     "system": "system",
     "developer": "system",
 }
-_LISTS: Final = ("messages", "generations", "choices", "candidates", "contents", "chat_message")
+_LISTS: Final = ("messages", "replies", "generations", "choices", "candidates", "contents", "chat_message")
 """Keys below which messages stand, whatever stands beside them."""
 
 _WRAPPERS: Final = ("outputs", "output", "inputs", "input", "input_str", "response", "result", "message")
@@ -106,6 +106,9 @@ def _in_object(value: Mapping[str, JsonValue], depth: int) -> Iterator[Message]:
     finish = next((str(value[key]) for key in _FINISH if value.get(key)), "")
     if (role := _role(value)) is not None:
         yield _message(role, value, finish)
+        return
+    if "agentId" in value and (body := value.get("content") or value.get("status")):  # a subagent of Claude Code
+        yield _message("", {"content": body}, finish)
         return
     inner = value.get("update") if "graph" in value else value.get("raw") if "pydantic" in value else None
     if inner:  # LangGraph's Command, and CrewAI's output

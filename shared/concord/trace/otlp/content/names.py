@@ -28,15 +28,18 @@ INPUT: Final = (
     "pydantic_ai.all_messages",
     "all_messages_events",
     "crewai.task.description",
+    "user_prompt",
+    "haystack.agent.input",
+    "haystack.agent.step.tool.input",
+    "haystack.agent.step.llm.input",
     "haystack.component.input",
-    "haystack.pipeline.input_data",
     "message",
     "langfuse.trace.input",
     "input",
     "tool.parameters",
 )
 """OpenTelemetry, Google ADK, Vercel, pydantic-ai; OpenInference, OpenLLMetry (old), Langfuse, MLflow, OpenLLMetry,
-langsmith, Logfire, CrewAI, Haystack, AutoGen, Logfire
+langsmith, Logfire, CrewAI, Claude Code, Haystack, AutoGen, Logfire
 for OpenAI Agents. OpenInference's `tool.parameters` is a schema in many libraries."""
 
 OUTPUT: Final = (
@@ -59,8 +62,10 @@ OUTPUT: Final = (
     "response_data",
     "final_result",
     "crewai.crew.result",
+    "haystack.agent.output",
+    "haystack.agent.step.tool.output",
+    "haystack.agent.step.llm.output",
     "haystack.component.output",
-    "haystack.pipeline.output_data",
     "langfuse.trace.output",
     "output",
 )
