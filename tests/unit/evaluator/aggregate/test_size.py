@@ -3,6 +3,8 @@
 import json
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import TrialRecord
@@ -22,6 +24,12 @@ def row(trials: int, **config: object) -> ResultRow:
 
 def size_of(*records: TrialRecord) -> int:
     return sum(len(json.dumps(record.model_dump(mode="json"))) for record in records)
+
+
+@given(st.text(min_size=200))
+def test_no_text_takes_more_than_the_size_by_which_records_are_left_alone(text: str) -> None:
+    record = RECORD.model_copy(update={"answer": text})
+    assert size_of(record) <= size._MOST_BY_BYTE * len(record.model_dump_json().encode())
 
 
 def test_records_that_fit_are_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
