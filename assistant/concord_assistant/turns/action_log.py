@@ -8,6 +8,7 @@ from typing import Any, Final
 from concord_assistant.environment.admin import RefusedCall
 from concord_assistant.results import ActionLogEntry, OtherEvent
 from concord_assistant.turns.other_events import MAX_LISTED, listed
+from concord_environment_client.modalities import MODALITIES
 from concord_environment_client.responses import Event
 
 MAX_ACTIONS: Final = 2000
@@ -36,6 +37,14 @@ _REASONS: Final = {
     422: "the call was invalid",
 }
 _READING: Final = re.compile(r"^/[^/]+/(?:state|query)\b|^/mcp/\w+_(?:state|query)$")
+
+_ACTIONS: Final = {
+    path: f"{modality.name}.{operation.name}"
+    for modality in MODALITIES
+    for operation in modality.operations()
+    for path in (operation.path, f"/mcp/{operation.tool_name}")
+}
+"""By the path of a call, the name of its action in events."""
 
 _ENDED: Final = frozenset({"executed", "failed"})
 
@@ -153,13 +162,15 @@ def _reads(call: RefusedCall) -> bool:
 
 
 def _refused(turn: int, call: RefusedCall, now: datetime) -> ActionLogEntry:
-    """A refused call. Its name is made of its path: `time.advance` for `/time/advance`."""
+    """A refused call. It has the name of the action that it would have been, or one made of its path: `time.advance`
+    for `/time/advance`."""
     modality, *rest = [re.sub(r"\W", "_", part)[:40] for part in call.path.split("/") if part] or ["root"]
+    named = _ACTIONS.get(call.path.rstrip("/"))
     why = _REASONS.get(call.status_code, "the environment refused the call")
     return ActionLogEntry(
         turn=turn,
         timestamp=now,
-        action=f"{modality}.{rest[0] if rest else call.method.lower()}",
+        action=named or f"{modality}.{rest[0] if rest else call.method.lower()}",
         parameters={"call": f"{call.method} {call.path[:200]}"},
         success=False,
         error_message=f"{why} ({call.status_code})",

@@ -284,7 +284,7 @@ class TestHostileAssistants:
             ("email.mark_read", None),
             ("contacts.state", "the assistant's key does not permit this (403)"),
             ("email.send", "the call was invalid (422)"),
-            ("mcp.email_delete", "the call was invalid (422)"),
+            ("email.delete", "the call was invalid (422)"),
         ]
         assert results.actions_taken == results.turns[0].actions == 4
         assert results.scores.overall.score == 0

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from concord_assistant.environment.admin import RefusedCall
 from concord_assistant.turns import action_log, other_events
 from concord_assistant.turns.action_log import ActionLogBuilder
 from concord_environment_client.responses import Event
@@ -145,3 +146,22 @@ def test_the_nested_form_of_text_messages_is_logged_like_any_other() -> None:
     flat = {"operation": "send_message", "body": "Hi", "to_numbers": ["+1"]}
     assert builder.get_other_events() == [{"modality": "sms", "data": flat}]
     assert [(each.event, each.text) for each in builder.get_listed_events()] == [("sms.send_message", "Hi")]
+
+
+@pytest.mark.parametrize(
+    ("path", "action"),
+    [
+        ("/email/send", "email.send"),
+        ("/email/read", "email.mark_read"),
+        ("/mcp/email_mark_read", "email.mark_read"),
+        ("/mcp/calendar_create/", "calendar.create"),
+        ("/time/advance", "time.advance"),
+        ("/", "root.post"),
+    ],
+)
+def test_a_refused_call_has_the_name_of_the_action_that_it_would_have_been(path: str, action: str) -> None:
+    builder = ActionLogBuilder("purple-123")
+    builder.start_turn(1)
+    call = RefusedCall(timestamp=NOON, key_id="k", method="POST", path=path, status_code=422)
+    [entry] = builder.add_refusals([call], NOON)
+    assert (entry.action, entry.success) == (action, False)
