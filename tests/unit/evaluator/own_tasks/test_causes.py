@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from concord.assessment.observations import ObservationKind
 from concord.assessment.results import TrialRecord
 from concord.assessment.verdict import CauseKind
 from concord_evaluator.pipeline import evaluate_trial, verdict_on
@@ -133,3 +134,22 @@ def test_any_texts_of_agents_can_be_read(scored: tuple[object, str], one: str, o
     for cause in record({"helper": one, "other": other}, answer, target, scorer).causes:
         assert set(cause.agents) <= set(TEAM)
         assert cause.points is not None
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "observed", "cause"),
+    [
+        (None, "I could not find out.", ObservationKind.UNREPAIRED_FAILURE, CauseKind.AGENT_FAILED),
+        (
+            "The departure time is 17:20.",
+            "The departure time is 16:35.",
+            ObservationKind.CHANGED_VALUE,
+            CauseKind.LOST_VALUE,
+        ),
+    ],
+)
+def test_what_was_observed_in_the_steps_of_a_cause_is_tied_to_it(
+    said: str | None, answer: str, observed: ObservationKind, cause: CauseKind
+) -> None:
+    trial = record({"helper": said, "other": "No idea."}, answer)
+    assert [(each.kind, each.cause) for each in trial.observations] == [(observed, cause)]
