@@ -81,12 +81,12 @@ async def audited(
 
 
 async def _play_tasks(target: Tasks, found: Audited, model: LLM, model_name: str, instances: int, note: Note) -> None:
-    if not target.tasks:
-        return
-    plan = plan_of(target.config, target.tasks, target.participants)
     if target.scenario is not None:
         found.tried += set_up.attacked(target.scenario, target.tasks)
         found.shown += set_up.seen(target.scenario)
+    if not target.tasks:  # scenarios of assistants, which are targets of their own
+        return
+    plan = plan_of(target.config, target.tasks, target.participants)
     found.tried += rows.attacked(target.config, target.tasks, target.participants)
     found.shown += rows.seen(target.config, target.tasks)
     for task in target.tasks:

@@ -5,12 +5,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from concord.assessment import AssessmentConfig, TaskSpec
+from concord.assessment import AssessmentConfig, Mode, TaskSpec
 from concord.assessment.suite_tasks import requested_tasks
 from concord_assistant.scenario.loader import scenario_folders
 from concord_assistant.scenario.places import SCENARIO_FILE
 from concord_cli.errors import UsageError
 from concord_cli.scenario.scenario_file import ScenarioFile, check_config, read_scenario
+from concord_gateway.intake import STANDARD_MANIFEST
 
 LONE: Final[Mapping[str, str]] = {"agent": "http://127.0.0.1:1/"}
 """The participant of a suite that no scenario names a team for."""
@@ -51,7 +52,7 @@ def targets_of(named: str, scenarios: Path) -> list[Target]:
     return found
 
 
-def _suite(name: str) -> Target:
+def _suite(name: str) -> Tasks:
     config = AssessmentConfig(suite=[name])
     try:
         return Tasks(name, config, _without_controls(requested_tasks(config)), LONE)
@@ -72,12 +73,15 @@ def _in_file(file: Path, scenarios: Path) -> Iterator[Target]:
     scenario = read_scenario(file)
     check_config(file, scenario)
     request = scenario.request
+    if request.mode is Mode.GROUND_TRUTH:
+        raise UsageError(f"{file}: a given pattern has no answer, so that nothing is to be audited")
     try:
         tasks = _without_controls(requested_tasks(request.config, request.participants))
     except ValueError as error:
         raise UsageError(f"{file}: {error}") from error
     addresses = {name: str(url) for name, url in request.participants.items()}
-    yield Tasks(file.stem, request.config, [each for each in tasks if each.scenario is None], addresses, scenario)
+    of_teams = [each for each in tasks if each.scenario is None] if tasks else _suite(STANDARD_MANIFEST).tasks
+    yield Tasks(file.stem, request.config, of_teams, addresses, scenario)
     folders = scenario_folders(scenarios)
     for task in tasks:
         if task.scenario is not None:

@@ -13,6 +13,7 @@ from concord_assistant.scenario.places import ORACLE_FILE, SCENARIO_FILE
 from concord_assistant.scenario.skeleton import write_skeleton
 from concord_cli.audit.checklist import ITEMS
 from concord_cli.audit.flaws import FLAWS
+from concord_cli.audit.targets import Tasks, targets_of
 from concord_cli.main import app
 
 WEAK = Path(__file__).parent / "weak"
@@ -118,3 +119,19 @@ def test_a_name_of_nothing_is_refused() -> None:
     result, _ = audited("no-such-suite")
     assert result.exit_code == 2
     assert "no-such-suite" in result.stderr
+
+
+def test_a_pattern_without_an_answer_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "pattern.toml"
+    file.write_text('[config.interaction_pattern]\nagents = ["a", "b"]\nedges = [{ from = "a", to = "b" }]\n')
+    result, _ = audited(file)
+    assert result.exit_code == 2
+    assert "a given pattern has no answer" in result.stderr
+
+
+def test_a_scenario_file_that_names_no_tasks_stands_for_the_standard_ones(tmp_path: Path) -> None:
+    file = tmp_path / "bare.toml"
+    file.write_text('[[participants]]\nname = "agent"\nendpoint = "http://127.0.0.1:9021"\n')
+    [target] = targets_of(str(file), Path("scenarios/assistant"))
+    assert isinstance(target, Tasks)
+    assert len(target.tasks) == 24
