@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -78,7 +79,7 @@ async def _play(context: TrialContext, rounds: Rounds, seats: dict[str, _Seat], 
         rounds.begin()
         context.progress.note(f"round {rounds.round} of at most {rounds.max_rounds}")
         asked = {name: seats[name] for name in rounds.asked}
-        texts = {name: turn_text(rounds, name) for name in asked}
+        texts = await asyncio.to_thread(_texts, rounds, [*asked])
         limits = [
             turn_limit_s(context.plan.config.turn_timeout_s, remaining_s, seat.was_late_after_s)
             for seat in asked.values()
@@ -88,12 +89,25 @@ async def _play(context: TrialContext, rounds: Rounds, seats: dict[str, _Seat], 
             for (name, seat), limit_s in zip(asked.items(), limits, strict=True)
         ]
         replies = dict(zip(asked, await asyncio.gather(*turns), strict=True))
-        sent = len(rounds.messages)
-        clock = StepClock()
-        rounds.take(replies)
-        for message in rounds.messages[sent:]:
-            context.recorder.add(_step(context, message, seats, clock))
+        for step in await asyncio.to_thread(_taken, context, rounds, replies, seats):
+            context.recorder.add(step)
         await context.recorder.write()
+
+
+def _texts(rounds: Rounds, asked: Sequence[str]) -> dict[str, str]:
+    return {name: turn_text(rounds, name) for name in asked}
+
+
+def _taken(
+    context: TrialContext, rounds: Rounds, replies: dict[str, Reply | Turn], seats: dict[str, _Seat]
+) -> list[InteractionStep]:
+    """The steps of the messages in the replies of a round. Raises OverBudgetError.
+
+    A team may write so much that this takes seconds, in which the event loop must serve others.
+    """
+    sent, clock = len(rounds.messages), StepClock()
+    rounds.take(replies)
+    return [_step(context, message, seats, clock) for message in rounds.messages[sent:]]
 
 
 def turn_limit_s(requested_s: float | None, remaining_s: float, late_after_s: float | None) -> float:
@@ -127,7 +141,7 @@ async def _turn(context: TrialContext, seat: _Seat, text: str, number: int, limi
         seat.task_id = ""
         return Turn(number, name, "failed", redact(str(error)))
     seat.was_late_after_s = None
-    return _reply(seat, answer, number)
+    return await asyncio.to_thread(_reply, seat, answer, number)
 
 
 def _reply(seat: _Seat, answer: Answer, number: int) -> Reply | Turn:

@@ -53,8 +53,6 @@ class Rounds:
     _notices: dict[str, list[str]] = field(default_factory=dict)
     _seen_by: dict[str, list[Message]] = field(default_factory=dict)
     """The messages that each seat wrote or was to receive."""
-    _characters: int = 0
-    """Of the messages of the present round."""
 
     @property
     def over(self) -> bool:
@@ -96,22 +94,19 @@ class Rounds:
 
         Raises OverBudgetError, which names the seat whose message was one too many.
         """
-        self._notices, self._characters = {}, 0
+        self._notices = {}
         sent: list[Message] = []
-        inboxes = {seat: self.inbox(seat) for seat in self.task.seats}
-        for seat in self.task.seats:
-            reply = replies.get(seat, NO_REPLY)
+        arriving = {seat: self._arriving_reply(seat, replies.get(seat, NO_REPLY)) for seat in self.task.seats}
+        self._charge(arriving)
+        for seat, reply in arriving.items():
             if isinstance(reply, Turn):
                 self.turns.append(reply)
                 continue
-            reply = self.wire.replied(self.round, seat, reply, inboxes[seat])
             self.turns.append(Turn(self.round, seat, "replied" if reply.readable else "unreadable"))
             if not reply.readable:
                 self._notice(seat, "Your reply could not be read completely: it is not in the form given below.")
             for outgoing in reply.messages:
-                for message in self._distributed(seat, outgoing):
-                    self._charge(message, len(self.messages) + len(sent))
-                    sent.append(message)
+                sent += self._distributed(seat, outgoing)
             self._answer(seat, reply)
         self._carry(sent)
 
@@ -143,22 +138,29 @@ class Rounds:
             self.answered_in[seat] = self.round
 
     def _distributed(self, sender: str, outgoing: Outgoing) -> Iterator[Message]:
-        """A message to each of its addressees: at most as many as there are seats, and the rest as one."""
+        """A message to each of its addressees, and one for all that are one too many."""
+        seats, nobodies, more = self._addressees(sender, outgoing)
+        text = outgoing.text[: self.task.message_limit]
+        cut_from = len(outgoing.text) if len(text) < len(outgoing.text) else None
+        for name in seats:
+            yield self._sent(sender, name, text, cut_from, self._fault(sender, name))
+        for name in nobodies:
+            yield self._sent(sender, name, text, cut_from, f"nobody is called {name[:64]!r}")
+        if more:
+            others = f" or by one of {len(more) - 1} other names" if len(more) > 1 else ""
+            yield self._sent(sender, more[0], text, cut_from, f"nobody is called {more[0][:64]!r}{others}")
+
+    def _addressees(self, sender: str, outgoing: Outgoing) -> tuple[Sequence[str], Sequence[str], Sequence[str]]:
+        """The seats that a message is to, names of nobody, and further names beyond the number of seats."""
+        if outgoing.to == (EVERYBODY,):
+            return self.task.neighbours[sender], (), ()
         names: dict[str, None] = {}
         for name in outgoing.to:
             names |= dict.fromkeys(self.task.neighbours[sender]) if name == EVERYBODY else {name: None}
         seats = [name for name in names if name in self.task.neighbours]
         nobodies = [name for name in names if name not in self.task.neighbours]
         room = len(self.task.seats) - len(seats)
-        text = outgoing.text[: self.task.message_limit]
-        cut_from = len(outgoing.text) if len(text) < len(outgoing.text) else None
-        for name in seats:
-            yield self._sent(sender, name, text, cut_from, self._fault(sender, name))
-        for name in nobodies[:room]:
-            yield self._sent(sender, name, text, cut_from, f"nobody is called {name[:64]!r}")
-        if more := nobodies[room:]:
-            others = f" or by one of {len(more) - 1} other names" if len(more) > 1 else ""
-            yield self._sent(sender, more[0], text, cut_from, f"nobody is called {more[0][:64]!r}{others}")
+        return seats, nobodies[:room], nobodies[room:]
 
     def _fault(self, sender: str, receiver: str) -> str | None:
         """Why a seat's message to another is not delivered; None if it is."""
@@ -175,15 +177,24 @@ class Rounds:
             self._notice(sender, f"Your message to {receiver} was cut off after {len(text)} characters.")
         return Message(self.round, sender, receiver[:64], text, error, cut_from)
 
-    def _charge(self, message: Message, before: int) -> None:
-        """Charges a message to the trial, which had so many before."""
-        self._characters += len(message.text)
-        if before >= self.max_messages:
-            raise OverBudgetError(f"{message.sender} exceeded a trial's budget of {self.max_messages} messages")
-        if self._characters > self.max_characters:
-            raise OverBudgetError(
-                f"{message.sender} exceeded the budget of {self.max_characters} characters for the messages of a round"
-            )
+    def _arriving_reply(self, seat: str, reply: Reply | Turn) -> Reply | Turn:
+        return reply if isinstance(reply, Turn) else self.wire.replied(self.round, seat, reply, self.inbox(seat))
+
+    def _charge(self, replies: Mapping[str, Reply | Turn]) -> None:
+        """Charges the messages of a round to the trial before one of them is made. Raises OverBudgetError."""
+        messages, characters = len(self.messages), 0
+        for seat, reply in replies.items():
+            for outgoing in () if isinstance(reply, Turn) else reply.messages:
+                seats, nobodies, more = self._addressees(seat, outgoing)
+                count = len(seats) + len(nobodies) + bool(more)
+                messages += count
+                characters += count * min(len(outgoing.text), self.task.message_limit)
+                if messages > self.max_messages:
+                    raise OverBudgetError(f"{seat} exceeded a trial's budget of {self.max_messages} messages")
+                if characters > self.max_characters:
+                    raise OverBudgetError(
+                        f"{seat} exceeded the budget of {self.max_characters} characters for the messages of a round"
+                    )
 
     def _notice(self, seat: str, text: str) -> None:
         self._notices.setdefault(seat, []).append(text)
