@@ -128,6 +128,10 @@ validate: lint type_check test ## run lint, type_check and test
 .PHONY: test_all
 test_all: test fuzz test-containers ## run test, fuzz and test-containers
 
+.PHONY: tck
+tck: setup ## run copies of the A2A compatibility kit (FOLDERS) against Concord's A2A server and the bare SDK
+	$(BIN)/python -m tests.tck $(FOLDERS)
+
 .PHONY: interpreters
 interpreters: setup ## assess on every Python from 3.11 to 3.14 that this machine has, and verify each row on all of them
 	$(BIN)/python -m tests.interpreters
