@@ -32,6 +32,9 @@ from concord_gateway.rounds.wire import Wire
 SHORTEST_TURN_S: Final = 60.0
 """The default limit of a turn is a third of the trial's time that is left, and at least this (seconds)."""
 
+LONG_REPLY: Final = 32_768
+"""Characters of a reply that takes longer to read than the event loop may be held up (tens of milliseconds)."""
+
 
 @dataclass(slots=True)
 class _Seat:
@@ -141,7 +144,9 @@ async def _turn(context: TrialContext, seat: _Seat, text: str, number: int, limi
         seat.task_id = ""
         return Turn(number, name, "failed", redact(str(error)))
     seat.was_late_after_s = None
-    return await asyncio.to_thread(_reply, seat, answer, number)
+    if len(answer.text) > LONG_REPLY:
+        return await asyncio.to_thread(_reply, seat, answer, number)
+    return _reply(seat, answer, number)
 
 
 def _reply(seat: _Seat, answer: Answer, number: int) -> Reply | Turn:
