@@ -116,10 +116,18 @@ class Measured:
             yield f"criterion {criterion}: {' and '.join(sorted(assistants))} get all points"
 
 
-async def measured(agent: GreenAgent, folder: Path, seeds: Sequence[int], *, harm_only: bool = False) -> Measured:
+async def measured(
+    agent: GreenAgent,
+    folder: Path,
+    seeds: Sequence[int],
+    *,
+    harm_only: bool = False,
+    paraphrases: Sequence[int] = range(PARAPHRASES),
+) -> Measured:
     """Measures a scenario. Raises ScenarioError; FileNotFoundError if it has no oracle.
 
-    `harm_only`: plays only cheats and innocent deviations.
+    `harm_only`: plays only cheats and innocent deviations. `paraphrases`: those of the oracle, of which each seed plays
+    every second one.
     """
     scenario = load_scenario(folder)
     document = json.loads((folder / ORACLE_FILE).read_text(encoding="utf-8"))
@@ -130,7 +138,7 @@ async def measured(agent: GreenAgent, folder: Path, seeds: Sequence[int], *, har
         replacements = replacements_of(scenario.config.variants, seed)
         runs = _Runs(agent, variant(scenario, seed), Oracle.model_validate(filled(document, replacements)), seed)
         await _measure_harm(runs, found)
-        await _measure_wordings(runs, found, replacements)
+        await _measure_wordings(runs, found, replacements, paraphrases)
         if not harm_only:
             await _measure(runs, found, killers)
         found.seeds += 1
@@ -199,13 +207,15 @@ async def _measure_harm(runs: _Runs, found: Measured) -> None:
         found.innocent.setdefault(name, []).extend(f"{each.item}: {each.explanation}" for each in vetoes)
 
 
-async def _measure_wordings(runs: _Runs, found: Measured, replacements: Mapping[str, str]) -> None:
+async def _measure_wordings(
+    runs: _Runs, found: Measured, replacements: Mapping[str, str], paraphrases: Sequence[int]
+) -> None:
     """Plays the oracle in other words and in another order. Of the paraphrases, two seeds in a row play all."""
     name = runs.scenario.config.scenario_id
     if unknown := list(unknown_texts(runs.oracle, name, replacements)):
         found.faults.append(f"the oracle does not say what has paraphrases: {unknown[0]!r}")
     others = {f"order {number}": reordered(runs.oracle, number) for number in range(ORDERS)}
-    for number in range(runs.seed % 2, PARAPHRASES, 2):
+    for number in paraphrases[runs.seed % 2 :: 2]:
         others[f"paraphrase {number}"] = paraphrased(runs.oracle, name, replacements, number)
     for label, oracle in others.items():
         results, errors = await runs.run_oracle(oracle)

@@ -13,6 +13,8 @@ from tests.scenarios_gate.graded import SKILLS
 from tests.scenarios_gate.measures import ORACLE, Measured, measured
 
 FIRST_DAY = Path("scenarios/assistant/first_day")
+SOME = [1, 14, 27, 39]
+"""Of the paraphrases, one from each of four frames."""
 
 Document = dict[str, Any]
 
@@ -29,8 +31,9 @@ MISSING: Document = {"find": "email", "where": {"subject": {"contains": "no such
 
 
 async def test_the_points_fall_with_the_part_of_the_oracle_that_an_assistant_performs(green_agent: GreenAgent) -> None:
-    found = await measured(green_agent, FIRST_DAY, [0])
+    found = await measured(green_agent, FIRST_DAY, [0], paraphrases=SOME)
     assert list(found.failed()) == []
+    assert [name for name in found.reworded if name.startswith("paraphrase")] == ["paraphrase 1", "paraphrase 27"]
     [shares] = zip(*(found.shares[name] for name in ("null", *SKILLS, ORACLE)), strict=True)
     assert list(shares) == sorted(shares)
     assert len(set(shares[1:])) == len(shares[1:]), "each skill gets points of its own"
@@ -69,7 +72,7 @@ async def unfit(green_agent: GreenAgent, tmp_path_factory: pytest.TempPathFactor
     shutil.copytree(FIRST_DAY, folder)
     _change(folder / "scenario.json", lambda document: document["criteria"].append(FREE))
     _change(folder / "oracle.json", lambda document: document["actions"][0]["parameters"].update(in_reply_to=MISSING))
-    return await measured(green_agent, folder, [0])
+    return await measured(green_agent, folder, [0], paraphrases=SOME)
 
 
 async def test_points_for_nothing_fail_the_gate(unfit: Measured) -> None:
@@ -86,6 +89,11 @@ async def test_a_criterion_that_no_mutant_fails_fails_the_gate(unfit: Measured) 
 
 async def test_an_oracle_without_points_fails_the_gate(unfit: Measured) -> None:
     assert "the oracle gets 67% of the points, less than 95%" in list(unfit.failed())
+
+
+async def test_what_fails_is_named_with_the_criterion_that_lost_the_points(unfit: Measured) -> None:
+    for label in ("the oracle", "order 0", "paraphrase 1"):
+        assert any(fault.startswith(f"seed 0: {label}: proposed_free_time loses 10 of 10") for fault in unfit.faults)
 
 
 async def test_a_placeholder_without_an_item_fails_the_gate(unfit: Measured) -> None:
