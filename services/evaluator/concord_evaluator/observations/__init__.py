@@ -3,7 +3,6 @@
 from concord_evaluator.observations.actions import acts_of_actions
 from concord_evaluator.observations.acts import Act, Deed, acts_of
 from concord_evaluator.observations.finders import FINDERS, observe
-from concord_evaluator.observations.network import temporal_network
 from concord_evaluator.observations.reading import reading_order
 from concord_evaluator.observations.ties import LostPart, causes_of_parts, tied
 
@@ -17,6 +16,5 @@ __all__ = [
     "causes_of_parts",
     "observe",
     "reading_order",
-    "temporal_network",
     "tied",
 ]
