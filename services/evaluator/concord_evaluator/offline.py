@@ -14,9 +14,10 @@ from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.formats import Trace
 from concord_evaluator.judge import TrialJudge, judge_by_rules, screened_evidence
-from concord_evaluator.observations import acts_of, causes_of_parts, temporal_network
+from concord_evaluator.observations import acts_of, causes_of_parts
 from concord_evaluator.pipeline import JUDGE, evaluate_trial, verdict_on
 from concord_evaluator.recorded import recorded_work
+from concord_evaluator.temporal_network import temporal_network
 from concord_evaluator.verdicts import with_findings
 
 TRIAL_ID: Final = "trial-1"

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 
 from concord.assessment.coordination import TemporalNetwork
 from concord.trace.effects import Effect, EffectKind
-from concord_evaluator.observations import Act, Deed, temporal_network
+from concord_evaluator.observations import Act, Deed
+from concord_evaluator.temporal_network import temporal_network
 
 FILE = "src/park.py"
 

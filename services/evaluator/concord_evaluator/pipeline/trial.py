@@ -26,13 +26,14 @@ from concord_evaluator.documents import AgentTally, TrialEvaluation
 from concord_evaluator.findings import Shape
 from concord_evaluator.formats.live_spans import with_teams
 from concord_evaluator.information.record import team_task_record, unexplained_findings
-from concord_evaluator.observations import acts_of, observe, reading_order, temporal_network
+from concord_evaluator.observations import acts_of, observe, reading_order
 from concord_evaluator.own_tasks import causes_of_trial
 from concord_evaluator.pipeline.budget import NONE_REFUSED, Budget, excess_warnings, select_batches
 from concord_evaluator.pipeline.evaluator import Contribution, TrialInput
 from concord_evaluator.pipeline.registry import installed_evaluators
 from concord_evaluator.pipeline.running import run_evaluators
 from concord_evaluator.pipeline.score_inputs import graded
+from concord_evaluator.temporal_network import temporal_network
 from concord_evaluator.trace import LinkCalls, Projection, Provenance, observability_of, project, team_observability
 
 UNSEEN: Final = (
