@@ -37,7 +37,7 @@ DOCUMENT: Final = ROOT / "docs/difficulty.md"
 MANIFEST: Final = ROOT / "suites/concord_suites/manifests/standard-2.json"
 PLAYED: Final = Path("output/difficulty.jsonl")
 
-REPEATS: Final = 5
+REPEATS: Final = 3
 """Tasks of each chosen item that the population plays."""
 
 RUNS: Final = (1, 3, 6, 12)
