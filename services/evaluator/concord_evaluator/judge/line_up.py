@@ -145,7 +145,7 @@ def line_ups(evidence: Evidence, answers: Sequence[tuple[str, str]]) -> list[Lin
 def _line_up(evidence: Evidence, answers: Sequence[tuple[str, str]], number: int) -> LineUp:
     accepted = cut("; ".join(evidence.target), MAX_REFERENCE)
     seed = sha256(json.dumps([evidence.target, evidence.task, list(answers), number]).encode()).digest()
-    draw = random.Random(seed)  # noqa: S311 - secret is what it follows from
+    draw = random.Random(seed)  # nosec B311  # noqa: S311 - secret is what it follows from
     decoys = _decoys(accepted, draw)
     place = draw.randrange(N_REFERENCES)
     references = (*decoys[:place], accepted, *decoys[place:])
