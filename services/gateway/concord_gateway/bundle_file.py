@@ -4,15 +4,16 @@ import asyncio
 import base64
 import logging
 import zlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, asynccontextmanager
 from hashlib import file_digest
 from pathlib import Path
 from typing import BinaryIO, Final
 
-from concord.assessment import AssessmentPlan, TrialSpec
+from concord.assessment import TrialSpec
 from concord.assessment.jobs import ROW_INPUTS_DOCUMENT, TrialVerdict, conducted_document
 from concord.assessment.result_row import ResultRow
+from concord.assessment.results import TrialOutcome
 from concord.bundle import (
     PLAN,
     REQUEST,
@@ -26,6 +27,7 @@ from concord.bundle import (
 from concord.files import atomic_file
 from concord.storage import TrialDocuments
 from concord.storage.connection import Storage
+from concord.trace.report import ReportBatch
 from concord.trust.redaction import redact
 from concord_gateway.assessment_record import AssessmentRecord
 from concord_gateway.bundle_access import BundleClient, keep_client
@@ -37,6 +39,13 @@ MAX_KEPT_BYTES: Final = 128 * 2**20
 
 LIMIT_S: Final = 60.0
 """How long the row waits for its bundle."""
+
+
+_TOGETHER: Final = 20
+"""Trials whose documents are read together."""
+
+_GROUP_BYTES: Final = 2**20
+"""Bytes of compressed batches that are written together."""
 
 
 class _NoInputsError(Exception):
@@ -86,14 +95,22 @@ async def _write(storage: Storage, record: AssessmentRecord, request: str, path:
     inputs = await storage.assessments.load(assessment_id, ROW_INPUTS_DOCUMENT)
     if plan is None or inputs is None:
         raise _NoInputsError("the evaluator stored no inputs of the row")
+    head = {PLAN: plan.model_dump_json(by_alias=True), REQUEST: redact(request), ROW_INPUTS: redact(inputs)}
     async with _replaced(path) as file:
         with BundleWriter(file) as writer:
-            await asyncio.to_thread(writer.add, PLAN, plan.model_dump_json(by_alias=True))
-            await asyncio.to_thread(writer.add, REQUEST, redact(request))
-            await asyncio.to_thread(writer.add, ROW_INPUTS, redact(inputs))
-            for trial in plan.trials:
-                await _write_trial(storage, record, plan, trial, writer)
+            await asyncio.to_thread(_add, writer, head)
+            for trials in _in_groups(plan.trials):
+                await _write_trials(storage, record, trials, writer)
             await asyncio.to_thread(writer.close, assessment_id, plan.task_commitment)
+
+
+def _add(writer: BundleWriter, members: Mapping[str, str]) -> None:
+    for name, content in members.items():
+        writer.add(name, content)
+
+
+def _in_groups(trials: Sequence[TrialSpec]) -> Iterator[Sequence[TrialSpec]]:
+    return (trials[first : first + _TOGETHER] for first in range(0, len(trials), _TOGETHER))
 
 
 @asynccontextmanager
@@ -107,33 +124,55 @@ async def _replaced(path: Path) -> AsyncIterator[BinaryIO]:
         await asyncio.to_thread(unless_written.pop_all().close)
 
 
-async def _write_trial(
-    storage: Storage, record: AssessmentRecord, plan: AssessmentPlan, trial: TrialSpec, writer: BundleWriter
+async def _write_trials(
+    storage: Storage, record: AssessmentRecord, trials: Sequence[TrialSpec], writer: BundleWriter
 ) -> None:
-    async def add(name: TrialMember, content: str) -> None:
-        await asyncio.to_thread(writer.add, trial_member(trial.trial_id, name), redact(content))
+    """Writes the members of these trials. Each wait for storage or for a thread takes long beside a busy assessment."""
+    assessment_id, keys = record.plan.assessment_id, [trial.key for trial in trials]
+    verdicts = await TrialDocuments(storage.assessments).parts(assessment_id, keys, "verdict")
+    conducted = await storage.assessments.load_all(assessment_id, [conducted_document(key) for key in keys])
+    for trial, document, told in zip(trials, verdicts, conducted, strict=True):
+        verdict = TrialVerdict() if document is None else TrialVerdict.model_validate_json(document)
+        await asyncio.to_thread(_add_documents, writer, trial, record.closed.get(trial.trial_id), verdict, told)
+        left = verdict.inputs.evaluation.batches if verdict.inputs and verdict.inputs.evaluation else 0
+        with writer.member(trial_member(trial.trial_id, "reports.jsonl")) as write:
+            async for batches in _batches(storage, trial.trace_id, left):
+                await asyncio.to_thread(_write_lines, write, batches)
 
-    document = await TrialDocuments(storage.assessments).part(plan.assessment_id, trial.key, "verdict")
-    verdict = TrialVerdict() if document is None else TrialVerdict.model_validate_json(document)
-    if (closed := record.closed.get(trial.trial_id)) is not None:
-        await add("outcome.json", closed.model_dump_json())
-    if verdict.inputs is not None:
-        await add("inputs.json", verdict.inputs.model_dump_json())
-    if verdict.record is None and verdict.failure is not None:
-        await add("failure.json", verdict.failure.model_dump_json())
-    conducted = await storage.assessments.load(plan.assessment_id, conducted_document(trial.key))
-    if conducted is not None:
-        told = await asyncio.to_thread(lambda: zlib.decompress(base64.b64decode(conducted)).decode())
-        await add("conducted.json", told)
-    read = verdict.inputs.evaluation if verdict.inputs is not None else None
-    left = 0 if read is None else read.batches
-    with writer.member(trial_member(trial.trial_id, "reports.jsonl")) as write:
-        async for batch in storage.traces.batches(trial.trace_id):
-            if left <= 0:  # later batches have no part in the row
-                break
-            left -= 1
-            line = await asyncio.to_thread(report_line, batch)
-            await asyncio.to_thread(write, redact(line))
+
+def _add_documents(
+    writer: BundleWriter, trial: TrialSpec, closed: TrialOutcome | None, verdict: TrialVerdict, conducted: str | None
+) -> None:
+    members: dict[TrialMember, str | None] = {
+        "outcome.json": None if closed is None else closed.model_dump_json(),
+        "inputs.json": None if verdict.inputs is None else verdict.inputs.model_dump_json(),
+        "failure.json": verdict.failure.model_dump_json() if verdict.failure and verdict.record is None else None,
+        "conducted.json": None if conducted is None else zlib.decompress(base64.b64decode(conducted)).decode(),
+    }
+    for name, content in members.items():
+        if content is not None:
+            writer.add(trial_member(trial.trial_id, name), redact(content))
+
+
+async def _batches(storage: Storage, trace_id: str, left: int) -> AsyncIterator[list[ReportBatch]]:
+    """The first `left` batches of a trace, which its row follows from, in groups of at least `_GROUP_BYTES`."""
+    group, size = list[ReportBatch](), 0
+    async for batch in storage.traces.batches(trace_id):
+        if left <= 0:  # later batches have no part in the row
+            break
+        left -= 1
+        group.append(batch)
+        size += len(batch.body)
+        if size >= _GROUP_BYTES:
+            yield group
+            group, size = [], 0
+    if group:
+        yield group
+
+
+def _write_lines(write: Callable[[bytes], None], batches: Sequence[ReportBatch]) -> None:
+    for batch in batches:
+        write(redact(report_line(batch)))
 
 
 def _finish(path: Path) -> str:

@@ -41,7 +41,7 @@ class TestRowFirst:
     async def test_a_fault_of_our_own_in_the_bundle_costs_the_bundle_alone(
         self, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(gateways_bundles, "_write_trial", _raising(ValueError("a member is odd")))
+        monkeypatch.setattr(gateways_bundles, "_write_trials", _raising(ValueError("a member is odd")))
         async with stack(redis_url, tmp_path) as running:
             assert _without_bundle(await running.row({}, **CONFIG)) == "a member is odd"
 
@@ -51,7 +51,7 @@ class TestRowFirst:
         async def forever(*_: object) -> None:
             await asyncio.Event().wait()
 
-        monkeypatch.setattr(gateways_bundles, "_write_trial", forever)
+        monkeypatch.setattr(gateways_bundles, "_write_trials", forever)
         monkeypatch.setattr(gateways_bundles, "LIMIT_S", 0.2)
         async with stack(redis_url, tmp_path) as running:
             assert "not written within 0.2 s" in _without_bundle(await running.row({}, **CONFIG))
