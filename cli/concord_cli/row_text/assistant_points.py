@@ -87,7 +87,7 @@ def _over_trials(scenario: str, of_trials: Sequence[CriterionResult]) -> Criteri
         name=first.name,
         dimension=first.dimension,
         by_model=any(each.method == "model" for each in of_trials),
-        points=_sum([Score(score=each.score or 0.0, max_score=each.max_score) for each in checked]),
+        points=_added((each.score or 0.0, each.max_score) for each in checked),
         trials=len(of_trials),
         checked=len(checked),
         losing=len(lost),
@@ -99,7 +99,10 @@ def _over_trials(scenario: str, of_trials: Sequence[CriterionResult]) -> Criteri
 
 
 def _sum(points: Sequence[Score]) -> Score:
-    # Not validated: a sum may exceed the limit of a single number of points.
-    return Score.model_construct(
-        score=sum(each.score for each in points), max_score=sum(each.max_score for each in points)
-    )
+    return _added((each.score, each.max_score) for each in points)
+
+
+def _added(points: Iterable[tuple[float, float]]) -> Score:
+    # Not validated: results from elsewhere may contradict themselves, and a sum may exceed the limit of one number.
+    pairs = list(points)
+    return Score.model_construct(score=sum(score for score, _ in pairs), max_score=sum(most for _, most in pairs))
