@@ -14,6 +14,30 @@ Scripts = Mapping[str, Sequence[Line]]
 """By a phrase of an agent's instructions, the lines that its model says one after the other."""
 
 
+class Endpoint(BaseHTTPRequestHandler):
+    """Sends answers, and logs nothing."""
+
+    def send(self, status: int, content_type: str, body: bytes) -> None:
+        """Sends an answer."""
+        self.send_response(status)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: Any) -> None:
+        """Logs nothing."""
+
+
+@contextmanager
+def served(endpoint: type[Endpoint]) -> Iterator[str]:
+    """The URL of a server of an endpoint, on this machine."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), endpoint)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+
+
 @contextmanager
 def scripted_endpoint(scripts: Scripts) -> Iterator[str]:
     """The base URL of an endpoint for `POST …/chat/completions`, streamed or not.
@@ -22,32 +46,20 @@ def scripted_endpoint(scripts: Scripts) -> Iterator[str]:
     """
     left = {phrase: list(lines) for phrase, lines in scripts.items()}
 
-    class Endpoint(BaseHTTPRequestHandler):
+    class Completions(Endpoint):
         def do_POST(self) -> None:
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             told = json.dumps(request["messages"])
             lines = next((lines for phrase, lines in left.items() if phrase in told), [])
             if not lines:
-                self._send(400, "application/json", b'{"error": {"message": "The script is over."}}')
+                self.send(400, "application/json", b'{"error": {"message": "The script is over."}}')
             elif request.get("stream"):
-                self._send(200, "text/event-stream", _streamed(lines.pop(0)))
+                self.send(200, "text/event-stream", _streamed(lines.pop(0)))
             else:
-                self._send(200, "application/json", json.dumps(_whole(lines.pop(0))).encode())
+                self.send(200, "application/json", json.dumps(_whole(lines.pop(0))).encode())
 
-        def _send(self, status: int, content_type: str, body: bytes) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", content_type)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: Any) -> None:
-            """Logs nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}/v1"
-    server.shutdown()
+    with served(Completions) as url:
+        yield f"{url}/v1"
 
 
 _HEAD = {"id": "answer", "created": 0, "model": "scripted"}

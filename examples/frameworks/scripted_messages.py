@@ -1,13 +1,11 @@
 """A model endpoint in Anthropic's form that answers from scripts, for Claude's Agent SDK."""
 
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from scripted_endpoint import Line, Scripts
+from scripted_endpoint import Endpoint, Line, Scripts, served
 
 
 @contextmanager
@@ -19,31 +17,20 @@ def scripted_messages(scripts: Scripts) -> Iterator[str]:
     """
     left = {phrase: list(lines) for phrase, lines in scripts.items()}
 
-    class Endpoint(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
+    class Messages(Endpoint):
+        def do_POST(self) -> None:  # noqa: N802 - as http.server names it
             request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             told = json.dumps(request.get("system", ""))
             lines = next((lines for phrase, lines in left.items() if phrase in told), [])
             line = lines.pop(0) if lines else ""
             if request.get("stream"):
-                self._send("text/event-stream", _streamed(line))
+                self.send(200, "text/event-stream", _streamed(line))
             else:
-                self._send("application/json", json.dumps(_HEAD | _said(line) | {"content": [_block(line)]}).encode())
+                whole = _HEAD | _said(line) | {"content": [_block(line)]}
+                self.send(200, "application/json", json.dumps(whole).encode())
 
-        def _send(self, content_type: str, body: bytes) -> None:
-            self.send_response(200)
-            self.send_header("Content-Type", content_type)
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, *_: Any) -> None:
-            """Logs nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
+    with served(Messages) as url:
+        yield url
 
 
 _USAGE = {"input_tokens": 10, "output_tokens": 5}

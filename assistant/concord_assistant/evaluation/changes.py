@@ -59,7 +59,7 @@ class _Executed:
         self.modality: Final = modality
         self.effect: Final = CHANGES_ANY if declared is None else declared.effect
         self.data: Final = data
-        self.named: Final = frozenset(_texts(data))
+        self.named: Final = frozenset(texts_in(data))
         """All texts of the operation, among them the ids of the items that it changes."""
 
     def touches(self, change: Change) -> bool:
@@ -229,15 +229,16 @@ def _same_content(given: Any, kept: Any) -> bool:  # noqa: ANN401 - JSON
     return same(given, kept)
 
 
-def _texts(value: Any) -> Iterator[str]:  # noqa: ANN401 - JSON
+def texts_in(value: object) -> Iterator[str]:
+    """The texts in a JSON value, at any depth."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
         for each in value.values():
-            yield from _texts(each)
+            yield from texts_in(each)
     elif isinstance(value, list | tuple):
         for each in value:
-            yield from _texts(each)
+            yield from texts_in(each)
 
 
 def _line(value: Any, limit: int = 120) -> Any:  # noqa: ANN401 - JSON

@@ -1,8 +1,9 @@
 """The actions that the evidence of a lost criterion names, by their places in the action log."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from concord_assistant.evaluation.changes import texts_in
 from concord_assistant.evaluation.deeds import attendees_of, ids_in
 from concord_assistant.results import ActionLogEntry, CriterionResult
 from concord_assistant.scenario.schema import EvaluationCriterion, ScenarioConfig
@@ -62,7 +63,7 @@ def _named(
 
 def _wanted(criterion: EvaluationCriterion, scenario: ScenarioConfig) -> set[str]:
     """What a criterion asks for: the ids and addresses in its parameters, and the addresses of characters in them."""
-    texts = set(_texts(criterion.params))
+    texts = set(texts_in(criterion.params))
     named = [character for name, character in scenario.characters.items() if name in texts]
     addresses = {address for each in named for address in (each.email, each.phone) if address}
     return set(map(str.casefold, texts | addresses))
@@ -95,14 +96,3 @@ def _may_do(action: str, criterion: EvaluationCriterion) -> bool:
     if created_in is not None:
         return modality == created_in and declared is not None and declared.effect.creates
     return declared is not None and modality == criterion.params.get("modality")
-
-
-def _texts(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for each in value.values():
-            yield from _texts(each)
-    elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _texts(each)
