@@ -49,7 +49,10 @@ class Client:
 
     async def task(self, task_id: str) -> "Assessment":
         """The present state of an assessment."""
-        task = (await self.called("tasks/get", id=task_id))["result"]
+        answer = await self.called("tasks/get", id=task_id)
+        if "result" not in answer:
+            raise NotHeldError(f"the gateway does not know a task that it gave: {answer.get('error')}")
+        task = answer["result"]
         parts = task["status"].get("message", {"parts": []})["parts"]
         rows = [part["data"] for artifact in task.get("artifacts") or [] for part in artifact["parts"]]
         return Assessment(task["status"]["state"], " ".join(part.get("text", "") for part in parts), [*rows, None][0])
