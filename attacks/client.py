@@ -16,6 +16,10 @@ from tests.serving import served_agent
 from tests.stack import message, request, rpc
 
 ENDED: Final = frozenset({"completed", "failed", "rejected", "canceled", "input-required"})
+FORGOTTEN: Final = "forgotten"
+"""The state of a task that the gateway keeps no longer: of those that did no work, it keeps the latest hundred."""
+
+TASK_NOT_FOUND: Final = -32001
 BEGIN_S: Final = 20
 """The time limit for an assessment to reach its first participant (seconds)."""
 
@@ -50,8 +54,8 @@ class Client:
     async def task(self, task_id: str) -> "Assessment":
         """The present state of an assessment."""
         answer = await self.called("tasks/get", id=task_id)
-        if "result" not in answer:
-            raise NotHeldError(f"the gateway does not know a task that it gave: {answer.get('error')}")
+        if answer.get("error", {}).get("code") == TASK_NOT_FOUND:
+            return Assessment(FORGOTTEN, "", None)
         task = answer["result"]
         parts = task["status"].get("message", {"parts": []})["parts"]
         rows = [part["data"] for artifact in task.get("artifacts") or [] for part in artifact["parts"]]
