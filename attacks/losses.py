@@ -21,7 +21,7 @@ from tests.serving import served_agent
 from tests.stack import message, rpc
 
 ROOM: Final = 8 * 2**20
-"""What a storage that is easy to fill has left (bytes), if that is two thirds of it: a team fills it that takes most."""
+"""What a storage that is easy to fill has left (bytes), and two thirds of it: the team that fills it takes most."""
 
 BATCHES: Final = 400
 """Reports of 128 kB each: more than there is room for."""
