@@ -150,7 +150,8 @@ async def _stream_until_answer(client: A2AClient, request: str, on_progress: Cal
                             return event
                     elif event.text and event.text != latest and not event.state.terminal:
                         latest = event.text
-                        on_progress(latest)
+                        for line in latest.splitlines():
+                            on_progress(line)
             lost = AgentUnreachableError("the stream ended before the task did")
         except AgentTimeoutError:
             raise

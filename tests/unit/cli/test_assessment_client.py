@@ -64,10 +64,12 @@ async def test_numbers_in_a_json_text_keep_their_spelling() -> None:
 
 async def test_each_line_of_progress_is_passed_on_once() -> None:
     lines = list[str]()
-    agent = GreenAgent(completed(data(ROW)), streaming=True, progress=("trial 1 of 2", "trial 1 of 2", "trial 2 of 2"))
+    agent = GreenAgent(
+        completed(data(ROW)), streaming=True, progress=("trial 1 of 2", "trial 1 of 2", "over\ntrial 2 of 2")
+    )
     await ask(agent, lines)
 
-    assert lines == ["trial 1 of 2", "trial 2 of 2"]
+    assert lines == ["trial 1 of 2", "over", "trial 2 of 2"]
 
 
 @pytest.mark.parametrize("streaming", [True, False])
