@@ -39,7 +39,7 @@ def attacked(config: AssessmentConfig, tasks: Sequence[TaskSpec], participants: 
         shown = f"a right answer without a message: the row's basis is {basis}, which claims no teamwork"
         yield played(flaws.SHARED_MEMORY, SUBJECT, claimed, shown)
         reason = (
-            "the tasks are fixed: whoever has seen the right answers can send them again, and no ranking holds them"
+            "the tasks are fixed: an agent that has seen the right answers can send them again, and no ranking takes it"
         )
         yield not_applicable(flaws.RESUBMISSION, SUBJECT, reason)
 

@@ -29,7 +29,7 @@ SERVICE_PORTS: Final = frozenset({6379, 9009, 9010})
 METADATA_HOSTS: Final = frozenset(
     {"metadata", "metadata.google.internal", "instance-data", "instance-data.ec2.internal"}
 )
-"""Servers that give a machine's credentials to whoever asks from it."""
+"""Servers that give a machine's credentials to every program on it."""
 
 MIN_TARGET: Final = 3
 """Characters of a right answer that is looked for: shorter ones stand anywhere."""

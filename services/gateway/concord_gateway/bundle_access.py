@@ -1,4 +1,4 @@
-"""`/bundles/<SHA-256>`: a bundle for the client whose assessment left it, and for whoever has the gateway's key."""
+"""`/bundles/<SHA-256>`: a bundle for the client whose assessment left it, and for the holder of the gateway's key."""
 
 import asyncio
 import logging
@@ -48,7 +48,7 @@ def keep_client(output_dir: Path, bundle_sha256: str, client: BundleClient) -> N
 
 
 def bundle_routes(output_dir: Path, keys: ApiKeys, bundle_key: SecretStr, *, shared_secret: bool) -> APIRouter:
-    """The route. Whoever may not have a bundle gets 404, as for one that does not exist.
+    """The route. A caller that may not have a bundle gets 404, as for one that does not exist.
 
     `shared_secret`: whether assessments have a task secret in common. A client that saw the bundle of one would know
     the tasks of the next, so only the holder of `bundle_key` gets any. Raises ValueError if that key is too short.
