@@ -277,7 +277,7 @@ class SlowImport:
     begun = threading.Event()
 
     def find_spec(self, name, *_):
-        if name == "httpcore":
+        if name == sys.argv[2]:
             self.begun.set()
             time.sleep(0.2)
 
@@ -288,6 +288,8 @@ report("parent")
 assert SlowImport.begun.wait(60)
 child = os.fork()  # while the reporter's thread holds the lock of an import
 if child == 0:
+    # With the ident of the parent's thread, the child's would own that thread's locks.
+    threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
     report("child")
 reporter.close(10)
 if child == 0:
@@ -297,8 +299,11 @@ os.waitpid(child, 0)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-async def test_a_forked_child_reports_its_own_steps_and_not_its_parents(receiver: Receiver, url: str) -> None:
-    agent = await asyncio.create_subprocess_exec(sys.executable, "-c", _FORKS, url)
+@pytest.mark.parametrize("module", ["httpcore", "encodings.idna"])
+async def test_a_forked_child_reports_its_own_steps_and_not_its_parents(
+    receiver: Receiver, url: str, module: str
+) -> None:
+    agent = await asyncio.create_subprocess_exec(sys.executable, "-c", _FORKS, url, module)
     assert await agent.wait() == 0
     assert sorted(s.step_id for each in receiver.batches for s in each.steps) == ["child", "parent"]
 

@@ -1,5 +1,6 @@
 """The buffer and the thread that deliver steps to one collector."""
 
+import codecs
 import os
 import threading
 import time
@@ -112,9 +113,10 @@ class DeliveryThread:
 
     def _run(self) -> None:
         flushes: list[threading.Event] = []
-        suppress_instrumentation()
         with _OPENING:
+            suppress_instrumentation()
             client = httpx.Client()
+            codecs.lookup("idna")  # the first connection imports it
         with client as http:
             while not self._over():
                 self._wait(flushes)
