@@ -17,7 +17,7 @@ MAX_REPLY: Final = 100_000
 
 MAX_ERROR: Final = 500
 
-_TYPES: Final = frozenset({"turn_complete", "early_completion"})
+_TYPES: Final = ("turn_complete", "early_completion")
 
 
 class InvalidReplyError(Exception):

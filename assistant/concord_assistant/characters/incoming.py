@@ -19,7 +19,7 @@ _MOMENT: Final[TypeAdapter[datetime]] = TypeAdapter(AwareDatetime)
 _AUTOMATIC: Final = re.compile(r"\s*(auto(matic)?[- ]?(reply|response)|out of (the )?office)\b", re.I)
 """Subjects of automatic replies, to which nobody replies (RFC 3834)."""
 
-_OPEN: Final = frozenset({None, "", "needs-action"})
+_OPEN: Final = (None, "", "needs-action")
 """Responses of an attendee who has not responded yet."""
 
 

@@ -67,6 +67,7 @@ def test_an_early_completion_is_a_reply() -> None:
         (answer({"message_type": "turn_complete", "time_step": 3600}), "turn_complete.time_step"),
         (answer({"message_type": "turn_complete", "notes": "x" * 10_001}), "turn_complete.notes"),
         (answer({"message_type": "assessment_complete"}), "has 0 data parts"),
+        (answer({"message_type": ["turn_complete"]}), "has 0 data parts"),
         (answer(DONE, state=TaskState.FAILED), "the assistant's task ended with failed: said so"),
         (answer(DONE, state=TaskState.REJECTED), "the assistant's task ended with rejected"),
     ],

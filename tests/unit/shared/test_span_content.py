@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
@@ -256,6 +256,7 @@ class TestAnyValue:
         max_leaves=20,
     )
 
+    @example({}, [{"type": []}])
     @given(st.dictionaries(st.sampled_from(["input.value", "output.value", "gen_ai.prompt", "message"]), JSON), JSON)
     def test_is_read_into_bounded_texts_that_are_kept_as_they_are(self, told: dict[str, Any], event: JsonValue) -> None:
         _, content = with_content({}, {name: json.dumps(value) for name, value in told.items()})

@@ -21,7 +21,7 @@ from concord_evaluator.formats.trace_stores import (
     parsed,
 )
 
-_NOT_SPANS = frozenset({"pending_span", "log", "span_event"})
+_NOT_SPANS = ("pending_span", "log", "span_event")
 """Kinds of records beside spans: what a span was when it began, and points in time."""
 
 

@@ -36,7 +36,8 @@ _ASKED: Final = ("task", "question", "query", "user_input", "user_message", "pro
 """Parameters of an agent that name what it is asked."""
 
 _FINISH: Final = ("finish_reason", "finishReason", "stop_reason")
-_CALL_PARTS: Final = frozenset({"tool_call", "tool_use", "tool-call", "function_call"})
+_CALL_PARTS: Final = ("tool_call", "tool_use", "tool-call", "function_call")
+_ANSWER_PARTS: Final = ("tool_call_response", "tool_result", "tool-result")
 
 
 class Message(NamedTuple):
@@ -158,7 +159,7 @@ def _message(role: str, value: Mapping[str, JsonValue], finish: str) -> Message:
 
 
 def _is_answer(part: JsonValue) -> bool:
-    return isinstance(part, dict) and part.get("type") in {"tool_call_response", "tool_result", "tool-result"}
+    return isinstance(part, dict) and part.get("type") in _ANSWER_PARTS
 
 
 def text_of(body: JsonValue) -> str:
