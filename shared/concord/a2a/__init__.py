@@ -6,7 +6,8 @@ import os
 os.environ.setdefault("OTEL_INSTRUMENTATION_A2A_SDK_ENABLED", "false")
 
 from concord.a2a.cards import AgentProfile, Skill
-from concord.a2a.client import A2AClient, AgentTimeoutError, AgentUnreachableError, RemoteError, fetch_card
+from concord.a2a.client import A2AClient, fetch_card
+from concord.a2a.errors import AgentTimeoutError, AgentUnreachableError, RemoteError
 from concord.a2a.messages import Answer, CardSummary, IncomingMessage, TaskState, TaskUpdate
 from concord.a2a.push import Webhooks
 from concord.a2a.server import AgentServer, Handler, TaskHandle, mount_agent

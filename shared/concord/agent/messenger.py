@@ -9,7 +9,8 @@ from typing import Any, Final, Self
 
 from pydantic import JsonValue, SecretStr
 
-from concord.a2a.client import A2AClient, AgentTimeoutError, AgentUnreachableError, RemoteError
+from concord.a2a.client import A2AClient
+from concord.a2a.errors import AgentTimeoutError, AgentUnreachableError, RemoteError
 from concord.a2a.messages import Answer, TaskUpdate
 from concord.trace.attributes import RESPONSE_TEXT, TASK_STATE
 from concord.trace.step import AgentInvocation, InteractionStep
