@@ -1,4 +1,4 @@
-"""The commands under `concord traces`."""
+"""The commands under `concord traces`, and the arguments of `concord watch`."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -7,7 +7,8 @@ import typer
 from rich.table import Table
 
 from concord_cli.display_text import counted
-from concord_cli.exits import exit_codes
+from concord_cli.exits import exit_codes, terminable
+from concord_cli.extras import needing
 from concord_cli.terminal import output_console, plain_lines
 
 app = typer.Typer(help="Traces of a collector without an assessment (CONCORD_OPEN=1).", no_args_is_help=True)
@@ -47,3 +48,14 @@ def list_traces(collector: CollectorUrl = DEFAULT_COLLECTOR, since: Since = None
         if kept:
             console.print(table)
         console.print(counted(len(kept), "trace"))
+
+
+def watch_collector(
+    collector: CollectorUrl = DEFAULT_COLLECTOR,
+    every: Annotated[float, typer.Option(min=1, metavar="SECONDS", help="The time between two lines.")] = 60,
+) -> None:
+    """Print a line per minute about the traces that an open collector gets, until Ctrl-C."""
+    with exit_codes(), needing("concord watch", "evaluator"), terminable():
+        from concord_cli.traces.watch import watch
+
+        watch(collector, every)
