@@ -13,8 +13,8 @@ from pydantic import JsonValue
 
 import concord.suite.family as installed
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.assessment.request import Control
 from concord.assessment.result_row import ResultRow
+from concord.assessment.task_spec import Control
 from concord.suite import Grade, Group, SuiteTask
 from concord_cli.scenario.scenario_file import ScenarioFile
 from concord_published.__main__ import scenario_text

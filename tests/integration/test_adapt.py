@@ -11,7 +11,7 @@ import pytest
 from fastapi import FastAPI, Request
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.assessment.request import Exchange
+from concord.assessment.task_spec import Exchange
 from concord.trust.proxy_urls import observed_peers
 from concord.wire.roster import RosterEntry
 from concord_cli.adapt.connection import Answer, answering

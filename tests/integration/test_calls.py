@@ -12,7 +12,7 @@ import pytest
 from pydantic import SecretStr
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.assessment.request import Exchange
+from concord.assessment.task_spec import Exchange
 from concord.storage.connection import connect
 from concord.trust.redaction import TOKEN_PREFIX
 from concord.wire.roster import RosterEntry

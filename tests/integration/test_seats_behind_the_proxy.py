@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from concord.a2a import A2AClient, IncomingMessage, RemoteError, TaskHandle
-from concord.assessment.request import Exchange
+from concord.assessment.task_spec import Exchange
 from concord.trace.attributes import NOT_CARRIED, whole_of
 from concord.trace.report import Report
 from concord.wire.roster import RosterEntry

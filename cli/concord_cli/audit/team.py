@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Final
 
 from concord.assessment.instances import family_of
-from concord.assessment.request import FamilyTask
+from concord.assessment.task_spec import FamilyTask
 from concord.suite import Answers, Draw, Family, SuiteTask, Topology, instance_secret, neighbours_in, neighbours_of
 from concord_cli.replay.recorded import Ended
 from concord_gateway.rounds.reply import Reply

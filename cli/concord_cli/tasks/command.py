@@ -14,9 +14,10 @@ from pydantic_core import from_json
 from rich.console import Console
 from rich.table import Table
 
-from concord.assessment.request import AssessmentConfig, Exchange, FamilyTask
+from concord.assessment.request import AssessmentConfig
 from concord.assessment.seats import DEFAULT_SEATS
 from concord.assessment.suite_tasks import requested_tasks
+from concord.assessment.task_spec import Exchange, FamilyTask
 from concord.files import read_bounded
 from concord.suite import (
     Draw,

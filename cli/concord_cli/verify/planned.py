@@ -8,8 +8,8 @@ from typing import Final
 from pydantic import ValidationError
 
 from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
-from concord.assessment.request import Exchange
 from concord.assessment.seat_containers import StartedContainers
+from concord.assessment.task_spec import Exchange
 from concord.bundle import Contents, trial_member
 from concord_assistant.conducted import ConductedAssessment
 from concord_assistant.scenario.generator import AS_WRITTEN, variant

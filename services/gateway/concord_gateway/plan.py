@@ -11,8 +11,8 @@ from typing import Final
 from concord.a2a import CardSummary
 from concord.assessment import AssessmentPlan, AssessmentRequest, Mode, TaskSpec
 from concord.assessment.faults import unsuitable
-from concord.assessment.request import Exchange
 from concord.assessment.result_row import InfrastructureFailure
+from concord.assessment.task_spec import Exchange
 from concord.known_keys import did_you_mean
 from concord.trust.proxy_urls import proxy_url
 from concord.trust.urls import PeerUrls, UrlRefusedError, check_form, lies_under

@@ -10,8 +10,8 @@ import structlog
 
 from concord.agent.messenger import Messenger, StepSink
 from concord.assessment import AssessmentPlan, Mode, TaskSpec, TrialSpec
-from concord.assessment.request import Exchange
 from concord.assessment.results import TrialOutcome
+from concord.assessment.task_spec import Exchange
 from concord.errors import StorageUnavailableError
 from concord.storage.connection import Storage
 from concord.trace.attributes import TASK_STATE

@@ -9,9 +9,10 @@ from typing import Annotated, Final
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from concord.assessment.cost import PriceList
-from concord.assessment.request import MAX_TRIALS, AssessmentConfig, Mode, TaskSpec, pattern_url
+from concord.assessment.request import AssessmentConfig, Mode, pattern_url
 from concord.assessment.results import SeatContainers
 from concord.assessment.seats import seats_of
+from concord.assessment.task_spec import MAX_TRIALS, TaskSpec
 from concord.suite import commitment
 from concord.wire.ids import Id, new_trace_id
 from concord.wire.platform import RUN_S, SILENCE_S

@@ -4,7 +4,7 @@ from collections.abc import Collection
 from typing import Final
 
 from concord.assessment.plan import AssessmentPlan, TrialSpec
-from concord.assessment.request import TaskSpec
+from concord.assessment.task_spec import TaskSpec
 from concord.wire.ids import new_trace_id
 
 MAX_ATTEMPTS: Final = 2

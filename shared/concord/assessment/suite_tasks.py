@@ -6,7 +6,8 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from concord.assessment.request import MAX_TASKS, AssessmentConfig, Control, Exchange, FamilyTask, TaskSpec
+from concord.assessment.request import MAX_TASKS, AssessmentConfig
+from concord.assessment.task_spec import Control, Exchange, FamilyTask, TaskSpec
 from concord.known_keys import did_you_mean
 from concord.suite import Group, installed_families, installed_manifests
 from concord.wire.ids import Id

@@ -3,7 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from concord.assessment.request import AssessmentConfig, TaskSpec
+from concord.assessment.request import AssessmentConfig
+from concord.assessment.task_spec import TaskSpec
 from concord.known_keys import unknown_key
 
 _OF_FAMILIES: Final = ("seats", "topology", "difficulty", "exchange", "max_rounds")

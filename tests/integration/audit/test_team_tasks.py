@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 from pydantic import JsonValue
 
-from concord.assessment.request import FamilyTask
+from concord.assessment.task_spec import FamilyTask
 from concord.suite import Answers, Grade, Neighbours, SuiteTask
 from concord_cli.audit.flaws import Outcome, Status
 from concord_cli.audit.knowing import known_beside, seen

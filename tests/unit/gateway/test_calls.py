@@ -4,7 +4,7 @@ import pytest
 
 from concord.a2a import CardSummary
 from concord.assessment import TaskSpec
-from concord.assessment.request import Exchange
+from concord.assessment.task_spec import Exchange
 from concord.suite import Draw, Topology, neighbours_in
 from concord.wire.extensions import CALLS_URI, SUPPORTED_URIS
 from concord_gateway.calls.texts import brief_text, question_text

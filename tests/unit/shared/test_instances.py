@@ -6,7 +6,7 @@ import pytest
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
 from concord.assessment.instances import instance_digest, instance_of
-from concord.assessment.request import FamilyTask
+from concord.assessment.task_spec import FamilyTask
 from concord.suite import Topology, installed_families
 from concord.wire.roster import RosterEntry
 

@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from concord.assessment import plan_trials
-from concord.assessment.request import AssessmentConfig, Control, Exchange, TaskSpec
+from concord.assessment.request import AssessmentConfig
 from concord.assessment.seats import seats_of, shared_processes
 from concord.assessment.suite_tasks import requested_tasks
+from concord.assessment.task_spec import Control, Exchange, TaskSpec
 from concord.suite import Topology
 from concord.trust.proxy_urls import proxy_url
 from concord.wire.roster import Roster, RosterEntry

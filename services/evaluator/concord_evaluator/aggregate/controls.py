@@ -7,9 +7,9 @@ from statistics import fmean
 from typing import Final
 
 from concord.assessment import AssessmentPlan
-from concord.assessment.request import Control
 from concord.assessment.result_row import ControlRecord
 from concord.assessment.results import TrialRecord
+from concord.assessment.task_spec import Control
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.statistics import mean_interval
 from concord_evaluator.trace.agent_ids import participant_of

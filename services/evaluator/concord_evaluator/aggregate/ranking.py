@@ -8,9 +8,9 @@ from math import gcd
 from typing import Final
 
 from concord.assessment import AssessmentPlan, Mode, TaskSpec
-from concord.assessment.request import FamilyTask
 from concord.assessment.result_row import Basis, RankingKind
 from concord.assessment.suite_tasks import manifest_of
+from concord.assessment.task_spec import FamilyTask
 from concord.suite import Topology
 from concord_evaluator.scoring import SCORING_VERSION
 

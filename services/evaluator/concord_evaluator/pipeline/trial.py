@@ -8,7 +8,6 @@ from statistics import fmean
 from typing import Final
 
 from concord.assessment import AssessmentPlan, Mode
-from concord.assessment.request import Control
 from concord.assessment.results import (
     InteractionRecord,
     MetricStatus,
@@ -18,6 +17,7 @@ from concord.assessment.results import (
     TraceIntegrity,
     TrialOutcome,
 )
+from concord.assessment.task_spec import Control
 from concord.trace.attributes import EdgeKind
 from concord.trace.decoding import reports_of
 from concord.trace.report import Report, ReportBatch

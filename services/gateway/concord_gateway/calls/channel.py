@@ -8,7 +8,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict
 
 from concord.assessment.faults import PlantedFault
-from concord.assessment.request import Exchange
+from concord.assessment.task_spec import Exchange
 from concord.storage import AgentRegistry, AssessmentStore
 from concord.trust.proxy_urls import observed_peers, peers_scope
 from concord.wire.roster import RosterEntry

@@ -11,8 +11,8 @@ from pydantic import JsonValue
 
 from concord.a2a import Answer, TaskState
 from concord.assessment.instances import instance_of
-from concord.assessment.request import Control
 from concord.assessment.results import AgentAnswer, SeatReply, TrialOutcome
+from concord.assessment.task_spec import Control
 from concord.suite import SuiteTask
 from concord.trust.proxy_urls import proxy_url
 from concord.trust.redaction import redact

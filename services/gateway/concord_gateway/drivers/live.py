@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Final, Literal
 
 from concord.a2a import AgentTimeoutError, AgentUnreachableError, Answer, RemoteError, TaskUpdate
-from concord.assessment.request import Control
 from concord.assessment.results import AgentAnswer, TrialOutcome
+from concord.assessment.task_spec import Control
 from concord.trust.redaction import redact
 from concord.wire.roster import RosterEntry
 from concord_gateway.drivers.driver import TrialContext

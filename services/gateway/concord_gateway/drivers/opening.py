@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from uuid import uuid4
 
-from concord.assessment.request import Control, Exchange, FamilyTask
+from concord.assessment.task_spec import Control, Exchange, FamilyTask
 from concord.wire.roster import RosterEntry
 from concord_gateway.calls.channel import Channel, SeatPlace
 from concord_gateway.drivers.driver import TrialContext

@@ -10,8 +10,8 @@ from pydantic import JsonValue
 
 from concord.a2a import AgentTimeoutError, AgentUnreachableError, Answer, RemoteError, TaskState, TaskUpdate
 from concord.assessment.instances import instance_of
-from concord.assessment.request import Control
 from concord.assessment.results import AgentAnswer, RoundsRecord, TrialOutcome, TurnRecord
+from concord.assessment.task_spec import Control
 from concord.suite import SuiteTask
 from concord.trace.attributes import AGENT_NAME, CUT_FROM, ROUND, TASK_STATE
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction

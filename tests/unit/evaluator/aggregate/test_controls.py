@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.assessment import AssessmentPlan, TrialSpec
-from concord.assessment.request import Control
 from concord.assessment.result_row import ControlRecord
+from concord.assessment.task_spec import Control
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial
 from tests.unit.evaluator.graphs import Team
