@@ -116,16 +116,6 @@ def rating_of_trial(row: ResultRow, trial: TrialRecord) -> Rating:
     )
 
 
-def pass_count_text(row: ResultRow) -> str:
-    """How many of the usable trials passed, and how many are unjudged."""
-    scoring = row.detail.scoring
-    usable = counted(scoring.usable_trials, "usable trial")
-    if row.score is None and scoring.unjudged:
-        return f"{usable}, none judged"
-    passed = f"{scoring.passed_trials:,} of {usable} passed"
-    return passed + (f", {scoring.unjudged:,} unjudged" if scoring.unjudged else "")
-
-
 def grading_source_text(grading: Grading) -> str:
     """The source of a grading: `by code (exact)`."""
     return JUDGED_BY[grading.source] + (f" ({grading.scorer})" if grading.scorer else "")

@@ -11,7 +11,6 @@ from concord_cli.report import render
 from concord_cli.row_text.interactions import MAX_NAMES, coordination_label, no_calls_text, unobserved_text
 from concord_cli.row_text.score import (
     MAX_REASONS,
-    pass_count_text,
     rating_of,
     rating_of_trial,
     reasons_with_counts,
@@ -125,22 +124,6 @@ class TestOtherBases:
         by_a_model = scored(basis="recorded", judged_by_code=0, judged_by_model=1)
         text = rating_of(row(mode=Mode.RECORDED, scoring=by_a_model)).rests_on
         assert text.startswith("the outcome of the recorded answers, judged by the model")
-
-
-@pytest.mark.parametrize(
-    ("counts", "words"),
-    [
-        ({"usable_trials": 3, "passed_trials": 2}, "2 of 3 usable trials passed"),
-        ({"usable_trials": 3, "passed_trials": 1, "unjudged": 1}, "1 of 3 usable trials passed, 1 unjudged"),
-        ({"usable_trials": 1, "passed_trials": 1, "unjudged": 1}, "1 of 1 usable trial passed, 1 unjudged"),
-    ],
-)
-def test_unjudged_trials_are_not_counted_as_failed(counts: dict[str, int], words: str) -> None:
-    assert pass_count_text(row(scoring=scored(**counts))) == words
-
-
-def test_a_row_without_judged_trials_counts_no_failed_ones() -> None:
-    assert pass_count_text(unjudged_and_unseen()) == "1 usable trial, none judged"
 
 
 def test_each_reason_is_given_once_with_its_trials_and_excess_reasons_are_counted() -> None:
