@@ -3,13 +3,20 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from concord.judging import NO_CACHE, CachedAnswers, NotJudgedError, question_id
 from concord.processes import Calls, CallsInThread, LimitExceededError
 from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.evaluation.built_in import FAULTS, evaluate_built_ins, is_built_in
-from concord_assistant.evaluation.model_criteria import Model, ModelJudge, ModelVerdict
+from concord_assistant.evaluation.criterion_results import (
+    lowered_by_model,
+    not_checked,
+    of_model,
+    scored,
+    with_requirements,
+)
+from concord_assistant.evaluation.model_criteria import Model, ModelJudge
 from concord_assistant.evaluation.model_evidence import screened_evidence
 from concord_assistant.evaluation.named_actions import with_named_actions
 from concord_assistant.evaluation.native import native_of
@@ -129,7 +136,7 @@ class CriteriaJudge:
         await self._by_model(context, by_code, found)
         for criterion in self._criteria:
             if criterion.requires:
-                result = _required(found[criterion.criterion_id], criterion, found)
+                result = with_requirements(found[criterion.criterion_id], criterion, found)
                 found[criterion.criterion_id] = result
                 await self._tell(result)
         return [found[criterion.criterion_id] for criterion in self._criteria]
@@ -158,13 +165,13 @@ class CriteriaJudge:
                 try:
                     verdict = await self._checked(criterion, criterion.evaluator_id, built_in, sandbox)
                 except (EvaluatorError, *FAULTS) as error:
-                    await self._found(_erred(criterion, str(error)), criterion, found)
+                    await self._found(not_checked(criterion, str(error)), criterion, found)
                     continue
                 lowered = criterion.evaluation_prompt is not None and verdict.score > 0
                 if self._llm is not None and (lowered or is_unclear(verdict)):
                     open_ones[criterion.criterion_id] = verdict
                 else:
-                    await self._found(_scored(criterion, verdict), criterion, found)
+                    await self._found(scored(criterion, verdict), criterion, found)
         return open_ones
 
     async def _built_in(self, context: AgentBeatsEvalContext) -> Mapping[str, EvalResult | str]:
@@ -257,20 +264,20 @@ async def _judged(
     """The result by a model. `judge`: the model's, or the reason why there is none."""
     if isinstance(judge, str):
         if by_code is not None and criterion.evaluation_prompt is None:
-            return _scored(criterion, by_code)
-        return _erred(criterion, judge)
+            return scored(criterion, by_code)
+        return not_checked(criterion, judge)
     if by_code is not None and is_unclear(by_code):
         by_code = await _decided(judge, criterion, by_code)
         if criterion.evaluation_prompt is None or not by_code.score:
-            return _scored(criterion, by_code)
+            return scored(criterion, by_code)
     try:
         async with asyncio.timeout(MODEL_DEADLINE_S):
             verdict = await judge.judge(criterion)
     except NotJudgedError as error:
-        return _erred(criterion, str(error))
+        return not_checked(criterion, str(error))
     except TimeoutError:
-        return _erred(criterion, f"no judgment within {MODEL_DEADLINE_S:g} s")
-    return _of_model(criterion, verdict) if by_code is None else _lowered(criterion, by_code, verdict)
+        return not_checked(criterion, f"no judgment within {MODEL_DEADLINE_S:g} s")
+    return of_model(criterion, verdict) if by_code is None else lowered_by_model(criterion, by_code, verdict)
 
 
 async def _decided(judge: ModelJudge, criterion: EvaluationCriterion, by_code: EvalResult) -> EvalResult:
@@ -282,67 +289,3 @@ async def _decided(judge: ModelJudge, criterion: EvaluationCriterion, by_code: E
         details = {**(by_code.details or {}), "model": {"error": str(error) or "no judgment in time"}}
         return replace(by_code, details=details)
     return decided(by_code, verdict)
-
-
-def _of_model(criterion: EvaluationCriterion, verdict: ModelVerdict) -> CriterionResult:
-    return _result(criterion, verdict.share * criterion.max_score, verdict.explanation, verdict.details)
-
-
-def _lowered(criterion: EvaluationCriterion, by_code: EvalResult, verdict: ModelVerdict) -> CriterionResult:
-    """The lower one of the evaluator's and the model's scores."""
-    checked = _scored(criterion, by_code)
-    points = verdict.share * criterion.max_score
-    details = {**(by_code.details or {}), "model": {**verdict.details, "score": points}}
-    if checked.score is not None and points < checked.score:
-        explanation = f"{by_code.explanation} The model lowers the score: {verdict.explanation}"
-        return _result(criterion, points, explanation, details)
-    return checked.model_copy(update={"details": details})
-
-
-def _scored(criterion: EvaluationCriterion, verdict: EvalResult) -> CriterionResult:
-    """The evaluator's share of its own `max_score`, in the criterion's points."""
-    points = min(verdict.score / verdict.max_score, 1.0) * criterion.max_score
-    result = _result(criterion, points, verdict.explanation, verdict.details)
-    return result.model_copy(update={"open": verdict.open / verdict.max_score * criterion.max_score})
-
-
-def _required(
-    result: CriterionResult, criterion: EvaluationCriterion, found: Mapping[str, CriterionResult]
-) -> CriterionResult:
-    """The result, or none of its points if a required criterion has none. Null if that cannot be told."""
-    required = [found[name] for name in criterion.requires]
-    if unknown := [each.criterion_id for each in required if each.score is None]:
-        return _erred(criterion, f"requires {', '.join(unknown)}, whose check failed")
-    missed = [each.criterion_id for each in required if each.score == 0]
-    if not missed or not (result.score or result.open):
-        return result
-    explanation = f"No points without {', '.join(missed)}. {result.explanation}"
-    kept = 0.0
-    if result.score is not None and all(each.open for each in required if each.score == 0):
-        kept = result.score + result.open
-    changes = {"score": 0.0, "open": kept, "explanation": explanation, "withheld": result.score or 0.0}
-    return result.model_copy(update=changes)
-
-
-def _result(
-    criterion: EvaluationCriterion,
-    points: float | None,
-    explanation: str,
-    details: dict[str, Any] | None = None,
-    error: str | None = None,
-) -> CriterionResult:
-    return CriterionResult(
-        criterion_id=criterion.criterion_id,
-        name=criterion.name,
-        dimension=criterion.dimension,
-        score=points,
-        max_score=criterion.max_score,
-        explanation=explanation,
-        method="model" if criterion.evaluator_id is None else "programmatic",
-        details=details,
-        error=error,
-    )
-
-
-def _erred(criterion: EvaluationCriterion, error: str) -> CriterionResult:
-    return _result(criterion, None, "The criterion could not be checked.", error=error)
