@@ -4,26 +4,24 @@ they may."""
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from statistics import median
 from typing import Final
 
 from attacks.client import Client, client_of
 from attacks.target import Target
+from benchmarks.processes import served
 from benchmarks.tables import ResultTable
-from concord.a2a import IncomingMessage, TaskHandle
 from concord_cli.scenario.scenario_file import ScenarioFile
 from concord_cli.stack.local import free_stack_ports, local_stack
 from concord_cli.terminal import ProgressLog
 from tests.security.assessing import PATTERN
-from tests.serving import served_agent
 
-REPEATS: Final = 3
+REPEATS: Final = 7
 HONEST: Final = {"suite": "maximum", "seats": 5, "exchange": "rounds", "max_rounds": 4, "num_runs": 2}
 MOST_SEATS: Final = {"suite": "maximum", "seats": 100, "exchange": "rounds", "num_runs": 1}
 MOST_TRIALS: Final = {"tasks": [{"id": f"p{number}", "interaction_pattern": PATTERN} for number in range(1000)]}
-QUIET: Final = json.dumps({"messages": [], "answer": "1"})
-FLOOD: Final = json.dumps({"messages": [{"to": "all", "text": "What do you know?"}] * 500, "answer": "1"})
+LEAD_S: Final = 0.5
+"""How long a neighbour runs before the bystander begins."""
 
 
 def measure(*, soak_s: float) -> list[ResultTable]:  # noqa: ARG001 - the interface of sections
@@ -33,31 +31,34 @@ def measure(*, soak_s: float) -> list[ResultTable]:  # noqa: ARG001 - the interf
 
 async def _measured() -> ResultTable:
     scenario = ScenarioFile()
-    with ProgressLog() as progress:
+    with ProgressLog() as progress, served("quiet_agent", "") as quiet, served("flooding_agent", "") as flooding:
         async with (
             local_stack(scenario, free_stack_ports(scenario), progress) as stack,
-            _agent(QUIET) as quiet,
-            _agent(FLOOD) as flooding,
             client_of(Target(stack.plan.gateway_url.rstrip("/"), stack.plan.collector_url.rstrip("/"), "")) as client,
         ):
+            bystander = _request(HONEST, quiet.url)
             neighbours = {
                 "none": None,
-                "an honest assessment": _request(HONEST, quiet),
-                "a participant that floods a hundred seats": _request(MOST_SEATS, flooding),
+                "an honest assessment": bystander,
+                "a participant that floods a hundred seats": _request(MOST_SEATS, flooding.url),
                 "a client with a thousand trials": json.dumps({"config": MOST_TRIALS}),
             }
-            times = {}
-            for name, each in neighbours.items():
-                progress.log(f"beside: {name}")
-                times[name] = await _beside(client, each, _request(HONEST, quiet))
-    honest = times["an honest assessment"]
+            times: dict[str, list[float]] = {name: [] for name in neighbours}
+            for number in range(REPEATS + 1):
+                progress.log(f"pass {number} of {REPEATS}")
+                for name, each in neighbours.items():
+                    taken = await _beside(client, each, bystander)
+                    if number:  # the first pass makes the caches
+                        times[name].append(taken)
+    medians = {name: median(each) for name, each in times.items()}
+    honest = medians["an honest assessment"]
     return ResultTable(
         "A bystander's assessment",
         f"The median of {REPEATS} assessments of {HONEST['num_runs']} trials with {HONEST['seats']} seats, beside a "
-        "neighbour whose assessment begins anew whenever it ends. Promised is at most twice the time that it takes "
-        "beside an honest neighbour.",
+        "neighbour whose assessment begins anew whenever it ends. The neighbours take turns. Promised is at most twice "
+        "the time that it takes beside an honest neighbour.",
         ("beside", "seconds", "of the time beside an honest one"),
-        [(name, f"{taken:.2f}", f"{taken / honest:.2f}") for name, taken in times.items()],
+        [(name, f"{taken:.2f}", f"{taken / honest:.2f}") for name, taken in medians.items()],
     )
 
 
@@ -66,20 +67,19 @@ def _request(config: dict[str, object], url: str) -> str:
 
 
 async def _beside(client: Client, neighbour: str | None, text: str) -> float:
-    """The median time of assessments beside a neighbour (seconds)."""
-    taken = []
+    """The time of an assessment beside a neighbour (seconds)."""
     beside = None if neighbour is None else asyncio.create_task(_again_and_again(client, neighbour))
     try:
-        for _ in range(REPEATS):
-            began = time.perf_counter()
-            ended = await client.assess_with(text, within_s=600)
-            taken.append(time.perf_counter() - began)
-            assert ended.state == "completed", ended.text  # noqa: S101 - see load_generator.send_all
+        await asyncio.sleep(LEAD_S)
+        began = time.perf_counter()
+        ended = await client.assess_with(text, within_s=600)
+        taken = time.perf_counter() - began
+        assert ended.state == "completed", ended.text  # noqa: S101 - see load_generator.send_all
     finally:
         if beside is not None:
             beside.cancel()
             await asyncio.gather(beside, return_exceptions=True)
-    return sorted(taken)[REPEATS // 2]
+    return taken
 
 
 async def _again_and_again(client: Client, text: str) -> None:
@@ -90,14 +90,3 @@ async def _again_and_again(client: Client, text: str) -> None:
         except asyncio.CancelledError:
             await client.called("tasks/cancel", id=task_id)
             raise
-
-
-@asynccontextmanager
-async def _agent(reply: str) -> AsyncIterator[str]:
-    """An agent that always gives the same reply; yields its URL."""
-
-    async def answer(_: IncomingMessage, task: TaskHandle) -> None:
-        await task.complete(reply)
-
-    async with served_agent(answer) as url:
-        yield url

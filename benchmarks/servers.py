@@ -142,6 +142,25 @@ def talking_agent(_: str) -> FastAPI:
     return _sdk_agent("talking", "Talks.", talk)
 
 
+def quiet_agent(_: str) -> FastAPI:
+    """An agent on the A2A SDK that writes to nobody, and always answers the same."""
+    return _replying("quiet", {"messages": [], "answer": "1"})
+
+
+def flooding_agent(_: str) -> FastAPI:
+    """An agent on the A2A SDK that writes five hundred messages to everybody in each reply."""
+    return _replying("flooding", {"messages": [{"to": "all", "text": "What do you know?"}] * 500, "answer": "1"})
+
+
+def _replying(name: str, reply: dict[str, object]) -> FastAPI:
+    said = json.dumps(reply)
+
+    async def answer(_: IncomingMessage, task: TaskHandle) -> None:
+        await task.complete(said)
+
+    return _sdk_agent(name, "Replies.", answer)
+
+
 def _sdk_agent(name: str, description: str, handler: Handler) -> FastAPI:
     app = FastAPI()
     skill = Skill(name, name.capitalize(), description, ("test",))
@@ -205,6 +224,8 @@ AGENTS: Final = {
     "gateway": gateway,
     "echo_agent": echo_agent,
     "talking_agent": talking_agent,
+    "quiet_agent": quiet_agent,
+    "flooding_agent": flooding_agent,
     "bare_agent": bare_agent,
     "plain_agent": plain_agent,
 }

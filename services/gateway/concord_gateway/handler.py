@@ -36,6 +36,7 @@ from concord_gateway.intake import (
     read_request,
     request_text,
 )
+from concord_gateway.loop_shares import LoopShare, sharing
 from concord_gateway.participants import Participants
 from concord_gateway.plain_request import MissingInputError
 from concord_gateway.plan import NoParticipantError, exchanges_of, make_plan
@@ -96,8 +97,9 @@ class AssessmentHandler:
             )
             async with progress.heartbeat(), place:
                 progress.begin()
-                with span("assessment", parent=root()) as traced:
-                    await self._assess(message, task, progress, traced, read)
+                share = LoopShare()
+                with span("assessment", parent=root()) as traced, sharing(share):
+                    await share.run(self._assess(message, task, progress, traced, read))
         except MissingInputError as error:
             await progress.flush()
             await task.input_required(str(error))

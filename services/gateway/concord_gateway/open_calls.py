@@ -12,6 +12,7 @@ from opentelemetry.context import Context
 from concord.errors import StorageUnavailableError
 from concord.wire.ids import new_step_id
 from concord_gateway.budgets import OverBudgetError
+from concord_gateway.loop_shares import own_share
 
 _MAX_GUESTS: Final = 256
 
@@ -31,6 +32,8 @@ class TrialCalls:
 
     def __init__(self) -> None:
         self.answered: list[OpenCall] = []
+        self.share = own_share()
+        """The share of the event loop in which its calls are carried."""
         self.parent: Context | None = None
         """The trial's span, the parent of its calls' spans; None in processes that only carry its calls."""
         self.lost: StorageUnavailableError | None = None

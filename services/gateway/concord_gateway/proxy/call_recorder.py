@@ -35,6 +35,7 @@ from concord.trust.tokens import Claims
 from concord.wire.roster import RosterEntry
 from concord_gateway.budgets import OverBudgetError
 from concord_gateway.instruments import Instruments
+from concord_gateway.loop_shares import LoopShare
 from concord_gateway.open_calls import OpenCall, OpenCalls
 from concord_gateway.proxy.byte_budget import BudgetExhaustedError, ByteBudget, Reservation
 from concord_gateway.proxy.rpc_answer import AnswerReader
@@ -220,6 +221,10 @@ class CallRecorder:
             if (forgotten := self._unrecorded[trace_id].get(oldest)) is not None:
                 forgotten.error = "its end was not asked for"
                 self._record(forgotten)
+
+    def share(self, trace_id: str) -> LoopShare:
+        """The share of the event loop in which the calls of a trial are carried."""
+        return self._open_calls.of(trace_id).share
 
     def lose(self, trace_id: str, error: StorageUnavailableError) -> None:
         """Records that a call was lost because storage was away. Its trial is then lost too."""

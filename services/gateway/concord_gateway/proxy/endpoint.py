@@ -21,6 +21,7 @@ from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims, TokenRejectedError
 from concord.wire.cards import CARD_PATH
 from concord.wire.roster import RosterEntry
+from concord_gateway.loop_shares import sharing
 from concord_gateway.proxy.byte_budget import BudgetExhaustedError, Reservation
 from concord_gateway.proxy.callees import Callees, CardFailedError, UnusableCardError, rewritten
 from concord_gateway.proxy.carrier import RETRY_LATER, AuthorisedRequest, BrokenOffError, Carrier, Refusal
@@ -64,8 +65,9 @@ class ProxyEndpoint:
             claims = await self._verified(request)
             authorised = await self._authorise(request, claims)
             structlog.contextvars.bind_contextvars(assessment_id=claims.assessment_id, trace_id=claims.trace_id)
-            with self._counted(f"{claims.trace_id}/{claims.agent_id}"):
-                await self._answer(request, authorised, send)
+            share = self._carrier.calls.share(claims.trace_id)
+            with self._counted(f"{claims.trace_id}/{claims.agent_id}"), sharing(share):
+                await share.run(self._answer(request, authorised, send))
         except Refusal as refusal:
             await _send_json(send, refusal.status, {"detail": str(refusal)}, refusal.headers)
         except StorageUnavailableError as error:
