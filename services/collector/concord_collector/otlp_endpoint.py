@@ -9,7 +9,6 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from fastapi import APIRouter, HTTPException, Request, Response
-from msgspec.structs import replace as changed
 
 from concord.trace.decoding import FastBatch, FastStep, serialised
 from concord.trace.otlp import (
@@ -150,8 +149,9 @@ def _internals(spans: Iterable[Span], claims: Claims | None) -> Iterator[tuple[_
 def _step(span: Span, further: Mapping[str, str] = MappingProxyType({})) -> FastStep:
     """The step of a span, with the span itself and further attributes. Raises SpanError."""
     step = to_step(span, agent_name=span.agent)
-    attributes = step.additional_attributes | as_attributes(span) | dict(further)
-    return changed(step, additional_attributes=attributes)
+    step.additional_attributes.update(as_attributes(span))
+    step.additional_attributes.update(further)
+    return step
 
 
 def _chunks(steps: list[FastStep]) -> Iterator[list[FastStep]]:

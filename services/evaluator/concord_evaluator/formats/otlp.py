@@ -5,7 +5,8 @@ Logs in the same file tell what was said in the spans.
 
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from concord.trace.otlp import events_in, spans_in, with_events
 from concord.trace.otlp.content import Event

@@ -2,8 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
+
+import msgspec
+from msgspec.structs import replace
 
 from concord.trace.otlp import (
     Act,
@@ -24,8 +27,7 @@ MAX_SEEN: Final = 5
 """Names of spans that the message about unrecognised spans lists."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReadSpan:
+class ReadSpan(msgspec.Struct, frozen=True, gc=False):
     """A span and its line."""
 
     span: Span

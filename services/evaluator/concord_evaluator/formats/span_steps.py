@@ -1,7 +1,6 @@
 """The steps of spans: work of agents, calls between agents, and messages that the members of a conversation hear."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Final
 
 from msgspec.structs import replace as changed
@@ -35,11 +34,11 @@ def as_read(span: Span, reading: TeamReading) -> Span:
     read = reading.spans.get(span.span_id)
     if read is None:
         return span
-    told = span if read.failed == span.failed else replace(span, failed=read.failed)
+    told = span if read.failed == span.failed else changed(span, failed=read.failed)
     known = genai.TOOL_OPERATIONS if read.act is Act.TOOL else genai.MODEL_OPERATIONS
     if read.act not in _OPERATIONS or told.operation in known:
         return told
-    return replace(told, attributes={**told.attributes, genai.GENAI_OPERATION[0]: _OPERATIONS[read.act]})
+    return changed(told, attributes={**told.attributes, genai.GENAI_OPERATION[0]: _OPERATIONS[read.act]})
 
 
 def steps_of(span: Span, activation: Activation | None, said: Content) -> Iterator[tuple[str, FastStep]]:
@@ -116,7 +115,7 @@ def known_step(call: FastStep, known_by: KnownBy, support: Support) -> FastStep:
 
 def message_step(edge: Edge, said: str = "") -> FastStep:
     """A message of a conversation, at the end of its speaker's work, as one of its members heard it."""
-    step = to_step(replace(edge.head, start_ns=edge.head.end_ns, failed=False, attributes={}))
+    step = to_step(changed(edge.head, start_ns=edge.head.end_ns, failed=False, attributes={}))
     call = call_step(step, edge.callee, EdgeKind.CONVERSATION, f"-{agent_id(edge.callee)[:40]}")
     message = known_step(call, edge.known_by, edge.support)
     return _with_texts(message, Content(input=said, before=UNKNOWN if said else 0))

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from typing import Final, Generic, Protocol, TypeVar
 
 from pydantic import JsonValue
@@ -28,34 +27,39 @@ class Attribute(Protocol[Written]):
     def value(self) -> Written: ...
 
 
-@dataclass(slots=True)
 class Attributes(Generic[Written]):
     """The attributes of a span that are read. `plain`: reads a value of the form in which they come.
 
     `kept`: those of `genai.ATTRIBUTES`. `told`: those that say what was said. `address`: those of `genai.DESTINATION`.
     """
 
-    plain: Callable[[Written], JsonValue]
-    kept: dict[str, AttributeValue] = field(default_factory=dict)
-    told: dict[str, JsonValue] = field(default_factory=dict)
-    address: dict[str, AttributeValue] = field(default_factory=dict)
+    __slots__ = ("address", "kept", "plain", "told")
+
+    def __init__(self, plain: Callable[[Written], JsonValue]) -> None:
+        self.plain = plain
+        self.kept: dict[str, AttributeValue] = {}
+        self.told: dict[str, JsonValue] = {}
+        self.address: dict[str, AttributeValue] = {}
 
     def read(self, written: Iterable[Attribute[Written]]) -> None:
         """Adds attributes. Of several with one name, the last counts."""
+        plain, kept, told = self.plain, self.kept, self.told
         for each in written:
             name = each.key
             use = _USES.get(name)
             if use is None:
                 if name.startswith(PREFIXES):
-                    self.told[name] = self.plain(each.value)
+                    told[name] = plain(each.value)
                 continue
-            value = self.plain(each.value)
-            if use & _KEPT:
-                self.kept[name] = as_attribute(value)
+            value = plain(each.value)
             if use & _TOLD:
-                self.told[name] = value
-            if use & _ADDRESS:
-                self.address[name] = as_attribute(value)
+                told[name] = value
+            if use != _TOLD:
+                scalar = value if type(value) is str else as_attribute(value)
+                if use & _KEPT:
+                    kept[name] = scalar
+                if use & _ADDRESS:
+                    self.address[name] = scalar
 
     def read_kept(self, written: Iterable[Attribute[Written]]) -> None:
         """Adds attributes of something in the span, of which only those that are kept count."""

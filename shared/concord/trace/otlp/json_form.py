@@ -208,7 +208,7 @@ def _read(span: _Span | FastSpan, scope: str, service: str, version: str) -> Spa
     if thrown is not None:
         read.read_kept(thrown.attributes or ())
     read.read(span.attributes or ())
-    attributes, content = with_content(read.kept, read.told, _events(events) if events else ())
+    attributes, content = with_content(read.kept, read.told, tuple(_events(events)) if events else ())
     return Span(
         trace_id=hex_id(span.trace_id, _TRACE_ID_BYTES),
         span_id=hex_id(span.span_id, _SPAN_ID_BYTES),

@@ -1,9 +1,9 @@
 """OTLP/JSON logs: the events of spans that newer conventions record as log records, with their content in the body."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from msgspec.structs import replace
 from pydantic import JsonValue
 
 from concord.trace.otlp.content import Event, is_content, with_content
@@ -59,7 +59,7 @@ def _body(body: Value | None) -> dict[str, JsonValue]:
     return plain if isinstance(plain, dict) else {} if plain is None else {"content": plain}
 
 
-def with_events(span: Span, events: Iterable[Event]) -> Span:
+def with_events(span: Span, events: Sequence[Event]) -> Span:
     """The span with the content of these events, where its own attributes do not tell it."""
     told: dict[str, JsonValue] = {name: value for name, value in span.attributes.items() if is_content(name)}
     attributes, content = with_content(dict(span.attributes), told, events)

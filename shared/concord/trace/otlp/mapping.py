@@ -1,20 +1,28 @@
 """Maps a span to an interaction step."""
 
 import re
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
 from concord.trace.attributes import AGENT_NAME, RETRY_OF
-from concord.trace.decoding import FastStep
+from concord.trace.decoding import FastAction, FastCall, FastStep, FastUse, Json
 from concord.trace.otlp import genai
 from concord.trace.otlp.spans import Span
+from concord.trace.step import MAX_NAME_LENGTH, MAX_VALUE_LENGTH, CallType
 
 MAX_TEXT: Final = 8192
 """Where free text, such as prompts and error messages, is truncated (characters): the size of an attribute."""
 
 _USES: Final = genai.TOOL_OPERATIONS | genai.MODEL_OPERATIONS
+_STATED: Final = _USES | genai.AGENT_OPERATIONS
+"""The operations whose steps are no HOST steps."""
+
+_TOOL_NAMES: Final = (*genai.TOOL_NAME, *genai.ENTITY_NAME)
+_AGENT, _TOOL = CallType.AGENT, CallType.TOOL
+_MIN_INT64, _MAX_INT64 = -(2**63), 2**63 - 1
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _TRACE_ID: Final = re.compile(r"(?!0{32})[0-9a-f]{32}")
 _SPAN_ID: Final = re.compile(r"(?!0{16})[0-9a-f]{16}")
@@ -28,14 +36,26 @@ def to_step(span: Span, *, agent_name: str = "") -> FastStep:
     """The step of a span. `agent_name`, if given, is recorded as the acting agent within the reporter.
 
     The call of an agent becomes an AGENT step, the use of a tool, model or index a TOOL step, and everything else a
-    HOST step. Raises SpanError.
+    HOST step. Its attributes are its own, to be added to. Raises SpanError.
     """
     check_ids(span)
-    try:
-        return msgspec.convert(_written(span, agent_name), FastStep)
-    except msgspec.ValidationError as error:
-        reason, _, place = str(error).partition(" - at `$.")
-        raise SpanError(f"{place.removesuffix('`')}: {reason}") from error
+    operation = span.operation
+    calls_agent = operation in genai.AGENT_OPERATIONS
+    tokens = _tokens(span, operation)
+    step = FastStep(
+        step_id=span.span_id,
+        trace_id=span.trace_id,
+        call_type=_AGENT if calls_agent else _TOOL,
+        parent_step_id=span.parent_id or None,
+        step_action=_call(span) if calls_agent else _use(span, operation),
+        total_tokens=sum(tokens.values()) if tokens else None,
+        additional_attributes=_attributes(span, operation, tokens, agent_name),
+        start_time=_moment(span.start_ns) if span.start_ns else None,
+        end_time=_moment(span.end_ns) if span.end_ns else None,
+    )
+    if not _is_within_limits(step):
+        _check(step)
+    return step
 
 
 def check_ids(span: Span) -> None:
@@ -46,46 +66,46 @@ def check_ids(span: Span) -> None:
         raise SpanError("parent span id must be 8 bytes, not all zero")
 
 
-def _written(span: Span, agent_name: str) -> dict[str, Any]:
-    written: dict[str, Any] = {
-        "step_id": span.span_id,
-        "trace_id": span.trace_id,
-        "call_type": "AGENT" if span.calls_agent else "TOOL",
-        "step_action": _call(span) if span.calls_agent else _use(span),
-        "additional_attributes": _attributes(span, agent_name),
-    }
-    if span.parent_id:
-        written["parent_step_id"] = span.parent_id
-    if span.start_ns:
-        written["start_time"] = _moment(span.start_ns)
-    if span.end_ns:
-        written["end_time"] = _moment(span.end_ns)
-    if (tokens := _tokens(span)) is not None:
-        written["total_tokens"] = tokens
-    return written
+def _is_within_limits(step: FastStep) -> bool:
+    """Whether the fields that take over what a span says without a limit are short enough, which nearly all are."""
+    action, tokens = step.step_action, step.total_tokens
+    call = None if action is None else action.agent_invocation
+    used = None if action is None else action.tool_invocation
+    name = call.agent_name if call is not None else used.tool_name if used is not None else ""
+    return (
+        len(name) <= MAX_NAME_LENGTH
+        and (tokens is None or _MIN_INT64 <= tokens <= _MAX_INT64)
+        and all(len(value) <= MAX_VALUE_LENGTH for value in step.additional_attributes.values())
+    )
 
 
-def _call(span: Span) -> dict[str, Any]:
-    invocation: dict[str, Any] = {"agent_name": span.callee}
-    if asked := span.content.input:
-        invocation["requests"] = {"input": asked[:MAX_TEXT]}
-    return {"agent_invocation": invocation}
+def _check(step: FastStep) -> None:
+    """Raises SpanError, with the reason, for a step with a field beyond its limits."""
+    try:
+        msgspec.convert(msgspec.to_builtins(step), FastStep)
+    except msgspec.ValidationError as error:
+        reason, _, place = str(error).partition(" - at `$.")
+        raise SpanError(f"{place.removesuffix('`')}: {reason}") from error
 
 
-def _use(span: Span) -> dict[str, Any]:
-    names = genai.MODEL if span.operation in genai.MODEL_OPERATIONS else (*genai.TOOL_NAME, *genai.ENTITY_NAME)
-    invocation: dict[str, Any] = {"tool_name": span.text(names) or span.name}
-    if arguments := span.text(genai.TOOL_ARGUMENTS):
-        invocation["parameters"] = {"arguments": arguments[:MAX_TEXT]}
-    return {"tool_invocation": invocation}
+def _call(span: Span) -> FastAction:
+    asked = span.content.input
+    requests: dict[str, Json] | None = {"input": asked[:MAX_TEXT]} if asked else None
+    return FastAction(agent_invocation=FastCall(agent_name=span.callee, requests=requests))
 
 
-def _attributes(span: Span, agent_name: str) -> dict[str, str]:
+def _use(span: Span, operation: str) -> FastAction:
+    name = span.text(genai.MODEL if operation in genai.MODEL_OPERATIONS else _TOOL_NAMES) or span.name
+    arguments = span.text(genai.TOOL_ARGUMENTS)
+    parameters: dict[str, Json] | None = {"arguments": arguments[:MAX_TEXT]} if arguments else None
+    return FastAction(tool_invocation=FastUse(name, parameters))
+
+
+def _attributes(span: Span, operation: str, tokens: Mapping[str, int], agent_name: str) -> dict[str, str]:
     attributes: dict[str, str] = {}
-    operation = span.operation
     if operation:
         attributes["gen_ai.operation.name"] = operation
-    if not span.calls_agent and operation not in _USES:
+    if operation not in _STATED:
         attributes["call_type"] = "HOST"
     if agent_name:
         attributes[AGENT_NAME] = agent_name
@@ -94,22 +114,22 @@ def _attributes(span: Span, agent_name: str) -> dict[str, str]:
     if genai.EFFECT_KIND in span.attributes:
         stated = {written: span.text((name,)) for name, written in genai.EFFECTS.items()}
         attributes |= {written: text[:MAX_TEXT] for written, text in stated.items() if text}
-    if operation in genai.MODEL_OPERATIONS:
-        counts = {"input": span.first(genai.INPUT_TOKENS), "output": span.first(genai.OUTPUT_TOKENS)}
-        known = {side: count for side, count in counts.items() if isinstance(count, int) and count >= 0}
-        attributes |= {f"gen_ai.usage.{side}_tokens": str(count) for side, count in known.items()}
+    if tokens and operation in genai.MODEL_OPERATIONS:
+        attributes |= {f"gen_ai.usage.{side}_tokens": str(count) for side, count in tokens.items() if count >= 0}
     if span.failed:
         attributes["error"] = (span.message or span.text(genai.ERROR_TYPE) or "error")[:MAX_TEXT]
     return attributes
 
 
-def _tokens(span: Span) -> int | None:
-    """The tokens used by a model or a tool. An agent's span sums up its children, which would count tokens twice."""
-    if span.operation not in _USES:
-        return None
-    counts = [span.first(genai.INPUT_TOKENS), span.first(genai.OUTPUT_TOKENS)]
-    known = [count for count in counts if isinstance(count, int)]
-    return sum(known) if known else None
+def _tokens(span: Span, operation: str) -> dict[str, int]:
+    """The tokens used by a model or a tool, by side: those that the span tells.
+
+    An agent's span sums up its children, which would count tokens twice.
+    """
+    if operation not in _USES:
+        return {}
+    counts = {"input": span.first(genai.INPUT_TOKENS), "output": span.first(genai.OUTPUT_TOKENS)}
+    return {side: count for side, count in counts.items() if isinstance(count, int)}
 
 
 def _moment(nanoseconds: int) -> datetime:

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Final
 from urllib.parse import urlsplit
+
+import msgspec
+from msgspec.structs import replace
 
 from concord.trace.otlp.content import NOTHING, Content, as_attribute_text
 from concord.trace.otlp.genai import (
@@ -27,14 +28,13 @@ _CARD: Final = re.compile(r"(?:^|\s)\S*/\.well-known/agent(?:-card)?\.json$")
 _INVOKE: Final = re.compile(r"invoke_agent\s+(.*)", re.DOTALL)
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(msgspec.Struct, frozen=True, gc=False):
     """One span. Ids are lower-case hex, `parent_id` empty for a root; times in nanoseconds since 1970, 0 if unknown.
 
     `service`: the resource's `service.name`, or empty. `client`: it is the caller's end of a call
     elsewhere. `attributes`: those in the table, structured values as JSON. `address`: where a client's span goes,
-    without credentials and query; "" if unknown, or for an HTTP request that is not a POST. (No slots: the operation is
-    kept.) `version`: the resource's `service.version`, or empty. `content`: what was said in it.
+    without credentials and query; "" if unknown, or for an HTTP request that is not a POST. `version`: the resource's
+    `service.version`, or empty. `content`: what was said in it.
     """
 
     trace_id: str
@@ -75,7 +75,7 @@ class Span:
                 return str(value)
         return ""
 
-    @cached_property
+    @property
     def operation(self) -> str:
         """The operation, in lower case (`invoke_agent`, `chat`, …); "" if the span does not say."""
         return self.text(OPERATION).lower()

@@ -9,11 +9,11 @@ come in another export.
 
 import json
 from collections.abc import Iterable
-from dataclasses import replace
 from itertools import count, takewhile
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from concord.trace.otlp.content import NOTHING, with_content
 from concord.trace.otlp.genai import AttributeValue

@@ -3,10 +3,10 @@
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Final
 
+import msgspec
 from pydantic import JsonValue
 
 from concord.trace.otlp.content import names
@@ -32,8 +32,7 @@ Event = tuple[str, Mapping[str, JsonValue]]
 """The name of an event, and its attributes and body together."""
 
 
-@dataclass(frozen=True, slots=True)
-class Content:
+class Content(msgspec.Struct, frozen=True, gc=False):
     """The texts of a span; "" where it does not tell them.
 
     `input`: what the agent or the model was asked, or the arguments of a tool. `output`: the answer, or the result.
@@ -61,18 +60,22 @@ class Content:
 
 
 NOTHING: Final = Content()
+_KINDS: Final = frozenset(names.KIND)
+"""Attributes that tell nothing by themselves. Most spans without content have no others."""
 
 
 def with_content(
-    kept: dict[str, AttributeValue], told: Mapping[str, JsonValue], events: Iterable[Event] = ()
+    kept: dict[str, AttributeValue], told: Mapping[str, JsonValue], events: Sequence[Event] = ()
 ) -> tuple[dict[str, AttributeValue], Content]:
     """The attributes that are kept of a span, and the content that its attributes `told`, and events, have.
 
     Content that Concord wrote as an attribute comes before what the others tell.
     """
-    stated = _usage(told) | _step_agent(told)
-    attributes = stated | kept if stated else kept
-    content = read_content(told, events)
+    if not events and _KINDS.issuperset(told):
+        attributes, content = kept, NOTHING
+    else:
+        stated = _usage(told) | _step_agent(told)
+        attributes, content = stated | kept if stated else kept, read_content(told, events)
     if CONTENT in attributes:
         attributes = dict(attributes)
         content = content_in(attributes.pop(CONTENT)).completed_by(content)
@@ -114,12 +117,9 @@ def _step_agent(told: Mapping[str, JsonValue]) -> dict[str, AttributeValue]:
     return {STEP_AGENT[0]: named[1]} if named else {}
 
 
-_KINDS: Final = frozenset(names.KIND)
-
-
-def read_content(told: Mapping[str, JsonValue], events: Iterable[Event] = ()) -> Content:
+def read_content(told: Mapping[str, JsonValue], events: Sequence[Event] = ()) -> Content:
     """The content in a span's attributes `told`, and in its events."""
-    told = _with_events(told, events)
+    told = _with_events(told, events) if events else told
     if _KINDS.issuperset(told):
         return NOTHING
     kinds = {str(parsed(told[name])).lower() for name in names.KIND if name in told}
