@@ -18,7 +18,8 @@ from concord.a2a import IncomingMessage, TaskHandle
 from concord.service.logs import configure_logging
 from concord.storage.connection import connect
 from concord.trust import redaction
-from concord.trust.redaction import MAX_TOKENS, MIN_PART, Secrets
+from concord.trust.redaction import MAX_TOKENS, Secrets
+from concord.trust.secret_blocks import MIN_PART
 from concord.trust.tokens import Claims, TokenIssuer
 from concord.wire.roster import RosterEntry
 from tests.integration.collectors import SECRET, batch, collector, step
@@ -37,6 +38,17 @@ def token_of(name: str, secret: str = SECRET) -> str:
 
 
 FORMS = sorted(forms("a.b.c" * 9))
+LONG = b"{} " * 1000
+"""Text from whose length on NumPy looks for blocks."""
+
+
+def known(*tokens: str, numpy: bool = False) -> Secrets:
+    secrets = Secrets()
+    if numpy:
+        secrets.blocks.scan_with_numpy()
+    for token in tokens:
+        secrets.learn_token(token)
+    return secrets
 
 
 @pytest.fixture
@@ -124,15 +136,17 @@ async def test_a_key_that_the_model_discloses_is_in_no_row_log_file_or_redis_val
             assert left_of(KEY, stored) == set()
 
 
-@given(st.text(max_size=200), st.text(max_size=200), st.integers(0, 27), st.integers(1, 43))
+@given(st.text(max_size=200), st.text(max_size=200), st.integers(0, 27), st.integers(1, 43), st.booleans())
 def test_every_long_enough_part_of_a_token_is_redacted_and_nothing_else(
-    before: str, after: str, start: int, length: int
+    before: str, after: str, start: int, length: int, numpy: bool
 ) -> None:
     token = token_of("a")
-    secrets = Secrets()
-    secrets.learn_token(token)
+    secrets = known(token, numpy=numpy)
     part = token.rpartition(".")[2][start : start + length]
-    around = (f"{before} ".encode("utf-8", "surrogatepass"), f" {after}".encode("utf-8", "surrogatepass"))
+    around = (
+        f"{before} ".encode("utf-8", "surrogatepass"),
+        LONG * numpy + f" {after}".encode("utf-8", "surrogatepass"),
+    )
     expected = b"-" if len(part) >= MIN_PART else part.encode()
     assert secrets.redact(part.encode().join(around)) == expected.join(around)
 
@@ -155,14 +169,19 @@ def test_a_secret_is_redacted_in_the_base64_of_any_text(before: bytes, after: by
         assert left_of(token, secrets.redact(encode(written))) == set(), form
 
 
-def test_parts_of_the_latest_tokens_and_every_whole_token_are_redacted() -> None:
-    secrets = Secrets()
+@pytest.mark.parametrize("numpy", [False, True])
+def test_parts_of_the_latest_tokens_and_every_whole_token_are_redacted(numpy: bool) -> None:
     tokens = [token_of(f"agent-{n}") for n in range(MAX_TOKENS + 1)]
-    for token in tokens:
-        secrets.learn_token(token)
-    first, *_, last = ([token, token.rpartition(".")[2]] for token in tokens)
-    assert [secrets.redact(each.encode()) for each in last] == [b"-", b"-"]
-    assert [secrets.redact(each.encode()) for each in first] == [b"-", first[1].encode()]
+    secrets = known(*tokens, numpy=numpy)
+    first, *_, last = ([token.encode(), token.rpartition(".")[2].encode()] for token in tokens)
+    assert [secrets.redact(each + LONG) for each in last] == [b"-" + LONG, b"-" + LONG]
+    assert [secrets.redact(each + LONG) for each in first] == [b"-" + LONG, first[1] + LONG]
+
+
+def test_tokens_that_come_and_go_leave_the_later_ones_recognised() -> None:
+    later = token_of("later").rpartition(".")[2].encode()
+    secrets = known(*(f"concord_eyJ..{n:020x}" for n in range(2 * MAX_TOKENS)), token_of("later"), numpy=True)
+    assert secrets.redact(LONG + later) == LONG + b"-"
 
 
 def test_a_short_key_is_redacted_whole_and_a_word_is_not_a_key() -> None:
@@ -172,13 +191,13 @@ def test_a_short_key_is_redacted_whole_and_a_word_is_not_a_key() -> None:
     assert secrets.redact(b"hunter2-hunter2, ollama, hunter2") == b"-, ollama, hunter2"
 
 
-def test_a_part_of_a_token_is_redacted_at_every_offset() -> None:
+@pytest.mark.parametrize("numpy", [False, True])
+def test_a_part_of_a_token_is_redacted_at_every_offset(numpy: bool) -> None:
     """The part is tried at every offset, since redaction looks only at every ninth position first."""
     token = token_of("a")
     part = token.rpartition(".")[2][5 : 5 + PART].encode()
-    secrets = Secrets()
-    secrets.learn_token(token)
+    secrets = known(token, numpy=numpy)
     random_bytes = random.Random(4711)  # noqa: S311 - reproducible
     for at in range(64):
-        text = random_bytes.randbytes(at) + b" " + part + b" " + random_bytes.randbytes(64 - at)
+        text = LONG * numpy + random_bytes.randbytes(at) + b" " + part + b" " + random_bytes.randbytes(64 - at)
         assert part not in secrets.redact(text)

@@ -105,7 +105,7 @@ def test_an_image_has_what_its_package_imports(package: Path) -> None:
     ("lock", "absent"),
     [
         ("client", {"redis", "networkx", "numpy", "openai", "ical"}),
-        ("collector", {"networkx", "numpy", "openai", "a2a-sdk", "typer"}),
+        ("collector", {"networkx", "openai", "a2a-sdk", "typer"}),
         ("environment", {"redis", "networkx", "numpy", "openai", "a2a-sdk", "typer"}),
         ("evaluator", {"a2a-sdk", "ical", "typer"}),
         ("gateway", {"networkx", "numpy", "typer"}),

@@ -17,6 +17,7 @@ from concord.storage import OpenTraceLimits, TraceLimits
 from concord.storage.connection import Storage, connect
 from concord.trace.report import StepBatch
 from concord.trust.closed_trials import ClosedTrials
+from concord.trust.redaction import scan_with_numpy
 from concord.trust.token_keys import TokenKeys
 from concord.trust.urls import PeerUrls
 from concord.version import VERSION
@@ -42,6 +43,7 @@ _MINUTE_S: Final = 60
 def create_app(settings: CollectorSettings) -> FastAPI:
     """The collector as an ASGI app. It starts without Redis, and `/readyz` reports that."""
     metrics = Metrics()
+    scan_with_numpy()
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:

@@ -41,8 +41,10 @@ def parse_batch(body: bytes) -> ParsedBatch:
     Raises BadBatchError if the body is not a batch.
     """
     body = redact(body)
-    # Hardly any body has such an escape, and a substring search is ten times faster than a regular expression.
-    has_escapes = any(escape in body for escape in _ESCAPES) and _ESCAPED_ASCII.search(body) is not None
+    # Hardly any body has such an escape. A search for one byte is thirty times as fast as for two, and a substring
+    # search ten times as fast as a regular expression.
+    escaped = b"\\" in body and any(escape in body for escape in _ESCAPES)
+    has_escapes = escaped and _ESCAPED_ASCII.search(body) is not None
     batch = None if has_escapes else read_fast(body)
     if batch is None or any(step.trace_id != batch.trace_id for step in batch.steps):
         return _step_by_step(body)

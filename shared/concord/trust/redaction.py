@@ -5,20 +5,18 @@ part of 16 characters or more is recognised, as it is and in base64.
 """
 
 import re
-import struct
 from base64 import urlsafe_b64encode
 from collections import OrderedDict
 from collections.abc import Iterator
 from typing import Final, overload
+
+from concord.trust.secret_blocks import MIN_PART, SIZE, KnownBlocks, block_at, blocks_of
 
 TOKEN_PREFIX: Final = "concord_"  # noqa: S105 - no secret
 """The prefix of every token, which distinguishes Concord's tokens from other text and other tokens."""
 
 REDACTED: Final = "-"
 """Replaces a secret. A proxy URL with it still names the callee, and the proxy rejects it."""
-
-MIN_PART: Final = 16
-"""The shortest part of a secret that is removed (characters): anything shorter is of no use."""
 
 MAX_TOKENS: Final = 1024
 """Live tokens whose parts are recognised, the latest ones: about 20 KB each. Older ones are recognised by their form.
@@ -27,16 +25,9 @@ MAX_TOKENS: Final = 1024
 _MIN_SECRET: Final = 8
 """The shortest secret that is removed (characters): anything shorter occurs in ordinary text."""
 
-_GRAM: Final = 8
-_STRIDE: Final = MIN_PART - _GRAM + 1
-_URL_ALPHABET: Final = bytes.maketrans(b"+/", b"-_")
-"""Maps base64's two alphabets to one, without changing the length."""
 
 _FORM: Final = TOKEN_PREFIX.encode() + rb"eyJ[\w-]*(?:\.[\w-]*){0,2}"
 _TOKEN: Final = re.compile(_FORM)
-
-_BLOCK: Final = struct.Struct("<" + f"Q{_STRIDE - _GRAM}x" * 128)
-"""Eight bytes at every ninth position, as integers: any 16 consecutive bytes contain one of these blocks whole."""
 
 
 def _encoded(secret: bytes) -> list[bytes]:
@@ -60,8 +51,7 @@ class Secrets:
     def __init__(self) -> None:
         self._tokens: OrderedDict[str, frozenset[int]] = OrderedDict()
         self._lasting: set[int] = set()
-        self._grams: set[int] = set()
-        """All eight-byte blocks of all secrets, as integers."""
+        self.blocks: Final = KnownBlocks()
         self._short: set[bytes] = set()
 
     def learn_token(self, token: str) -> None:
@@ -69,18 +59,19 @@ class Secrets:
         if token in self._tokens:
             self._tokens.move_to_end(token)
             return
-        self._tokens[token] = grams = frozenset(_grams_of(token.rpartition(".")[2].encode()))
-        self._grams |= grams
+        self._tokens[token] = blocks = frozenset(_blocks_of(token.rpartition(".")[2].encode()))
+        self.blocks.learn(blocks)
         while len(self._tokens) > MAX_TOKENS:
             _, forgotten = self._tokens.popitem(last=False)
-            self._grams -= forgotten - self._lasting
+            self.blocks.forget(forgotten - self._lasting)
 
     def learn(self, secret: str) -> None:
         """Adds a secret for the lifetime of the process. Fewer than eight characters are ignored."""
         written = secret.encode()
         if len(written) >= MIN_PART:
-            self._lasting |= set(_grams_of(written))
-            self._grams |= self._lasting
+            blocks = set(_blocks_of(written))
+            self._lasting |= blocks
+            self.blocks.learn(blocks)
         elif len(written) >= _MIN_SECRET:
             self._short |= {written, *_encoded(written)}
 
@@ -92,11 +83,8 @@ class Secrets:
             text = _ENCODED_TOKEN.sub(REDACTED.encode(), text)
         for secret in self._short:
             text = text.replace(secret, REDACTED.encode())
-        plain = text.translate(_URL_ALPHABET)
-        padded = plain + bytes(-len(plain) % _BLOCK.size)
-        if all(map(self._grams.isdisjoint, _BLOCK.iter_unpack(padded))):
-            return text
-        return self._without_parts(text, plain)
+        plain = _in_url_alphabet(text)
+        return self._without_parts(text, plain) if self.blocks.any_in(plain) else text
 
     def _without_parts(self, text: bytes, plain: bytes) -> bytes:
         kept, done = bytearray(), 0
@@ -108,27 +96,32 @@ class Secrets:
     def _parts_in(self, plain: bytes) -> Iterator[tuple[int, int]]:
         """The start and end of each part found: its known blocks begin at consecutive positions."""
         start: int | None = None
-        for at in range(len(plain) - _GRAM + 2):
-            if at <= len(plain) - _GRAM and _gram(plain, at) in self._grams:
+        for at in range(len(plain) - SIZE + 2):
+            if at <= len(plain) - SIZE and block_at(plain, at) in self.blocks:
                 start = at if start is None else start
             elif start is not None:
-                if (end := at + _GRAM - 1) - start >= MIN_PART:
+                if (end := at + SIZE - 1) - start >= MIN_PART:
                     yield start, end
                 start = None
 
 
-def _grams_of(secret: bytes) -> Iterator[int]:
+def _in_url_alphabet(text: bytes) -> bytes:
+    """The text with base64's two alphabets as one. Two searches take a fifth of the time of `translate`."""
+    return text.replace(b"+", b"-").replace(b"/", b"_")
+
+
+def _blocks_of(secret: bytes) -> Iterator[int]:
     for form in (secret, *_encoded(secret)):
-        plain = form.translate(_URL_ALPHABET)
-        yield from (_gram(plain, at) for at in range(len(plain) - _GRAM + 1))
-
-
-def _gram(plain: bytes, at: int) -> int:
-    return int.from_bytes(plain[at : at + _GRAM], "little")
+        yield from blocks_of(_in_url_alphabet(form))
 
 
 _LIVE: Final = Secrets()
 """The process's secrets: every token that it issues or accepts, and the keys in its settings."""
+
+
+def scan_with_numpy() -> None:
+    """Makes `redact` take a tenth of the time for long texts, in a process that redacts many. Needs NumPy."""
+    _LIVE.blocks.scan_with_numpy()
 
 
 def learn_token(token: str) -> None:
@@ -156,5 +149,5 @@ def redact(text: str | bytes) -> str | bytes:
 
 def holds_token(text: bytes) -> bool:
     """Whether a token, or the base64 of one, begins anywhere in a text."""
-    encoded = any(beginning in text.translate(_URL_ALPHABET) for beginning in _BEGINNINGS)
+    encoded = any(beginning in _in_url_alphabet(text) for beginning in _BEGINNINGS)
     return encoded or _TOKEN.search(text) is not None
