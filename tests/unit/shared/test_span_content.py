@@ -258,6 +258,8 @@ class TestAnyValue:
 
     @example({}, [{"type": []}])
     @given(st.dictionaries(st.sampled_from(["input.value", "output.value", "gen_ai.prompt", "message"]), JSON), JSON)
+    @example({}, [{"type": []}])
+    @example({"output.value": {"answer": 42, "isError": []}}, None)
     def test_is_read_into_bounded_texts_that_are_kept_as_they_are(self, told: dict[str, Any], event: JsonValue) -> None:
         _, content = with_content({}, {name: json.dumps(value) for name, value in told.items()})
         assert len(content.input) <= MAX_TEXT

@@ -212,7 +212,7 @@ def _call(function: Mapping[str, JsonValue]) -> str:
 
 
 def _states_error(value: Mapping[str, JsonValue]) -> bool:
-    return value.get("status") == "error" or True in {value.get("isError"), value.get("is_error")}
+    return value.get("status") == "error" or value.get("isError") is True or value.get("is_error") is True
 
 
 def written(value: JsonValue) -> str:
