@@ -148,7 +148,7 @@ def _internals(spans: Iterable[Span], claims: Claims | None) -> Iterator[tuple[_
 
 def _step(span: Span, further: Mapping[str, str] = MappingProxyType({})) -> FastStep:
     """The step of a span, with the span itself and further attributes. Raises SpanError."""
-    step = to_step(span, agent_name=span.agent)
+    step = to_step(span, with_agent=True)
     step.additional_attributes.update(as_attributes(span))
     step.additional_attributes.update(further)
     return step

@@ -75,7 +75,7 @@ def test_the_agent_name_of_an_invocation_is_the_callees(name: str, attributes: d
 def test_the_agent_name_of_another_span_is_that_of_the_agent_at_work() -> None:
     read_span = span(attributes={"gen_ai.operation.name": "chat", "gen_ai.agent.name": "critic"})
     assert read_span.agent == "critic"
-    assert to_step(read_span, agent_name=read_span.agent).additional_attributes["agent_name"] == "critic"
+    assert to_step(read_span, with_agent=True).additional_attributes["agent_name"] == "critic"
 
 
 def test_a_model_is_a_tool_with_its_name_and_tokens() -> None:

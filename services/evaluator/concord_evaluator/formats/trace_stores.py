@@ -2,7 +2,7 @@
 
 import json
 from base64 import b64decode
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -96,7 +96,7 @@ def nanoseconds(moment: datetime | None) -> int:
 
 
 def known_attributes(
-    written: Mapping[str, JsonValue], events: Iterable[Event] = ()
+    written: Mapping[str, JsonValue], events: Sequence[Event] = ()
 ) -> tuple[dict[str, AttributeValue], Content]:
     """The attributes that conventions read, structured values as JSON, and what was said, also in `events`.
 

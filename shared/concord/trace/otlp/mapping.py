@@ -26,14 +26,15 @@ _MIN_INT64, _MAX_INT64 = -(2**63), 2**63 - 1
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _TRACE_ID: Final = re.compile(r"(?!0{32})[0-9a-f]{32}")
 _SPAN_ID: Final = re.compile(r"(?!0{16})[0-9a-f]{16}")
+_IDS: Final = re.compile(f"{_TRACE_ID.pattern} {_SPAN_ID.pattern} (?:{_SPAN_ID.pattern})?")
 
 
 class SpanError(ValueError):
     """The span cannot be a step; the message says why."""
 
 
-def to_step(span: Span, *, agent_name: str = "") -> FastStep:
-    """The step of a span. `agent_name`, if given, is recorded as the acting agent within the reporter.
+def to_step(span: Span, *, with_agent: bool = False) -> FastStep:
+    """The step of a span. `with_agent`: with the agent that did the work, as far as the span says so.
 
     The call of an agent becomes an AGENT step, the use of a tool, model or index a TOOL step, and everything else a
     HOST step. Its attributes are its own, to be added to. Raises SpanError.
@@ -41,7 +42,8 @@ def to_step(span: Span, *, agent_name: str = "") -> FastStep:
     check_ids(span)
     operation = span.operation
     calls_agent = operation in genai.AGENT_OPERATIONS
-    tokens = _tokens(span, operation)
+    tokens = _tokens(span) if operation in _USES else {}
+    agent = span.text(genai.AGENT_NAME) if with_agent and not calls_agent else ""
     step = FastStep(
         step_id=span.span_id,
         trace_id=span.trace_id,
@@ -49,7 +51,7 @@ def to_step(span: Span, *, agent_name: str = "") -> FastStep:
         parent_step_id=span.parent_id or None,
         step_action=_call(span) if calls_agent else _use(span, operation),
         total_tokens=sum(tokens.values()) if tokens else None,
-        additional_attributes=_attributes(span, operation, tokens, agent_name),
+        additional_attributes=_attributes(span, operation, tokens, agent),
         start_time=_moment(span.start_ns) if span.start_ns else None,
         end_time=_moment(span.end_ns) if span.end_ns else None,
     )
@@ -60,10 +62,11 @@ def to_step(span: Span, *, agent_name: str = "") -> FastStep:
 
 def check_ids(span: Span) -> None:
     """Raises SpanError for ids that are not those of a span."""
+    if _IDS.fullmatch(f"{span.trace_id} {span.span_id} {span.parent_id}"):
+        return
     if not _TRACE_ID.fullmatch(span.trace_id) or not _SPAN_ID.fullmatch(span.span_id):
         raise SpanError("trace id and span id must be 16 and 8 bytes, not all zero")
-    if span.parent_id and not _SPAN_ID.fullmatch(span.parent_id):
-        raise SpanError("parent span id must be 8 bytes, not all zero")
+    raise SpanError("parent span id must be 8 bytes, not all zero")
 
 
 def _is_within_limits(step: FastStep) -> bool:
@@ -75,7 +78,7 @@ def _is_within_limits(step: FastStep) -> bool:
     return (
         len(name) <= MAX_NAME_LENGTH
         and (tokens is None or _MIN_INT64 <= tokens <= _MAX_INT64)
-        and all(len(value) <= MAX_VALUE_LENGTH for value in step.additional_attributes.values())
+        and max(map(len, step.additional_attributes.values()), default=0) <= MAX_VALUE_LENGTH
     )
 
 
@@ -101,35 +104,36 @@ def _use(span: Span, operation: str) -> FastAction:
     return FastAction(tool_invocation=FastUse(name, parameters))
 
 
-def _attributes(span: Span, operation: str, tokens: Mapping[str, int], agent_name: str) -> dict[str, str]:
+def _attributes(span: Span, operation: str, tokens: Mapping[str, int], agent: str) -> dict[str, str]:
     attributes: dict[str, str] = {}
     if operation:
         attributes["gen_ai.operation.name"] = operation
     if operation not in _STATED:
         attributes["call_type"] = "HOST"
-    if agent_name:
-        attributes[AGENT_NAME] = agent_name
+    if agent:
+        attributes[AGENT_NAME] = agent
     if repeated := span.text(genai.RETRY_OF):
         attributes[RETRY_OF] = repeated
     if genai.EFFECT_KIND in span.attributes:
         stated = {written: span.text((name,)) for name, written in genai.EFFECTS.items()}
         attributes |= {written: text[:MAX_TEXT] for written, text in stated.items() if text}
     if tokens and operation in genai.MODEL_OPERATIONS:
-        attributes |= {f"gen_ai.usage.{side}_tokens": str(count) for side, count in tokens.items() if count >= 0}
+        attributes |= {name: str(count) for name, count in tokens.items() if count >= 0}
     if span.failed:
         attributes["error"] = (span.message or span.text(genai.ERROR_TYPE) or "error")[:MAX_TEXT]
     return attributes
 
 
-def _tokens(span: Span, operation: str) -> dict[str, int]:
-    """The tokens used by a model or a tool, by side: those that the span tells.
+def _tokens(span: Span) -> dict[str, int]:
+    """The tokens used by a model or a tool, by the name of the attribute, as far as the span tells them.
 
     An agent's span sums up its children, which would count tokens twice.
     """
-    if operation not in _USES:
-        return {}
-    counts = {"input": span.first(genai.INPUT_TOKENS), "output": span.first(genai.OUTPUT_TOKENS)}
-    return {side: count for side, count in counts.items() if isinstance(count, int)}
+    found: dict[str, int] = {}
+    for names in (genai.INPUT_TOKENS, genai.OUTPUT_TOKENS):
+        if isinstance(count := span.first(names), int):
+            found[names[0]] = count
+    return found
 
 
 def _moment(nanoseconds: int) -> datetime:

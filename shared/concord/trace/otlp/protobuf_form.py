@@ -42,7 +42,7 @@ def _fact(attributes: Iterable[KeyValue], names: Iterable[str]) -> str:
 
 
 def _span(span: ProtoSpan, scope: str, service: str, version: str) -> Span:
-    client, status = span.kind == _CLIENT, span.status
+    client, status = span.kind == _CLIENT, span.status if span.HasField("status") else None
     read: Attributes[AnyValue] = Attributes(_plain)
     events = span.events
     for event in events:
@@ -62,8 +62,8 @@ def _span(span: ProtoSpan, scope: str, service: str, version: str) -> Span:
         start_ns=span.start_time_unix_nano,
         end_ns=span.end_time_unix_nano,
         client=client,
-        failed=status.code == _ERROR,
-        message=status.message,
+        failed=status is not None and status.code == _ERROR,
+        message="" if status is None else status.message,
         attributes=attributes,
         address=destination(read.address) if client else "",
         content=content,

@@ -131,12 +131,15 @@ def without_internals(spans: Iterable[Span]) -> Iterator[Span]:
     kept: list[Span] = []
     above: dict[tuple[str, str], str] = {}
     for span in spans:
-        key = span.trace_id, span.span_id
         if span.internal:
             # If several spans share an id, the smallest parent id wins, so that their order does not matter.
+            key = span.trace_id, span.span_id
             above[key] = min(span.parent_id, above.get(key, span.parent_id))
         else:
             kept.append(span)
+    if not above:
+        yield from kept
+        return
     for span in kept:
         parent = _visible(span, above)
         yield span if parent == span.parent_id else replace(span, parent_id=parent)
