@@ -194,7 +194,7 @@ real-model: setup $(REAL_MODEL)/ready ## have a small language model play seats,
 
 .PHONY: score-table
 score-table: setup ## assess example teams and teams that cheat, and write their scores into docs/scoring.md
-	@$(BIN)/python -m benchmarks.score_table
+	@$(BIN)/python -m benchmarks.scores.score_table
 
 .PHONY: stack
 stack: ## build the images and run one assessment through them; write output/results.json

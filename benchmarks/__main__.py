@@ -1,51 +1,64 @@
-"""`python -m benchmarks [SECTION…]`: measures and prints; with `--write`, updates the tables of docs/benchmarks.md."""
+"""`python -m benchmarks [SECTION…]`: measures and prints; with `--write`, updates the tables of docs/benchmarks.md.
+
+`python -m benchmarks compare OLD NEW` compares two working trees.
+"""
 
 import argparse
-from importlib import import_module
+import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from rich.console import Console
 
-from benchmarks.tables import write_section
+from benchmarks import provenance
+from benchmarks.comparison.command import main as compare
+from benchmarks.sections import SECTIONS
+from benchmarks.tables import Chart, ResultTable, write_section
 
-SECTIONS = (
-    "assessments",
-    "bystander",
-    "collector",
-    "defences",
-    "detectable",
-    "environment",
-    "evaluator",
-    "power",
-    "proxy",
-    "recorded",
-    "results",
-    "rounds",
-    "scaling",
-    "workers",
-)
-"""Each is a module of this package with `measure(soak_s)`, which returns `ResultTable`s and `Chart`s."""
-
-DOCUMENT = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+DOCUMENT: Final = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 
 def main() -> None:
-    """Measures the sections one after the other, so that they do not affect each other."""
-    parser = argparse.ArgumentParser("benchmarks", description=__doc__)
-    parser.add_argument("sections", nargs="*", metavar="SECTION", help=f"of {', '.join(SECTIONS)}; all without any")
+    """Measures the sections one after the other, so that they do not affect each other; or compares two trees."""
+    if sys.argv[1:2] == ["compare"]:
+        compare(sys.argv[2:], DOCUMENT)
+        return
+    arguments = _parsed()
+    console = Console()
+    for name in arguments.sections or [name for name, section in SECTIONS.items() if not section.asked]:
+        console.rule(name)
+        load = provenance.load()
+        found = SECTIONS[name].measure(arguments.soak)
+        tables = [_with_provenance(table, provenance.measured(load)) for table in found]
+        for table in tables:
+            console.print(table.rich())
+        if arguments.write:
+            write_section(DOCUMENT, name, tables)
+
+
+def _parsed() -> argparse.Namespace:
+    listed = "\n".join(
+        f"  {name:<12} {section.what}{'; only if asked for' if section.asked else ''}"
+        for name, section in SECTIONS.items()
+    )
+    parser = argparse.ArgumentParser(
+        "benchmarks",
+        description=__doc__,
+        epilog=f"sections:\n{listed}\n\n`benchmarks compare --help` explains the comparison of two trees.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("sections", nargs="*", metavar="SECTION", help="see below; all without any")
     parser.add_argument("--write", action="store_true", help=f"put the tables into docs/{DOCUMENT.name}")
     parser.add_argument("--soak", type=float, default=20, metavar="SECONDS", help="how long memory is watched")
     arguments = parser.parse_args()
     if unknown := set(arguments.sections) - set(SECTIONS):
         parser.error(f"unknown: {', '.join(sorted(unknown))}")
-    console = Console()
-    for name in arguments.sections or SECTIONS:
-        console.rule(name)
-        tables = import_module(f"benchmarks.{name}").measure(soak_s=arguments.soak)
-        for table in tables:
-            console.print(table.rich())
-        if arguments.write:
-            write_section(DOCUMENT, name, tables)
+    return arguments
+
+
+def _with_provenance(table: ResultTable | Chart, measured: str) -> ResultTable | Chart:
+    return replace(table, measured=measured) if isinstance(table, ResultTable) else table
 
 
 if __name__ == "__main__":

@@ -9,16 +9,21 @@ from rich.table import Table
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
-    """A table with a title and a caption on the measurement; all columns but the first are numbers."""
+    """A table with a title and a caption on the measurement; all columns but the first are numbers.
+
+    `measured`: where and when, as a sentence (`provenance.measured`); empty for what no machine changes.
+    """
 
     title: str
     how: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
+    measured: str = ""
 
     def rich(self) -> Table:
         """The table for a terminal."""
-        table = Table(title=self.title, caption=self.how, title_justify="left", caption_justify="left")
+        caption = f"{self.how} {self.measured}".strip()
+        table = Table(title=self.title, caption=caption, title_justify="left", caption_justify="left")
         for number, column in enumerate(self.columns):
             table.add_column(column, justify="right" if number else "left")
         for row in self.rows:
@@ -29,7 +34,8 @@ class ResultTable:
         """The table for a document."""
         lines = [self.columns, ["---", *["---:"] * (len(self.columns) - 1)], *self.rows]
         table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
-        return f"### {self.title}\n\n{self.how}\n\n{table}\n"
+        below = f"\n{self.measured}\n" if self.measured else ""
+        return f"### {self.title}\n\n{self.how}\n\n{table}\n{below}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from benchmarks.team_runs import CODE, row_of
+from benchmarks.scores.team_runs import CODE, row_of
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import TrialRecord
 from examples.teams.catalogue import TEAMS

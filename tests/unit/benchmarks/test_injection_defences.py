@@ -5,7 +5,7 @@ from statistics import fmean
 
 import pytest
 
-from benchmarks.defences import ALL, MODELS, Attack, Defence, Model, attacks, measure, moved, undetected
+from benchmarks.scores.defences import ALL, MODELS, Attack, Defence, Model, attacks, measure, moved, undetected
 from tests.unit.evaluator.judge.injection.test_detection import HONEST
 
 ATTACKS = list(attacks())

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.alone import TEAMS as ALONE_TEAMS
-from benchmarks.pretending_teams import PRETENDING
-from benchmarks.score_table import COLUMNS, SECTION
+from benchmarks.scores.alone import TEAMS as ALONE_TEAMS
+from benchmarks.scores.pretending_teams import PRETENDING
+from benchmarks.scores.score_table import COLUMNS, SECTION
 from examples.teams.catalogue import TEAMS
 
 JUDGED, MODEL_DOWN = ("code scorer", "fake model"), "model down"

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks.sizing import TIMES, Assessment, Costs, Needs, Sum, needs_of, read_costs, sizing, tables
+from benchmarks.gateway.sizing import TIMES, Assessment, Costs, Needs, Sum, needs_of, read_costs, sizing, tables
 
 PARTS = ("gateway", "fast worker", "LLM worker", "Redis", "bytes in Redis")
 ROUND = Costs(*(dict.fromkeys(PARTS, cost) for cost in (1000.0, 100.0, 1.0)))

@@ -1,5 +1,6 @@
 """Result tables: a section is written between its markers, and the rest of the document stays."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,11 @@ def test_a_missing_section_is_added(tmp_path: Path) -> None:
     write_section(document, "a", [TABLE])
     write_section(document, "b", [TABLE])
     assert document.read_text().count("### Rates") == 2
+
+
+def test_a_table_says_below_where_and_when_it_was_measured() -> None:
+    measured = replace(TABLE, measured="Measured today on 2 cores.").markdown()
+    assert measured == f"{TABLE.markdown()}\nMeasured today on 2 cores.\n"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Two working trees compared: the same inputs, the same probes, by turns."""

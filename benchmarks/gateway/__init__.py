@@ -1,0 +1,1 @@
+"""Assessments through the gateway: calls, rounds, many at once, and what a load needs."""

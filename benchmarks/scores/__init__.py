@@ -1,0 +1,1 @@
+"""What scores are worth: teams that cheat, defences of the judge, power and detectable differences."""
