@@ -7,6 +7,7 @@ from typing import Final
 
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import TrialRecord
+from concord.assessment.verdict import UnknownKind
 from tests.real_model.exchanges import Exchange
 
 MODEL: Final = "SmolLM2-135M-Instruct"
@@ -114,17 +115,31 @@ def assistant_owes(row: ResultRow, exchanges: Sequence[Exchange]) -> Iterator[st
 
 
 def character_owes(row: ResultRow, exchanges: Sequence[Exchange]) -> Iterator[str]:
-    """The model was asked what the character says, and the assessment ended with a result."""
+    """The model was asked what the character says, the row has a result, and tells of replies that nobody gave."""
     if not exchanges:
         yield "the model was not asked"
     if row.detail.assistant is None:
         yield "the row has no assistant's result"
+    unknown = [] if row.detail.verdict is None else row.detail.verdict.unknown
+    if any(not each.tokens for each in exchanges) and not any(
+        each.kind is UnknownKind.PEOPLE_FAILED for each in unknown
+    ):
+        yield "the model did not speak for the character, and the verdict does not say so"
 
 
 PATHS: Final = (
     ModelPath("seats", seats_owe, scenario=SEATS.replace("{options}", "")),
     ModelPath("seats-no-schema", seats_owe, scenario=SEATS.replace("{options}", " --no-schema")),
-    ModelPath("judge", judge_owes, scenario=JUDGE, env={"CONCORD_JOB_TIMEOUT_LLM_S": "400"}),
+    ModelPath(
+        "judge",
+        judge_owes,
+        scenario=JUDGE,
+        env={
+            "AGENTBEATS_LLM_MAX_RETRIES": "0",
+            "CONCORD_JOB_TIMEOUT_LLM_S": "1000",
+            "CONCORD_EVALUATION_TIMEOUT_S": "1200",
+        },
+    ),
     ModelPath("assistant", assistant_owes, folder="first_day", env={"AGENTBEATS_LLM_MAX_RETRIES": "0"}),
     ModelPath(
         "character",

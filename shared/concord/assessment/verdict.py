@@ -148,6 +148,8 @@ class UnknownKind(StrEnum):
     """What agents can do whose servers answered every message with an error of their own."""
     UNCHECKED = "unchecked"
     """Criteria whose checks failed."""
+    PEOPLE_FAILED = "people_failed"
+    """What an assistant reaches without the faults of simulated people, whose model may have failed."""
     NOT_OBSERVED = "not_observed"
     """Calls of participants, if any."""
     STEPS_LOST = "steps_lost"

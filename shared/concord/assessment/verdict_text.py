@@ -256,6 +256,7 @@ _UNKNOWN: Final[Mapping[UnknownKind, str]] = {
     UnknownKind.UNREACHED: "{n} participant{s} could not be reached",
     UnknownKind.SERVER_FAILED: "What {names} can do was not seen: a server error (HTTP 5xx) answered every message",
     UnknownKind.UNCHECKED: "{n} criterion check{s} failed",
+    UnknownKind.PEOPLE_FAILED: "What it reaches without {n} fault{s} of simulated people is open",
     UnknownKind.NOT_OBSERVED: "Calls by {names}, if any, could not be observed",
     UnknownKind.STEPS_LOST: "{n} step{s} of the trace came too late, were dropped or contradict each other",
     UnknownKind.SPREAD: "How much the score varies cannot be told: {n} trial{s} of one task",

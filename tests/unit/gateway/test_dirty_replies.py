@@ -106,6 +106,14 @@ UNREADABLE: Final = {
     ),
     "a sentence over and over": "The answer is 100.\n\nThe answer is 100.\n\nThe answer is 100.\n\n",
     "a quote that never ends": 'The answer is "The answer is 10000000000000000000000000000000000000000000000000000',
+    "members where objects belong, cut off": (
+        'The answer is: \n{"messages": [{"to": "agent/1", "text": "..."}, "to": "agent/3", "text": "..."}, '
+        '"to": "agent/1", "text": "...", "text": "...", "text'
+    ),
+    "its own brief over again": (
+        "You are the keeper of one gate. The counter at your gate shows 94557.\n\nThe question to the team:\nFind the "
+        "highest current reading of all gates, and answer with the number."
+    ),
     "only brackets": "{{{{[[[[",
 }
 

@@ -364,9 +364,11 @@ OTHERS = [
     Right("a recorded trace without an outcome", recorded_without_outcome, None, (), ("not_judged",)),
     Right("a team tried against one agent alone", with_lift, True, (), (SPREAD,)),
     Right("an assistant that lost points", lone_assistant, True,
-          ["Nobody else is written to: not met: 20", "The meeting is entered: not met: 12"], ("unchecked", SPREAD)),
+          ["Nobody else is written to: not met: 20", "The meeting is entered: not met: 12"],
+          ("unchecked", "people_failed", SPREAD)),
     Right("an assistant in two trials", assistant_in_two_trials, True,
-          ["Nobody else is written to: not met: 10", "The meeting is entered: not met: 6"], ("unchecked", SPREAD)),
+          ["Nobody else is written to: not met: 10", "The meeting is entered: not met: 6"],
+          ("unchecked", "people_failed", SPREAD)),
     Right("a perfect assistant", lambda: row_with(results_of([criterion("All", 10)])), True, (), (SPREAD,)),
     Right("an assistant whose model-judged criterion failed",
           lambda: row_with(results_of([criterion("Kind", 2, method="model"), criterion("Right", 10)])), False,
@@ -374,7 +376,8 @@ OTHERS = [
     Right("an assistant that failed every criterion", lambda: row_with(results_of([criterion("All", 0)])), False,
           ["All: not met: 100"], (SPREAD,)),
     Right("an assistant in a team", lambda: row_with(troubled_day(), team=("assistant", "colleague")), True,
-          ["Nobody else is written to: not met: 20", "The meeting is entered: not met: 12"], ("unchecked", SPREAD)),
+          ["Nobody else is written to: not met: 20", "The meeting is entered: not met: 12"],
+          ("unchecked", "people_failed", SPREAD)),
 ]  # fmt: skip
 
 RIGHT = [*TEAM_TASKS, *OWN_TASKS, *PLAYED, *OTHERS]

@@ -21,6 +21,7 @@ def unknown_of(
     return [
         *_unjudged(row, trials, planned),
         *_criteria(results.values()),
+        *_people(results.values()),
         *_contacts(detail),
         *_servers(trials),
         *_unobserved(detail, trials),
@@ -52,6 +53,12 @@ def _criteria(results: Iterable[AssessmentResults]) -> Iterator[Unknown]:
     if failed:
         reasons = [f"{each.name}: {each.error or each.explanation}" for each in failed]
         yield _unknown(UnknownKind.UNCHECKED, len(failed), reasons)
+
+
+def _people(results: Iterable[AssessmentResults]) -> Iterator[Unknown]:
+    """The faults of simulated people: what an assistant leaves undone may be theirs."""
+    if faults := [each for trial in results for each in trial.user_faults]:
+        yield _unknown(UnknownKind.PEOPLE_FAILED, len(faults), [f"{each.character}: {each.fault}" for each in faults])
 
 
 def _contacts(detail: Detail) -> Iterator[Unknown]:
