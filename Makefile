@@ -75,8 +75,9 @@ test: setup $(A2A_V03)/ready ## run the tests that need neither Docker nor a net
 		--numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-faults
-test-faults: setup ## run the tests that start whole programs, and kill, stop or limit some, one after the other
-	$(PYTEST) $(TESTS) -m "programs and not containers" -p no:schemathesis
+test-faults: setup ## run the tests that start whole programs two at a time, then those that kill, stop or limit some, one by one
+	$(PYTEST) tests/e2e -m "programs and not containers" -p no:schemathesis --numprocesses 2 --dist loadfile
+	$(PYTEST) $(filter-out tests/e2e,$(TESTS)) -m "programs and not containers" -p no:schemathesis
 
 .PHONY: frameworks
 frameworks: setup ## install each agent framework in an environment of its own, record its traces anew and test them (SETUPS: some)
