@@ -83,6 +83,15 @@ class SpanTree:
             children.setdefault(span.parent_id if span.parent_id in self.spans else "", []).append(span)
         return children
 
+    @cached_property
+    def marks(self) -> frozenset[str]:
+        """The scopes of the spans, and the names of their attributes."""
+        marks: set[str] = set()
+        for span in self.spans.values():
+            marks.add(span.scope)
+            marks.update(span.attributes)
+        return frozenset(marks)
+
     def below(self, span: Span, stop: frozenset[str] = frozenset()) -> Iterator[Span]:
         """The spans below a span, without those in `stop` and the spans below them."""
         seen = {span.span_id}

@@ -24,13 +24,18 @@ _NAMING: Final = frozenset(
 def read_team(tree: SpanTree) -> TeamReading:
     """The readings of all spans that a convention or a framework recognises."""
     read = TeamReading({span_id: found for span_id, span in tree.spans.items() if (found := _read(span)) is not None})
-    for framework in FRAMEWORKS:
-        read = framework(tree, read)
+    for marks, framework in FRAMEWORKS:
+        if not marks.isdisjoint(tree.marks):
+            read = framework(tree, read)
     return read
 
 
 def _read(span: Span) -> Reading | None:
-    return next((found for convention in CONVENTIONS if (found := convention(span)) is not None), None)
+    attributes = span.attributes
+    for name, convention in CONVENTIONS:
+        if name in attributes and (found := convention(span)) is not None:
+            return found
+    return None
 
 
 def conversations_of(spans: Iterable[Span]) -> frozenset[str]:

@@ -11,6 +11,7 @@ from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading, hand
 from concord.trace.otlp.spans import Span
 
 _SCOPE: Final = "opentelemetry.instrumentation.ag2"
+MARKS: Final = frozenset({_SCOPE})
 _SELECTION: Final = "speaker_selection"
 _TOOL_EXECUTOR: Final = "_Group_Tool_Executor"
 """The member of every group chat that runs the tools of the agent before it, handoffs included."""

@@ -8,6 +8,7 @@ from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading
 from concord.trace.otlp.spans import Span
 
 _SCOPE: Final = "agent_framework"
+MARKS: Final = frozenset({_SCOPE})
 _HANDOFF_EXECUTOR: Final = "HandoffAgentExecutor"
 _AGENT_EXECUTORS: Final = frozenset({"AgentExecutor", "MagenticAgentExecutor"})
 _MAGENTIC: Final = "MagenticOrchestrator"

@@ -10,6 +10,7 @@ from concord.trace.otlp.reading import Act, SpanTree, TeamReading
 from concord.trace.otlp.spans import Span
 
 _SCOPE: Final = "openinference.instrumentation.agno"
+MARKS: Final = frozenset({_SCOPE})
 
 
 def read(tree: SpanTree, reading: TeamReading) -> TeamReading:

@@ -21,6 +21,7 @@ class Delivered(NamedTuple):
 _TEAM_ID: Final = re.compile(r"(.+?)_([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})")
 _UUID: Final = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SCOPE: Final = "autogen"
+MARKS: Final = frozenset(genai.RECIPIENT_CLASS)
 _CONTAINER: Final = "ChatAgentContainer"
 _MAGENTIC: Final = "MagenticOneOrchestrator"
 _REQUEST: Final = "GroupChatRequestPublish"

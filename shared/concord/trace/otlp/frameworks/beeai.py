@@ -6,6 +6,7 @@ from concord.trace.otlp import genai
 from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading
 
 _SCOPE: Final = "openinference.instrumentation.beeai"
+MARKS: Final = frozenset({_SCOPE})
 
 
 def read(tree: SpanTree, reading: TeamReading) -> TeamReading:

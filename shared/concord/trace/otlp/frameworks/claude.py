@@ -15,6 +15,7 @@ from concord.trace.otlp.spans import Span
 MAIN: Final = "main"
 _OWN: Final = "com.anthropic.claude_code.tracing"
 _OPENINFERENCE: Final = "openinference.instrumentation.claude_agent_sdk"
+MARKS: Final = frozenset({_OWN, _OPENINFERENCE})
 _SUBAGENT: Final = "ClaudeAgentSDK.Subagent"
 """The span of a subagent whose tool had returned; OpenInference then knows nothing of it."""
 

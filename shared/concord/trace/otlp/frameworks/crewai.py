@@ -2,9 +2,12 @@
 
 import json
 from dataclasses import replace
+from typing import Final
 
 from concord.trace.otlp import genai
 from concord.trace.otlp.reading import Act, SpanTree, TeamReading
+
+MARKS: Final = frozenset(genai.CREW_AGENTS)
 
 
 def read(tree: SpanTree, reading: TeamReading) -> TeamReading:

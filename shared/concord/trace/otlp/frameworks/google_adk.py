@@ -9,6 +9,7 @@ from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading
 from concord.trace.otlp.spans import Span
 
 _SCOPE: Final = "gcp.vertex.agent"
+MARKS: Final = frozenset({_SCOPE})
 _RUN: Final = re.compile(r"(?:agent_run \[(.+)\]|invoke_agent (.+))")
 _TRANSFER: Final = "transfer_to_agent"
 

@@ -7,6 +7,7 @@ from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading, tool
 from concord.trace.otlp.spans import Span
 
 _SCOPE: Final = "haystack"
+MARKS: Final = frozenset({_SCOPE})
 _NAMES: Final = (*genai.HAYSTACK_COMPONENT, *genai.HAYSTACK_TOOL)
 _ACTS: Final = {"haystack.pipeline.run": Act.TEAM, "haystack.agent.step.llm": Act.MODEL}
 

@@ -19,6 +19,7 @@ _INSIDE: Final = frozenset(
 """Nodes of LangGraph's own agents, and of their middleware (`X.before_model`)."""
 
 _ROOT: Final = ""
+MARKS: Final = frozenset((*genai.METADATA, *(prefix + genai.LANGGRAPH_PATH for prefix in genai.METADATA_PREFIXES)))
 _ANONYMOUS: Final = frozenset({"LangGraph", ""})
 _DECORATION: Final = re.compile(r"^(?:invoke_agent|execute_task)\s+|\.workflow$|^invoke_workflow\s+")
 

@@ -7,6 +7,7 @@ from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading, agen
 from concord.trace.otlp.spans import Span
 
 _SCOPE: Final = "openinference.instrumentation.llama_index"
+MARKS: Final = frozenset({_SCOPE})
 _WORKFLOW: Final = "AgentWorkflow"
 _AGENT_STEP: Final = f"{_WORKFLOW}.run_agent_step"
 _TOOL_STEP: Final = f"{_WORKFLOW}.call_tool"

@@ -14,6 +14,7 @@ from concord.trace.otlp.spans import Span
 _OPENINFERENCE: Final = "openinference.instrumentation.openai_agents"
 _OPENLLMETRY: Final = "opentelemetry.instrumentation.openai_agents"
 _LOGFIRE: Final = "logfire.openai_agents"
+MARKS: Final = frozenset({_OPENINFERENCE, _OPENLLMETRY, _LOGFIRE})
 _HANDOFF: Final = "handoff"
 _MAX_OPEN: Final = 64
 """The limit of tools, from the latest start back, that an agent is looked for in."""

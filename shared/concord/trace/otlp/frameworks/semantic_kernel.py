@@ -9,6 +9,7 @@ from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading
 from concord.trace.otlp.spans import Span
 
 _SCOPE: Final = "agent_runtime InProcessRuntime"
+MARKS: Final = frozenset({_SCOPE})
 _ACTOR: Final = re.compile(r"agent_runtime (process|create) (.+)_[0-9a-f]{32}\.\(")
 _TEAM: Final = re.compile(r"([0-9a-f]{32})\.\(")
 _MAGENTIC_MANAGER: Final = "MagenticManagerActor"
