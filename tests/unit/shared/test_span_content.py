@@ -267,6 +267,22 @@ class TestAnyValue:
         assert with_content({CONTENT: as_attribute_text(content)}, {}) == ({}, content)
         assert isinstance(read_content({}, [("gen_ai.choice", {"message": event})]), Content)
 
+    @given(
+        st.sampled_from(["user", "Assistant", "tool", "system", "other"]),
+        st.sampled_from(["content", "parts"]),
+        st.text()
+        | st.lists(
+            st.fixed_dictionaries({"type": st.just("text"), "content": st.text()})
+            | st.fixed_dictionaries({"type": st.just("text"), "text": st.text()})
+            | st.fixed_dictionaries({"type": st.just("tool_call"), "name": st.text()})
+        ),
+    )
+    def test_of_a_plain_message_is_read_as_that_of_one_with_more_fields(
+        self, role: str, key: str, body: JsonValue
+    ) -> None:
+        message = {"role": role, key: body}
+        assert messages_of([message]) == messages_of([{**message, "index": None}])
+
     @given(st.text())
     def test_that_is_text_is_one_message(self, text: str) -> None:
         assert [each.text for each in messages_of({"role": "user", "content": text})] == [text.strip()]

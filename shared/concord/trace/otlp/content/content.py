@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from typing import Final
 
@@ -24,6 +25,9 @@ _STATED_ERROR: Final = re.compile(
 
 _STEP_AGENT: Final = re.compile(r"current_agent_name='([^'\\\\]+)'\)\"\}\Z")
 _MAX_STEP_END: Final = 300
+
+_MAX_CACHED: Final = 128
+"""Characters of a name or a kind up to which what follows from it is kept in memory."""
 
 UNKNOWN: Final = -1
 """The number for messages that are not all known."""
@@ -122,7 +126,7 @@ def read_content(told: Mapping[str, JsonValue], events: Sequence[Event] = ()) ->
     told = _with_events(told, events) if events else told
     if _KINDS.issuperset(told):
         return NOTHING
-    kinds = {str(parsed(told[name])).lower() for name in names.KIND if name in told}
+    kinds = {_kind(told[name]) for name in told.keys() & _KINDS}
     tool, model = bool(kinds & names.TOOL_KINDS), bool(kinds & names.MODEL_KINDS)
     if not model:
         told = {name: value for name, value in told.items() if not name.startswith(names.OF_MODELS)}
@@ -141,6 +145,15 @@ def read_content(told: Mapping[str, JsonValue], events: Sequence[Event] = ()) ->
         return Content(text, output, UNKNOWN, finish)
     text, before = _asked(asked, output, last_only=model)
     return Content(text, output, before, finish)
+
+
+def _kind(value: JsonValue) -> str:
+    return _kind_in(value) if isinstance(value, str) and len(value) <= _MAX_CACHED else str(parsed(value)).lower()
+
+
+@lru_cache(maxsize=1 << 8)
+def _kind_in(text: str) -> str:
+    return str(parsed(text)).lower()
 
 
 def content_in(written: AttributeValue) -> Content:
@@ -195,20 +208,24 @@ class _Ranked:
 
     def __init__(self, wanted: Sequence[str]) -> None:
         self._wanted = wanted
-        self._rank = {name: rank for rank, name in enumerate(wanted)}
-        self._prefixes = tuple(name for name in wanted if name.endswith("."))
+        self._known_ranks = lru_cache(maxsize=1 << 12)(self._ranks_of)
 
     def first_in(self, told: Mapping[str, JsonValue]) -> JsonValue:
         """The value of the first of them that is there and not empty."""
-        ranks = {rank for name in told if (rank := self._rank.get(name)) is not None}
-        for name in told:
-            if name.startswith(self._prefixes):
-                ranks |= {self._rank[prefix] for prefix in self._prefixes if name.startswith(prefix)}
+        ranks = {rank for name in told for rank in self._ranks(name)}
         for name in (self._wanted[rank] for rank in sorted(ranks)):
             value = unflattened(told, name) if name.endswith(".") else told[name]
             if value not in (None, "", "{}", "[]", [], {}):
                 return value
         return None
+
+    def _ranks(self, name: str) -> tuple[int, ...]:
+        return (self._known_ranks if len(name) <= _MAX_CACHED else self._ranks_of)(name)
+
+    def _ranks_of(self, name: str) -> tuple[int, ...]:
+        """The ranks of the names that an attribute has a value for."""
+        wanted = enumerate(self._wanted)
+        return tuple(rank for rank, each in wanted if name == each or (each[-1] == "." and name.startswith(each)))
 
 
 _INPUT: Final = _Ranked(names.INPUT)

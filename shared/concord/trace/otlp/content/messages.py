@@ -76,7 +76,39 @@ def parsed(value: JsonValue) -> JsonValue:
 
 def messages_of(value: JsonValue) -> list[Message]:
     """The messages in a parsed value, in order. A value that contains none is one message by itself."""
+    if isinstance(value, list) and (found := _plain_messages(value)) is not None:
+        return found
     return list(_messages(value, 0))
+
+
+def _plain_messages(values: Sequence[JsonValue]) -> list[Message] | None:
+    """Messages that are all a role and texts, as most are; None if any is more, which takes five times as long."""
+    found = []
+    for value in values:
+        if not isinstance(value, dict) or len(value) != 2:
+            return None
+        role, body = value.get("role"), value.get("content", value.get("parts"))
+        if not isinstance(role, str) or (text := _plain_text(body)) is None:
+            return None
+        found.append(Message(_ROLES.get(role.lower(), ""), text))
+    return found
+
+
+def _plain_text(body: JsonValue) -> str | None:
+    """A text, or the texts of parts that are no more than texts, one a line; None for any other body."""
+    if isinstance(body, str):
+        return body.strip()
+    if not isinstance(body, list):
+        return None
+    texts = []
+    for part in body:
+        if not isinstance(part, dict) or len(part) != 2 or part.get("type") != "text":
+            return None
+        text = part.get("content", part.get("text"))
+        if not isinstance(text, str):
+            return None
+        texts.append(text)
+    return "\n".join(filter(None, texts)).strip()
 
 
 def _messages(value: JsonValue, depth: int) -> Iterator[Message]:
