@@ -5,14 +5,16 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from concord.trace.otlp import AttributeValue, Span, SpanError, read_json, spans_in, to_step, without_internals
+from concord.trace.decoding import FastStep, encoded
+from concord.trace.otlp import AttributeValue, Span, SpanError, genai, read_json, spans_in, to_step, without_internals
 from concord.trace.otlp.content import Content
-from concord.trace.step import CallType
+from concord.trace.step import CallType, InteractionStep
 
 TRACE = "5b8efff798038103d269b633813fc60c"
 
@@ -129,6 +131,36 @@ def test_an_error_has_its_message_or_else_its_type() -> None:
 def test_a_span_that_cannot_be_a_step_is_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(SpanError, match=r"\w"):
         to_step(span(**changes))
+
+
+long_or_short = st.text(max_size=5) | st.sampled_from([9000, 300, 8192, 256]).map("x".__mul__)
+numbers = st.integers() | st.sampled_from([2**63 - 1, 2**63, -(2**63), -(2**63) - 1])
+
+
+@given(
+    st.sampled_from(["", "chat", "execute_tool", "invoke_agent", "x" * 8193]),
+    st.dictionaries(
+        st.sampled_from(["gen_ai.agent.name", "gen_ai.tool.name", "gen_ai.request.model", "retry_of", "error.type"])
+        | st.sampled_from(["gen_ai.tool.call.arguments", *genai.EFFECTS]),
+        long_or_short,
+    ),
+    st.dictionaries(st.sampled_from(["gen_ai.usage.input_tokens", "gen_ai.usage.output_tokens"]), numbers),
+    long_or_short,
+    st.booleans(),
+)
+def test_a_step_is_one_that_every_reader_accepts_or_its_span_is_refused(
+    operation: str, texts: dict[str, str], counts: dict[str, int], name: str, failed: bool
+) -> None:
+    attributes = {"gen_ai.operation.name": operation, **texts, **counts}
+    told = span(attributes=attributes, name=name, failed=failed, message=name, start_ns=5 * 10**18)
+    try:
+        step = to_step(told, with_agent=True)
+    except SpanError:
+        is_long = max(map(len, (operation, name, *texts.values()))) > 256
+        assert is_long or not -(2**63) <= sum(counts.values()) < 2**63
+        return
+    assert InteractionStep.model_validate_json(encoded(step)).step_id == step.step_id
+    assert msgspec.convert(msgspec.to_builtins(step), FastStep) == step
 
 
 def test_internal_spans_of_the_sdk_are_removed_and_their_children_move_up() -> None:

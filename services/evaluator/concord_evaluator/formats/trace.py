@@ -121,8 +121,10 @@ class TraceBuilder:
 
     def declare(self, agent: RosterEntry | str) -> None:
         """Declares an agent of the trace. The first entry for an id counts. Raises ValueError for an invalid id."""
-        entry = agent if isinstance(agent, RosterEntry) else entry_of(agent)
-        self._declared.setdefault(entry.id, entry)
+        if isinstance(agent, RosterEntry):
+            self._declared.setdefault(agent.id, agent)
+        elif agent not in self._declared:
+            self._declared[agent] = entry_of(agent)
 
     def warn(self, text: str) -> None:
         """Adds a warning, once, about what the reader had to infer."""
