@@ -151,7 +151,7 @@ numbers = st.integers() | st.sampled_from([2**63 - 1, 2**63, -(2**63), -(2**63) 
 def test_a_step_is_one_that_every_reader_accepts_or_its_span_is_refused(
     operation: str, texts: dict[str, str], counts: dict[str, int], name: str, failed: bool
 ) -> None:
-    attributes = {"gen_ai.operation.name": operation, **texts, **counts}
+    attributes: dict[str, AttributeValue] = {"gen_ai.operation.name": operation, **texts, **counts}
     told = span(attributes=attributes, name=name, failed=failed, message=name, start_ns=5 * 10**18)
     try:
         step = to_step(told, with_agent=True)
