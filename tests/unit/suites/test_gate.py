@@ -21,7 +21,7 @@ EACH_FAMILY = pytest.mark.parametrize("family", FAMILIES, ids=[family.name for f
 @cache
 def sample(family: TextFamily) -> Measures:
     """The measures of one task."""
-    return measured(family, 1, 1, 1, (0.0, 0.5, 1.0), (5,))
+    return measured(family, 1, 1, 1, (0.0, 1.0), (5,))
 
 
 @EACH_FAMILY

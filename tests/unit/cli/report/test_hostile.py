@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
-from hypothesis import find, given
+from hypothesis import find, given, settings
 from hypothesis import strategies as st
 from rich.console import Console
 
@@ -443,6 +443,7 @@ def test_inconsistent_results_of_scenarios_are_readable() -> None:
 
 @law
 @given(st.lists(_scenario_results | _json, max_size=2))
+@settings(max_examples=15)  # a page takes a second
 def test_even_inconsistent_results_of_scenarios_have_a_page_and_a_summary(inconsistent: list[Any]) -> None:
     row = row_with(troubled_day(), assessment_results=inconsistent)
     parsed = parse_page(render(row))
