@@ -150,6 +150,10 @@ check: ruff ## check types and run the unit tests that a change to FILE, or to a
 bench: setup ## measure speed and memory against the project's targets
 	$(BIN)/python -m benchmarks
 
+.PHONY: bench-peers
+bench-peers: setup ## measure other programs for the same work beside Concord, each in an environment of its own (ARGUMENTS=--write)
+	$(BIN)/python -m benchmarks peers $(ARGUMENTS)
+
 .PHONY: causes-gate
 causes-gate: setup ## plant single faults in teams, and fail if too few of their causes are found
 	@$(BIN)/python -m tests.suites_gate.causes
@@ -229,5 +233,5 @@ pin-images: ## pin the base images by the digests that their tags have in the re
 
 .PHONY: clean
 clean: ## remove environments, caches and output
-	rm -rf $(VENV) $(A2A_V03) $(SBOM) $(RELEASE) $(REAL_MODEL) $(AGENTDOJO) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .schemathesis output
+	rm -rf $(VENV) .venv-peers $(A2A_V03) $(SBOM) $(RELEASE) $(REAL_MODEL) $(AGENTDOJO) .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache .schemathesis output
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

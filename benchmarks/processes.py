@@ -20,6 +20,7 @@ class Server:
 
     url: str
     redis_url: str
+    pid: int
 
     def usage(self) -> dict[str, float]:
         """What the server has used so far (see `benchmarks.servers.usage`)."""
@@ -46,7 +47,7 @@ def served(name: str, redis_url: str) -> Iterator[Server]:
     with ExitStack() as stack:
         process = stack.enter_context(subprocess.Popen(command))  # noqa: S603 - our own servers
         stack.callback(process.terminate)
-        server = Server(f"http://127.0.0.1:{port}", redis_url)
+        server = Server(f"http://127.0.0.1:{port}", redis_url, process.pid)
         wait_for(lambda: httpx.get(f"{server.url}/usage").is_success)
         yield server
 

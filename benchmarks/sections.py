@@ -45,4 +45,5 @@ SECTIONS: Final[Mapping[str, Section]] = {
     "defences": Section("scores.defences", "what attacks on the judge gain, by defence"),
     "power": Section("scores.power", "the pairs that `concord check` needs, and its false alarms"),
     "detectable": Section("scores.detectable", "the differences that the shipped manifests show"),
+    "peers": Section("peers.section", "MLflow, Phoenix, OpenTelemetry's batch processor, a bare proxy", asked=True),
 }

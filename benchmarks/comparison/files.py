@@ -9,7 +9,7 @@ from benchmarks.comparison.trees import Tree
 from benchmarks.traces import one_evaluation, results
 from benchmarks.traces.recorded import recordings
 
-SPANS: Final = 20_000
+SPANS: Final = 10_000
 """Of each evaluated file, in one trace."""
 
 AGENTS, STEPS = 1_000, 100_000

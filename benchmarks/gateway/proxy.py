@@ -80,6 +80,11 @@ async def _measured(gateway: Server, echo: Server, bare: Server) -> list[ResultT
     ]
 
 
+async def proxied(gateway: Server, agent: Server) -> str:
+    """The URL at which an agent reaches another one through the gateway."""
+    return (await _addresses(gateway, {"caller": agent.url, "callee": agent.url}))["callee"]
+
+
 async def _addresses(gateway: Server, roster: dict[str, str]) -> dict[str, str]:
     """Plans an assessment of these agents; returns the proxy URLs at which the first agent reaches the others."""
     tasks = [TaskSpec(id="t", text="t")]
@@ -104,7 +109,7 @@ async def _compared(method: str, direct: str, carried: str) -> Sequence[str]:
     connections = {url: await _open(url) for url in ways}
     for number in range(CALLS + 20):
         for url, took in ways.items():
-            prepared = _request(url, method)
+            prepared = request_of(url, method)
             started = time.perf_counter()
             await _exchange(*connections[url], prepared)
             if number >= 20:
@@ -125,7 +130,8 @@ async def _open(url: str) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     return await asyncio.open_connection(parts.host, parts.port)
 
 
-def _request(url: str, method: str) -> bytes:
+def request_of(url: str, method: str) -> bytes:
+    """A request of this method to an agent, with an assignment."""
     message = {
         "kind": "message",
         "role": "user",
@@ -159,7 +165,7 @@ async def _streamed(name: str, url: str) -> Sequence[str]:
 async def _lateness(url: str) -> list[float]:
     """The delay of each event of one stream between sending and arrival (milliseconds)."""
     reader, writer = await _open(url)
-    writer.write(_request(url, "message/stream"))
+    writer.write(request_of(url, "message/stream"))
     late: list[float] = []
     while not (line := await reader.readline()).startswith(b"0\r"):
         now = time.time()

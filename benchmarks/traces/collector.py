@@ -103,13 +103,14 @@ def _xadd_rate(redis_url: str, sent: Sequence[bytes]) -> float:
     packed = [pack(body) for body in sent]
     with redis.Redis.from_url(redis_url) as client:
         client.flushall()
-        before = _redis_cpu_s(client)
+        before = redis_cpu_s(client)
         for each in packed:
             client.xadd("bench", {"body": each})
-        return len(packed) * STEPS / (_redis_cpu_s(client) - before)
+        return len(packed) * STEPS / (redis_cpu_s(client) - before)
 
 
-def _redis_cpu_s(client: redis.Redis) -> float:
+def redis_cpu_s(client: redis.Redis) -> float:
+    """CPU seconds of a Redis."""
     used = cast(dict[str, Any], client.info("cpu"))
     return float(used["used_cpu_user"]) + float(used["used_cpu_sys"])
 
@@ -156,13 +157,7 @@ def _soak(redis_url: str, soak_s: float, per_s: float = 100) -> list[tuple[str, 
 def _agent_costs(redis_url: str) -> list[tuple[str, str]]:
     reported = steps(20_000)
     with served("collector", redis_url) as server:
-        assignment = Assignment(
-            assessment_id="a",
-            trace_id=reported[0].trace_id,
-            step_id=new_step_id(),
-            agent_id="writer",
-            collector_url=server.url,
-        )
+        assignment = _assignment(reported[0].trace_id, server)
         return [
             ("caller: makes an InteractionStep and reports it", f"{_caller_us(_made_and_reported, assignment):.1f}"),
             ("caller: record()", f"{_caller_us(_recorded, assignment):.1f}"),
@@ -170,6 +165,20 @@ def _agent_costs(redis_url: str) -> list[tuple[str, str]]:
             ("TraceReporter, all of it", f"{_reporter_us(reported, assignment):.1f}"),
             ("a POST for each step (httpx)", f"{_post_each_us(reported[:300], server):.0f}"),
         ]
+
+
+def reporter_costs_us(redis_url: str) -> tuple[float, float]:
+    """What `TraceReporter` costs: `record()` for its caller, and the whole process for each step (µs)."""
+    reported = steps(20_000)
+    with served("collector", redis_url) as server:
+        assignment = _assignment(reported[0].trace_id, server)
+        return _caller_us(_recorded, assignment), _reporter_us(reported, assignment)
+
+
+def _assignment(trace_id: str, server: Server) -> Assignment:
+    return Assignment(
+        assessment_id="a", trace_id=trace_id, step_id=new_step_id(), agent_id="writer", collector_url=server.url
+    )
 
 
 def _report_call_us(reported: Sequence[InteractionStep], assignment: Assignment) -> float:
