@@ -5,6 +5,7 @@ Each tree has an environment of its own (`make setup`). What one of the trees ca
 
 import argparse
 import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -75,6 +76,7 @@ def _by_turns(name: str, trees: Sequence[Tree], folder: Path, rounds: int) -> tu
     for number in range(rounds):
         turns = list(zip(trees, found, strict=True))
         for tree, figures in turns if number % 2 == 0 else reversed(turns):
+            print(f"{name}, round {number + 1}: {tree.path}", file=sys.stderr)  # noqa: T201 - a round may take minutes
             for figure, value in PROBES[name].figures(tree, folder):
                 figures[figure].append(value)
     return found[0], found[1]

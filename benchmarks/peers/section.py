@@ -36,10 +36,11 @@ _NOT_MEASURED: Final = (NotInstalledError, TimeoutError, httpx.HTTPError, subpro
 
 def measure(*, soak_s: float) -> list[ResultTable]:  # noqa: ARG001 - see `sections.Measure`
     """One table for each kind of work."""
-    return [_stores(), _callers(), _proxies()]
+    return [stores_table(), _callers(), _proxies()]
 
 
-def _stores() -> ResultTable:
+def stores_table() -> ResultTable:
+    """Servers that take spans."""
     own = collector_rate()
     rows = [("Concord's collector, with Redis", count(own), "1.00")]
     rows += [_measured(store.name, partial(_store, store, own)) for store in (MLFLOW, PHOENIX)]
