@@ -441,9 +441,8 @@ def test_inconsistent_results_of_scenarios_are_readable() -> None:
     assert len(scenario_results(row.detail)) == 1
 
 
-@law
-@given(st.lists(_scenario_results | _json, max_size=2))
 @settings(max_examples=15)  # a page takes a second
+@given(st.lists(_scenario_results | _json, max_size=2))
 def test_even_inconsistent_results_of_scenarios_have_a_page_and_a_summary(inconsistent: list[Any]) -> None:
     row = row_with(troubled_day(), assessment_results=inconsistent)
     parsed = parse_page(render(row))
