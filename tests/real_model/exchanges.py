@@ -15,6 +15,9 @@ CHAT: Final = "/v1/chat/completions"
 
 TIME_LIMIT_S: Final = 600
 
+LONGEST_ANSWER: Final = 300
+"""Tokens that the model may write. It seldom ends a text in a given form by itself, and a judge may write 2,200."""
+
 LEFT: Final = 499
 """The status of a request whose client left before the answer."""
 
@@ -56,7 +59,7 @@ def read_exchanges(path: Path) -> list[Exchange]:
 
 @dataclass(slots=True)
 class Recorder:
-    """Passes requests on to an endpoint, and keeps the exchanges."""
+    """Passes requests on to an endpoint, for answers of limited length, and keeps the exchanges."""
 
     upstream: str
     kept: list[Exchange] = field(default_factory=list)
@@ -68,18 +71,20 @@ class Recorder:
         return app
 
     async def _pass_on(self, request: Request) -> Response:
-        body = await request.body()
-        asking = asyncio.create_task(_asked(f"{self.upstream}{CHAT}", body))
+        asked = await request.json()
+        digest = digest_of(asked)
+        asked["max_tokens"] = min(LONGEST_ANSWER, asked.get("max_tokens") or LONGEST_ANSWER)
+        asking = asyncio.create_task(_asked(f"{self.upstream}{CHAT}", asked))
         leaving = asyncio.ensure_future(_left(request))
         await asyncio.wait((asking, leaving), return_when=asyncio.FIRST_COMPLETED)
         leaving.cancel()
         if not asking.done():
             asking.cancel()  # so that the model goes on with what somebody waits for
-            self.kept.append(Exchange(digest_of(json.loads(body)), LEFT, {}))
+            self.kept.append(Exchange(digest, LEFT, {}))
             return Response(status_code=LEFT)
         answer = asking.result()
         said = answer.json() if answer.is_success else answer.text
-        self.kept.append(Exchange(digest_of(json.loads(body)), answer.status_code, said))
+        self.kept.append(Exchange(digest, answer.status_code, said))
         return Response(answer.content, answer.status_code, media_type="application/json")
 
 
@@ -88,9 +93,9 @@ async def _left(request: Request) -> None:
     await request.receive()
 
 
-async def _asked(url: str, body: bytes) -> httpx.Response:
+async def _asked(url: str, asked: dict[str, Any]) -> httpx.Response:
     async with httpx.AsyncClient(timeout=TIME_LIMIT_S) as http:
-        return await http.post(url, content=body, headers={"content-type": "application/json"})
+        return await http.post(url, json=asked)
 
 
 def replaying(exchanges: Iterable[Exchange]) -> FastAPI:

@@ -14,9 +14,6 @@ WEIGHTS: Final = "SmolLM2-135M-Instruct.Q4_1.gguf"
 CONTEXT: Final = 8192
 """Tokens of a prompt and its answer: what the model was trained for."""
 
-LONGEST_ANSWER: Final = 300
-"""Tokens. The model seldom ends a text in a given form by itself, and judges may write 2,200 tokens: two minutes."""
-
 
 def _weights() -> str:
     """The path of the weights. Their package is not imported: it needs others that are not installed."""
@@ -32,7 +29,6 @@ def main() -> None:
     parameters.hostnames = ["127.0.0.1"]
     parameters.port = 0
     parameters.n_ctx = CONTEXT
-    parameters.n_predict = LONGEST_ANSWER
     parameters.n_parallel = 1  # several sequences would share the context
     parameters.warmup = False
     for processor in (parameters.cpuparams, parameters.cpuparams_batch):

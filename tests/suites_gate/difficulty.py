@@ -9,7 +9,6 @@ import argparse
 import json
 import os
 import sys
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -24,18 +23,22 @@ from rich.console import Console
 
 from benchmarks.tables import ResultTable, write_section
 from concord.assessment.suite_tasks import Manifest
-from concord.suite import MAX_DIFFICULTY, installed_manifests
+from concord.suite import installed_manifests
 from concord_evaluator.statistics.detectable import POWER, detectable_difference
 from concord_suites import FAMILIES
 from tests.suites_gate.choice import CHOSEN, RANGE, ability_range, chosen_items
 from tests.suites_gate.items import Item, play_all, read_outcomes
 from tests.suites_gate.population import POPULATION
 from tests.suites_gate.response_model import ResponseModel, fitted
+from tests.suites_gate.steps import family_table
 
 ROOT: Final = Path(__file__).parents[2]
 DOCUMENT: Final = ROOT / "docs/difficulty.md"
 MANIFEST: Final = ROOT / "suites/concord_suites/manifests/standard-2.json"
 PLAYED: Final = Path("output/difficulty.jsonl")
+
+TASKS: Final = 1
+"""Tasks of each item by which it is calibrated."""
 
 REPEATS: Final = 3
 """Tasks of each chosen item that the population plays."""
@@ -51,7 +54,7 @@ def main() -> int:
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
     parser.add_argument("--write", action="store_true", help=f"write docs/{DOCUMENT.name} and {MANIFEST.name}")
     arguments = parser.parse_args()
-    play_all([family.name for family in FAMILIES], 1, arguments.processes, PLAYED)
+    play_all([family.name for family in FAMILIES], TASKS, arguments.processes, PLAYED)
     played = read_outcomes(PLAYED)
     items, model = list(played), fitted(list(played.values()))
     chosen = chosen_items(items, model)
@@ -64,7 +67,7 @@ def main() -> int:
             name: list(pool.map(_repeated, each)) for name, each in (("standard-1", first), ("standard-2", chosen))
         }
     tables = [
-        family_table(items, model),
+        family_table(played, model),
         choice_table(items, model, chosen),
         precision_table({name: _teams(of_name) for name, of_name in trials.items()}),
     ]
@@ -77,8 +80,8 @@ def main() -> int:
 
 
 def _repeated(item: Item) -> list[list[float]]:
-    """The outcomes of each team in several tasks of an item."""
-    minds = [item.mind(number) for number in range(1, REPEATS + 1)]
+    """The outcomes of each team in several tasks of an item, by none of which it was calibrated."""
+    minds = [item.mind(number) for number in range(TASKS + 1, TASKS + REPEATS + 1)]
     return [[team.outcome(mind) for mind in minds] for team in POPULATION]
 
 
@@ -101,48 +104,6 @@ def _teams(trials: Sequence[Sequence[Sequence[float]]]) -> list[TeamScore]:
         of_team = [of_item[place] for of_item in trials]
         found.append(TeamScore(100 * fmean(map(fmean, of_team)), fmean(map(variance, of_team))))
     return found
-
-
-def family_table(items: Sequence[Item], model: ResponseModel) -> ResultTable:
-    """The mean difficulty of each family's items at each stated difficulty, and whether it rises."""
-    rows, found = list[list[str]](), Counter[str]()
-    for family in FAMILIES:
-        of_family = [at for at, item in enumerate(items) if item.family == family.name]
-        levels = [
-            fmean(float(model.difficulties[at]) for at in of_family if items[at].difficulty == level)
-            for level in range(1, MAX_DIFFICULTY + 1)
-        ]
-        slope, error = rise(
-            [items[at].difficulty for at in of_family], [float(model.difficulties[at]) for at in of_family]
-        )
-        word = "rises" if slope > CLEAR * error else "falls" if slope < -CLEAR * error else "flat"
-        found[word] += 1
-        telling = fmean(float(model.discriminations[at]) for at in of_family)
-        shown = [f"{level:.2f}" for level in levels]
-        rows.append([family.name, *shown, f"{slope:.2f} ± {error:.2f}", word, f"{telling:.2f}"])
-    summary = ", ".join(f"{found[word]} {word}" for word in ("rises", "flat", "falls"))
-    return ResultTable(
-        "Difficulty of the families",
-        "The mean difficulty of the items of each stated difficulty, on the scale of the population's abilities. "
-        "*Step*: the mean change from one stated difficulty to the next, with its standard error over the items, "
-        f"each of which is one task; it rises or falls if it is more than {CLEAR:g} errors from 0 "
-        f"({summary}).",
-        ("family", *map(str, range(1, MAX_DIFFICULTY + 1)), "step", "", "discrimination"),
-        rows,
-    )
-
-
-CLEAR: Final = 2.0
-"""Standard errors from 0 that are no chance."""
-
-
-def rise(levels: Sequence[int], difficulties: Sequence[float]) -> tuple[float, float]:
-    """The slope of difficulties over stated difficulties by least squares, and its standard error."""
-    middle, mean = fmean(levels), fmean(difficulties)
-    apart = sum((level - middle) ** 2 for level in levels)
-    slope = sum((x - middle) * (y - mean) for x, y in zip(levels, difficulties, strict=True)) / apart
-    left = [y - mean - slope * (x - middle) for x, y in zip(levels, difficulties, strict=True)]
-    return slope, sqrt(sum(each**2 for each in left) / (len(levels) - 2) / apart)
 
 
 def choice_table(items: Sequence[Item], model: ResponseModel, chosen: Sequence[Item]) -> ResultTable:

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from math import sqrt
 from statistics import fmean, stdev
-from typing import Final, NamedTuple
+from typing import ClassVar, Final, NamedTuple
 
 from pydantic import JsonValue
 
-from concord.suite import Draw, SuiteTask, flooding_messages
+from concord.suite import Draw, Fact, SuiteTask, flooding_messages
 from concord_evaluator.information.receipts import economy
 from tests.suites_gate.minds import Mind
 from tests.suites_gate.plans import plan_of
@@ -25,6 +25,9 @@ LADDER_TASKS: Final = 40
 
 LEVEL: Final = 0.01
 """A family fails if an outcome rises down a ladder with a one-sided p below this, over all pairs of rungs."""
+
+USUAL_SENTENCES: Final = 5
+"""In a brief of so many sentences, the rung of a team that overlooks facts is the part that it overlooks."""
 
 FEWEST_VALUES: Final = 5
 """Fewer differences have no test."""
@@ -56,7 +59,7 @@ class Liar(Distorting):
     """One seat changes each fact in each message with the same probability."""
 
     def __init__(self, mind: Mind, rate: float) -> None:
-        super().__init__(mind.task, rate)
+        super().__init__(mind.task, rate, mind.luck)
         self.liar = _first_teller(mind.task)
 
     def tells(self, telling: Telling) -> Iterable[Telling]:
@@ -64,20 +67,43 @@ class Liar(Distorting):
         return super().tells(telling) if telling.sender == self.liar else [telling]
 
 
-class SoloLead(Habits):
+class SoloLead(Forgetting):
     """The seat in the middle, which answers or relays, takes in each fact that it is told less and less often."""
 
+    how: ClassVar = "ignored"
+
     def __init__(self, mind: Mind, rate: float) -> None:
+        super().__init__(mind.task, rate, mind.luck)
         plan = plan_of(mind.task)
         [self.lead] = {plan.route(seat)[-1] for seat in mind.task.seats}
-        self.ignoring = Forgetting(mind.task, rate)
+
+    def tells(self, telling: Telling) -> Iterable[Telling]:
+        """All that there is to tell."""
+        return (telling,)
 
     def hears(self, telling: Telling) -> Telling:
         """The telling without what the lead ignores."""
         if telling.receiver != self.lead:
             return telling
-        [heard] = self.ignoring.tells(telling)
-        return heard
+        return telling.only(each for each in telling.facts if not self.happens(telling, each))
+
+
+class Overlooking(Habits):
+    """Each seat overlooks facts of its own brief, the more the longer the brief is.
+
+    What is beside the point in a prompt makes language models miss what matters (Shi et al. 2023, arXiv 2302.00093).
+    Here each sentence distracts as much as any other.
+    """
+
+    def __init__(self, mind: Mind, rate: float) -> None:
+        self.mind, self.rate = mind, rate
+
+    def reads(self, seat: str, facts: Sequence[Fact]) -> Iterable[Fact]:
+        """The facts that it does not overlook. A higher rate adds to what a lower one spoils."""
+        sentences = len(self.mind.setting.briefs[seat])
+        missed = 1 - (1 - self.rate) ** (sentences / USUAL_SENTENCES)
+        text = f"{self.mind.luck} overlooked {self.mind.task.briefs[seat]} {seat}"
+        return [each for each in facts if not Draw(f"{text} {each.id}".encode()).chance(missed)]
 
 
 class RandomAnswers(Habits):
@@ -88,7 +114,7 @@ class RandomAnswers(Habits):
 
     def answer(self, seat: str, answer: JsonValue) -> JsonValue:
         """The answer, or what a seat would guess that had read nothing but its own brief."""
-        draw = Draw(f"random answer of {seat}: {self.mind.task.briefs[seat]}".encode())
+        draw = Draw(f"{self.mind.luck} random answer of {seat}: {self.mind.task.briefs[seat]}".encode())
         if not draw.chance(self.rate):
             return answer
         return draw.choice(guesses(self.mind.family))(self.mind.family, self.mind.task, seat, draw)
@@ -108,15 +134,21 @@ class Ladder:
 
 LADDERS: Final[Mapping[str, Ladder]] = {
     "forgetting": Ladder(
-        "Each message leaves out each fact with this probability.", lambda mind, rate: Forgetting(mind.task, rate)
+        "Each message leaves out each fact with this probability.",
+        lambda mind, rate: Forgetting(mind.task, rate, mind.luck),
     ),
     "distorting": Ladder(
         "Each message states another value of each fact with this probability.",
-        lambda mind, rate: Distorting(mind.task, rate),
+        lambda mind, rate: Distorting(mind.task, rate, mind.luck),
     ),
     "withholding": Ladder(
         "Each seat tells nobody each fact of its own brief with this probability.",
-        lambda mind, rate: Withholding(mind.task, rate),
+        lambda mind, rate: Withholding(mind.task, rate, mind.luck),
+    ),
+    "overlooking": Ladder(
+        "Each seat overlooks each fact of its own brief with this probability if the brief has five sentences, and "
+        "with a higher one if it has more.",
+        Overlooking,
     ),
     "silent seats": Ladder(
         "This part of the seats, rounded down, writes to nobody.",

@@ -24,6 +24,8 @@ class Mind:
     setting: Setting = field(init=False)
     solution: Mapping[str, JsonValue] = field(init=False)
     """The right answers."""
+    luck: str = field(default="", init=False)
+    """Teams with different words here have luck of their own with the same task."""
 
     def __post_init__(self) -> None:
         self.setting = setting_of(self.family, self.task)

@@ -1,20 +1,22 @@
 """A population of scripted teams of graded skill: the ladders at several rungs, alone and two at a time."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Final
 
 from pydantic import JsonValue
 
-from concord.suite import Draw
+from concord.suite import Draw, Fact
 from tests.suites_gate.ladders import LADDERS
 from tests.suites_gate.minds import Mind
 from tests.suites_gate.plans import plan_of
 from tests.suites_gate.play import play
 from tests.suites_gate.teams import Habits, ScriptedTeam, Telling
+from tests.suites_gate.writings import WRITINGS
 
-ALONE: Final = (0.05, 0.15, 0.4)
+ALONE: Final = (0.1, 0.4)
 CROSSED: Final = (0.05, 0.2)
 """Rungs: what part of a team's facts, messages or seats is spoiled."""
 
@@ -22,7 +24,7 @@ SILENCES: Final = 0.1
 """Up to this part of the seats, rounded down, none is silent in teams of up to ten."""
 
 _COSTING: Final = tuple(name for name, ladder in LADDERS.items() if ladder.costs)
-_PAIRED: Final = ("forgetting", "distorting", "withholding", "a solo lead", "random answers")
+_PAIRED: Final = ("forgetting", "distorting", "withholding", "overlooking", "a solo lead", "random answers")
 
 
 @dataclass(frozen=True)
@@ -31,6 +33,10 @@ class Both(Habits):
 
     first: Habits
     second: Habits
+
+    def reads(self, seat: str, facts: Sequence[Fact]) -> Iterable[Fact]:
+        """What neither way overlooks."""
+        return self.second.reads(seat, list(self.first.reads(seat, facts)))
 
     def tells(self, telling: Telling) -> Iterable[Telling]:
         """What is left of what the first way leaves."""
@@ -56,15 +62,16 @@ class SkilledTeam:
 
     def habits(self, mind: Mind) -> Habits:
         """Its habits in a task."""
-        habits = Habits()
+        own, habits = copy(mind), Habits()
+        own.luck = str(self)  # else the luck of all teams with a task would be one
         for name, rung in self.rungs.items():
-            habits = Both(habits, LADDERS[name].habits(mind, rung))
+            habits = Both(habits, LADDERS[name].habits(own, rung))
         return habits
 
     def outcome(self, mind: Mind) -> float:
         """The credited outcome of a trial. What is spoiled follows from the task and the team."""
         draw = Draw(f"{mind.task.question} {mind.task.briefs[mind.task.seats[0]]}".encode())
-        team = ScriptedTeam(mind, plan_of(mind.task), draw, self.habits(mind), partial_results=0)
+        team = ScriptedTeam(mind, plan_of(mind.task), draw, self.habits(mind), 0, WRITINGS["prose"])
         return play(mind.family, mind.task, team).credit().outcome
 
 

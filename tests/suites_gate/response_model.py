@@ -2,8 +2,10 @@
 
 The two-parameter model (A. Birnbaum in Lord and Novick, Statistical Theories of Mental Test Scores, 1968): a team of
 ability t is expected to reach 1 / (1 + exp(-a (t - b))) of an item of difficulty b and discrimination a. Outcomes may
-lie between 0 and 1, by the quasi-likelihood of fractions (Papke and Wooldridge, J. Appl. Econometrics 11, 1996). Priors
-keep items that all or no teams do within bounds: abilities are standard normal, which sets the scale.
+lie between 0 and 1, by the quasi-likelihood of fractions (Papke and Wooldridge, J. Appl. Econometrics 11, 1996). Their
+variance is that of a coin times a dispersion of the item, which the residuals show (McCullagh and Nelder, Generalized
+Linear Models, 1989): a task of many parts tells more than one of which all is right or wrong. Priors keep items that
+all or no teams do within bounds: abilities are standard normal, which sets the scale.
 """
 
 from collections.abc import Sequence
@@ -19,6 +21,9 @@ SPREAD_OF_LOG_DISCRIMINATION: Final = 0.5
 SPREAD_OF_DIFFICULTY: Final = 2.0
 """Standard deviations of the priors of an item, which are normal around 1 and 0."""
 
+PRIOR_RESIDUALS: Final = 5
+"""Squared residuals of a coin that count beside an item's own, so that few residuals make no item look exact."""
+
 
 @dataclass(frozen=True, slots=True)
 class ResponseModel:
@@ -27,6 +32,8 @@ class ResponseModel:
     abilities: Floats
     difficulties: Floats
     discriminations: Floats
+    dispersions: Floats
+    """Of each item: the variance of outcomes around what is expected, as a share of that of a coin."""
     converged: bool
 
     def expected(self, abilities: Floats) -> Floats:
@@ -36,7 +43,7 @@ class ResponseModel:
     def information(self, abilities: Floats) -> Floats:
         """Fisher's information of each item (columns) at abilities (rows): the inverse of a variance."""
         expected = self.expected(abilities)
-        return self.discriminations**2 * expected * (1 - expected)
+        return self.discriminations**2 * expected * (1 - expected) / self.dispersions
 
 
 def fitted(outcomes: Sequence[Sequence[float]]) -> ResponseModel:
@@ -49,7 +56,10 @@ def fitted(outcomes: Sequence[Sequence[float]]) -> ResponseModel:
         _loss, np.zeros(teams + 2 * items), args=(given,), jac=True, method="L-BFGS-B", options={"maxiter": 2_000}
     )
     abilities, difficulties, logs = _split(found.x, teams, items)
-    return ResponseModel(abilities, difficulties, np.exp(logs), bool(found.success))
+    expected = _logistic(np.exp(logs) * (abilities[:, None] - difficulties))
+    residuals = ((given - expected) ** 2 / np.maximum(expected * (1 - expected), 1e-9)).sum(axis=0)
+    dispersions = (residuals + PRIOR_RESIDUALS) / (teams + PRIOR_RESIDUALS)
+    return ResponseModel(abilities, difficulties, np.exp(logs), dispersions, bool(found.success))
 
 
 def _split(values: Floats, teams: int, items: int) -> tuple[Floats, Floats, Floats]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final, Literal
+from typing import ClassVar, Final, Literal
 
 from pydantic import JsonValue
 
@@ -47,6 +47,11 @@ class Habits:
     """Whether a seat forgets a fact when it is told another value of it."""
     told_plainly: frozenset[str] = frozenset()
     """Ids of facts for which no partial result stands."""
+
+    def reads(self, seat: str, facts: Sequence[Fact]) -> Iterable[Fact]:
+        """What a seat takes in of the facts of its own brief."""
+        del seat
+        return facts
 
     def tells(self, telling: Telling) -> Iterable[Telling]:
         """What a seat tells instead, now or in a later round."""
@@ -110,8 +115,9 @@ class ScriptedTeam:
     _on_the_way: list[tuple[Telling, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        seats = self.mind.task.seats
-        self._believed = {seat: {fact: None for fact in self.mind.task.facts if seat in fact.holders} for seat in seats}
+        seats, facts = self.mind.task.seats, self.mind.task.facts
+        own = {seat: [fact for fact in facts if seat in fact.holders] for seat in seats}
+        self._believed = {seat: dict.fromkeys(self.habits.reads(seat, own[seat])) for seat in seats}
         self._results = {seat: {} for seat in seats}
         self._from_results = {seat: set() for seat in seats}
 
@@ -231,8 +237,11 @@ class ScriptedTeam:
 class Forgetting(Habits):
     """Each fact is left out of each message with the same probability."""
 
-    def __init__(self, task: SuiteTask, rate: float) -> None:
-        self.task, self.rate = task, rate
+    how: ClassVar = "forgotten"
+    """Habits with different words here spoil different facts of the same task at the same rate."""
+
+    def __init__(self, task: SuiteTask, rate: float, luck: str = "") -> None:
+        self.task, self.rate, self.luck = task, rate, luck
 
     def tells(self, telling: Telling) -> Iterable[Telling]:
         """Without the forgotten facts."""
@@ -240,21 +249,28 @@ class Forgetting(Habits):
 
     def happens(self, telling: Telling, fact: Fact) -> bool:
         """Decides by the fact and the ends of the message, so that a higher rate adds to what a lower one spoils."""
-        text = f"{self.task.briefs[telling.sender]} {telling.sender} {telling.receiver} {fact.id}"
-        return Draw(text.encode()).chance(self.rate)
+        return self.drawn(f"{self.task.briefs[telling.sender]} {telling.sender} {telling.receiver} {fact.id}")
+
+    def drawn(self, spoiled: str) -> bool:
+        """Whether something is spoiled."""
+        return Draw(f"{self.luck} {self.how} {spoiled}".encode()).chance(self.rate)
 
 
 class Withholding(Forgetting):
     """Each fact of an own brief is told nobody with the same probability."""
 
+    how: ClassVar = "withheld"
+
     def happens(self, telling: Telling, fact: Fact) -> bool:
         """Decides by the fact and its holder alone."""
         text = f"{self.task.briefs[telling.sender]} {telling.sender} {fact.id}"
-        return telling.sender in fact.holders and Draw(text.encode()).chance(self.rate)
+        return telling.sender in fact.holders and self.drawn(text)
 
 
 class Distorting(Forgetting):
     """Each fact is changed in each message with the same probability."""
+
+    how: ClassVar = "distorted"
 
     def tells(self, telling: Telling) -> Iterable[Telling]:
         """With changed facts."""

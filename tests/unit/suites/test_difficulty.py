@@ -1,17 +1,22 @@
 """Calibrated difficulty: the population is graded, the model recovers what is known, and a choice keeps its rules."""
 
 from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from concord.suite import Group
-from concord_suites import SUITE
+from concord.suite import MAX_DIFFICULTY, Group
+from concord_suites import FAMILIES, SUITE
+from concord_suites.family import TextFamily
 from tests.suites_gate.choice import CHOSEN, LEAST_OF_GROUP, chosen_items
-from tests.suites_gate.difficulty import rise
 from tests.suites_gate.items import Item, all_items
-from tests.suites_gate.population import POPULATION
+from tests.suites_gate.ladders import Overlooking
+from tests.suites_gate.population import POPULATION, SkilledTeam
 from tests.suites_gate.response_model import fitted
+from tests.suites_gate.steps import Step, rise, sentences_in
+from tests.suites_gate.teams import Telling
 
 
 def test_the_population_has_at_least_forty_different_teams() -> None:
@@ -25,12 +30,12 @@ def test_a_team_without_a_fault_does_every_item_and_the_worst_does_not(family: s
     assert sum(POPULATION[-1].outcome(mind) for mind in minds) < 2
 
 
-def simulated(teams: int, items: int) -> tuple[list[list[float]], np.ndarray, np.ndarray, np.ndarray]:
+def simulated(teams: int, items: int, tosses: int = 20) -> tuple[list[list[float]], np.ndarray, np.ndarray, np.ndarray]:
     draw = np.random.default_rng(7)
     abilities, difficulties = draw.normal(size=teams), draw.uniform(-1.5, 1.5, items)
     slopes = draw.uniform(0.7, 2.0, items)
     chances = 1 / (1 + np.exp(-slopes * (abilities[:, None] - difficulties)))
-    outcomes = draw.binomial(20, chances) / 20
+    outcomes = draw.binomial(tosses, chances) / tosses
     return outcomes.T.tolist(), abilities, difficulties, slopes
 
 
@@ -43,10 +48,58 @@ def test_the_model_finds_abilities_difficulties_and_discriminations() -> None:
     assert np.corrcoef(model.discriminations, slopes)[0, 1] > 0.7
 
 
-def test_a_rise_is_the_slope_with_its_standard_error() -> None:
-    assert rise([1, 2, 3, 4, 5], [0.5, 1.0, 1.5, 2.0, 2.5]) == pytest.approx((0.5, 0.0), abs=1e-12)
-    slope, error = rise([1, 1, 2, 2], [0.0, 1.0, 1.0, 2.0])
-    assert (slope, error) == pytest.approx((1.0, 0.5**0.5))
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
+def test_each_difficulty_has_more_to_read_than_the_one_below_it(family: TextFamily) -> None:
+    items = [Item(family.name, 4, "complete", difficulty) for difficulty in range(1, MAX_DIFFICULTY + 1)]
+    sentences = [sum(sentences_in(item.mind(number)) for number in range(1, 5)) for item in items]
+    assert all(lower < higher for lower, higher in pairwise(sentences)), sentences
+
+
+def test_a_longer_brief_makes_a_seat_overlook_more() -> None:
+    kept = []
+    for difficulty in (1, 5):
+        mind = Item("meeting", 5, "complete", difficulty).mind(1)
+        facts = [replace(mind.task.facts[0], id=str(number)) for number in range(400)]
+        kept.append(len(list(Overlooking(mind, 0.1).reads("agent/1", facts))))
+    assert 400 > kept[0] > kept[1] > 0
+
+
+def test_teams_of_the_population_have_luck_of_their_own_with_the_same_task() -> None:
+    mind = Item("set-union", 5, "complete", 3).mind(1)
+    alike = [SkilledTeam({name: 0.5}) for name in ("forgetting", "distorting", "withholding", "overlooking")]
+    spoiled = {
+        str(team): frozenset(
+            fact.id
+            for fact in mind.task.facts
+            for habits in [team.habits(mind)]
+            for sender in fact.holders[:1]
+            for read in [tuple(habits.reads(sender, [fact]))]
+            if not any(each.facts == (fact,) for each in habits.tells(Telling(1, sender, mind.task.seats[-1], read)))
+        )
+        for team in alike
+    }
+    assert len(set(spoiled.values())) == len(alike)
+
+
+def test_a_step_is_the_slope_within_sizes_and_topologies_with_its_standard_error() -> None:
+    small = [Item("maximum", 3, "chain", difficulty) for difficulty in (1, 2, 3)]
+    large = [Item("maximum", 8, "complete", difficulty) for difficulty in (1, 2, 3)]
+    step = rise([*small, *large], [0.0, 1.0, 2.0, 7.0, 8.0, 9.0])
+    assert (step.slope, step.error) == pytest.approx((1.0, 0.0), abs=1e-12)
+    step = rise([*small[:2], *small[:2]], [0.0, 1.0, 1.0, 2.0])
+    assert (step.slope, step.error) == pytest.approx((1.0, 0.5**0.5))
+
+
+@pytest.mark.parametrize(("slope", "word"), [(0.5, "rises"), (0.1, "flat"), (-0.1, "flat"), (-0.5, "falls")])
+def test_a_step_within_two_errors_of_nothing_is_flat(slope: float, word: str) -> None:
+    assert Step(slope, 0.2).word == word
+
+
+def test_an_item_of_many_parts_tells_more_than_one_that_is_right_or_wrong() -> None:
+    many, one = (fitted(simulated(60, 40, tosses)[0]) for tosses in (20, 1))
+    assert np.median(many.dispersions) < 0.2
+    assert 0.8 < np.median(one.dispersions) < 1.2
+    assert np.median(many.information(np.zeros(1))) > 4 * np.median(one.information(np.zeros(1)))
 
 
 def test_items_that_all_or_no_teams_do_stay_finite_and_say_nothing() -> None:
