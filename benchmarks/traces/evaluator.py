@@ -18,7 +18,7 @@ from benchmarks.tables import Chart, ResultTable, count
 from benchmarks.traces.one_evaluation import YARDSTICK, write
 from benchmarks.traces.slow_judge import limits
 from benchmarks.traces.synthetic_traces import CLAIMANTS, DEPTH, PARTNERS, roster, stored_batches
-from concord.trace.decoding import reports_of
+from concord.trace.decoding import StoredReports
 from concord.wire.roster import Roster
 from concord_evaluator.graph import AgentGraph, build_graph, engines
 from concord_evaluator.graph.engines import bounds
@@ -155,8 +155,7 @@ def _compared_on(graph: engines.Graph, compute: Callable[[engines.Graph], object
 
 
 def _team(agents: int) -> AgentGraph:
-    batches = stored_batches(agents, 20 * agents)
-    reports = (report for batch in batches for report in reports_of(batch))
+    reports = StoredReports(list(stored_batches(agents, 20 * agents)))
     return build_graph(project(reports, Roster(roster(agents))))
 
 

@@ -16,9 +16,8 @@ from typing import Final, TypeVar
 from benchmarks.traces.synthetic_traces import TRACE_ID, roster, stored_batches
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, Thresholds, TrialSpec
 from concord.assessment.results import TrialOutcome
-from concord.trace.decoding import read, reports_of
-from concord.trace.digest import digest
-from concord.trace.report import Report, ReportBatch, unpack
+from concord.trace.decoding import StoredReports, read
+from concord.trace.report import ReportBatch, unpack
 from concord.wire.roster import Roster
 from concord_evaluator.findings import find
 from concord_evaluator.graph import build_graph
@@ -100,10 +99,9 @@ def _stages(batches: list[ReportBatch], agents: int) -> dict[str, float]:
     cumulative = {
         "decompressing": _cpu(lambda: _drain(unpack(batch.body) for batch in batches))[0],
         "reading": _cpu(lambda: _drain(read(unpack(batch.body)) for batch in batches))[0],
-        "digests": _cpu(lambda: _drain(digest(report.step) for report in _reports(batches)))[0],
-        "folding": _cpu(lambda: fold(_reports(batches)))[0],
+        "folding": _cpu(lambda: fold(StoredReports(batches)))[0],
     }
-    cumulative["projecting"], projection = _cpu(lambda: project(_reports(batches), team))
+    cumulative["projecting"], projection = _cpu(lambda: project(StoredReports(batches), team))
     seconds = list(cumulative.values())
     took = {name: after - before for name, after, before in zip(cumulative, seconds, [0.0, *seconds], strict=False)}
     took["building the graph"], graph = _cpu(lambda: build_graph(projection))
@@ -119,10 +117,6 @@ def _cpu(work: Callable[[], Made]) -> tuple[float, Made]:
     started = time.process_time()
     made = work()
     return time.process_time() - started, made
-
-
-def _reports(batches: Iterable[ReportBatch]) -> Iterator[Report]:
-    return (report for batch in batches for report in reports_of(batch))
 
 
 def _drain(things: Iterable[object]) -> None:

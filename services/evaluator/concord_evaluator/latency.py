@@ -26,13 +26,16 @@ class CalleeLatencies(Record):
 
 def latencies_of(links: Links) -> list[CalleeLatencies]:
     """The known latencies of calls, by callee, sorted."""
-    by_callee: defaultdict[str, list[float]] = defaultdict(list)
-    for (_, callee), link in links.items():
-        by_callee[callee].extend(link.latencies_ms)
+    values, bounds = links.latencies_ms
+    callee = np.repeat(links.callee, np.diff(bounds))
+    order = np.lexsort((values, links.steps.names.ranks(callee)))
+    callee, values = callee[order], values[order]
+    starts = np.append(0, np.flatnonzero(callee[1:] != callee[:-1]) + 1) if len(callee) else np.zeros(0, np.int64)
+    names = links.steps.names.texts
     return [
-        CalleeLatencies(agent=agent, latencies_ms=sorted(values))
-        for agent, values in sorted(by_callee.items())
-        if values
+        CalleeLatencies.model_construct(agent=names[callee[group[0]]], latencies_ms=values[group].tolist())
+        for group in np.split(np.arange(len(values)), starts[1:])
+        if len(group)
     ]
 
 

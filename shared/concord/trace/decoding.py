@@ -8,7 +8,8 @@ camelCase fields, no deep nesting, no conversion. Tests check that both have the
 limits, and that the models read everything that the structs accept in the same way. The models decide about the rest.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Final, TypeVar
 
@@ -141,3 +142,16 @@ def reports_of(batch: ReportBatch) -> Iterator[Report]:
     """
     for step in read(unpack(batch.body)).steps:
         yield Report(step, batch.reporter, batch.authenticated, batch.channel, batch.received_at)
+
+
+@dataclass(frozen=True, slots=True)
+class StoredReports:
+    """The reports of stored batches, decoded anew in each iteration to limit memory.
+
+    An iteration raises zlib.error or pydantic's ValidationError for a malformed body.
+    """
+
+    batches: Sequence[ReportBatch]
+
+    def __iter__(self) -> Iterator[Report]:
+        return (report for batch in self.batches for report in reports_of(batch))

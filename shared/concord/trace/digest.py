@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from concord.trace.report import StepDigest
-from concord.trace.step import CallType, StepFacts, as_utc
+from concord.trace.step import CallFacts, CallType, StepFacts, as_utc
 
 _AGENT, _HOST = CallType.AGENT, CallType.HOST
 _SORTED: Final = msgspec.json.Encoder(order="sorted").encode
@@ -48,7 +48,12 @@ def digest(step: StepFacts) -> StepDigest:
             _other_attributes(attributes, kind) if attributes else {},
         )
     )
-    return StepDigest(content, _named(asking.requests).hex() if asking is not None and asking.requests else None)
+    return StepDigest(content, None if (asked := request_digest(asking)) is None else asked.hex())
+
+
+def request_digest(call: CallFacts | None) -> bytes | None:
+    """Names the request of a call as `digest` does; None if the call states none."""
+    return _named(call.requests) if call is not None and call.requests else None
 
 
 def _other_attributes(attributes: Mapping[str, str], kind: CallType) -> dict[str, str]:

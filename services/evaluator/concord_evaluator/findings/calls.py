@@ -39,8 +39,9 @@ def silent_agents(trial: MeasuredTrial) -> Iterator[Finding]:
     graph = trial.graph
     if len(graph.agents) < 2:
         return
+    links, names = graph.all_links, graph.calls.steps.names
     for agent in (agent for agent in graph.silent_agents if agent not in graph.unseen):
-        asked = [call for (_, callee), link in graph.all_links.items() if callee == agent for call in link.calls]
+        asked = links.callee == names.code(agent)
         yield Finding(
             id="silent",
             agents=[agent],
@@ -48,7 +49,7 @@ def silent_agents(trial: MeasuredTrial) -> Iterator[Finding]:
             measured="messages sent",
             value=0.0,
             threshold=0.0,
-            step_ids=first_step_ids(step_id for call in asked for step_id in call.step_ids),
+            step_ids=first_step_ids(links.step_ids(asked[links.link_of_attempt])),
             advice=f"{agent} made no call, gave no answer and sent no report.",
         )
 
@@ -56,14 +57,15 @@ def silent_agents(trial: MeasuredTrial) -> Iterator[Finding]:
 def loops(trial: MeasuredTrial) -> Iterator[Finding]:
     """For each agent the call that comes back to it most often; the worst of these."""
     graph, threshold = trial.graph, trial.thresholds.loop
+    names, callee = graph.calls.steps.names.texts, graph.calls.callee
     deepest: dict[str, tuple[int, str, int]] = {}
     for found in graph.returns:
         if found.times > threshold:
-            agent = graph.calls[found.index].callee
+            agent = names[callee[found.index]]
             ranked = (-found.times, agent, found.index)
             deepest[agent] = min(ranked, deepest.get(agent, ranked))
     for times, agent, index in nsmallest(MAX_PER_KIND, deepest.values()):
-        chain = chain_above(index, graph.calls, MAX_STEP_IDS)
+        chain = chain_above(index, graph.calls.parent, MAX_STEP_IDS)
         yield Finding(
             id="loop",
             agents=[agent],
@@ -79,10 +81,11 @@ def loops(trial: MeasuredTrial) -> Iterator[Finding]:
 def error_cascades(trial: MeasuredTrial) -> Iterator[Finding]:
     """For each set of agents the longest chain of failed calls, each made in the one before; the worst of these."""
     graph, threshold = trial.graph, trial.thresholds.error_cascade
+    names, callee = graph.calls.steps.names.texts, graph.calls.callee
     longest: dict[tuple[str, ...], tuple[int, list[int]]] = {}
     for chain in find_cascades(graph.calls):
         if len(chain) > threshold:
-            agents = tuple(sorted({graph.calls[index].callee for index in chain}))
+            agents = tuple(sorted({names[callee[index]] for index in chain}))
             longest[agents] = min((-len(chain), chain), longest.get(agents, (0, [])))
     for (length, chain), agents in nsmallest(MAX_PER_KIND, ((ranked, agents) for agents, ranked in longest.items())):
         calls = [graph.calls[index] for index in chain]

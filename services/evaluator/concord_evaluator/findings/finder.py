@@ -5,6 +5,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+import numpy as np
+
 from concord.assessment import Thresholds
 from concord.assessment.results import MAX_STEP_IDS, Finding
 from concord_evaluator.graph import AgentGraph
@@ -27,9 +29,10 @@ Finder = Callable[[MeasuredTrial], Iterator[Finding]]
 
 def steps_of(graph: AgentGraph, agents: Collection[str]) -> list[str]:
     """The ids of the calls that any of the agents made or received, as `first_step_ids` selects them."""
-    chosen = set(agents)
-    links = (calls for link, calls in graph.links.items() if not chosen.isdisjoint(link))
-    return first_step_ids(step_id for link in links for call in link.calls for step_id in call.step_ids)
+    links, names = graph.links, graph.calls.steps.names
+    chosen = np.array([names.code(agent) for agent in agents], np.int32)
+    touched = np.isin(links.caller, chosen) | np.isin(links.callee, chosen)
+    return first_step_ids(links.step_ids(touched[links.link_of_attempt]))
 
 
 def first_step_ids(step_ids: Iterable[str]) -> list[str]:

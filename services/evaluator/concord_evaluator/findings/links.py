@@ -1,20 +1,27 @@
 """Findings on the links between two agents: slow links and redundant questions."""
 
 from bisect import bisect_left
-from collections import Counter
 from collections.abc import Iterator
 from heapq import nsmallest
+from itertools import pairwise
 from statistics import fmean
+
+import numpy as np
 
 from concord.assessment.results import Finding
 from concord_evaluator.findings.finder import MAX_PER_KIND, MeasuredTrial, first_step_ids
 from concord_evaluator.trace import LinkCalls
+from concord_evaluator.trace.columns import NONE
 
 
 def slow_links(trial: MeasuredTrial) -> Iterator[Finding]:
     """Links whose mean latency, as a multiple of the median over all other links, is above the threshold."""
     links, threshold = trial.graph.links, trial.thresholds.slow_link
-    means = {link: fmean(each.latencies_ms) for link, each in links.items() if each.latencies_ms}
+    values, bounds = links.latencies_ms
+    known, starts = values.tolist(), bounds.tolist()
+    means = {
+        link: fmean(known[first:end]) for link, (first, end) in zip(links, pairwise(starts), strict=True) if first < end
+    }
     ascending = sorted(means.values())
     slow = []
     for (caller, callee), mean in means.items():
@@ -52,13 +59,17 @@ def _median_without(ascending: list[float], value: float) -> float | None:
 def redundant_questions(trial: MeasuredTrial) -> Iterator[Finding]:
     """The question asked most often on each link, where that is above the threshold; the worst links."""
     links, threshold = trial.graph.links, trial.thresholds.redundant_question
-    again = []
-    for link, each in links.items():
-        asked = Counter(each.requests)
-        times, question = min(((-times, question) for question, times in asked.items()), default=(0, ""))
-        if -times > threshold:
-            again.append((times, link, question))
-    for times, (caller, callee), question in nsmallest(MAX_PER_KIND, again):
+    ends = list(links)
+    asked = links.requests != NONE
+    cases, asked_times = np.unique(
+        np.stack([links.link_of_call[asked], links.requests[asked]], axis=1), axis=0, return_counts=True
+    )
+    often = asked_times > threshold
+    again: dict[int, tuple[int, int]] = {}
+    for (link, question), n in zip(cases[often].tolist(), asked_times[often].tolist(), strict=True):
+        again[link] = min((-n, question), again.get(link, (0, 0)))
+    ranked = [(n, ends[link], links.steps.request_digest(question)) for link, (n, question) in again.items()]
+    for times, (caller, callee), question in nsmallest(MAX_PER_KIND, ranked):
         same = (call for call in links[caller, callee].calls if call.request_digest == question)
         yield Finding(
             id="redundant_question",

@@ -1,21 +1,22 @@
 """The agent graph in three views: messages, requests alone, and pairs of agents with an answered call."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 
 import networkx as nx
+import numpy as np
 
 from concord.assessment.results import Record
 from concord.trace.attributes import EdgeKind
 from concord_evaluator.graph import engines
-from concord_evaluator.graph.chains import Return, find_returns, made_in
+from concord_evaluator.graph.chains import MadeIn, Return, find_returns, made_in
 from concord_evaluator.graph.critical_path import CriticalPath, critical_path
 from concord_evaluator.graph.engines import Distances, Scores
-from concord_evaluator.trace import Call, Contradictions, Interaction, Link, LinkCalls, Links, Projection, calls_on
+from concord_evaluator.trace import CallList, Contradictions, Interaction, Link, Links, Projection, calls_on
 from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH
+from concord_evaluator.trace.columns import EDGE_KINDS, NEVER, NONE, Codes
 
 
 class CallTally(Record):
@@ -54,7 +55,7 @@ class AgentGraph:
     agents: tuple[str, ...]
     links: Links
     all_links: Links
-    calls: tuple[Call, ...]
+    calls: CallList
     silent_agents: tuple[str, ...]
     tokens: int | None
     texts: Mapping[str, str]
@@ -99,13 +100,11 @@ class AgentGraph:
 
         An agent that passes control on, or works next because the program says so, is not a hub of an exchange.
         """
-        kept = {
-            link: LinkCalls(calls)
-            for link, each in self.links.items()
-            if (calls := [call for call in each.calls if call.kind not in {EdgeKind.HANDOFF, EdgeKind.SEQUENCE}])
-        }
-        if sum(len(each.calls) for each in kept.values()) == len(self.interactions):
+        passing = [EDGE_KINDS.index(kind) for kind in (EdgeKind.HANDOFF, EdgeKind.SEQUENCE)]
+        exchanged = ~np.isin(self.links.edge_kind, passing)
+        if exchanged.all():
             return self
+        kept = self.links.among(exchanged)
         messages = _digraph(self.agents, _requests(kept) + _replies(kept))
         return replace(self, links=kept, messages=messages)
 
@@ -125,15 +124,21 @@ class AgentGraph:
         return tuple(find_returns(self.calls, self.made_in))
 
     @cached_property
-    def performers(self) -> Sequence[str]:
-        """The callees of the calls with a known start, in causal order."""
-        performers = [call.callee for call in self.calls if call.record.started_us is not None]
-        return [agent for agent in performers if agent not in NOT_IN_GRAPH]
+    def performers(self) -> Codes:
+        """The callees of the calls with a known start, in causal order, as codes of names."""
+        calls = self.calls
+        outside = np.array([calls.steps.names.code(each) for each in sorted(NOT_IN_GRAPH)])
+        timed = calls.steps.columns.started_us[calls.row] != NEVER
+        performers: Codes = calls.callee[timed & ~np.isin(calls.callee, outside)]
+        return performers
 
     @cached_property
     def handovers(self) -> Counter[str]:
         """By agent, how often a call to it was directly followed by a call to another agent."""
-        return Counter([agent for agent, following in pairwise(self.performers) if agent != following])
+        before, after = self.performers[:-1], self.performers[1:]
+        agents, times = np.unique(before[before != after], return_counts=True)
+        names = self.calls.steps.names.texts
+        return Counter({names[agent]: n for agent, n in zip(agents.tolist(), times.tolist(), strict=True)})
 
     @cached_property
     def critical_path(self) -> CriticalPath:
@@ -141,9 +146,9 @@ class AgentGraph:
         return critical_path(self.calls, self.made_in)
 
     @cached_property
-    def made_in(self) -> tuple[tuple[int, ...], ...]:
-        """By call, the indices of the calls that were made in it."""
-        return made_in(self.calls)
+    def made_in(self) -> MadeIn:
+        """The calls that were made in each call."""
+        return made_in(self.calls.parent)
 
 
 def build_graph(
@@ -175,12 +180,12 @@ def build_graph(
 
 
 def _requests(links: Links) -> Counter[Link]:
-    return Counter({link: len(each.calls) for link, each in links.items()})
+    return Counter(dict(zip(links, links.n_calls.tolist(), strict=True)))
 
 
 def _replies(links: Links) -> Counter[Link]:
-    answered = {(callee, caller): len(each.calls) - each.failed for (caller, callee), each in links.items()}
-    return +Counter(answered)
+    answered = (links.n_calls - links.failed).tolist()
+    return Counter({(callee, caller): n for (caller, callee), n in zip(links, answered, strict=True) if n})
 
 
 def _digraph(agents: Iterable[str], weights: Counter[Link]) -> "nx.DiGraph[str]":
@@ -192,19 +197,17 @@ def _digraph(agents: Iterable[str], weights: Counter[Link]) -> "nx.DiGraph[str]"
 
 def tally_calls(graph: AgentGraph) -> CallTally:
     """Counts the calls of a trial."""
-    comparable = repeats = 0
-    for link in graph.links.values():
-        requests = link.requests
-        comparable += len(requests)
-        repeats += len(requests) - len(set(requests))
-    answered = graph.all_links.values()
+    links, answered = graph.links, graph.all_links
+    asked = links.requests != NONE
+    questions = np.stack([links.link_of_call[asked], links.requests[asked]], axis=1)
+    comparable = int(asked.sum())
     return CallTally(
-        calls=sum(len(link.calls) for link in answered),
-        failed_calls=sum(link.failed for link in answered),
-        attempts=sum(link.attempts for link in answered),
-        failed_attempts=sum(link.failed_attempts for link in answered),
-        own_attempts=sum(link.attempts for link in graph.links.values()),
-        retries=sum(link.retries for link in graph.links.values()),
+        calls=len(answered.call_failed),
+        failed_calls=int(answered.call_failed.sum()),
+        attempts=len(answered.numbers),
+        failed_attempts=int(answered.attempt_failed.sum()),
+        own_attempts=len(links.numbers),
+        retries=int(links.retries.sum()),
         comparable=comparable,
-        repeats=repeats,
+        repeats=comparable - len(np.unique(questions, axis=0)),
     )

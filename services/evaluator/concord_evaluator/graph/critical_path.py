@@ -6,11 +6,15 @@ that made both. Calls by different clocks without a causal bond have no order. A
 
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from concord_evaluator.trace import Call
+import numpy as np
+
+from concord_evaluator.graph.chains import MadeIn
+from concord_evaluator.trace import CallList
 from concord_evaluator.trace.agent_ids import participant_of
+from concord_evaluator.trace.columns import NEVER
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,39 +41,40 @@ class _Times:
     end: list[int]
 
 
-def critical_path(calls: Sequence[Call], made_in: Sequence[Sequence[int]]) -> CriticalPath:
-    """The longest chain of work. `calls`: in causal order; `made_in`: by call, the indices of the calls made in it."""
+def critical_path(calls: CallList, made_in: MadeIn) -> CriticalPath:
+    """The longest chain of work. `calls`: in causal order; `made_in`: the calls made in each."""
     times = _times(calls)
-    spans = [0] * len(calls)
-    chains: list[Sequence[int]] = [()] * len(calls)
-    work = 0
-    for index in reversed(range(len(calls))):
-        own = times.duration[index]
-        if inner := made_in[index]:
-            by_clock = _by_clock(inner, times)
-            own = max(0, own - max([_covered(known, times) for known in by_clock], default=0))
-            chains[index] = _longest_chain(inner, by_clock, times, spans)
-            spans[index] = own + sum([spans[each] for each in chains[index]])
-        else:
-            spans[index] = own
-        work += own
-    roots = [index for index, call in enumerate(calls) if call.parent is None]
-    first = _longest_chain(roots, _by_clock(roots, times), times, spans)
+    spans = list(times.duration)
+    chains: dict[int, Sequence[int]] = {}
+    work = sum(times.duration)
+    first = np.array(made_in.first, np.int64)
+    for index in np.flatnonzero(first[:-1] < first[1:])[::-1].tolist():
+        inner = made_in.calls[made_in.first[index] : made_in.first[index + 1]]
+        by_clock = _by_clock(inner, times)
+        took = times.duration[index]
+        own = max(0, took - max([_covered(known, times) for known in by_clock], default=0))
+        chains[index] = _longest_chain(inner, by_clock, times, spans)
+        spans[index] = own + sum([spans[each] for each in chains[index]])
+        work += own - took
+    on_top = _longest_chain(made_in.roots, _by_clock(made_in.roots, times), times, spans)
     return CriticalPath(
         work_us=work,
-        span_us=sum(spans[index] for index in first),
-        calls=frozenset(_all_within(first, chains)),
-        timed=sum([call.record.latency_ms is not None for call in calls]),
+        span_us=sum(spans[index] for index in on_top),
+        calls=frozenset(_all_within(on_top, chains)),
+        timed=int((~np.isnan(calls.steps.columns.latency_ms[calls.row])).sum()),
         complete=None not in times.start,
     )
 
 
-def _times(calls: Sequence[Call]) -> _Times:
-    took = [call.record.latency_ms for call in calls]
-    starts = [None if ms is None else call.record.started_us for ms, call in zip(took, calls, strict=True)]
-    durations = [0 if ms is None else round(1000 * ms) for ms in took]
+def _times(calls: CallList) -> _Times:
+    names = calls.steps.names.texts
+    clocks = {code: participant_of(names[code]) for code in np.unique(calls.caller).tolist()}
+    took = calls.steps.columns.latency_ms[calls.row].tolist()
+    began = calls.steps.columns.started_us[calls.row].tolist()
+    starts = [None if ms != ms or start == NEVER else start for ms, start in zip(took, began, strict=True)]
+    durations = [0 if ms != ms else round(1000 * ms) for ms in took]
     ends = [(start or 0) + duration for start, duration in zip(starts, durations, strict=True)]
-    return _Times([participant_of(call.caller) for call in calls], starts, durations, ends)
+    return _Times([clocks[code] for code in calls.caller.tolist()], starts, durations, ends)
 
 
 def _by_clock(indices: Sequence[int], times: _Times) -> list[Sequence[int]]:
@@ -128,9 +133,9 @@ def _in_sequence(known: Sequence[int], times: _Times, spans: Sequence[int]) -> l
     return chain[::-1]
 
 
-def _all_within(first: Sequence[int], chains: Sequence[Sequence[int]]) -> Iterator[int]:
+def _all_within(first: Sequence[int], chains: Mapping[int, Sequence[int]]) -> Iterator[int]:
     pending = list(first)
     while pending:
         index = pending.pop()
         yield index
-        pending.extend(chains[index])
+        pending.extend(chains.get(index, ()))

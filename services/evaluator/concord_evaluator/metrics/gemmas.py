@@ -13,13 +13,17 @@ that they are counted in one pass; the paper's are those of an acyclic graph of 
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Final
+
+import numpy as np
 
 from concord.assessment.results import MetricStatus
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics.metric import Measured, approximate, metric, undefined
-from concord_evaluator.trace import Call
+from concord_evaluator.trace import CallList
+from concord_evaluator.trace.columns import NONE
+from concord_evaluator.trace.trees import below_any
 
 _WORD: Final = re.compile(r"\w+")
 
@@ -47,17 +51,18 @@ def information_diversity(graph: AgentGraph) -> Iterator[Measured]:
 
 def _request_texts(graph: AgentGraph) -> tuple[dict[str, str], bool]:
     """By agent, the texts of its requests; and whether these are only a sample."""
-    asked: defaultdict[str, set[str]] = defaultdict(set)
-    for (caller, _), link in graph.links.items():
-        asked[caller].update(link.requests)
+    asked: defaultdict[str, list[int]] = defaultdict(list)
+    links, names = graph.links, graph.calls.steps.names.texts
+    questions = np.stack([links.caller[links.link_of_call], links.requests], axis=1)[links.requests != NONE]
+    distinct = np.unique(questions, axis=0)
+    for caller, request in distinct[distinct[:, 1] < len(graph.texts)].tolist():
+        asked[names[caller]].append(request)
     texts = {
-        agent: [graph.texts[each] for each in sorted(digests & graph.texts.keys())]
-        for agent, digests in asked.items()
-        if digests
+        agent: [graph.texts[links.steps.request_digest(each)] for each in requests] for agent, requests in asked.items()
     }
     known = sum(map(len, texts.values()))
     said = {agent: "\n".join(some) for agent, some in texts.items() if any(text.strip() for text in some)}
-    return said, known < sum(map(len, asked.values()))
+    return said, known < len(distinct)
 
 
 @metric("unnecessary_path_ratio", definition_id="gemmas/unnecessary_path_ratio/calls/answered_and_new")
@@ -65,47 +70,33 @@ def unnecessary_path_ratio(graph: AgentGraph) -> Iterator[Measured]:
     """The share of paths that contributed nothing. A path is a chain of nested calls. It contributed nothing if a call
     in it failed, or if it ends in a question that the same caller had already asked the same agent (after GEMMAS's
     unnecessary path ratio, Lee et al. 2025)."""
-    ends = [index for index, made in enumerate(graph.made_in) if not made]
-    if not ends:
+    first = np.array(graph.made_in.first, np.int64)
+    ends = np.flatnonzero(first[:-1] == first[1:])
+    if not len(ends):
         yield undefined(0, "there are no calls", status=MetricStatus.UNDEFINED)
         return
-    failed, repeated = _failed_in_chain(graph.calls), _repeated(graph.calls)
-    yield Measured(sum(failed[index] or repeated[index] for index in ends) / len(ends), len(ends))
+    calls = graph.calls
+    unnecessary = calls.failed | below_any(calls.parent, calls.failed)
+    unnecessary[_repeated(calls)] = True
+    yield Measured(int(unnecessary[ends].sum()) / len(ends), len(ends))
 
 
-def _failed_in_chain(calls: Iterable[Call]) -> list[bool]:
-    """By call, whether it or any call above it failed."""
-    found: list[bool] = []
-    for call in calls:
-        found.append(call.record.failed or (call.parent is not None and found[call.parent]))
+def _repeated(calls: CallList) -> list[int]:
+    """The calls whose caller had sent that agent the same request before, and had been answered."""
+    requests = calls.steps.columns.request[calls.row]
+    times = np.bincount(requests[requests != NONE], minlength=1)
+    again = np.flatnonzero((requests != NONE) & (times[requests] > 1))
+    answered: set[tuple[int, int, int]] = set()
+    found: list[int] = []
+    facts = (calls.caller, calls.callee, requests, calls.failed)
+    for index, caller, callee, request, failed in zip(
+        again.tolist(), *(each[again].tolist() for each in facts), strict=True
+    ):
+        if (caller, callee, request) in answered:
+            found.append(index)
+        if not failed:
+            answered.add((caller, callee, request))
     return found
-
-
-def _repeated(calls: Sequence[Call]) -> list[bool]:
-    """By call, whether its caller had sent that agent the same request before, and had been answered."""
-    asked_again = _twice(call.record.request_digest for call in calls)
-    answered: set[tuple[str, str, str]] = set()
-    found: list[bool] = []
-    for call in calls:
-        request = call.record.request_digest
-        if request is None or request not in asked_again:
-            found.append(False)
-            continue
-        question = (call.caller, call.callee, request)
-        found.append(question in answered)
-        if not call.record.failed:
-            answered.add(question)
-    return found
-
-
-def _twice(requests: Iterable[str | None]) -> set[str]:
-    """The requests that occur more than once, regardless of the caller."""
-    once: set[str] = set()
-    again: set[str] = set()
-    for request in requests:
-        if request is not None:
-            (again if request in once else once).add(request)
-    return again
 
 
 class TfIdf:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from concord_evaluator.graph import AgentGraph
-from concord_evaluator.graph.chains import is_between_agents
 from concord_evaluator.metrics.metric import Measured, metric, undefined
+from concord_evaluator.trace.trees import ROOT
 
 _NOT_COMPLETED: Final = "the task was not completed"
 _UNKNOWN: Final = "nobody knows whether the task was completed"
@@ -25,11 +25,12 @@ def error_rate(graph: AgentGraph) -> Iterator[Measured]:
 def error_propagation(graph: AgentGraph) -> Iterator[Measured]:
     """Of the calls that failed inside another call, the share for which the outer call failed too: 0 if the agents
     handle all errors, 1 if every error reaches the original caller."""
-    within = [call.parent for call in graph.calls if call.record.failed and call.parent is not None]
-    if not within:
+    calls = graph.calls
+    outer = calls.parent[calls.failed & (calls.parent != ROOT)]
+    if not len(outer):
         yield undefined(0, "no call failed within another")
         return
-    yield Measured(sum(graph.calls[parent].record.failed for parent in within) / len(within), len(within))
+    yield Measured(int(calls.failed[outer].sum()) / len(outer), len(outer))
 
 
 @metric("repeat_ratio", definition_id="repeated_requests/comparable_requests")
@@ -47,7 +48,7 @@ def repeat_ratio(graph: AgentGraph) -> Iterator[Measured]:
 def loop_ratio(graph: AgentGraph) -> Iterator[Measured]:
     """The share of calls between agents whose callee still waits for the answer to an earlier call of the same
     chain."""
-    calls = sum(map(is_between_agents, graph.calls))
+    calls = int(graph.calls.between_agents.sum())
     if not calls:
         yield undefined(0, "there are no calls between agents")
         return

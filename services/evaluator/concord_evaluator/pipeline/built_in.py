@@ -10,6 +10,7 @@ from concord_evaluator.metrics import measure, metric_ids
 from concord_evaluator.pipeline.evaluator import Contribution, TrialInput, evaluator
 from concord_evaluator.scoring import structure_of
 from concord_evaluator.trace import team_observability, unseen_participants
+from concord_evaluator.trace.columns import NEVER
 
 
 @evaluator("graph", tier=1)
@@ -42,8 +43,8 @@ def _unknown(record: MetricRecord) -> MetricRecord:
 
 def call_records(graph: AgentGraph) -> Iterator[CallRecord]:
     """The first `MAX_CALLS` call attempts in causal order, including the assessor's. Parents come first."""
-    starts = [call.record.started_us for call in graph.calls if call.record.started_us is not None]
-    earliest, critical = min(starts, default=0), graph.critical_path.calls
+    starts = graph.calls.steps.columns.started_us[graph.calls.row]
+    earliest, critical = int(starts[starts != NEVER].min(initial=2**63 - 1)), graph.critical_path.calls
     for index, call in enumerate(graph.calls[:MAX_CALLS]):
         record = call.record
         yield CallRecord(

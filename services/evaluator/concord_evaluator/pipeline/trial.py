@@ -1,28 +1,22 @@
 """Evaluating one trial from the batches of its trace. Pure; runs in a process of the pool."""
 
 import gc
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from statistics import fmean
 from typing import Final
 
 from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.results import (
-    InteractionRecord,
     MetricStatus,
     ParticipantObservability,
-    SourceCounts,
-    SupportCounts,
     TraceIntegrity,
     TrialOutcome,
 )
 from concord.assessment.task_spec import Control
-from concord.trace.attributes import EdgeKind
-from concord.trace.decoding import reports_of
-from concord.trace.report import Report, ReportBatch
+from concord.trace.decoding import StoredReports
+from concord.trace.report import ReportBatch
 from concord.wire.roster import GREEN_AGENT, Roster
-from concord_evaluator.documents import AgentTally, TrialEvaluation
+from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.findings import Shape
 from concord_evaluator.formats.live_spans import with_teams
 from concord_evaluator.information.record import team_task_record, unexplained_findings
@@ -33,8 +27,9 @@ from concord_evaluator.pipeline.evaluator import Contribution, TrialInput
 from concord_evaluator.pipeline.registry import installed_evaluators
 from concord_evaluator.pipeline.running import run_evaluators
 from concord_evaluator.pipeline.score_inputs import graded
+from concord_evaluator.pipeline.tallies import agent_tallies, interaction_records
 from concord_evaluator.temporal_network import temporal_network
-from concord_evaluator.trace import LinkCalls, Projection, Provenance, observability_of, project, team_observability
+from concord_evaluator.trace import Projection, observability_of, project, team_observability
 
 UNSEEN: Final = (
     "no call between participants could be observed: call peers at the addresses from `/peers`, start agents with "
@@ -130,7 +125,7 @@ def _observed(
     told = failed or (known is not None and not of_family)
     if plan.mode is Mode.GROUND_TRUTH or not told or budget.time_is_up():
         return {}
-    acts = acts_of(_reports(batches), roster)
+    acts = acts_of(StoredReports(batches), roster)
     network = None if of_family else temporal_network(acts, [entry.id for entry in roster])
     if not failed:
         return {"network": network}
@@ -150,7 +145,7 @@ def _input(
 ) -> TrialInput:
     """What evaluators get of a trial."""
     projection = project(
-        _reports(batches),
+        StoredReports(batches),
         roster,
         plan.config.evidence,
         observed=plan.observed,
@@ -165,7 +160,7 @@ def _input(
         completed=completed,
         shape=_shape_of(plan, outcome),
         participants=() if outcome.rounds else _observabilities(plan, projection, roster, reporters),
-        reports=lambda: _reports(batches),
+        reports=lambda: StoredReports(batches),
         time_is_up=budget.time_is_up,
     )
 
@@ -200,10 +195,6 @@ def task_text(plan: AssessmentPlan, trial_id: str) -> str:
     """The text of the task. A recorded trace without one has its own id as text, which counts as none."""
     text = plan.task(plan.trial(trial_id).task_id).text
     return "" if plan.mode is Mode.RECORDED and text == plan.assessment_id else text
-
-
-def _reports(batches: Iterable[ReportBatch]) -> Iterator[Report]:
-    return (report for batch in batches for report in reports_of(batch))
 
 
 def _observabilities(
@@ -247,49 +238,12 @@ def _evaluation(
         calls_omitted=len(projection.calls) - len(calls),
         latency=next((made.latency for made in contributions if made.latency is not None), None),
         latencies=[callee for contribution in contributions for callee in contribution.latencies],
-        agents=_agent_tallies(projection),
-        interactions=[_interaction_record(*ends, link) for ends, link in projection.links.items()],
+        agents=agent_tallies(projection.agents, projection.links),
+        interactions=list(interaction_records(projection.links)),
         uses=tuple(projection.uses),
         steps=projection.steps,
         trace_integrity=integrity,
         warnings=[*_warnings(projection, integrity), *(each for made in contributions for each in made.warnings)],
-    )
-
-
-def _agent_tallies(projection: Projection) -> list[AgentTally]:
-    made: Counter[str] = Counter()
-    received: Counter[str] = Counter()
-    errors: Counter[str] = Counter()
-    for (caller, callee), link in projection.links.items():
-        made[caller] += len(link.calls)
-        received[callee] += len(link.calls)
-        errors[callee] += link.failed
-    return [
-        AgentTally(id=agent, calls_made=made[agent], calls_received=received[agent], errors_received=errors[agent])
-        for agent in projection.agents
-    ]
-
-
-def _interaction_record(caller: str, callee: str, link: LinkCalls) -> InteractionRecord:
-    trust = Counter([call.provenance for call in link.calls])
-    kinds = Counter([call.kind for call in link.calls])
-    sources = Counter([call.known_by for call in link.calls if call.known_by is not None])
-    supports = Counter([call.support for call in link.calls if call.support is not None])
-    return InteractionRecord(
-        caller=caller,
-        callee=callee,
-        calls=len(link.calls),
-        handoffs=kinds[EdgeKind.HANDOFF],
-        conversation=kinds[EdgeKind.CONVERSATION],
-        sequence=kinds[EdgeKind.SEQUENCE],
-        known_by=SourceCounts.model_validate(sources) if sources else None,
-        support=SupportCounts.model_validate(supports) if supports else None,
-        errors=link.failed,
-        retries=link.retries,
-        observed=trust[Provenance.OBSERVED],
-        corroborated=trust[Provenance.CORROBORATED],
-        reported=trust[Provenance.REPORTED],
-        latency_avg_ms=fmean(link.latencies_ms) if link.latencies_ms else None,
     )
 
 

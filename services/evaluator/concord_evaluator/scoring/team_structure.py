@@ -50,7 +50,7 @@ def structure_of(graph: AgentGraph, findings: Iterable[Finding], *, seen: bool =
     if not seen:
         return TeamStructure(
             agents=len(graph.agents),
-            interactions=len(graph.interactions),
+            interactions=len(graph.links.call_failed),
             density=None,
             bottlenecks=[],
             isolated=[],
@@ -69,7 +69,7 @@ def structure_of(graph: AgentGraph, findings: Iterable[Finding], *, seen: bool =
         value = min(value, BOTTLENECK_CAP)
     return TeamStructure(
         agents=len(graph.agents),
-        interactions=len(graph.interactions),
+        interactions=len(graph.links.call_failed),
         density=nx.density(graph.messages) if len(graph.agents) > 1 else None,
         bottlenecks=bottlenecks,
         isolated=[agent for finding in found if finding.id == "isolated" for agent in finding.agents],

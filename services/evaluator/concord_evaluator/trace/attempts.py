@@ -1,24 +1,27 @@
-"""FoundAttempts of calls between agents: which are believed, and which the gateway's records refute."""
+"""Attempts of calls between agents: which are believed, and which the gateway's records refute."""
 
 from bisect import insort
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from operator import attrgetter
+from itertools import groupby
 from typing import Final, NamedTuple
+
+import numpy as np
 
 from concord.assessment.results import MAX_STEP_IDS
 from concord.trust.proxy_urls import is_proxy_url
 from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.trace.agent_ids import participant_of
-from concord_evaluator.trace.attribution import AttributedCall
-from concord_evaluator.trace.interactions import Link, Provenance
-from concord_evaluator.trace.records import StepRecord
+from concord_evaluator.trace.attribution import AttributedCalls
+from concord_evaluator.trace.columns import Bytes, Codes, Flags, Names, Steps
+from concord_evaluator.trace.provenance import PROVENANCES, Provenance
+from concord_evaluator.trace.trees import Numbers
 
 MAX_CLAIMS: Final = 1000
 """Distinct refuted claims that are told apart. All are counted."""
 
-_OBSERVED, _CORROBORATED, _REPORTED = Provenance
+_OBSERVED, _CORROBORATED, _REPORTED = map(PROVENANCES.index, Provenance)
 
 
 class Claim(NamedTuple):
@@ -37,165 +40,201 @@ class Contradictions:
     counts: dict[Claim, int] = field(default_factory=dict)
     step_ids: dict[Claim, list[str]] = field(default_factory=dict)
 
-    def add(self, record: StepRecord, caller: str, callee: str) -> None:
-        """Counts a refuted claim."""
+    def add(self, row: int, caller: str, callee: str, steps: Steps) -> None:
+        """Counts a refuted claim in this row."""
         self.total += 1
-        reporters = sorted(each.reporter for each in record.attestations if each.reporter != GREEN_AGENT)
+        reporters = sorted(each.reporter for each in steps.attestations(row) if each.reporter != GREEN_AGENT)
         claim = Claim(participant_of(reporters[0]) if reporters else participant_of(caller), caller, callee)
         if claim not in self.counts and len(self.counts) >= MAX_CLAIMS:
             return
         self.counts[claim] = self.counts.get(claim, 0) + 1
-        steps = self.step_ids.setdefault(claim, [])
-        insort(steps, record.step_id)
-        del steps[MAX_STEP_IDS:]
-
-
-class Attempt(NamedTuple):
-    """One believed attempt to call an agent.
-
-    `position`: of its record; `others`: of further records of it; `parent`: of the call that it was made in, or
-    `ROOT`.
-    """
-
-    caller: str
-    callee: str
-    record: StepRecord
-    provenance: Provenance
-    position: int
-    others: tuple[int, ...]
-    parent: int
+        step_ids = self.step_ids.setdefault(claim, [])
+        insort(step_ids, steps.step_id(row))
+        del step_ids[MAX_STEP_IDS:]
 
 
 @dataclass(frozen=True, slots=True)
-class FoundAttempts:
-    """The believed attempts, sorted by link and step id, and the claims that observations refute."""
+class Attempts:
+    """The believed attempts to call an agent, sorted by caller, callee and row.
 
-    attempts: list[Attempt]
-    contradicted: Contradictions
-
-
-def find_attempts(
-    calls: Iterable[AttributedCall],
-    records: Sequence[StepRecord],
-    child_reporters: Mapping[str, Mapping[str, frozenset[str]]],
-) -> FoundAttempts:
-    """Joins the records of each attempt into one.
-
-    `child_reporters`: as from `step_reporters`. A callee that reported steps under a call corroborates the call.
+    `row`: of the attempt's most credible content; `others`: by attempt, the rows of its further contents; `parent`: the
+    row of the call that it was made in, or `ROOT`; `caller`, `callee`: codes of names; `provenance`: an index in
+    `PROVENANCES`.
     """
-    links: defaultdict[Link, list[Attempt]] = defaultdict(list)
+
+    row: Numbers
+    caller: Codes
+    callee: Codes
+    provenance: Bytes
+    parent: Numbers
+    others: Mapping[int, tuple[int, ...]]
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def only(self, chosen: Flags) -> "Attempts":
+        """These attempts."""
+        place = np.cumsum(chosen) - 1
+        return Attempts(
+            self.row[chosen],
+            self.caller[chosen],
+            self.callee[chosen],
+            self.provenance[chosen],
+            self.parent[chosen],
+            {int(place[number]): rows for number, rows in self.others.items() if chosen[number]},
+        )
+
+
+class _Claimed(NamedTuple):
+    """A call as one row states it."""
+
+    position: int
+    caller: str
+    callee: str
+    parent: int
+
+
+def find_attempts(calls: AttributedCalls, steps: Steps) -> tuple[Attempts, Contradictions]:
+    """Joins the contents of each attempt into one. Returns also the claims that observations refute.
+
+    A callee that reported steps under a call corroborates the call.
+    """
+    number = steps.columns.step[calls.row]
+    alone = (np.bincount(number, minlength=1) == 1)[number]
     contradicted = Contradictions()
-    for variants in _by_step(calls, records):
-        if len(variants) == 1:
-            (only,) = variants
-            links[only.caller, only.callee].append(_attempt(only.caller, variants, records, child_reporters))
-            continue
-        for caller, claimed in _by_caller(variants).items():
-            believed_by_callee = _believed(claimed, records)
-            by_digest = sorted(claimed, key=lambda call: records[call.position].digest)
+    joined = list(_joined(calls, ~alone, steps, contradicted))
+    code = steps.names.code
+    row = np.append(calls.row[alone], np.array([each[0].position for each in joined], np.int64))
+    caller = np.append(calls.caller[alone], np.array([code(each[0].caller) for each in joined], np.int32))
+    callee = np.append(calls.callee[alone], np.array([code(each[0].callee) for each in joined], np.int32))
+    parent = np.append(calls.parent[alone], np.array([each[0].parent for each in joined], np.int64))
+    order = np.lexsort((row, steps.names.ranks(callee), steps.names.ranks(caller)))
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    first = int(alone.sum())
+    others = {
+        int(place[first + each]): tuple([call.position for call in believed[1:]])
+        for each, believed in enumerate(joined)
+        if len(believed) > 1
+    }
+    provenance = _provenance(row, caller, callee, steps)
+    return Attempts(row[order], caller[order], callee[order], provenance[order], parent[order], others), contradicted
+
+
+def _provenance(row: Numbers, caller: Codes, callee: Codes, steps: Steps) -> Bytes:
+    names = steps.names
+    ends = np.union1d(caller, callee).tolist()
+    participants = {code: names.code(participant_of(names.texts[code])) for code in ends}
+    participant = np.zeros(len(names.texts), np.int64)
+    participant[list(participants)] = list(participants.values())
+    asked = np.column_stack([steps.columns.step[row].astype(np.int64), participant[callee]])
+    told = _told_below(steps)
+    corroborated = (participant[caller] != participant[callee]) & np.isin(
+        asked[:, 0] * len(names.texts) + asked[:, 1], told[:, 0] * len(names.texts) + told[:, 1]
+    )
+    found = np.where(corroborated, _CORROBORATED, _REPORTED)
+    return np.where(steps.of_sources("observed")[row], _OBSERVED, found).astype(np.int8)
+
+
+def _told_below(steps: Steps) -> "np.ndarray[tuple[int, int], np.dtype[np.int64]]":
+    """Pairs of the number of a step and the code of a direct reporter of a step below it."""
+    columns, code = steps.columns, steps.names.code
+    below = columns.parent >= 0
+    pairs = np.unique(np.stack([columns.parent[below], columns.source[below]], axis=1), axis=0)
+    reporters = [[code(each.reporter) for each in source if each.direct] for source in steps.sources]
+    times = np.array([len(each) for each in reporters], np.int64)[pairs[:, 1]]
+    told = [reporter for source in pairs[:, 1].tolist() for reporter in reporters[source]]
+    return np.column_stack([np.repeat(pairs[:, 0].astype(np.int64), times), np.array(told, np.int64)])
+
+
+def _joined(
+    calls: AttributedCalls, contested: Flags, steps: Steps, contradicted: Contradictions
+) -> Iterator[list[_Claimed]]:
+    """The believed contents of each attempt among those steps of which several agents or contents tell, the most
+    credible first."""
+    chosen = np.flatnonzero(contested)
+    names = steps.names.texts
+    claimed = [
+        _Claimed(row, names[caller], names[callee], parent)
+        for row, caller, callee, parent in zip(
+            *(each[chosen].tolist() for each in (calls.row, calls.caller, calls.callee, calls.parent)), strict=True
+        )
+    ]
+    observed = steps.of_sources("observed") if claimed else np.zeros(0, np.bool_)
+    direct = steps.of_sources("direct") if claimed else np.zeros(0, np.bool_)
+    for _, group in groupby(claimed, key=lambda call: steps.columns.step[call.position]):
+        for caller, variants in _by_caller(list(group)).items():
+            believed_by_callee = _believed(variants, observed, direct)
+            by_digest = sorted(variants, key=lambda call: steps.digests.get(call.position, b""))
             refuted = {call.callee: call for call in by_digest if call.callee not in believed_by_callee}
             for callee, call in sorted(refuted.items()):
-                contradicted.add(records[call.position], caller, callee)
-            for callee, believed in believed_by_callee.items():
-                links[caller, callee].append(_attempt(caller, believed, records, child_reporters))
-    for attempts in links.values():
-        attempts.sort(key=lambda attempt: (attempt.record.trace_id, attempt.record.step_id))
-    return FoundAttempts([attempt for link in sorted(links) for attempt in links[link]], contradicted)
+                contradicted.add(call.position, caller, callee, steps)
+            for believed in believed_by_callee.values():
+                yield [believed[0]._replace(caller=caller), *believed[1:]]
 
 
-def _by_step(calls: Iterable[AttributedCall], records: Sequence[StepRecord]) -> Iterator[list[AttributedCall]]:
-    """Groups the calls by step. The records of one step are adjacent."""
-    variants: list[AttributedCall] = []
-    for call in sorted(calls, key=attrgetter("position")):
-        if variants and not records[call.position].is_variant_of(records[variants[0].position]):
-            yield variants
-            variants = []
-        variants.append(call)
-    if variants:
-        yield variants
-
-
-def _by_caller(variants: list[AttributedCall]) -> Mapping[str, list[AttributedCall]]:
+def _by_caller(variants: list[_Claimed]) -> Mapping[str, list[_Claimed]]:
     """Groups the variants of one step by caller.
 
     An outside observer sees only the participant. If an agent inside the participant claims the call, it is the caller.
     """
     callers = sorted(call.caller for call in variants)
     inner_agents = {participant_of(caller): caller for caller in callers if participant_of(caller) != caller}
-    by_caller: defaultdict[str, list[AttributedCall]] = defaultdict(list)
+    by_caller: defaultdict[str, list[_Claimed]] = defaultdict(list)
     for call in variants:
         by_caller[inner_agents.get(call.caller, call.caller)].append(call)
     return by_caller
 
 
-def _believed(claimed: list[AttributedCall], records: Sequence[StepRecord]) -> Mapping[str, list[AttributedCall]]:
+def _believed(claimed: list[_Claimed], observed: Flags, direct: Flags) -> Mapping[str, list[_Claimed]]:
     """The believed variants of a call by callee, the most credible first. Observations override all other claims."""
-    observed = {call.callee for call in claimed if records[call.position].observed}
-    believed: defaultdict[str, list[AttributedCall]] = defaultdict(list)
-    for call in sorted(claimed, key=lambda call: _doubt(call, records)):
-        if not observed or call.callee in observed:
+    seen = {call.callee for call in claimed if observed[call.position]}
+    believed: defaultdict[str, list[_Claimed]] = defaultdict(list)
+    for call in sorted(
+        claimed, key=lambda call: (not observed[call.position], not direct[call.position], call.position)
+    ):
+        if not seen or call.callee in seen:
             believed[call.callee].append(call)
     return believed
 
 
-def _doubt(call: AttributedCall, records: Sequence[StepRecord]) -> tuple[bool, bool, int]:
-    record = records[call.position]
-    return (not record.observed, not record.direct, call.position)
-
-
-def _attempt(
-    caller: str,
-    believed: list[AttributedCall],
-    records: Sequence[StepRecord],
-    child_reporters: Mapping[str, Mapping[str, frozenset[str]]],
-) -> Attempt:
-    first = believed[0]
-    record, callee = records[first.position], participant_of(first.callee)
-    provenance = _REPORTED
-    if record.observed:
-        provenance = _OBSERVED
-    elif callee != participant_of(caller) and callee in child_reporters[record.trace_id].get(record.step_id, ()):
-        provenance = _CORROBORATED
-    return Attempt(
-        caller=caller,
-        callee=first.callee,
-        record=record,
-        provenance=provenance,
-        position=first.position,
-        others=tuple([call.position for call in believed[1:]]),
-        parent=first.parent,
-    )
-
-
-def without_refuted(attempts: Iterable[Attempt], roster: Roster, refuted: Contradictions) -> list[Attempt]:
-    """The attempts (given sorted) that an observed trace allows, in their order. The others go to `refuted`.
+def without_refuted(attempts: Attempts, steps: Steps, roster: Roster, refuted: Contradictions) -> Attempts:
+    """The attempts that an observed trace allows, in their order. The others go to `refuted`.
 
     All calls between participants pass the proxy, so a claimed call that the gateway did not observe did not happen,
     unless it names an address that is not the proxy's. Two kinds of claims are dropped without a charge. The gateway
     may have observed the call under another id: between two participants, each observed call that has no claim of its
     own excuses one claim. And a failed call may have failed before it reached the gateway.
     """
-    attempts = list(attempts)
+    names, columns = steps.names, steps.columns
+    observed = attempts.provenance == _OBSERVED
     unclaimed = Counter(
-        _ends(attempt) for attempt in attempts if attempt.provenance is Provenance.OBSERVED and not attempt.others
+        _ends(number, attempts, names) for number in np.flatnonzero(observed).tolist() if number not in attempts.others
     )
-    allowed: list[Attempt] = []
-    for attempt in attempts:
-        if not _should_have_been_observed(attempt, roster):
-            allowed.append(attempt)
-        elif unclaimed[_ends(attempt)]:
-            unclaimed[_ends(attempt)] -= 1
-        elif not attempt.record.failed:
-            refuted.add(attempt.record, attempt.caller, attempt.callee)
-    return allowed
+    allowed = np.ones(len(attempts), np.bool_)
+    for number in sorted(np.flatnonzero(~observed).tolist(), key=lambda number: _key(number, attempts, steps)):
+        ends, row = _ends(number, attempts, names), int(attempts.row[number])
+        if not _should_have_been_observed(*ends, names.texts[columns.callee_url[row]], roster):
+            continue
+        allowed[number] = False
+        if unclaimed[ends]:
+            unclaimed[ends] -= 1
+        elif not columns.failed[row]:
+            caller, callee = names.texts[attempts.caller[number]], names.texts[attempts.callee[number]]
+            refuted.add(row, caller, callee, steps)
+    return attempts.only(allowed)
 
 
-def _should_have_been_observed(attempt: Attempt, roster: Roster) -> bool:
-    caller, callee = _ends(attempt)
-    if attempt.provenance is Provenance.OBSERVED or caller == callee or caller not in roster or callee not in roster:
+def _key(number: int, attempts: Attempts, steps: Steps) -> tuple[str, str, str, str]:
+    names, row = steps.names.texts, int(attempts.row[number])
+    return names[attempts.caller[number]], names[attempts.callee[number]], steps.trace_id(row), steps.step_id(row)
+
+
+def _should_have_been_observed(caller: str, callee: str, url: str, roster: Roster) -> bool:
+    if caller == callee or caller not in roster or callee not in roster:
         return False
-    return not attempt.record.callee_url or is_proxy_url(attempt.record.callee_url)
+    return not url or is_proxy_url(url)
 
 
-def _ends(attempt: Attempt) -> tuple[str, str]:
-    return participant_of(attempt.caller), participant_of(attempt.callee)
+def _ends(number: int, attempts: Attempts, names: Names) -> tuple[str, str]:
+    return participant_of(names.texts[attempts.caller[number]]), participant_of(names.texts[attempts.callee[number]])

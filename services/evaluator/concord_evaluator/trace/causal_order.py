@@ -1,95 +1,75 @@
 """Causal order: each call after the call that it was made in. Clocks only order calls without such a bond."""
 
-from array import array
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import pairwise
-from math import inf
 
 import numpy as np
 
-from concord_evaluator.trace.attempts import Attempt
-from concord_evaluator.trace.interactions import Call, Provenance
-from concord_evaluator.trace.trees import ROOT, parents_first
+from concord_evaluator.trace.attempts import Attempts
+from concord_evaluator.trace.columns import NEVER, Flags, Steps
+from concord_evaluator.trace.trees import ROOT, Numbers, largest_above, nearest, ordered
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
-    """`calls`: the attempts as calls, in the given order. `in_order`: the calls that count, in causal order."""
-
-    calls: list[Call]
-    in_order: tuple[Call, ...]
-
-
-def causal_order(attempts: Sequence[Attempt], n_records: int, counted: Collection[Provenance]) -> Timeline:
-    """Orders the attempts whose provenance is in `counted`: each after the call that it was made in.
+def causal_order(attempts: Attempts, steps: Steps, counted: Flags) -> tuple[Numbers, Numbers]:
+    """The numbers of the attempts in `counted` in causal order: each after the call that it was made in. And by place
+    in this order, the place of that call, or `ROOT`.
 
     Calls without such a bond are sorted by their starts. A start before the parent's counts as the parent's, since the
     clocks of different machines cannot be compared; an unknown start does too. The children of an attempt that does
-    not count belong to the nearest call above it that does. `n_records`: of the trace.
+    not count belong to the nearest call above it that does.
     """
-    order, parents = _parents(attempts, n_records)
-    counts = [attempt.provenance in counted for attempt in attempts]
-    depth, start, nearest = array("q", [0]) * len(attempts), array("d", [-inf]) * len(attempts), parents[:]
-    for number in order:
-        parent, started = parents[number], attempts[number].record.started_us
-        own = -inf if started is None else float(started)
-        if parent == ROOT:
-            start[number] = own
-            continue
-        start[number] = max(own, start[parent])
-        depth[number] = depth[parent] + 1
-        if not counts[parent]:
-            nearest[number] = nearest[parent]
-    chosen = _sorted([number for number, counting in enumerate(counts) if counting], start, depth, attempts)
-    position: list[int | None] = [None] * len(attempts)
-    for index, number in enumerate(chosen):
-        position[number] = index
-    calls = [
-        Call(
-            attempt.caller,
-            attempt.callee,
-            attempt.record,
-            attempt.provenance,
-            None if parent == ROOT or not counting else position[parent],
-        )
-        for attempt, parent, counting in zip(attempts, nearest, counts, strict=True)
-    ]
-    return Timeline(calls, tuple([calls[number] for number in chosen]))
+    parents = _parents(attempts, len(steps.columns))
+    started = steps.columns.started_us[attempts.row]
+    start = largest_above(parents, np.where(started == NEVER, -np.inf, started.astype(np.float64)))
+    order = _sorted(np.flatnonzero(counted), start, ordered(parents).depth, attempts, steps)
+    place = np.full(len(attempts) + 1, ROOT, np.int64)
+    place[order] = np.arange(len(order))
+    return order, place[nearest(parents, counted)[order]]
 
 
 def _sorted(
-    numbers: Sequence[int], start: Sequence[float], depth: Sequence[int], attempts: Sequence[Attempt]
-) -> Sequence[int]:
+    numbers: Numbers,
+    start: "np.ndarray[tuple[int], np.dtype[np.float64]]",
+    depth: Numbers,
+    attempts: Attempts,
+    steps: Steps,
+) -> Numbers:
     """The attempts by start, depth and step id. Compares texts only where start and depth are equal."""
-    chosen = np.asarray(numbers, dtype=np.intp)
-    starts, depths = np.asarray(start)[chosen], np.asarray(depth)[chosen]
+    starts, depths = start[numbers], depth[numbers]
     order = np.lexsort((depths, starts))
     starts, depths = starts[order], depths[order]
     new = np.flatnonzero((starts[1:] != starts[:-1]) | (depths[1:] != depths[:-1])) + 1
-    ordered: list[int] = chosen[order].tolist()
-    bounds = [0, *new.tolist(), len(ordered)]
-    for first, end in pairwise(bounds):
+    ordered_numbers: list[int] = numbers[order].tolist()
+    for first, end in pairwise([0, *new.tolist(), len(ordered_numbers)]):
         if end - first > 1:
-            ordered[first:end] = sorted(ordered[first:end], key=lambda number: attempts[number].record.step_id)
-    return ordered
+            ordered_numbers[first:end] = _by_id(ordered_numbers[first:end], attempts, steps)
+    return np.array(ordered_numbers, np.int64)
 
 
-def _parents(attempts: Sequence[Attempt], n_records: int) -> tuple[Sequence[int], "array[int]"]:
-    """The attempts, parents first, and by attempt the number of its parent, or `ROOT`.
+def _by_id(numbers: Sequence[int], attempts: Attempts, steps: Steps) -> list[int]:
+    names, row = steps.names.texts, attempts.row
+
+    def key(number: int) -> tuple[str, str, str, str]:
+        ends = names[attempts.caller[number]], names[attempts.callee[number]]
+        return steps.step_id(row[number]), *ends, steps.trace_id(row[number])
+
+    return sorted(numbers, key=key)
+
+
+def _parents(attempts: Attempts, n_rows: int) -> Numbers:
+    """By attempt, the number of the one that it was made in, or `ROOT`.
 
     Contradictory reports may form a cycle of parents; its members lose their parents.
     """
-    attempt_of_record = array("q", [ROOT]) * n_records
-    """By record, the first attempt that it belongs to."""
-    for number, attempt in enumerate(attempts):
-        for index in (attempt.position, *attempt.others):
-            if attempt_of_record[index] == ROOT:
-                attempt_of_record[index] = number
-    parents = array(
-        "q", [ROOT if attempt.parent == ROOT else attempt_of_record[attempt.parent] for attempt in attempts]
-    )
-    order = parents_first(parents)
-    for number in order.cyclic:
-        parents[number] = ROOT
-    return [*order.cyclic, *order.nodes] if order.cyclic else order.nodes, parents
+    attempt_of_row = np.full(n_rows + 1, ROOT, np.int64)
+    """By row, the first attempt that it belongs to."""
+    numbers = np.arange(len(attempts))
+    attempt_of_row[attempts.row[::-1]] = numbers[::-1]
+    for number, rows in attempts.others.items():
+        for row in rows:
+            known = attempt_of_row[row]
+            attempt_of_row[row] = number if known == ROOT else min(int(known), number)
+    parents = attempt_of_row[attempts.parent]
+    if (cyclic := ordered(parents).cyclic).any():
+        parents[cyclic] = ROOT
+    return parents

@@ -1,178 +1,211 @@
-"""Folding: combines reports, in any order and with repetitions, into one set of step records."""
+"""Folding: combines reports, in any order and with repetitions, into one set of steps."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from operator import attrgetter
-from typing import Final
+
+import numpy as np
 
 from concord.trace.digest import digest
-from concord.trace.report import Channel, Report, StepDigest
-from concord.trace.step import StepFacts
+from concord.trace.report import Report
+from concord_evaluator.trace.columns import NONE, Flags, Steps, moved
+from concord_evaluator.trace.reading import Reading, family
 from concord_evaluator.trace.records import Attestation, StepRecord
-from concord_evaluator.trace.request_texts import RequestTexts
-
-_OBSERVED: Final = Channel.OBSERVED
+from concord_evaluator.trace.trees import Numbers
 
 
 @dataclass(frozen=True, slots=True)
 class FoldedTrace:
     """The accepted steps with the attestations they are accepted for, and how many attestations were not.
 
-    `records`: variants of one step are adjacent and sorted by their digests. `texts`: a sample of the texts of requests
-    by request digest, also from steps that were not accepted.
+    `steps`: the contents of one step are adjacent and sorted by their digests. `first`, `contents`: by step number, the
+    first row of the step and how many it has. `carriers`: by row, the rows of the calls whose answers contained the
+    step, for those that came in answers. `texts`: a sample of the texts of requests by request digest, also from
+    steps that were not accepted.
     """
 
-    records: Sequence[StepRecord]
+    steps: Steps
+    first: Numbers
+    contents: Numbers
+    carriers: Mapping[int, frozenset[int]]
     texts: Mapping[str, str]
     duplicate: int
     conflicting: int
 
-
-@dataclass(frozen=True, slots=True)
-class StepIndex:
-    """Where the records of each step are.
-
-    `first`: by trace and step id, the index of the first record. `contested`: by that index, the number of variants,
-    where there are several.
-    """
-
-    first: Mapping[str, Mapping[str, int]]
-    contested: Mapping[int, int]
-
-    def indices_of(self, trace_id: str, step_id: str) -> Sequence[int]:
-        """The indices of all records of a step; empty if it has none."""
-        first = self.first[trace_id].get(step_id)
-        if first is None:
-            return ()
-        return (first,) if first not in self.contested else range(first, first + self.contested[first])
+    @property
+    def records(self) -> list[StepRecord]:
+        """The facts of all rows."""
+        return [self.steps.record(row) for row in range(len(self.steps.columns))]
 
 
-def fold(reports: Iterable[Report]) -> tuple[FoldedTrace, StepIndex]:
-    """Folds reports one by one, so that memory never holds the whole trace in parsed form.
+def fold(reports: Iterable[Report]) -> FoldedTrace:
+    """Folds reports, which are read a second time where steps were reported more than once.
 
     For one (trace id, reporter, step id), the same digest again is a duplicate. Different digests conflict. Of these,
     only the observed ones are accepted; without any, the authenticated one if there is exactly one, since only the
     reporter itself can have sent it. The result depends neither on the order of the reports nor on repetitions, except
     for the count of duplicates.
     """
-    contents = _Contents()
-    own: dict[tuple[str, bool, bool], tuple[Attestation]] = {}
-    """The shared attestations of directly reported steps."""
-    for report in reports:
-        step, reporter, authenticated, channel, _ = report
-        name = digest(step)
-        source = (reporter, channel is _OBSERVED, authenticated)
-        attestations = own.get(source)
-        if attestations is None:
-            attestations = own[source] = (Attestation(source[0], True, *source[1:]),)
-        contents.add(step, name, attestations)
-        if step.answer_steps:
-            for inner, inner_name, carrier in _nested(step, name):
-                attestation = Attestation(reporter, False, False, authenticated, frozenset((carrier,)))
-                contents.add(inner, inner_name, (attestation,))
-    return contents.result()
+    again = list(reports) if isinstance(reports, Iterator) else reports
+    reading = Reading()
+    reading.read(again)
+    read = reading.steps()
+    numbers = read.columns.step
+    times = np.bincount(numbers, minlength=len(read.step_ids))
+    kept = _Kept.all_of(read) if len(numbers) == len(read.step_ids) else _settled(read, times[numbers] > 1, again)
+    steps = kept.steps(read)
+    number = steps.columns.step
+    contents = np.bincount(number, minlength=len(read.step_ids))
+    first = np.full(len(read.step_ids), NONE, np.int64)
+    first[number[::-1]] = np.arange(len(number))[::-1]
+    return FoldedTrace(
+        steps,
+        first,
+        contents,
+        kept.carriers(steps, read, reading.carriers),
+        reading.texts(),
+        kept.duplicate,
+        kept.conflicting,
+    )
 
 
-def _nested(reported: StepFacts, name: StepDigest) -> Iterator[tuple[StepFacts, StepDigest, bytes]]:
-    """All steps nested in the reported one: step, its digest, and the digest of the call whose answer contained it."""
-    pending = [(reported, name.content)]
-    while pending:
-        outer, carrier = pending.pop()
-        for step in outer.answer_steps:
-            name = digest(step)
-            yield step, name, carrier
-            pending.append((step, name.content))
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """`rows`: the accepted ones among those read, in their new order. `same_as`: by row read, the one that stands for
+    its content. `attestations`: of rows whose step was reported more than once. `digests`: of the same.
+    """
+
+    rows: Numbers
+    same_as: Mapping[int, int]
+    attestations: Mapping[int, tuple[Attestation, ...]]
+    digests: Mapping[int, bytes]
+    duplicate: int = 0
+    conflicting: int = 0
+
+    @classmethod
+    def all_of(cls, read: Steps) -> "_Kept":
+        return cls(np.arange(len(read.columns)), {}, {}, {})
+
+    def steps(self, read: Steps) -> Steps:
+        """The accepted rows."""
+        if not self.attestations:
+            return read
+        rows = self.rows.tolist()
+        codes: dict[tuple[Attestation, ...], int] = {}
+        sources = list(read.sources)
+        source = read.columns.source[self.rows]
+        for place, row in enumerate(rows):
+            if row in self.attestations:
+                found = self.attestations[row]
+                if found not in codes:
+                    codes[found] = len(sources)
+                    sources.append(found)
+                source[place] = codes[found]
+        return replace(
+            read,
+            columns=replace(read.columns.take(self.rows), source=source),
+            sources=sources,
+            parent_ids=moved(read.parent_ids, rows),
+            errors=moved(read.errors, rows),
+            retry_of=moved(read.retry_of, rows),
+            digests=moved(self.digests, rows),
+        )
+
+    def carriers(self, steps: Steps, read: Steps, carried: Mapping[int, int]) -> Mapping[int, frozenset[int]]:
+        """By accepted row, the accepted rows of the calls whose answers contained it, as accepted reporters say."""
+        if not carried:
+            return {}
+        place = {row: place for place, row in enumerate(self.rows.tolist())}
+        found: defaultdict[int, set[int]] = defaultdict(set)
+        for row, carrier in carried.items():
+            inner, outer = (place.get(self.same_as.get(each, each)) for each in (row, carrier))
+            if inner is not None and outer is not None:
+                reporters = {each.reporter for each in steps.attestations(inner)}
+                if read.attestations(row)[0].reporter in reporters:
+                    found[inner].add(outer)
+        return {row: frozenset(carriers) for row, carriers in found.items()}
 
 
-class _Contents:
-    """The contents reported so far, by trace and step id: the first one, and its variants where reports disagree."""
-
-    def __init__(self) -> None:
-        self._records: list[StepRecord] = []
-        self._first: defaultdict[str, dict[str, int]] = defaultdict(dict)
-        self._variants: defaultdict[int, dict[bytes, StepRecord]] = defaultdict(dict)
-        """By the index of the first content, then by digest."""
-        self._texts = RequestTexts()
-        self._duplicate = 0
-
-    def add(self, step: StepFacts, name: StepDigest, attestations: tuple[Attestation]) -> None:
-        """Adds one attestation of a step."""
-        first_indices = self._first[step.trace_id]
-        first = first_indices.get(step.step_id)
-        if first is not None and (known := self._known(first, name.content)) is not None:
-            self._duplicate += _attest_again(known, attestations[0])
-            return
-        record = StepRecord.of(step, name, attestations)
-        if first is None:
-            first_indices[record.step_id] = len(self._records)
-            self._records.append(record)
-        else:
-            self._variants[first][record.digest] = record
-        if record.request_digest is not None:
-            self._texts.add(record.request_digest, step)
-
-    def _known(self, first: int, digest: bytes) -> StepRecord | None:
-        record = self._records[first]
-        return record if record.digest == digest else self._variants[first].get(digest)
-
-    def result(self) -> tuple[FoldedTrace, StepIndex]:
-        """The accepted records, and their index."""
-        conflicting, contested = self._settle() if self._variants else (0, {})
-        trace = FoldedTrace(self._records, self._texts.sample(), self._duplicate, conflicting)
-        return trace, StepIndex(self._first, contested)
-
-    def _settle(self) -> tuple[int, dict[int, int]]:
-        """Puts accepted variants side by side. Returns the number of rejected attestations, and `contested`."""
-        added, self._records = self._records, []
-        conflicting = 0
-        contested: dict[int, int] = {}
-        for index, record in enumerate(added):
-            accepted = [record]
-            if index in self._variants:
-                variants = [record, *self._variants[index].values()]
-                conflicting += _reject_conflicting(variants)
-                accepted = sorted((each for each in variants if each.attestations), key=attrgetter("digest"))
-            first = len(self._records)
-            self._first[record.trace_id][record.step_id] = first
-            if not accepted:
-                del self._first[record.trace_id][record.step_id]
-            if len(accepted) > 1:
-                contested[first] = len(accepted)
-            self._records += accepted
-        return conflicting, contested
+def _settled(read: Steps, repeated: Flags, reports: Iterable[Report]) -> _Kept:
+    """Joins the reports of each content, and rejects contents that conflict."""
+    digests = _digests(repeated, reports)
+    same_as: dict[int, int] = {}
+    joined: dict[int, tuple[Attestation, ...]] = {}
+    kept: list[int] = []
+    place_of: list[int] = []
+    duplicate = conflicting = 0
+    for reported in _by_step(read, repeated):
+        contents: dict[bytes, int] = {}
+        for row in reported:
+            stands = same_as[row] = contents.setdefault(digests[row], row)
+            if stands == row:
+                joined[row] = read.attestations(row)
+            else:
+                joined[stands], again = _attested_again(joined[stands], read.attestations(row)[0])
+                duplicate += again
+        variants = list(contents.values())
+        if len(variants) > 1:
+            conflicting += _reject_conflicting(variants, joined)
+            variants = sorted((row for row in variants if joined[row]), key=digests.__getitem__)
+        kept += variants
+        place_of += range(len(variants))
+    alone = np.flatnonzero(~repeated)
+    rows = np.concatenate([alone, np.array(kept, np.int64)])
+    place = np.concatenate([np.zeros(len(alone), np.int64), np.array(place_of, np.int64)])
+    rows = rows[np.lexsort((place, read.columns.step[rows]))]
+    several = {row: digests[row] for row in kept}
+    return _Kept(rows, same_as, joined, several, duplicate, conflicting)
 
 
-def _attest_again(record: StepRecord, attestation: Attestation) -> bool:
-    """Adds another attestation to a content. Returns whether its reporter had attested it before."""
-    known = record.attestations
+def _by_step(read: Steps, repeated: Flags) -> Iterator[Sequence[int]]:
+    """The rows of each step that was reported more than once, in their order."""
+    rows = np.flatnonzero(repeated)
+    rows = rows[np.argsort(read.columns.step[rows], kind="stable")]
+    ends = np.flatnonzero(np.diff(read.columns.step[rows])) + 1
+    listed = rows.tolist()
+    bounds = [0, *ends.tolist(), len(listed)]
+    for number in range(len(bounds) - 1):
+        yield listed[bounds[number] : bounds[number + 1]]
+
+
+def _digests(repeated: Flags, reports: Iterable[Report]) -> dict[int, bytes]:
+    """The digests of these rows, from the reports in the order in which they were read."""
+    steps = (step for report in reports for step, _ in family(report.step))
+    return {
+        row: digest(step).content
+        for row, (step, wanted) in enumerate(zip(steps, repeated.tolist(), strict=True))
+        if wanted
+    }
+
+
+def _attested_again(known: tuple[Attestation, ...], attestation: Attestation) -> tuple[tuple[Attestation, ...], bool]:
+    """The attestations of a content with another one, and whether its reporter had attested it before."""
     again = any(each.reporter == attestation.reporter for each in known)
     if again:
-        known = tuple(each.joined(attestation) if each.reporter == attestation.reporter else each for each in known)
+        known = tuple([each.joined(attestation) if each.reporter == attestation.reporter else each for each in known])
     else:
         known = tuple(sorted((*known, attestation), key=attrgetter("reporter")))
-    if known != record.attestations:
-        record.attestations = known
-    return again
+    return known, again
 
 
-def _reject_conflicting(variants: Iterable[StepRecord]) -> int:
+def _reject_conflicting(variants: Collection[int], joined: dict[int, tuple[Attestation, ...]]) -> int:
     """Removes the attestations that are not accepted from the contents of one step. Returns how many."""
-    by_reporter: defaultdict[str, list[tuple[StepRecord, Attestation]]] = defaultdict(list)
-    for record in variants:
-        for attestation in record.attestations:
-            by_reporter[attestation.reporter].append((record, attestation))
-        record.attestations = ()
+    by_reporter: defaultdict[str, list[tuple[int, Attestation]]] = defaultdict(list)
+    for row in variants:
+        for attestation in joined[row]:
+            by_reporter[attestation.reporter].append((row, attestation))
+        joined[row] = ()
     rejected = 0
     for reporter in sorted(by_reporter):
         rejected += len(by_reporter[reporter])
-        for record, attestation in _accepted(by_reporter[reporter]):
+        for row, attestation in _accepted(by_reporter[reporter]):
             rejected -= 1
-            record.attestations = (*record.attestations, attestation)
+            joined[row] = (*joined[row], attestation)
     return rejected
 
 
-def _accepted(attested: list[tuple[StepRecord, Attestation]]) -> list[tuple[StepRecord, Attestation]]:
+def _accepted(attested: list[tuple[int, Attestation]]) -> list[tuple[int, Attestation]]:
     """The accepted ones among the contents that one reporter attested for one step."""
     if len(attested) == 1:
         return attested

@@ -1,98 +1,88 @@
 """The step forest: the parent of each step, regardless of who reported it and when."""
 
-from array import array
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from concord_evaluator.trace.fold import FoldedTrace, StepIndex
-from concord_evaluator.trace.records import StepRecord
-from concord_evaluator.trace.trees import ROOT, parents_first
+import numpy as np
+
+from concord_evaluator.trace.columns import NONE, Flags, Steps
+from concord_evaluator.trace.fold import FoldedTrace
+from concord_evaluator.trace.trees import ROOT, Numbers, ordered
 
 
 @dataclass(frozen=True, slots=True)
 class Forest:
-    """`parents`: by record, the index of its parent's record, or `ROOT` for a step without a known parent.
+    """`parents`: by row, the row of its parent, or `ROOT` for a step without a known parent. `depth`: the number of
+    its ancestors.
 
-    `order`: the indices of the records in the forest, parents before their children. `orphaned` counts steps whose
-    parent nobody reported, and observed steps that would be their own ancestors; their parent is `ROOT`. `refused`
-    counts steps in a cycle of parents, which are left out.
+    `orphaned` counts steps whose parent nobody reported, and observed steps that would be their own ancestors; their
+    parent is `ROOT`. `refused`: whether a step is in a cycle of parents; such steps are left out, and their parent is
+    `ROOT` as well.
     """
 
-    records: Sequence[StepRecord]
-    parents: Sequence[int]
-    order: Sequence[int]
+    steps: Steps
+    parents: Numbers
+    depth: Numbers
     orphaned: int
-    refused: int
+    refused: Flags
 
     @property
     def completeness(self) -> float | None:
         """The share of steps whose position in the forest is known. None without steps."""
         steps = len(self.parents)
-        return (steps - self.refused - self.orphaned) / steps if steps else None
+        return (steps - int(self.refused.sum()) - self.orphaned) / steps if steps else None
 
 
-def build_forest(trace: FoldedTrace, step_index: StepIndex) -> Forest:
+def build_forest(trace: FoldedTrace) -> Forest:
     """Finds the parent of every step. Both ends of a call know it by the caller's step id, so their steps connect.
 
     An observed step in a cycle of parents loses its parent: no claim may remove a call that the gateway observed.
     """
-    parents = _Parents(trace.records, step_index)
-    named = array("q", map(parents.of, trace.records))
-    order = parents_first(named)
-    if observed := [index for index in order.cyclic if trace.records[index].observed]:
-        for index in observed:
-            named[index] = ROOT
-        order = parents_first(named)
-    for index, parent in enumerate(named) if order.cyclic else ():
-        if parent in order.cyclic or index in order.cyclic:
-            named[index] = ROOT
-    orphaned = sum(
-        parent == ROOT and record.parent_id is not None and index not in order.cyclic
-        for index, (parent, record) in enumerate(zip(named, trace.records, strict=True))
-    )
-    return Forest(trace.records, named, order.nodes, orphaned, len(order.cyclic))
+    steps = trace.steps
+    parents = _parents(trace)
+    order = ordered(parents)
+    if order.cyclic.any():
+        if (observed := order.cyclic & steps.of_sources("observed")).any():
+            parents[observed] = ROOT
+            order = ordered(parents)
+        parents[order.cyclic | ((parents != ROOT) & order.cyclic[parents])] = ROOT
+    orphaned = (parents == ROOT) & (steps.columns.parent != NONE) & ~order.cyclic
+    return Forest(steps, parents, order.depth, int(orphaned.sum()), order.cyclic)
 
 
-class _Parents:
-    """Finds the parent of a step among the records."""
-
-    def __init__(self, records: Sequence[StepRecord], step_index: StepIndex) -> None:
-        self._records = records
-        self._step_index = step_index
-        carriers = {
-            digest for record in self._records for attestation in record.attestations for digest in attestation.carriers
-        }
-        self._carriers = {
-            record.digest: index for index, record in enumerate(self._records) if record.digest in carriers
-        }
-
-    def of(self, record: StepRecord) -> int:
-        """The index of the named parent, else of the call whose answer contained the step, else `ROOT`."""
-        candidates: Sequence[int] = ()
-        if record.parent_id is not None:
-            candidates = self._step_index.indices_of(record.trace_id, record.parent_id)
-        if candidates:
-            record.parent_id = self._records[candidates[0]].step_id  # shares one string object
-        elif not record.direct:
-            carriers = {digest for attestation in record.attestations for digest in attestation.carriers}
-            candidates = [self._carriers[digest] for digest in carriers if digest in self._carriers]
-        if len(candidates) > 1:
-            return min(candidates, key=lambda candidate: _remoteness(self._records[candidate], record))
-        return candidates[0] if candidates else ROOT
+def _parents(trace: FoldedTrace) -> Numbers:
+    """By row, the row of the named parent, else of the call whose answer contained the step, else `ROOT`."""
+    steps, named = trace.steps, trace.steps.columns.parent
+    known, number = named >= 0, np.maximum(named, 0)
+    parents = np.where(known, trace.first[number], ROOT)
+    contested = known & (trace.contents[number] > 1)
+    found: dict[tuple[int, int], int] = {}
+    for row in np.flatnonzero(contested).tolist():
+        first = int(parents[row])
+        case = first, int(steps.columns.source[row])
+        if case not in found:
+            candidates = range(first, first + int(trace.contents[named[row]]))
+            found[case] = min(candidates, key=lambda each: _remoteness(each, row, steps))
+        parents[row] = found[case]
+    direct = steps.of_sources("direct") if trace.carriers else None
+    for row, carriers in trace.carriers.items():
+        if parents[row] == ROOT and direct is not None and not direct[row]:
+            parents[row] = min(carriers, key=lambda each: _remoteness(each, row, steps))
+    return parents
 
 
-def _remoteness(candidate: StepRecord, child: StepRecord) -> tuple[bool, bool, bool, str, str, str, bytes]:
+def _remoteness(candidate: int, child: int, steps: Steps) -> tuple[bool, bool, bool, str, str, str, bytes]:
     """Orders the variants of a parent: from the child's own reporter first, then observed, direct, relayed.
 
     Digests decide last, and only between variants of one reporter: a participant can choose those of its steps.
     """
-    own = {attestation.reporter for attestation in child.attestations}
+    own = {attestation.reporter for attestation in steps.attestations(child)}
+    attestations = steps.attestations(candidate)
     return (
-        not any(attestation.direct and attestation.reporter in own for attestation in candidate.attestations),
-        not candidate.observed,
-        not candidate.direct,
-        candidate.trace_id,
-        candidate.step_id,
-        min(attestation.reporter for attestation in candidate.attestations),
-        candidate.digest,
+        not any(attestation.direct and attestation.reporter in own for attestation in attestations),
+        not any(attestation.observed for attestation in attestations),
+        not any(attestation.direct for attestation in attestations),
+        steps.trace_id(candidate),
+        steps.step_id(candidate),
+        min(attestation.reporter for attestation in attestations),
+        steps.digests.get(candidate, b""),
     )

@@ -1,24 +1,18 @@
 """Interactions: the calls between agents, each logical call once, with its provenance."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Sequence
 from functools import cached_property
-from itertools import chain, groupby
-from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, overload
+
+import numpy as np
 
 from concord.trace.attributes import EdgeKind, KnownBy, Support
+from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH
+from concord_evaluator.trace.attempts import Attempts
+from concord_evaluator.trace.columns import Bytes, Codes, Flags, Steps
+from concord_evaluator.trace.provenance import PROVENANCES, Provenance
 from concord_evaluator.trace.records import StepRecord
-
-
-class Provenance(StrEnum):
-    """Why a call is believed: the gateway observed it, both ends reported it, or one end did."""
-
-    OBSERVED = "observed"
-    CORROBORATED = "corroborated"
-    REPORTED = "reported"
+from concord_evaluator.trace.trees import ROOT, Numbers
 
 
 class Call(NamedTuple):
@@ -42,7 +36,7 @@ class Call(NamedTuple):
 Link = tuple[str, str]
 """A caller and a callee."""
 
-_DOUBT: Final = {provenance: rank for rank, provenance in enumerate(Provenance)}
+_DOUBT: Final = {provenance: rank for rank, provenance in enumerate(PROVENANCES)}
 
 
 class Interaction(tuple[Call, ...]):
@@ -100,86 +94,55 @@ class Interaction(tuple[Call, ...]):
         return None not in [attempt.record.error for attempt in self]
 
 
-@dataclass(frozen=True)
-class LinkCalls:
-    """The logical calls of one agent to another, at least one. Derived figures are computed once."""
+class CallList(Sequence[Call]):
+    """The attempts that count, in causal order, each made from the columns when it is asked for.
 
-    calls: Sequence[Interaction]
-
-    @cached_property
-    def failed(self) -> int:
-        """The number of calls that failed."""
-        return sum([call.failed for call in self.calls])
-
-    @cached_property
-    def attempts(self) -> int:
-        """The number of attempts."""
-        return sum(map(len, self.calls))
-
-    @cached_property
-    def failed_attempts(self) -> int:
-        """The number of attempts with an error."""
-        return sum([attempt.record.error is not None for attempt in chain.from_iterable(self.calls)])
-
-    @cached_property
-    def retries(self) -> int:
-        """The number of attempts that repeat another one."""
-        return sum([attempt.record.retry_of is not None for attempt in chain.from_iterable(self.calls)])
-
-    @cached_property
-    def latencies_ms(self) -> Sequence[float]:
-        """The known latencies of all attempts (ms), sorted."""
-        attempts = chain.from_iterable(self.calls)
-        return sorted([ms for attempt in attempts if (ms := attempt.record.latency_ms) is not None])
-
-    @property
-    def requests(self) -> list[str]:
-        """The digests of the requests that are known."""
-        return [digest for call in self.calls if (digest := call.request_digest) is not None]
-
-
-Links = Mapping[Link, LinkCalls]
-"""The calls of each caller to each callee, sorted by caller and callee."""
-
-
-def calls_on(links: Links) -> Iterator[Interaction]:
-    """All calls, sorted by caller and callee."""
-    return chain.from_iterable(link.calls for link in links.values())
-
-
-def join_attempts(calls: Iterable[Call]) -> Links:
-    """Joins attempts (given sorted by link, trace and step id) into logical calls.
-
-    A retry names the attempt that it repeats (`retry_of`) and has the same caller and callee. Both are attempts at one
-    call.
+    `number`: of each in `attempts`; `parent`: the place of the call that it was made in, or `ROOT`.
     """
-    return {link: LinkCalls(_logical(list(group))) for link, group in groupby(calls, key=itemgetter(0, 1))}
+
+    def __init__(self, attempts: Attempts, steps: Steps, number: Numbers, parent: Numbers) -> None:
+        self.attempts, self.steps, self.number, self.parent = attempts, steps, number, parent
+        self.row: Numbers = attempts.row[number]
+        self.caller: Codes = attempts.caller[number]
+        self.callee: Codes = attempts.callee[number]
+        self.provenance: Bytes = attempts.provenance[number]
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    @cached_property
+    def failed(self) -> Flags:
+        """By attempt, whether it has an error."""
+        failed: Flags = self.steps.columns.failed[self.row]
+        return failed
+
+    @cached_property
+    def between_agents(self) -> Flags:
+        """By attempt, whether an agent of the team called another."""
+        outside = np.array([self.steps.names.code(each) for each in sorted(NOT_IN_GRAPH)])
+        inside = ~np.isin(self.caller, outside) & ~np.isin(self.callee, outside)
+        between: Flags = inside & (self.caller != self.callee)
+        return between
+
+    @overload
+    def __getitem__(self, place: int) -> Call: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[Call]: ...
+    def __getitem__(self, place: int | slice) -> Call | list[Call]:
+        if isinstance(place, slice):
+            return [self[each] for each in range(len(self))[place]]
+        parent = int(self.parent[place])
+        return call_of(int(self.number[place]), self.attempts, self.steps, None if parent == ROOT else parent)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, CallList) and list(self) == list(other)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
-def _logical(attempts: Sequence[Call]) -> tuple[Interaction, ...]:
-    if all(attempt.record.retry_of is None for attempt in attempts):
-        return tuple([Interaction((attempt,)) for attempt in attempts])
-    traces = groupby(attempts, key=lambda attempt: attempt.record.trace_id)
-    return tuple(call for _, group in traces for call in _joined(list(group)))
-
-
-def _joined(attempts: Sequence[Call]) -> Iterator[Interaction]:
-    first = _first_attempts({attempt.step_id: attempt.record.retry_of for attempt in attempts})
-    calls: defaultdict[str, list[Call]] = defaultdict(list)
-    for attempt in attempts:
-        calls[first[attempt.step_id]].append(attempt)
-    return (Interaction(calls[name]) for name in sorted(calls))
-
-
-def _first_attempts(repeats: Mapping[str, str | None]) -> dict[str, str]:
-    """By step id, the first attempt of its call. Nobody may have reported that attempt."""
-    first: dict[str, str] = {}
-    for step_id in repeats:
-        chain: dict[str, None] = {}
-        current = step_id
-        while current not in first and current not in chain:
-            chain[current] = None
-            current = repeats.get(current) or current
-        root = first.get(current, current)
-        first.update(dict.fromkeys(chain, root))
-    return first
+def call_of(number: int, attempts: Attempts, steps: Steps, parent: int | None) -> Call:
+    """One attempt as a call."""
+    names = steps.names.texts
+    caller, callee = names[attempts.caller[number]], names[attempts.callee[number]]
+    provenance = PROVENANCES[attempts.provenance[number]]
+    return Call(caller, callee, steps.record(int(attempts.row[number])), provenance, parent)

@@ -1,14 +1,16 @@
 """Which models the agents of a trace say that they called, and the tokens of these calls."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import msgspec
+import numpy as np
 
 from concord.assessment.cost import MAX_USES, ModelUse
 from concord.trace.otlp import genai
 from concord.trace.step import CallType, StepFacts
+from concord_evaluator.trace.columns import NONE, Steps
 
 INPUT_TOKENS: Final = "gen_ai.usage.input_tokens"
 OUTPUT_TOKENS: Final = "gen_ai.usage.output_tokens"
@@ -52,21 +54,26 @@ def _count(text: str | None) -> int | None:
     return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) <= 15 else None
 
 
-def summed_uses(uses: Iterable[tuple[str, StepUse]]) -> Sequence[ModelUse]:
-    """The calls by agent and model, most calls first; at most `MAX_USES`."""
-    found: defaultdict[tuple[str, str | None], list[StepUse]] = defaultdict(list)
-    for agent, use in uses:
-        found[agent, use.model].append(use)
+def summed_uses(users: Mapping[int, int], steps: Steps) -> Sequence[ModelUse]:
+    """The calls by agent and model, most calls first; at most `MAX_USES`. `users`: by row, the code of the agent."""
+    names, columns = steps.names.texts, steps.columns
+    rows = np.fromiter(users, np.int64, len(users))
+    facts = (columns.model, columns.model_tokens, columns.model_input, columns.model_output)
+    found: defaultdict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)
+    for agent, model, tokens, read, written in zip(
+        users.values(), *(each[rows].tolist() for each in facts), strict=True
+    ):
+        found[agent, model].append((tokens, read, written))
     summed = [
         ModelUse(
-            agent=agent,
-            model=model,
+            agent=names[agent],
+            model=None if model == NONE else names[model],
             calls=len(each),
-            untold=sum(use.tokens is None for use in each),
-            unsplit=sum(use.tokens is not None and None in (use.input_tokens, use.output_tokens) for use in each),
-            tokens=sum(use.tokens or 0 for use in each),
-            input_tokens=sum(use.input_tokens or 0 for use in each),
-            output_tokens=sum(use.output_tokens or 0 for use in each),
+            untold=sum(tokens == NONE for tokens, _, _ in each),
+            unsplit=sum(tokens != NONE and NONE in (read, written) for tokens, read, written in each),
+            tokens=sum(max(tokens, 0) for tokens, _, _ in each),
+            input_tokens=sum(max(read, 0) for _, read, _ in each),
+            output_tokens=sum(max(written, 0) for _, _, written in each),
         )
         for (agent, model), each in found.items()
     ]

@@ -3,11 +3,13 @@ participants."""
 
 from collections.abc import Collection, Iterable, Sequence
 
+import numpy as np
+
 from concord.assessment.results import Observability, ParticipantObservability
 from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.trace.agent_ids import participant_of
-from concord_evaluator.trace.interactions import Provenance
 from concord_evaluator.trace.projection import Projection
+from concord_evaluator.trace.provenance import PROVENANCES, Provenance
 
 
 def observability_of(
@@ -18,9 +20,14 @@ def observability_of(
     `full`: it called through the gateway, reported steps, or declares that it reports. `partly`: only calls to it were
     seen, not its own calls. `none`: neither, so its silence says nothing. `reporters`: the reporters of any step.
     """
-    seen = [call for call in projection.calls if call.provenance is Provenance.OBSERVED and call.caller != GREEN_AGENT]
-    callers = {participant_of(call.caller) for call in seen} | set(reporters)
-    callees = {participant_of(call.callee) for call in seen}
+    calls = projection.calls
+    names = calls.steps.names
+    seen = (calls.provenance == PROVENANCES.index(Provenance.OBSERVED)) & (calls.caller != names.code(GREEN_AGENT))
+    callers, callees = (
+        {participant_of(names.texts[code]) for code in np.unique(ends[seen]).tolist()}
+        for ends in (calls.caller, calls.callee)
+    )
+    callers |= set(reporters)
     return [
         ParticipantObservability(
             agent=entry.id,

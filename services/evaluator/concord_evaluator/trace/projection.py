@@ -1,9 +1,10 @@
 """The projection: derives the calls between agents from steps. Graph, metrics and findings are built on it."""
 
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
+
+import numpy as np
 
 from concord.assessment.cost import ModelUse
 from concord.assessment.results import StepCounts, TraceIntegrity
@@ -12,23 +13,16 @@ from concord.trace.step import CallType
 from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH, participant_of
 from concord_evaluator.trace.attempts import Contradictions, find_attempts, without_refuted
-from concord_evaluator.trace.attribution import Attribution, attribute, bound_undeclared, step_reporters
-from concord_evaluator.trace.causal_order import Timeline, causal_order
+from concord_evaluator.trace.attribution import attribute, bound_undeclared
+from concord_evaluator.trace.causal_order import causal_order
+from concord_evaluator.trace.columns import KINDS, NONE, Flags, Steps
 from concord_evaluator.trace.fold import FoldedTrace, fold
 from concord_evaluator.trace.forest import Forest, build_forest
-from concord_evaluator.trace.interactions import (
-    Call,
-    Interaction,
-    Link,
-    LinkCalls,
-    Links,
-    Provenance,
-    calls_on,
-    join_attempts,
-)
+from concord_evaluator.trace.interactions import CallList, Interaction, Link
+from concord_evaluator.trace.links import Links, calls_on, join_attempts
 from concord_evaluator.trace.model_uses import summed_uses
-from concord_evaluator.trace.records import StepRecord
-from concord_evaluator.trace.trees import ROOT
+from concord_evaluator.trace.provenance import PROVENANCES, Provenance
+from concord_evaluator.trace.trees import ROOT, below_any
 
 Evidence = Literal["any", "corroborated", "observed"]
 
@@ -44,8 +38,9 @@ class Projection:
     """What a trace says about its agents.
 
     `agents`: the declared and the seen ones, sorted. `links`: the calls between two of them whose evidence suffices.
-    `green_links`: the assessor's own calls, which are not part of the graph. `calls`: all attempts, also those with
-    unknown ends, in causal order. `silent_agents`: declared agents that sent nothing, no report and no reply.
+    `green_links`: the assessor's own calls, which are not part of the graph. `all_links`: both. `calls`: all attempts,
+    also those with unknown ends, in causal order. `silent_agents`: declared agents that sent nothing, no report and no
+    reply.
     `tokens`: the reported tokens; None if no step reports any. `texts`: a sample of the requests, by digest.
     `contradictions`: claims of calls that observations refute. `self_calls`, `unattributed_calls`: the numbers of calls
     of an agent to itself and of calls with an unknown end, which are left out of `links`. `unnamed`: undeclared agents
@@ -55,7 +50,8 @@ class Projection:
     agents: tuple[str, ...]
     links: Links
     green_links: Links
-    calls: tuple[Call, ...]
+    all_links: Links
+    calls: CallList
     silent_agents: tuple[str, ...]
     tokens: int | None
     texts: Mapping[str, str]
@@ -71,11 +67,6 @@ class Projection:
     def interactions(self) -> tuple[Interaction, ...]:
         """The calls between agents, sorted by caller and callee."""
         return tuple(calls_on(self.links))
-
-    @property
-    def all_links(self) -> Links:
-        """The calls to agents of the team, including the assessor's."""
-        return {**self.links, **self.green_links}
 
 
 def project(
@@ -94,92 +85,68 @@ def project(
     number. `reporters`: everybody who reported anything, even if the report came too late or was rejected.
     `integrity.late` and `integrity.dropped` are not known from reports, and are 0.
     """
-    trace, forest = _forest_of(reports)
+    trace = fold(reports)
+    if live:
+        trace = replace(trace, steps=trace.steps.without_claimed_latencies())
+    forest, steps = build_forest(trace), trace.steps
     made = attribute(forest, roster)
     if live:
-        _forget_claimed_latencies(trace.records)
-        made = bound_undeclared(made, roster)
-    contradicted, timeline = _calls(made, forest, roster, evidence, observed=observed)
-    logical = join_attempts(timeline.calls)
-    sorted_links = _sort_links(logical)
-    links = _counted(sorted_links.structural, _COUNTED[evidence])
+        made = bound_undeclared(made, steps.names, roster)
+    attempts, contradicted = find_attempts(made.calls, steps)
+    if observed:
+        attempts = without_refuted(attempts, steps, roster, contradicted)
+    counted = np.array([each in _COUNTED[evidence] for each in PROVENANCES], np.bool_)
+    order, parents = causal_order(attempts, steps, counted[attempts.provenance])
+    places = np.full(len(attempts), ROOT, np.int64)
+    places[order] = parents
+    logical = join_attempts(attempts, steps, places)
+    sorted_calls = _sort_calls(logical)
+    structural = logical.among(sorted_calls.structural)
+    believed = sorted_calls.structural & counted[logical.provenance]
+    links = logical.among(believed)
     agents = _agents(roster, made.agents, links)
     return Projection(
         agents=agents,
         links=links,
-        green_links=sorted_links.green,
-        calls=timeline.in_order,
+        green_links=logical.among(sorted_calls.green),
+        all_links=logical.among(believed | sorted_calls.green),
+        calls=CallList(attempts, steps, order, parents),
         silent_agents=_silent_agents(agents, roster, {*made.agents, *reporters}, logical),
         tokens=_tokens(forest),
         texts=trace.texts,
         contradictions=contradicted,
-        self_calls=sorted_links.self_calls,
-        unattributed_calls=sorted_links.unattributed_calls,
+        self_calls=sorted_calls.self_calls,
+        unattributed_calls=sorted_calls.unattributed_calls,
         unnamed=made.n_unnamed,
-        steps=_step_counts(trace),
-        integrity=_integrity(trace, forest, contradicted.total, sorted_links.structural),
-        uses=summed_uses(made.uses),
+        steps=_step_counts(steps),
+        integrity=_integrity(trace, forest, contradicted.total, structural),
+        uses=summed_uses(made.users, steps),
     )
 
 
-def _forest_of(reports: Iterable[Report]) -> tuple[FoldedTrace, Forest]:
-    """The trace and its forest. The step index, a tenth of all memory, is released on return."""
-    trace, step_index = fold(reports)
-    return trace, build_forest(trace, step_index)
-
-
-def _forget_claimed_latencies(records: Iterable[StepRecord]) -> None:
-    """Removes latencies that the gateway did not measure: an assessed agent could report any latency for its calls."""
-    for record in records:
-        if record.latency_ms is not None and not record.observed:
-            record.latency_ms = None
-
-
-def _calls(
-    made: Attribution, forest: Forest, roster: Roster, evidence: Evidence, *, observed: bool
-) -> tuple[Contradictions, Timeline]:
-    """The refuted claims of calls, and the believed calls in causal order."""
-    found = find_attempts(made.calls, forest.records, step_reporters(forest.records))
-    attempts = without_refuted(found.attempts, roster, found.contradicted) if observed else found.attempts
-    return found.contradicted, causal_order(attempts, len(forest.records), _COUNTED[evidence])
-
-
 @dataclass(frozen=True, slots=True)
-class _SortedLinks:
+class _SortedCalls:
     """`structural`: between two different agents of the graph. `green`: from the assessor to an agent of the graph."""
 
-    structural: Links
-    green: Links
+    structural: Flags
+    green: Flags
     self_calls: int
     unattributed_calls: int
 
 
-def _sort_links(logical: Links) -> _SortedLinks:
-    between = {link: calls for link, calls in logical.items() if GREEN_AGENT not in link}
-    named = {link: calls for link, calls in between.items() if NOT_IN_GRAPH.isdisjoint(link)}
-    structural = {(caller, callee): calls for (caller, callee), calls in named.items() if caller != callee}
-    return _SortedLinks(
+def _sort_calls(logical: Links) -> _SortedCalls:
+    names = logical.steps.names
+    caller, callee = logical.caller[logical.link_of_call], logical.callee[logical.link_of_call]
+    green, outside = names.code(GREEN_AGENT), np.array([names.code(each) for each in sorted(NOT_IN_GRAPH)])
+    between = (caller != green) & (callee != green)
+    named = between & ~np.isin(caller, outside) & ~np.isin(callee, outside)
+    structural = named & (caller != callee)
+    return _SortedCalls(
         structural=structural,
-        green={
-            (caller, callee): calls
-            for (caller, callee), calls in logical.items()
-            if caller == GREEN_AGENT and callee not in NOT_IN_GRAPH
-        },
-        self_calls=_size(named) - _size(structural),
-        unattributed_calls=_size(between) - _size(named),
+        green=(caller == green) & ~np.isin(callee, outside),
+        self_calls=int(named.sum() - structural.sum()),
+        unattributed_calls=int(between.sum() - named.sum()),
     )
-
-
-def _size(links: Links) -> int:
-    return sum(len(link.calls) for link in links.values())
-
-
-def _counted(links: Links, provenances: frozenset[Provenance]) -> Links:
-    """The calls that have one of these provenances."""
-    if len(provenances) == len(Provenance):
-        return links
-    chosen = {link: [call for call in each.calls if call.provenance in provenances] for link, each in links.items()}
-    return {link: LinkCalls(calls) for link, calls in chosen.items() if calls}
 
 
 def _agents(roster: Roster, active: Iterable[str], links: Iterable[Link]) -> tuple[str, ...]:
@@ -200,41 +167,38 @@ def _silent_agents(agents: Iterable[str], roster: Roster, active: Collection[str
 
     An active agent inside a participant makes both active.
     """
-    answering = {callee for (_, callee), each in links.items() if _has_answer(each)}
+    names = links.steps.names.texts
+    answering = {names[code] for code in np.unique(links.callee[_answered(links)]).tolist()}
     present = answering.union(active, map(participant_of, active))
     return tuple(agent for agent in agents if agent in roster and agent not in present)
 
 
-def _has_answer(link: LinkCalls) -> bool:
-    """Whether any of the calls was answered, possibly with a failure."""
-    return link.failed < len(link.calls) or any(attempt.record.answered for call in link.calls for attempt in call)
+def _answered(links: Links) -> Flags:
+    """By link, whether any of the calls was answered, possibly with a failure."""
+    answered = links.steps.columns.answered[links.row]
+    return np.bincount(links.link_of_attempt[answered], minlength=len(links)) > 0
 
 
 def _tokens(forest: Forest) -> int | None:
     """The tokens of the whole trace. The tokens of a step include those of the steps below it."""
-    within = bytearray(len(forest.records))
-    tokens: list[int] = []
-    for index in forest.order:
-        reported, parent = forest.records[index].tokens, forest.parents[index]
-        covered = parent != ROOT and within[parent]
-        within[index] = covered or reported is not None
-        if reported is not None and not covered:
-            tokens.append(reported)
-    return sum(tokens) if tokens else None
+    tokens = forest.steps.columns.tokens
+    told = (tokens != NONE) & ~forest.refused
+    uncovered = tokens[told & ~below_any(forest.parents, told)].tolist()
+    return sum(uncovered) if uncovered else None
 
 
-def _step_counts(trace: FoldedTrace) -> StepCounts:
-    kinds = Counter([record.kind for record in trace.records])
+def _step_counts(steps: Steps) -> StepCounts:
+    kinds = dict(zip(KINDS, np.bincount(steps.columns.kind, minlength=len(KINDS)).tolist(), strict=True))
     return StepCounts(agent=kinds[CallType.AGENT], tool=kinds[CallType.TOOL], host=kinds[CallType.HOST])
 
 
 def _integrity(trace: FoldedTrace, forest: Forest, contradicted: int, structural: Links) -> TraceIntegrity:
-    trust = Counter([call.provenance for call in calls_on(structural)])
+    observed, corroborated, reported = np.bincount(structural.provenance, minlength=len(PROVENANCES)).tolist()
     return TraceIntegrity(
-        steps=len(trace.records),
-        observed=trust[Provenance.OBSERVED],
-        corroborated=trust[Provenance.CORROBORATED],
-        reported=trust[Provenance.REPORTED],
+        steps=len(trace.steps.columns),
+        observed=observed,
+        corroborated=corroborated,
+        reported=reported,
         contradicted=contradicted,
         conflicting=trace.conflicting,
         duplicate=trace.duplicate,

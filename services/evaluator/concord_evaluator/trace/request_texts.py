@@ -17,11 +17,11 @@ class RequestTexts:
 
     def __init__(self, limit: int = MAX_TEXTS) -> None:
         self._limit = limit
-        self._texts: dict[str, str] = {}
-        self._largest: str | None = None
+        self._texts: dict[bytes, str] = {}
+        self._largest: bytes | None = None
         """Requests with larger digests are not in the sample."""
 
-    def add(self, request_digest: str, step: StepFacts) -> None:
+    def add(self, request_digest: bytes, step: StepFacts) -> None:
         """Adds the text of a call's request. A request with a smaller digest may displace it later."""
         if request_digest in self._texts or (self._largest is not None and request_digest > self._largest):
             return
@@ -33,7 +33,7 @@ class RequestTexts:
             self._texts = self.sample()
             self._largest = max(self._texts)
 
-    def sample(self) -> dict[str, str]:
+    def sample(self) -> dict[bytes, str]:
         """The texts by request digest, sorted."""
         return dict(sorted(self._texts.items())[: self._limit])
 

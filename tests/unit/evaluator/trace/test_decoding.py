@@ -13,8 +13,7 @@ from concord.trace.digest import digest
 from concord.trace.report import Channel, Report, StepBatch
 from concord.trace.step import InteractionStep, StepFacts
 from concord_evaluator.judge.evidence import call_texts
-from concord_evaluator.trace.records import StepRecord
-from concord_evaluator.trace.request_texts import RequestTexts
+from concord_evaluator.trace.fold import fold
 from tests.strategies import steps, texts
 
 objects = st.dictionaries(texts, texts | st.integers() | st.floats(allow_nan=False, allow_infinity=False), max_size=2)
@@ -38,9 +37,6 @@ forms = st.fixed_dictionaries(
 
 def kept_of(step: StepFacts) -> tuple[object, ...]:
     """Everything that an evaluation keeps of a step."""
-    name, sample = digest(step), RequestTexts()
-    if name.request is not None:
-        sample.add(name.request, step)
     report = Report(step, "ann", False, Channel.HTTP, datetime(2026, 1, 1, tzinfo=UTC))
     made = CallRecord(
         step_id=step.step_id,
@@ -53,7 +49,8 @@ def kept_of(step: StepFacts) -> tuple[object, ...]:
         provenance="reported",
         on_critical_path=False,
     )
-    return name, StepRecord.of(step, name, ()), sample.sample(), call_texts([report], [made]), list(step.answer_steps)
+    [read], texts = (folded := fold([report])).records, folded.texts
+    return digest(step), read, texts, call_texts([report], [made]), list(step.answer_steps)
 
 
 @given(steps, forms)

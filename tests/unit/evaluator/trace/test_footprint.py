@@ -3,7 +3,7 @@
 import tracemalloc
 
 from benchmarks.traces.synthetic_traces import roster, stored_batches
-from concord.trace.decoding import reports_of
+from concord.trace.decoding import StoredReports, reports_of
 from concord.wire.roster import Roster
 from concord_evaluator.graph import build_graph
 from concord_evaluator.trace import project
@@ -17,7 +17,7 @@ def test_a_step_takes_few_bytes() -> None:
     project(reports_of(batches[0]), team)  # allocates what is allocated only once
     tracemalloc.start()
     try:
-        projection = project((report for batch in batches for report in reports_of(batch)), team)
+        projection = project(StoredReports(batches), team)
         graph = build_graph(projection)
         taken, _ = tracemalloc.get_traced_memory()
     finally:

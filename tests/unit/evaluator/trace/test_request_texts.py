@@ -6,27 +6,27 @@ from hypothesis import strategies as st
 from concord_evaluator.trace.request_texts import MAX_TEXT, RequestTexts, text_of
 from tests.unit.evaluator.traces import call
 
-DIGESTS = st.lists(st.text("0123456789abcdef", min_size=4, max_size=4), max_size=40)
+DIGESTS = st.lists(st.binary(min_size=2, max_size=2), max_size=40)
 
 
-def sampled(digests: list[str], limit: int) -> dict[str, str]:
+def sampled(digests: list[bytes], limit: int) -> dict[bytes, str]:
     texts = RequestTexts(limit)
     for digest in digests:
-        texts.add(digest, call("1", "B", request=f"about {digest}"))
+        texts.add(digest, call("1", "B", request=f"about {digest.hex()}"))
     return texts.sample()
 
 
 @given(DIGESTS.flatmap(lambda digests: st.tuples(st.just(digests), st.permutations(digests))), st.integers(1, 9))
-def test_the_order_of_arrival_does_not_matter(cases: tuple[list[str], list[str]], limit: int) -> None:
+def test_the_order_of_arrival_does_not_matter(cases: tuple[list[bytes], list[bytes]], limit: int) -> None:
     digests, shuffled = cases
     assert list(sampled(digests, limit).items()) == list(sampled(shuffled, limit).items())
 
 
 @given(DIGESTS, st.integers(1, 9))
-def test_as_many_texts_are_kept_as_the_limit_allows(digests: list[str], limit: int) -> None:
+def test_as_many_texts_are_kept_as_the_limit_allows(digests: list[bytes], limit: int) -> None:
     sample = sampled(digests, limit)
     assert len(sample) == min(limit, len(set(digests)))
-    assert all(text == f"about {digest}" for digest, text in sample.items())
+    assert all(text == f"about {digest.hex()}" for digest, text in sample.items())
 
 
 def test_the_text_of_a_request_is_its_strings_in_the_order_of_their_keys() -> None:

@@ -1,0 +1,283 @@
+"""Links: the logical calls of each agent to each other agent, as columns. A logical call has one attempt or more."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, groupby
+
+import numpy as np
+
+from concord_evaluator.trace.attempts import Attempts
+from concord_evaluator.trace.columns import NONE, Amounts, Bytes, Codes, Flags, Steps
+from concord_evaluator.trace.interactions import Call, Interaction, Link, call_of
+from concord_evaluator.trace.trees import ROOT, Numbers
+
+
+@dataclass(frozen=True)
+class Links(Mapping[Link, "LinkCalls"]):
+    """The calls of each caller to each callee, sorted by caller and callee.
+
+    `numbers`: of the attempts in `attempts`, those at one call next to each other, the first one first. `calls`: where
+    each call begins in `numbers`, and the end of the last. `links`: where each link begins in `calls`, and the end of
+    the last. `places`: by attempt in `attempts`, its place in causal order, or `ROOT` if it does not count.
+    """
+
+    steps: Steps
+    attempts: Attempts
+    numbers: Numbers
+    calls: Numbers
+    links: Numbers
+    places: Numbers
+
+    def __len__(self) -> int:
+        return len(self.links) - 1
+
+    def __iter__(self) -> Iterator[Link]:
+        return iter(self._ends)
+
+    def __getitem__(self, link: Link) -> "LinkCalls":
+        return LinkCalls(self, self._ends[link])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Links) and list(calls_on(self)) == list(calls_on(other))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @cached_property
+    def _ends(self) -> Mapping[Link, int]:
+        names = self.steps.names.texts
+        ends = zip(self.caller.tolist(), self.callee.tolist(), strict=True)
+        return {(names[caller], names[callee]): number for number, (caller, callee) in enumerate(ends)}
+
+    @cached_property
+    def row(self) -> Numbers:
+        """By attempt, its row."""
+        return self.attempts.row[self.numbers]
+
+    @cached_property
+    def first_row(self) -> Numbers:
+        """By call, the row of its first attempt."""
+        return self.row[self.calls[:-1]]
+
+    @cached_property
+    def caller(self) -> Codes:
+        """By link, the code of the caller."""
+        return self.attempts.caller[self.numbers[self.calls[self.links[:-1]]]]
+
+    @cached_property
+    def callee(self) -> Codes:
+        """By link, the code of the callee."""
+        return self.attempts.callee[self.numbers[self.calls[self.links[:-1]]]]
+
+    @cached_property
+    def n_calls(self) -> Numbers:
+        """By link, the number of its calls."""
+        return np.diff(self.links)
+
+    @cached_property
+    def link_of_call(self) -> Numbers:
+        """By call, the number of its link."""
+        return np.repeat(np.arange(len(self)), self.n_calls)
+
+    @cached_property
+    def link_of_attempt(self) -> Numbers:
+        """By attempt, the number of its link."""
+        return np.repeat(self.link_of_call, np.diff(self.calls))
+
+    @cached_property
+    def call_failed(self) -> Flags:
+        """By call, whether every attempt failed. A failed call has no reply."""
+        return ~np.logical_or.reduceat(~self.attempt_failed, self.calls[:-1]) if len(self) else self.attempt_failed
+
+    @cached_property
+    def attempt_failed(self) -> Flags:
+        """By attempt, whether it failed."""
+        return self.steps.columns.failed[self.row]
+
+    @cached_property
+    def failed(self) -> Numbers:
+        """By link, the number of calls that failed."""
+        return np.bincount(self.link_of_call[self.call_failed], minlength=len(self))
+
+    @cached_property
+    def retries(self) -> Numbers:
+        """By link, the number of attempts that repeat another one."""
+        return np.bincount(self.link_of_attempt[_repeats(self.row, self.steps)], minlength=len(self))
+
+    @cached_property
+    def edge_kind(self) -> Bytes:
+        """By call, how it connects its agents: an index in `EDGE_KINDS`."""
+        return self.steps.columns.edge_kind[self.first_row]
+
+    @cached_property
+    def provenance(self) -> Bytes:
+        """By call, the provenance of its least trusted attempt, as an index in `PROVENANCES`."""
+        trust = self.attempts.provenance[self.numbers]
+        return np.maximum.reduceat(trust, self.calls[:-1]) if len(self) else trust
+
+    @cached_property
+    def requests(self) -> Codes:
+        """By call, the rank of the digest of its request, or `NONE`."""
+        return self.steps.columns.request[self.first_row]
+
+    @cached_property
+    def latencies_ms(self) -> tuple[Amounts, Numbers]:
+        """The known latencies of all attempts (ms), sorted within each link; and where those of each link begin."""
+        latency = self.steps.columns.latency_ms[self.row]
+        known = ~np.isnan(latency)
+        link, latency = self.link_of_attempt[known], latency[known]
+        order = np.lexsort((latency, link))
+        return latency[order], np.searchsorted(link[order], np.arange(len(self) + 1))
+
+    def step_ids(self, attempts: Flags) -> Iterator[str]:
+        """The step ids of the chosen attempts, in no particular order."""
+        numbers = np.unique(self.steps.columns.step[self.row[attempts]]).tolist()
+        return (self.steps.step_ids[number] for number in numbers)
+
+    def among(self, calls: Flags) -> "Links":
+        """Those of the calls that are chosen, by call."""
+        attempts = np.repeat(calls, np.diff(self.calls))
+        sizes = np.diff(self.calls)[calls]
+        per_link = np.bincount(self.link_of_call[calls], minlength=len(self))
+        return Links(
+            self.steps,
+            self.attempts,
+            self.numbers[attempts],
+            _bounds(sizes),
+            _bounds(per_link[per_link > 0]),
+            self.places,
+        )
+
+    def interaction(self, call: int) -> Interaction:
+        """One logical call."""
+        numbers = self.numbers[self.calls[call] : self.calls[call + 1]].tolist()
+        return Interaction(sorted((self._call(number) for number in numbers), key=lambda each: each.record.step_id))
+
+    def _call(self, number: int) -> Call:
+        parent = int(self.places[number])
+        return call_of(number, self.attempts, self.steps, None if parent == ROOT else parent)
+
+
+@dataclass(frozen=True)
+class LinkCalls:
+    """The logical calls of one agent to another, at least one: link number `number` of `links`."""
+
+    links: Links
+    number: int
+
+    @property
+    def _bounds(self) -> tuple[int, int]:
+        """Where its attempts begin and end."""
+        begin, end = self.links.calls[self.links.links[self.number : self.number + 2]].tolist()
+        return begin, end
+
+    @cached_property
+    def calls(self) -> Sequence[Interaction]:
+        """The calls, by trace and first step id."""
+        start, end = self.links.links[self.number : self.number + 2].tolist()
+        made = [self.links.interaction(call) for call in range(start, end)]
+        if any(attempt.record.retry_of is not None for call in made for attempt in call):
+            return made
+        return sorted(made, key=lambda call: (call[0].record.trace_id, call[0].record.step_id))
+
+    @property
+    def failed(self) -> int:
+        """The number of calls that failed."""
+        return int(self.links.failed[self.number])
+
+    @property
+    def attempts(self) -> int:
+        """The number of attempts."""
+        begin, end = self._bounds
+        return end - begin
+
+    @property
+    def failed_attempts(self) -> int:
+        """The number of attempts with an error."""
+        return int(self.links.attempt_failed[slice(*self._bounds)].sum())
+
+    @property
+    def retries(self) -> int:
+        """The number of attempts that repeat another one."""
+        return int(self.links.retries[self.number])
+
+    @property
+    def latencies_ms(self) -> Sequence[float]:
+        """The known latencies of all attempts (ms), sorted."""
+        values, bounds = self.links.latencies_ms
+        found: list[float] = values[bounds[self.number] : bounds[self.number + 1]].tolist()
+        return found
+
+    @property
+    def requests(self) -> list[str]:
+        """The digests of the requests that are known."""
+        start, end = self.links.links[self.number : self.number + 2].tolist()
+        ranks = self.links.requests[start:end].tolist()
+        return [self.links.steps.request_digest(rank) for rank in ranks if rank != NONE]
+
+
+def calls_on(links: Links) -> Iterator[Interaction]:
+    """All calls, sorted by caller and callee."""
+    return chain.from_iterable(link.calls for link in links.values())
+
+
+def join_attempts(attempts: Attempts, steps: Steps, parents: Numbers) -> Links:
+    """Joins attempts into logical calls. `parents`: by attempt, the place in causal order of the call above it.
+
+    A retry names the attempt that it repeats (`retry_of`) and has the same caller and callee. Both are attempts at one
+    call.
+    """
+    numbers = np.arange(len(attempts))
+    new = np.ones(len(attempts), np.bool_)
+    ends = (attempts.caller[1:] != attempts.caller[:-1]) | (attempts.callee[1:] != attempts.callee[:-1])
+    new[1:] = ends
+    starts = np.append(np.flatnonzero(new), len(attempts))
+    link = np.cumsum(new) - 1
+    named = _repeats(attempts.row, steps)
+    begins = np.ones(len(attempts), np.bool_)
+    for each in np.unique(link[named]).tolist():
+        start, end = starts[each : each + 2].tolist()
+        groups = _joined(range(start, end), attempts, steps)
+        numbers[start:end] = list(chain.from_iterable(groups))
+        begins[start:end] = [first for group in groups for first in (True, *([False] * (len(group) - 1)))]
+    calls = np.append(np.flatnonzero(begins), len(attempts))
+    per_link = np.bincount(link[begins], minlength=len(starts) - 1) if len(attempts) else np.zeros(0, np.int64)
+    return Links(steps, attempts, numbers, calls, _bounds(per_link), parents)
+
+
+def _repeats(rows: Numbers, steps: Steps) -> Flags:
+    """By row, whether its attempt repeats another one."""
+    return np.isin(rows, np.array(sorted(steps.retry_of), np.int64))
+
+
+def _bounds(sizes: Numbers) -> Numbers:
+    return np.append(0, np.cumsum(sizes))
+
+
+def _joined(numbers: Sequence[int], attempts: Attempts, steps: Steps) -> list[list[int]]:
+    """The attempts on one link by the calls that they are at, sorted by trace and the first attempt's step id."""
+    ids = {number: (steps.trace_id(attempts.row[number]), steps.step_id(attempts.row[number])) for number in numbers}
+    joined: list[list[int]] = []
+    for _, group in groupby(sorted(numbers, key=ids.__getitem__), key=lambda number: ids[number][0]):
+        members = list(group)
+        first = _first_attempts({ids[number][1]: steps.retry_of.get(int(attempts.row[number])) for number in members})
+        calls: defaultdict[str, list[int]] = defaultdict(list)
+        for number in members:
+            calls[first[ids[number][1]]].append(number)
+        joined += [calls[name] for name in sorted(calls)]
+    return joined
+
+
+def _first_attempts(repeats: Mapping[str, str | None]) -> dict[str, str]:
+    """By step id, the first attempt of its call. Nobody may have reported that attempt."""
+    first: dict[str, str] = {}
+    for step_id in repeats:
+        chain: dict[str, None] = {}
+        current = step_id
+        while current not in first and current not in chain:
+            chain[current] = None
+            current = repeats.get(current) or current
+        root = first.get(current, current)
+        first.update(dict.fromkeys(chain, root))
+    return first
