@@ -15,6 +15,8 @@ from attacks.attack import expect
 from attacks.client import Client, SpiedAssessment, assessment_with_spy, client_of, honest_participant
 from attacks.target import Target
 from tests.security.assessing import PATTERN
+from tests.security.hostile import answering, fixed_answer
+from tests.serving import listening
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -33,6 +35,9 @@ ANSWERED_S: Final = 8.0
 
 COSTLY_PATTERN: Final = "[!-\uffff]" * 198
 """A thousand characters, whose compilation takes a second: Python's `re` goes through all characters of each set."""
+
+MEANWHILE_S: Final = 2.0
+"""The time in which health checks are to be answered throughout (seconds)."""
 
 SOON_S: Final = 5.0
 """The time limit of a probe while the gateway is busy (seconds)."""
@@ -101,6 +106,23 @@ async def deep_json(target: Target) -> str:
             state = (await spied.client.assess_with(text)).state
             expect(state == "rejected", f"deep JSON as a request: {state}")
     return "refused everywhere, and nothing broke"
+
+
+async def many_values(target: Target) -> str:
+    """Sends a request of a million values in 2 MB, answers a task with as many, and checks that the gateway answers
+    meanwhile."""
+    values = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"metadata": {"x": [1] * 1_000_000}}}).encode()
+    answer = answering(b"data: " + values + b"\n\n", "text/event-stream")
+    async with listening(fixed_answer(answer, card=None), target.host) as url, client_of(target) as client:
+        task_id = await client.begin({"agent": url}, num_runs=1)
+        sent = await client.http.post(f"{target.gateway}/", content=values, headers=JSON)
+        slowest = await _slowest_answer(client)
+        ended = await client.end_of(task_id)
+    expect(sent.status_code == 413, f"a request of a million values: {sent.status_code}")
+    expect(slowest < MEANWHILE_S, f"/healthz took {slowest:.1f} s")
+    told = f"{ended.text} {json.dumps(ended.row)}"
+    expect("holds more than 100000 values" in told, f"{ended.state}: {ended.text}")
+    return f"both refused by name; the slowest of 40 answers of /healthz took {slowest * 1000:.0f} ms"
 
 
 async def over_the_limits(target: Target) -> str:

@@ -45,6 +45,7 @@ _FUNCTIONS: Final = (
     ("large bodies", bodies.too_large),
     ("compressed bombs", bodies.bombs),
     ("deep JSON", bodies.deep_json),
+    ("many values", bodies.many_values),
     ("silent connections", connections.silent),
     ("stalled requests", bodies.stalled_requests),
     ("request over the limits", bodies.over_the_limits),

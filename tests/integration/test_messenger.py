@@ -23,6 +23,7 @@ from concord.a2a import (
     TaskState,
     TaskUpdate,
 )
+from concord.a2a.body_values import MAX_VALUES
 from concord.agent.messenger import Messenger
 from concord.trace.step import CallType, InteractionStep, ResponseTrace
 from concord.trust.redaction import TOKEN_PREFIX
@@ -347,6 +348,20 @@ async def test_an_answer_beyond_the_size_limit_is_a_remote_error(part: str, monk
     async with served(app, holder) as url, messenger() as (sender, _):
         with pytest.raises(RemoteError, match="longer than 100000 bytes"):
             await sender.send(url, text="x", assignment=new_assignment())
+
+
+@pytest.mark.parametrize("values", [100_000, 99_990])
+async def test_an_answer_of_more_values_than_the_limit_is_a_remote_error(values: int) -> None:
+    async def answer(_: IncomingMessage, task: TaskHandle) -> None:
+        await task.complete("ok", data=[1] * values)
+
+    async with served_agent(answer) as url, messenger() as (sender, _):
+        sent = sender.send(url, text="x", assignment=new_assignment())
+        if values < MAX_VALUES - 50:
+            assert (await sent).text == "ok"
+            return
+        with pytest.raises(RemoteError, match="more than 100000 values"):
+            await sent
 
 
 async def test_an_answer_that_declares_a_size_beyond_the_limit_is_not_read() -> None:

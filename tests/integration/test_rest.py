@@ -232,3 +232,13 @@ async def test_a_repeated_message_leads_to_the_same_task(redis_url: str, tmp_pat
         by_rpc = client.post("/", json=call, headers=VERSION)
         answers = await asyncio.gather(by_rest, by_rpc)
     assert answers[0].json()["task"]["id"] == answers[1].json()["result"]["task"]["id"]
+
+
+async def test_a_body_of_more_values_than_the_limit_is_refused_in_both_bindings(redis_url: str, tmp_path: Path) -> None:
+    many = message() | {"metadata": {"x": [1] * 100_000}}
+    async with gateway(redis_url, tmp_path) as url, httpx.AsyncClient() as http:
+        answers = [
+            await http.post(f"{url}/message:send", json=many, headers=VERSION),
+            await http.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "SendMessage", "params": many}),
+        ]
+    assert [(answer.status_code, "100000 values" in answer.text) for answer in answers] == [(413, True)] * 2

@@ -12,6 +12,7 @@ from a2a.types import a2a_pb2 as pb
 from pydantic import JsonValue
 
 from concord.a2a.answer_reader import AnswerReader, answer_of
+from concord.a2a.body_values import MAX_VALUES
 from concord.a2a.card_guard import CardGuard
 from concord.a2a.errors import RemoteError, fault_of
 from concord.a2a.http import http_client
@@ -45,15 +46,16 @@ class A2AClient:
         timeout_s: float = SILENCE_S,
         protocol_version: str | None = None,
         peer_urls: PeerUrls | None = None,
+        max_values: int | None = None,
     ) -> Self:
         """Fetches the card at `url` and selects an interface from it.
 
         `protocol_version` ("0.3") insists on that version; by default the newest common version is used. `timeout_s`
         limits the wait for an answer, or between two events of a stream. `peer_urls` restricts where the card may lead,
-        apart from URLs below `url`: instead of a forbidden interface, `url` is used. Raises AgentUnreachableError,
-        RemoteError.
+        apart from URLs below `url`: instead of a forbidden interface, `url` is used. `max_values`: limit on the JSON
+        values of each answer. Raises AgentUnreachableError, RemoteError.
         """
-        http = http_client(httpx.Timeout(timeout_s, connect=CONNECT_TIMEOUT_S))
+        http = http_client(httpx.Timeout(timeout_s, connect=CONNECT_TIMEOUT_S), max_values)
         try:
             guard = None if peer_urls is None else CardGuard(url, peer_urls)
             if guard is not None:
@@ -201,7 +203,7 @@ async def _read(events: AsyncIterator[pb.StreamResponse]) -> AsyncGenerator[Task
 
 async def fetch_card(url: str, *, timeout_s: float = CARD_TIMEOUT_S, peer_urls: PeerUrls | None = None) -> CardSummary:
     """The card of the agent at `url`. Raises AgentUnreachableError, RemoteError."""
-    async with http_client(httpx.Timeout(timeout_s)) as http:
+    async with http_client(httpx.Timeout(timeout_s), MAX_VALUES) as http:
         if peer_urls is not None:
             http.event_hooks["request"].append(CardGuard(url, peer_urls).pin)
         return summarise(await _card(http, url, timeout_s))

@@ -2,11 +2,12 @@
 
 import ssl
 from collections.abc import AsyncIterator
-from functools import cache
+from functools import cache, partial
 from typing import Final
 
 import httpx
 
+from concord.a2a.body_values import values_in
 from concord.a2a.timestamps import with_zones
 
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
@@ -20,8 +21,8 @@ class AnswerTooLargeError(ValueError):
     """The response exceeds the limit."""
 
 
-def http_client(timeout: httpx.Timeout) -> httpx.AsyncClient:
-    """Creates a client for one agent."""
+def http_client(timeout: httpx.Timeout, max_values: int | None = None) -> httpx.AsyncClient:
+    """Creates a client for one agent. `max_values`: limit on the JSON values of an answer, or of a stream of events."""
     return httpx.AsyncClient(
         timeout=timeout,
         follow_redirects=False,
@@ -29,23 +30,25 @@ def http_client(timeout: httpx.Timeout) -> httpx.AsyncClient:
         verify=_tls(),
         # The size of a compressed response is not known in advance.
         headers={"accept-encoding": "identity"},
-        event_hooks={"response": [_bound]},
+        event_hooks={"response": [partial(_bound, max_values)]},
     )
 
 
-async def _bound(response: httpx.Response) -> None:
+async def _bound(max_values: int | None, response: httpx.Response) -> None:
     if response.headers.get("content-encoding", "identity").lower() != "identity":
         raise AnswerTooLargeError("the answer is compressed, but no compression was requested")
     declared = response.headers.get("content-length", "")
     if declared.isdecimal() and int(declared) > MAX_ANSWER_BYTES:
         raise AnswerTooLargeError(f"the answer has {declared} bytes, and the limit is {MAX_ANSWER_BYTES}")
     if isinstance(response.stream, httpx.AsyncByteStream):
-        response.stream = _Bounded(response.stream)
+        response.stream = _Bounded(response.stream, max_values)
 
 
 class _Bounded(httpx.AsyncByteStream):
-    def __init__(self, stream: httpx.AsyncByteStream) -> None:
+    def __init__(self, stream: httpx.AsyncByteStream, max_values: int | None) -> None:
         self._stream = stream
+        self._max_values = max_values
+        self._values = 0
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         left = MAX_ANSWER_BYTES
@@ -59,9 +62,17 @@ class _Bounded(httpx.AsyncByteStream):
                 end += len(unfinished) - len(chunk)
                 lines = bytes(unfinished[:end])
                 del unfinished[:end]
+                self._count(lines)
                 yield b"".join(map(with_zones, lines.splitlines(keepends=True)))
         if unfinished:
+            self._count(bytes(unfinished))
             yield with_zones(bytes(unfinished))
+
+    def _count(self, text: bytes) -> None:
+        if self._max_values is not None:
+            self._values += values_in(text)
+            if self._values > self._max_values:
+                raise AnswerTooLargeError(f"the answer holds more than {self._max_values} values")
 
     async def aclose(self) -> None:
         await self._stream.aclose()

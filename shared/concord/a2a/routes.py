@@ -22,6 +22,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
+from concord.a2a.body_values import MAX_VALUES, values_in
 from concord.a2a.callers import Callers
 
 logger = logging.getLogger(__name__)
@@ -38,11 +39,13 @@ def rest_routes(requests: RequestHandler, callers: Callers) -> list[Route]:
 
 
 def admitting(route: Route, callers: Callers) -> Route:
-    """The same route for admitted callers only; others get 401."""
+    """The same route for admitted callers, others get 401, and for bodies of at most `MAX_VALUES`, others get 413."""
 
     async def handle(request: Request) -> Response:
         if not callers.admit(request):
             return JSONResponse({"detail": "an API key is needed"}, 401, {"www-authenticate": "Bearer"})
+        if values_in(await request.body()) > MAX_VALUES:
+            return JSONResponse({"detail": f"the body holds more than {MAX_VALUES} values"}, 413)
         response: Response = await route.endpoint(request)
         return response
 

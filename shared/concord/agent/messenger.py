@@ -9,6 +9,7 @@ from typing import Any, Final, Self
 
 from pydantic import JsonValue, SecretStr
 
+from concord.a2a.body_values import MAX_VALUES
 from concord.a2a.client import A2AClient
 from concord.a2a.errors import AgentTimeoutError, AgentUnreachableError, RemoteError
 from concord.a2a.messages import Answer, TaskUpdate
@@ -114,7 +115,9 @@ class Messenger:
         key = normalise_url(url)
         async with self._locks[key]:
             if key not in self._clients:
-                self._clients[key] = await A2AClient.connect(url, timeout_s=self._timeout_s, peer_urls=self._peer_urls)
+                self._clients[key] = await A2AClient.connect(
+                    url, timeout_s=self._timeout_s, peer_urls=self._peer_urls, max_values=MAX_VALUES
+                )
             return self._clients[key]
 
 

@@ -1,0 +1,32 @@
+"""The count of JSON values in a body: that of the parsed document, whatever its strings hold."""
+
+import json
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from concord.a2a.body_values import values_in
+
+DOCUMENTS = st.recursive(
+    st.none() | st.integers() | st.text('a",[{\\\n'),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text('"\\,{'), inner),
+)
+
+
+def counted(document: Any) -> int:  # noqa: ANN401 - any JSON
+    """The values within a document, where an empty list or object holds one."""
+    if not isinstance(document, list | dict):
+        return 0
+    within = list(document.values()) if isinstance(document, dict) else document
+    return max(1, len(within)) + sum(map(counted, within))
+
+
+@given(DOCUMENTS)
+def test_it_is_the_number_of_values_within_the_document(document: Any) -> None:  # noqa: ANN401 - any JSON
+    assert values_in(json.dumps(document).encode()) == counted(document)
+
+
+@given(st.binary())
+def test_it_is_at_most_the_number_of_bytes_of_any_text(body: bytes) -> None:
+    assert values_in(body) <= len(body)
