@@ -11,6 +11,7 @@ from concord.a2a import IncomingMessage, TaskHandle
 from concord.wire.assignment import Assignment
 from concord.wire.roster import GREEN_AGENT
 from concord_gateway import trial_runner
+from concord_gateway.drivers import rounds
 from tests.serving import served_agent
 from tests.stack import message, rpc, stack
 
@@ -79,3 +80,19 @@ async def test_messages_to_invented_seats_are_few_steps(redis_url: str, tmp_path
         row = await running.row({"agent": url}, **config)
     [trial] = row["detail"]["trials"]
     assert len(trial["calls"]) + trial["calls_omitted"] <= 2 * 3 * 3 + 2
+
+
+@pytest.mark.parametrize("words", [1, 2_000])
+async def test_replies_that_take_too_long_to_read_end_their_trial_by_name(
+    redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: int
+) -> None:
+    monkeypatch.setattr(rounds, "MAX_READING_S", 0.0)
+
+    async def answer(_: IncomingMessage, task: TaskHandle) -> None:
+        await task.complete("it's " * words + json.dumps({"messages": [], "answer": "1"}))
+
+    config = {"suite": "maximum", "seats": 3, "exchange": "rounds", "max_rounds": 1, "num_runs": 1, "tasks": None}
+    async with stack(redis_url, tmp_path) as running, served_agent(answer) as url:
+        ended = await running.assess({"agent": url}, **config)
+    told = json.dumps(ended.data_parts) + ended.status_text
+    assert "exceeded a trial's budget of 0 s for the reading of replies" in told

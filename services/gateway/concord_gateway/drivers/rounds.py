@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from pydantic import JsonValue
@@ -19,6 +19,7 @@ from concord.trace.timing import StepClock
 from concord.trust.redaction import redact
 from concord.wire.ids import new_step_id
 from concord.wire.roster import RosterEntry
+from concord_gateway.budgets import OverBudgetError
 from concord_gateway.drivers.driver import TrialContext
 from concord_gateway.drivers.live import MAX_ANSWER, outcome_of
 from concord_gateway.drivers.opening import open_channel, seat_alone
@@ -32,8 +33,11 @@ from concord_gateway.rounds.wire import Wire
 SHORTEST_TURN_S: Final = 60.0
 """The default limit of a turn is a third of the trial's time that is left, and at least this (seconds)."""
 
-LONG_REPLY: Final = 32_768
-"""Characters of a reply that takes longer to read than the event loop may be held up (tens of milliseconds)."""
+LONG_REPLY: Final = 4_096
+"""Characters of a reply that may take longer to read than the event loop may be held up (tens of milliseconds)."""
+
+MAX_READING_S: Final = 60.0
+"""CPU seconds in which the replies of a trial are read. A faulty one may take half a second."""
 
 
 @dataclass(slots=True)
@@ -48,6 +52,34 @@ class _Seat:
     """The step of its present turn."""
     was_late_after_s: float | None = None
     """The limit of its last turn, if it was late in it."""
+
+
+@dataclass(slots=True)
+class _Reading:
+    """The reading of a trial's replies, on its account. Long ones are read in a thread, one after the other."""
+
+    used_s: float = 0.0
+    fault: OverBudgetError | None = None
+    """Whose reply was one too many."""
+    _one: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def read(self, seat: _Seat, answer: Answer, number: int) -> Reply | Turn:
+        """The reply in an answer; a failed turn without reading it, if the trial is over its budget."""
+        if len(answer.text) <= LONG_REPLY:
+            return self._read(seat, answer, number)
+        async with self._one:
+            return await asyncio.to_thread(self._read, seat, answer, number)
+
+    def _read(self, seat: _Seat, answer: Answer, number: int) -> Reply | Turn:
+        if self.used_s > MAX_READING_S:
+            self.fault = self.fault or OverBudgetError(
+                f"{seat.entry.id} exceeded a trial's budget of {MAX_READING_S:g} s for the reading of replies"
+            )
+            return Turn(number, seat.entry.id, "failed", str(self.fault))
+        began = time.thread_time()
+        reply = _reply(seat, answer, number)
+        self.used_s += time.thread_time() - began
+        return reply
 
 
 async def drive_rounds(context: TrialContext) -> TrialOutcome:
@@ -75,6 +107,7 @@ async def drive_rounds(context: TrialContext) -> TrialOutcome:
 
 
 async def _play(context: TrialContext, rounds: Rounds, seats: dict[str, _Seat], started: float) -> None:
+    reading = _Reading()
     while not rounds.over:
         remaining_s = started + context.budget_s - time.monotonic()
         if remaining_s <= 0:
@@ -88,10 +121,12 @@ async def _play(context: TrialContext, rounds: Rounds, seats: dict[str, _Seat], 
             for seat in asked.values()
         ]
         turns = [
-            _turn(context, seat, texts[name], rounds.round, limit_s)
+            _turn(context, reading, seat, texts[name], rounds.round, limit_s)
             for (name, seat), limit_s in zip(asked.items(), limits, strict=True)
         ]
         replies = dict(zip(asked, await asyncio.gather(*turns), strict=True))
+        if reading.fault is not None:
+            raise reading.fault
         for step in await asyncio.to_thread(_taken, context, rounds, replies, seats):
             context.recorder.add(step)
         await context.recorder.write()
@@ -125,7 +160,9 @@ def turn_limit_s(requested_s: float | None, remaining_s: float, late_after_s: fl
     return min(max(SHORTEST_TURN_S, remaining_s / 3), remaining_s)
 
 
-async def _turn(context: TrialContext, seat: _Seat, text: str, number: int, limit_s: float) -> Reply | Turn:
+async def _turn(
+    context: TrialContext, reading: _Reading, seat: _Seat, text: str, number: int, limit_s: float
+) -> Reply | Turn:
     name = seat.entry.id
     seat.step_id = new_step_id()
 
@@ -144,9 +181,7 @@ async def _turn(context: TrialContext, seat: _Seat, text: str, number: int, limi
         seat.task_id = ""
         return Turn(number, name, "failed", redact(str(error)))
     seat.was_late_after_s = None
-    if len(answer.text) > LONG_REPLY:
-        return await asyncio.to_thread(_reply, seat, answer, number)
-    return _reply(seat, answer, number)
+    return await reading.read(seat, answer, number)
 
 
 def _reply(seat: _Seat, answer: Answer, number: int) -> Reply | Turn:
