@@ -14,7 +14,7 @@ from tests.unit.evaluator.arbitrary import AGENTS, reports
 from tests.unit.evaluator.oracle import chains, critical_path, interactions, projection
 from tests.unit.evaluator.traces import roster
 
-TOLD = st.lists(reports(), max_size=12)
+TOLD = st.lists(reports(), max_size=10)
 EVIDENCE: st.SearchStrategy[Evidence] = st.sampled_from(["any", "corroborated", "observed"])
 RECORD = ("trace_id", "step_id", "parent_id", "kind", "agent_name", "callee_url", "callee_name", "request_digest")
 RECORDED = ("retry_of", "edge_kind", "known_by", "support", "error", "answered", "latency_ms", "started_us", "tokens")
@@ -67,7 +67,7 @@ def agree_on_chains(graph: AgentGraph, calls: tuple[interactions.Call, ...]) -> 
     assert [None if each == ROOT else each for each in graph.calls.parent.tolist()] == [each.parent for each in calls]
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(TOLD, EVIDENCE, st.booleans(), st.booleans())
 def test_the_columns_agree_with_the_records(told: list[Report], evidence: Evidence, observed: bool, live: bool) -> None:
     team = roster(*AGENTS)
