@@ -1,7 +1,7 @@
 """Faults of a character's reply, found by rule: it contradicts the brief, changes its author, or leaves its role."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -64,13 +64,18 @@ _DECORATION: Final = " \t-\u2013\u2014~*,."
 """Characters around a name at the end of a message."""
 
 
-def faults_in(text: str, character_id: str, brief: Brief, scenario: ScenarioConfig) -> list[Fault]:
-    """The faults of a text that a character would send, at most one of each kind but contradictions."""
+def faults_in(
+    text: str, character_id: str, brief: Brief, scenario: ScenarioConfig, prompted: Sequence[str] = ()
+) -> list[Fault]:
+    """The faults of a text that a character would send, at most one of each kind but contradictions.
+
+    `prompted`: what every character's model is told, which small models repeat.
+    """
     profile, text = scenario.characters[character_id], text.replace("\u2019", "'")
     return [
         *_contradictions(text, brief),
         *_impersonation(text, profile, scenario),
-        *_disclosure(text, profile, brief, scenario),
+        *_disclosure(text, profile, brief, scenario, prompted),
         *_refusal(text),
     ]
 
@@ -122,7 +127,9 @@ def _assistant_of(user: CharacterProfile) -> re.Pattern[str]:
     )
 
 
-def _disclosure(text: str, profile: CharacterProfile, brief: Brief, scenario: ScenarioConfig) -> Iterator[Fault]:
+def _disclosure(
+    text: str, profile: CharacterProfile, brief: Brief, scenario: ScenarioConfig, prompted: Sequence[str]
+) -> Iterator[Fault]:
     for phrase in brief.never_say:
         if mentions(text, [phrase]):
             yield Fault(FaultKind.DISCLOSURE, f"it says {phrase!r}")
@@ -133,7 +140,7 @@ def _disclosure(text: str, profile: CharacterProfile, brief: Brief, scenario: Sc
         *(fact.say for fact in brief.facts.values()),
         *(rule.say for rule in brief.rules if rule.say),
     ]
-    secret = {
+    secret: Mapping[str, Sequence[str]] = {
         "instructions": [_QUOTED.sub(" | ", instructions)],
         "criteria": [
             part
@@ -141,6 +148,7 @@ def _disclosure(text: str, profile: CharacterProfile, brief: Brief, scenario: Sc
             for part in (each.description, each.evaluation_prompt)
             if part is not None
         ],
+        "prompt": prompted,
     }
     said = _runs([text]) - _runs(allowed)
     for name, texts in secret.items():

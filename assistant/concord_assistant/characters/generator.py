@@ -17,6 +17,7 @@ from concord_assistant.characters.incoming import Incoming, incoming_of
 from concord_assistant.characters.models import NewMessages, ScheduledResponse
 from concord_assistant.characters.prompt import (
     MAX_TOKENS,
+    TOLD_TO_ALL,
     Prompt,
     UnreadableAnswerError,
     read_answer,
@@ -186,7 +187,8 @@ class ResponseGenerator:
                     prompt.system + complaint, prompt.user, schema=prompt.schema, max_tokens=MAX_TOKENS
                 )
                 answer = read_answer(completion.text, incoming.modality)
-                found = faults_in(answer.text, incoming.character_id, brief, self._scenario)
+                prompted = (*TOLD_TO_ALL, complaint)
+                found = faults_in(answer.text, incoming.character_id, brief, self._scenario, prompted)
             except (EmptyCompletionError, UnreadableAnswerError) as error:
                 found = [Fault(FaultKind.UNREADABLE, str(error))]
             except LLMUnavailableError as error:

@@ -47,6 +47,10 @@ _INVITATION_TASK: Final = (
 )
 
 
+TOLD_TO_ALL: Final = (_ROLE, _MESSAGE_TASK, _INVITATION_TASK)
+"""The parts of the system text that have nothing of a character."""
+
+
 class _MessageAnswer(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
