@@ -11,6 +11,7 @@ from typing import Final
 from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from concord.assessment import AssessmentPlan
+from concord.assessment.table import listed
 from concord.bundle import Bundle, BundleError, contents_of, read_bundle
 from concord.files import read_bounded
 from concord.json_text import json_decoder
@@ -138,7 +139,7 @@ async def _check_row(
         return
     expected = computed.model_dump(mode="json")
     expected["detail"]["bundle_sha256"] = bundle.sha256
-    wrong = [*differences(row, expected, place)]
+    wrong = [*differences(listed(row), listed(expected), place)]
     found.faults += [f"{each.path}: the row has {each.stated}, the bundle yields {each.computed}" for each in wrong]
     if wrong and (versions := _other_versions(contents.row_inputs.versions)):
         found.notes.append(f"the row was computed with {', '.join(versions)}")

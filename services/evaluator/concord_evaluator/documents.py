@@ -25,6 +25,7 @@ from concord.assessment.results import (
     TrialOutcome,
     TrialRecord,
 )
+from concord.assessment.table import Table
 from concord.assessment.team_results import TeamTaskRecord
 from concord.assessment.verdict import Cause
 from concord_evaluator.graph import CallTally
@@ -57,16 +58,16 @@ class TrialEvaluation(Record):
     reading: tuple[ReadStep, ...] = ()
     network: TemporalNetwork | None = None
     work: RecordedWork | None = None
-    metrics: list[MetricRecord]
+    metrics: Table[MetricRecord]
     findings: list[Finding]
     structure: TeamStructure | None
     call_tally: CallTally | None
-    calls: list[CallRecord]
+    calls: Table[CallRecord]
     calls_omitted: int
     latency: LatencySummary | None
     latencies: list[CalleeLatencies]
     agents: list[AgentTally]
-    interactions: list[InteractionRecord]
+    interactions: Table[InteractionRecord]
     uses: tuple[ModelUse, ...] = ()
     steps: StepCounts
     trace_integrity: TraceIntegrity

@@ -23,6 +23,7 @@ from concord.assessment.results import (
     TraceIntegrity,
     TrialRecord,
 )
+from concord.assessment.table import Table
 from concord.assessment.thresholds import Fraction
 from concord.assessment.verdict import Verdict
 
@@ -257,7 +258,7 @@ class Detail(Record):
     graph_metrics: GraphMetricsSummary
     latency_metrics: LatencySummary
     agents: list[AgentRecord]
-    metrics: list[MetricRecord]
+    metrics: Table[MetricRecord]
     findings: list[Finding]
     trials: list[TrialRecord]
     judge: Judgment | None

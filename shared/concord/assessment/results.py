@@ -10,6 +10,7 @@ from concord.assessment.coordination import TemporalNetwork
 from concord.assessment.cost import ModelUse
 from concord.assessment.observations import Observation, ReadStep
 from concord.assessment.recorded_work import RecordedWork
+from concord.assessment.table import Table
 from concord.assessment.team_results import TeamTaskRecord
 from concord.assessment.thresholds import Fraction
 from concord.assessment.verdict import Cause
@@ -370,10 +371,10 @@ class TrialRecord(Record):
     coordination_status: MetricStatus = MetricStatus.OK
     """`undefined` where no call could have been seen, `not_applicable` for a single participant."""
     sub_scores: list[SubScore]
-    metrics: list[MetricRecord]
+    metrics: Table[MetricRecord]
     findings: list[Finding]
-    interactions: list[InteractionRecord]
-    calls: list[CallRecord] = []
+    interactions: Table[InteractionRecord]
+    calls: Table[CallRecord] = []
     """In causal order, the assessor's own calls among them; at most `MAX_CALLS`, the rest counted as omitted."""
     calls_omitted: int = 0
     latency: LatencySummary
