@@ -61,4 +61,4 @@ def wait_for(condition: Callable[[], bool], timeout_s: float = 30) -> None:
                 return
         except httpx.TransportError:
             time.sleep(0.05)
-    raise TimeoutError
+    raise TimeoutError(f"no answer within {timeout_s:g} s")

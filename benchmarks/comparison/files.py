@@ -9,10 +9,10 @@ from benchmarks.comparison.trees import Tree
 from benchmarks.traces import one_evaluation, results
 from benchmarks.traces.recorded import recordings
 
-SPANS: Final = 10_000
+SPANS: Final = 5_000
 """Of each evaluated file, in one trace."""
 
-AGENTS, STEPS = 1_000, 100_000
+AGENTS, STEPS = 1_000, 50_000
 
 
 def evaluated(tree: Tree, folder: Path) -> Iterator[tuple[str, float]]:

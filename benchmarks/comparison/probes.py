@@ -23,7 +23,7 @@ PROBES: Final[Mapping[str, Probe]] = {
     "trials": Probe("a gateway and its workers: an agent that does not report", trials.trials),
     "collector": Probe("CPU of the collector for a step and for a span", collecting.collecting),
     "evaluate": Probe("`concord evaluate` of files in OTLP (JSON, protobuf) and in Concord's JSONL", files.evaluated),
-    "stored": Probe("one evaluation of stored batches: 1,000 agents, 100,000 steps", files.stored),
+    "stored": Probe("one evaluation of stored batches: 1,000 agents, 50,000 steps", files.stored),
     "rows": Probe("`concord view` of 500 rows and `compare` of two files of 1,000", files.rows),
     "environment": Probe("calls of the environment over HTTP", environment.environment),
 }

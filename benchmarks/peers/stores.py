@@ -20,7 +20,7 @@ from benchmarks.traces.collector import redis_cpu_s
 from benchmarks.traces.request_bodies import SPANS, exports
 from tests.ports import free_port
 
-START_S: Final = 180
+START_S: Final = 300
 """How long a server may take to start."""
 
 SETTLED_S: Final = 3.0
