@@ -52,7 +52,7 @@ def served(name: str, redis_url: str) -> Iterator[Server]:
         yield server
 
 
-def wait_for(condition: Callable[[], bool], timeout_s: float = 30) -> None:
+def wait_for(condition: Callable[[], bool], timeout_s: float = 120) -> None:
     """Waits until the condition holds; it may query a server that does not listen yet. Raises TimeoutError."""
     deadline = time.monotonic() + timeout_s
     while time.monotonic() < deadline:

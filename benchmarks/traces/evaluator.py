@@ -15,7 +15,8 @@ from unittest.mock import patch
 import networkx as nx
 
 from benchmarks.tables import Chart, ResultTable, count
-from benchmarks.traces.one_evaluation import YARDSTICK, write
+from benchmarks.traces.evaluation_stages import YARDSTICK
+from benchmarks.traces.one_evaluation import write
 from benchmarks.traces.slow_judge import limits
 from benchmarks.traces.synthetic_traces import CLAIMANTS, DEPTH, PARTNERS, roster, stored_batches
 from concord.trace.decoding import StoredReports
@@ -44,7 +45,7 @@ def measure(*, soak_s: float) -> list[ResultTable | Chart]:  # noqa: ARG001 - se
         traces = _Traces(Path(folder))
         by_steps = {steps: traces.evaluated(1_000, steps) for steps in STEPS}
         by_agents = {agents: traces.evaluated(agents, 100_000) for agents in AGENTS}
-        profile = traces.evaluated(*PROFILED, "--stages")
+        profile = traces.evaluated(*PROFILED, program="evaluation_stages")
         return [
             _promised([traces.evaluated(agents, steps) for agents, steps, _ in PROMISED]),
             *_growth("steps", "1,000 agents", {count(steps): (steps, took) for steps, took in by_steps.items()}),
@@ -60,18 +61,18 @@ class _Traces:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._taken: dict[tuple[int, int, tuple[str, ...]], Usage] = {}
+        self._taken: dict[tuple[int, int, str], Usage] = {}
 
-    def evaluated(self, agents: int, steps: int, *options: str) -> Usage:
+    def evaluated(self, agents: int, steps: int, program: str = "one_evaluation") -> Usage:
         """The cost of evaluating a trace."""
-        if (agents, steps, options) not in self._taken:
+        if (agents, steps, program) not in self._taken:
             file = self._folder / f"{agents}-{steps}"
             if not file.exists():
                 write(file, agents, steps)
-            command = [sys.executable, "-m", "benchmarks.traces.one_evaluation", str(file), str(agents), *options]
+            command = [sys.executable, "-m", f"benchmarks.traces.{program}", str(file), str(agents)]
             reported = subprocess.run(command, check=True, capture_output=True, text=True).stdout  # noqa: S603 - our own module
-            self._taken[agents, steps, options] = json.loads(reported)
-        return self._taken[agents, steps, options]
+            self._taken[agents, steps, program] = json.loads(reported)
+        return self._taken[agents, steps, program]
 
 
 def _promised(taken: Sequence[Usage]) -> ResultTable:
