@@ -20,22 +20,23 @@ MAX_TEXT: Final = 32 * 1024 * 1024
 
 
 class Column(BaseModel):
-    """The values of one field. Either of each record, in order; or the distinct ones, and the place of each record's
-    value among them. A single value without places is that of every record."""
+    """The values of the field `name`. Either of each record, in order; or the distinct ones, and the place of each
+    record's value among them. A single value without places is that of every record."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
 
+    name: str
     values: list[JsonValue]
     places: list[Annotated[int, Field(ge=0)]] | None = None
 
 
 class ColumnTable(BaseModel):
-    """A list of records as columns, by the name of the field. Records have every field."""
+    """A list of records as columns, one for each field. Records have every field."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     rows: Annotated[int, Field(gt=MAX_LISTED, le=MAX_ROWS)]
-    columns: Annotated[dict[str, Column], Field(min_length=1)]
+    columns: Annotated[list[Column], Field(min_length=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def _written(
     rows: list[dict[str, JsonValue]] = handler(records)
     if not MAX_LISTED < len(rows) <= MAX_ROWS:
         return rows
-    columns = {name: _column([row[name] for row in rows]) for name in rows[0]}
+    columns = [{"name": name, **_column([row[name] for row in rows])} for name in rows[0]]
     return {"rows": len(rows), "columns": columns}
 
 
@@ -99,24 +100,27 @@ def _read(value: object) -> object:
 def _records(value: dict[str, JsonValue]) -> list[JsonValue]:
     """The records of a table. Raises ValueError for one that is inconsistent, or unfolds to too much text."""
     table = ColumnTable.model_validate(value)
+    names = [column.name for column in table.columns]
+    if len({*names}) < len(names):
+        raise ValueError("two columns have one name")
     text = 0
-    for name, column in table.columns.items():
-        text += _characters(table.rows, name, column)
+    for column in table.columns:
+        text += _characters(table.rows, column)
         if text > MAX_TEXT:
             raise ValueError(f"the table unfolds to more than {MAX_TEXT} characters")
-    cells = [_cells(table.rows, column) for column in table.columns.values()]
-    return [dict(zip(table.columns, row, strict=True)) for row in zip(*cells, strict=True)]
+    cells = [_cells(table.rows, column) for column in table.columns]
+    return [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)]
 
 
-def _characters(rows: int, name: str, column: Column) -> int:
+def _characters(rows: int, column: Column) -> int:
     """The characters of all cells of a column. Raises ValueError unless it has a value for each row, and no other."""
     lengths = [len(json.dumps(value)) for value in column.values]
     if column.places is None:
         if len(lengths) not in {1, rows}:
-            raise ValueError(f"column {name!r} has {len(lengths)} values for {rows} rows")
+            raise ValueError(f"column {column.name!r} has {len(lengths)} values for {rows} rows")
         return sum(lengths) if len(lengths) == rows else rows * lengths[0]
     if len(column.places) != rows or {*column.places} != {*range(len(lengths))}:
-        raise ValueError(f"the places of column {name!r} do not name its values, one for each of {rows} rows")
+        raise ValueError(f"the places of column {column.name!r} do not name its values, one for each of {rows} rows")
     return sum(lengths[place] for place in column.places)
 
 

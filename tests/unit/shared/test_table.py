@@ -99,8 +99,8 @@ def _changed(column: str, **changes: object) -> dict[str, object]:
     return {"cells": whole.model_dump() | {"columns": _with(whole, column, changes)}}
 
 
-def _with(whole: ColumnTable, column: str, changes: dict[str, object]) -> dict[str, object]:
-    return {name: each.model_dump() | (changes if name == column else {}) for name, each in whole.columns.items()}
+def _with(whole: ColumnTable, column: str, changes: dict[str, object]) -> list[dict[str, object]]:
+    return [each.model_dump() | (changes if each.name == column else {}) for each in whole.columns]
 
 
 @pytest.mark.parametrize(
@@ -114,9 +114,10 @@ def _with(whole: ColumnTable, column: str, changes: dict[str, object]) -> dict[s
         _changed("share", values=[]),
         _changed("parts", values=["no list"]),
         _changed("number", hidden="text that no reader sees"),
-        {"cells": {"rows": 10**9, "columns": {"text": {"values": ["a"], "places": None}}}},
-        {"cells": {"rows": LONG, "columns": {}}},
-        {"cells": {"columns": {}}},
+        _changed("number", name="share"),
+        {"cells": {"rows": 10**9, "columns": [{"name": "text", "values": ["a"], "places": None}]}},
+        {"cells": {"rows": LONG, "columns": []}},
+        {"cells": {"columns": []}},
     ],
 )
 def test_an_inconsistent_table_is_refused_and_never_shown_as_something_else(wrong: dict[str, object]) -> None:
@@ -127,9 +128,9 @@ def test_an_inconsistent_table_is_refused_and_never_shown_as_something_else(wron
 @pytest.mark.parametrize("places", [None, [0] + [1] * (MAX_ROWS - 1)], ids=["one value", "places"])
 def test_a_small_table_does_not_unfold_to_gigabytes(places: list[int] | None) -> None:
     long = "x" * (MAX_TEXT // MAX_ROWS + 1)
-    column = {"values": [long] if places is None else ["", long], "places": places}
+    column = {"name": "text", "values": [long] if places is None else ["", long], "places": places}
     with pytest.raises(ValidationError, match="unfolds to more"):
-        Document.model_validate({"cells": {"rows": MAX_ROWS, "columns": {"text": column}}})
+        Document.model_validate({"cells": {"rows": MAX_ROWS, "columns": [column]}})
 
 
 def test_what_only_looks_like_a_table_stays_as_it_is() -> None:
