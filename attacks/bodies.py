@@ -109,8 +109,7 @@ async def deep_json(target: Target) -> str:
 
 
 async def many_values(target: Target) -> str:
-    """Sends a request of a million values in 2 MB, answers a task with as many, and checks that the gateway answers
-    meanwhile."""
+    """Sends a million values in 2 MB, as a request and as an answer, while the gateway answers others."""
     values = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"metadata": {"x": [1] * 1_000_000}}}).encode()
     answer = answering(b"data: " + values + b"\n\n", "text/event-stream")
     async with listening(fixed_answer(answer, card=None), target.host) as url, client_of(target) as client:
