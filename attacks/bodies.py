@@ -112,7 +112,7 @@ async def many_values(target: Target) -> str:
     """Sends a million values in 2 MB, as a request and as an answer, while the gateway answers others."""
     values = json.dumps({"jsonrpc": "2.0", "id": 1, "result": {"metadata": {"x": [1] * 1_000_000}}}).encode()
     answer = answering(b"data: " + values + b"\n\n", "text/event-stream")
-    async with listening(fixed_answer(answer, card=None), target.host) as url, client_of(target) as client:
+    async with listening(fixed_answer(answer, card=None, ends=False), target.host) as url, client_of(target) as client:
         task_id = await client.begin({"agent": url}, num_runs=1)
         sent = await client.http.post(f"{target.gateway}/", content=values, headers=JSON)
         slowest = await _slowest_answer(client)
