@@ -16,7 +16,7 @@ KINDS = ["client", "collector", "environment", "evaluator", "gateway", "green", 
 # Modules that an image does not need, and that are heavy or help an intruder.
 ABSENT = {
     "client": ["networkx", "openai", "redis", "pytest"],
-    "collector": ["a2a", "networkx", "numpy", "openai", "pytest"],
+    "collector": ["a2a", "networkx", "openai", "pytest"],
     "environment": ["a2a", "networkx", "numpy", "openai", "redis", "pytest"],
     "evaluator": ["a2a", "pandas", "pytest", "scipy"],
     "gateway": ["networkx", "numpy", "pytest"],

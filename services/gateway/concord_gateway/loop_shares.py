@@ -129,13 +129,13 @@ def new_task(
     work: Coroutine[Any, Any, Any] | Generator[Any, None, Any],
     /,
     *,
-    name: str | None = None,
     context: Context | None = None,
+    **options: Any,  # noqa: ANN401 - those of `asyncio.Task`, of which newer Pythons have more
 ) -> asyncio.Task[Any]:
     """The factory of tasks of an event loop with shares."""
     share = _SHARE.get() if context is None else context.get(_SHARE)
     if share is None or isinstance(work, Generator):
-        return asyncio.Task(work, loop=loop, name=name, context=context)
-    task = asyncio.Task(share.run(work), loop=loop, name=name, context=context)
+        return asyncio.Task(work, loop=loop, context=context, **options)
+    task = asyncio.Task(share.run(work), loop=loop, context=context, **options)
     task.add_done_callback(lambda _: work.close())  # of a task that was cancelled before it began
     return task

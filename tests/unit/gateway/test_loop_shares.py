@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from contextvars import copy_context
 from itertools import count, pairwise
 from typing import Any
@@ -235,3 +235,24 @@ class TestCancelling:
 def _no_share_is_left() -> Iterator[None]:
     yield
     assert own_share() is not own_share()
+
+
+@pytest.mark.parametrize("share", [None, LoopShare()], ids=["without a share", "with a share"])
+def test_a_task_has_the_options_of_any_python(share: LoopShare | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`create_task` of Python 3.13 and later has `eager_start` beside the name."""
+    given: dict[str, object] = {}
+
+    class RecordingTask(asyncio.Task[int]):
+        def __init__(self, work: Coroutine[Any, Any, int], *, eager_start: bool, **options: Any) -> None:  # noqa: ANN401
+            given.update(options, eager_start=eager_start)
+            super().__init__(work, **options)
+
+    async def make() -> None:
+        monkeypatch.setattr("concord_gateway.loop_shares.asyncio.Task", RecordingTask)
+        with sharing(share) if share is not None else nullcontext():
+            task = new_task(asyncio.get_running_loop(), steps(1, []), name="steps", eager_start=False)
+        assert await task == 0
+
+    with asyncio.Runner() as runner:
+        runner.run(make())
+    assert (given["name"], given["eager_start"]) == ("steps", False)
