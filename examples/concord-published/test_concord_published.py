@@ -198,11 +198,11 @@ def test_a_file_in_another_layout_is_refused_by_its_name(tmp_path: Path, documen
 @pytest.mark.parametrize("limit", [None, 1])
 def test_the_command_writes_a_scenario_with_the_controls_of_the_papers(files: str, limit: int | None) -> None:
     options = {"endpoint": None, "cmd": "python -m x", "runs": 2, "exchange": "rounds", "max_rounds": 4, "limit": limit}
-    arguments = argparse.Namespace(**options, controls=["solo", "silent"])
+    arguments = argparse.Namespace(**options, trial_timeout=900.0, controls=["solo", "silent"])
     scenario = ScenarioFile.model_validate(tomllib.loads(scenario_text(arguments, suite_of(files))))
     assert scenario.participants[0].cmd == "python -m x"
     config = scenario.request.config
-    assert config.controls == [Control.SOLO, Control.SILENT]
+    assert (config.controls, config.trial_timeout_s) == ([Control.SOLO, Control.SILENT], 900)
     if limit is None:
         assert config.suite == ["agentsnet", "hiddenbench", "silo-bench"]
     else:

@@ -46,6 +46,8 @@ def scenario_text(arguments: argparse.Namespace, suite: Suite) -> str:
         ]
     if arguments.max_rounds is not None:
         config["max_rounds"] = arguments.max_rounds
+    if arguments.trial_timeout is not None:
+        config["trial_timeout_s"] = arguments.trial_timeout
     agent = {"name": "agent", "endpoint": arguments.endpoint, "cmd": arguments.cmd}
     return f"participants = [{_toml(agent)}]\nconfig = {_toml(config)}\n"
 
@@ -68,6 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--exchange", choices=["rounds", "calls"], default="rounds")
     parser.add_argument("--runs", type=int, default=1, metavar="N", help="of each task")
     parser.add_argument("--max-rounds", type=int, metavar="N", help="rounds of discussion, and one for the answers")
+    parser.add_argument("--trial-timeout", type=float, metavar="SECONDS", help="of one trial, for slow models")
     parser.add_argument("--limit", type=int, metavar="N", help="play the first tasks only")
     parser.add_argument("--controls", nargs="*", choices=["solo", "silent"], default=["solo", "silent"])
     parser.add_argument("-o", "--output", type=Path, default=Path("output/published/results.json"))
