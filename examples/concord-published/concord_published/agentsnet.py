@@ -141,7 +141,10 @@ def _colouring(graph: "nx.Graph[str]", answers: Answered) -> float:
 
 
 def _cover(graph: "nx.Graph[str]", answers: Answered) -> float:
-    """The share of covered edges, times the share of coordinators without whom the cover would not be whole."""
+    """The share of edges that a coordinator covers, times the share of coordinators that are needed.
+
+    A coordinator is needed if some edge has none without it.
+    """
     chosen_seats = {seat for seat, answer in answers.items() if answer == "Yes"}
     if not chosen_seats:
         return 0.0

@@ -73,7 +73,7 @@ class AssessmentPlan(BaseModel):
     prices: PriceList | None = None
     """Of models, for the cost. Null where nobody named any, as for recorded traces."""
     planted_faults: Annotated[int, Field(ge=0)] = 0
-    """The faults that the config plants in the network of the seats: whoever ranks rows need not know which."""
+    """How many faults the config plants in the network of the seats. Any keep the row out of a ranking."""
     observed: bool = False
     """Whether participants reach each other through the gateway alone, so that a call it did not see is not a call."""
 

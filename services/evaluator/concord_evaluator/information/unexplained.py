@@ -70,7 +70,7 @@ def _is_telling(fact: Fact) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Text:
-    """What a text may be the source of. It is read once, whoever got it."""
+    """What a text may be the source of. It is read once for all its receivers."""
 
     plain: str
     values: frozenset[Value]

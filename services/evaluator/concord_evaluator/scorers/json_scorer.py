@@ -48,7 +48,7 @@ def wrong_values(choice: JsonScorer, answer: str) -> list[tuple[JsonValue, objec
 
 
 def _wrong(choice: JsonScorer, document: JsonValue) -> Iterator[tuple[str, JsonValue, object]]:
-    """The pointers at which the value is missing or wrong, with the wanted value and what is there; None if missing."""
+    """The pointers with a missing or wrong value. Each has the wanted value and the found one, None if missing."""
     for pointer, wanted in choice.values.items():
         found = _at(document, pointer)
         if found is _MISSING or not _alike(found, wanted, exact_fraction(choice.tolerance)):

@@ -202,7 +202,7 @@ class _OnTheWay:
     wire: CallWire
     caller: str
     callee: str
-    """At which the call arrives, whoever it is meant for."""
+    """The seat at which the call arrives. It may not be the one that the caller named."""
 
     @property
     def answer_is_lost(self) -> bool:
