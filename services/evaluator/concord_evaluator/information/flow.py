@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from concord.suite import Answers, Fact, Family, SuiteTask, Value
 from concord_evaluator.information.answers_told import right_parts
 from concord_evaluator.information.labels import Strange
-from concord_evaluator.information.recogniser import Recogniser, Stated, as_found
+from concord_evaluator.information.recogniser import Recogniser, Stated, as_found, quotable, without_quotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +79,7 @@ class _Tracker:
     family: Family
     known: dict[str, dict[str, Arrival]]
     answers: Answers
+    _quotable: Sequence[str] = field(init=False)
     _facts: dict[str, Fact] = field(init=False)
     _ids: Mapping[Value, frozenset[str]] = field(init=False)
     """The facts that a value belongs to."""
@@ -92,6 +93,7 @@ class _Tracker:
     """By seat and partial result that it was told: from which time on, and for which facts it stood."""
 
     def __post_init__(self) -> None:
+        self._quotable = quotable(self.task)
         self._facts = {fact.id: fact for fact in self.task.facts}
         ids = defaultdict[Value, set[str]](set)
         for fact in self.task.facts:
@@ -131,7 +133,8 @@ class _Tracker:
             return frozenset()
         read = message.text, message.receiver
         if read not in self._right:
-            self._right[read] = right_parts(self.task, self.family, *read, self.answers)
+            own_words = without_quotes(message.text, self._quotable)
+            self._right[read] = right_parts(self.task, self.family, own_words, message.receiver, self.answers)
         return frozenset().union(*(part.needs for part in parts if part.id in self._right[read]))
 
     def _implied(self, stated: Stated, able: frozenset[str]) -> Mapping[frozenset[Value], frozenset[str]]:

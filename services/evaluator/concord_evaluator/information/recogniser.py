@@ -10,7 +10,7 @@ from typing import Final
 
 from concord.suite import Fact, Kind, SuiteTask, Value
 from concord_evaluator.information.labels import Labels, Strange
-from concord_evaluator.information.values import Found, read
+from concord_evaluator.information.values import Found, normalised, read, values_in
 from concord_evaluator.information.wide_tables import columns, headed, within
 
 _SENTENCE_END: Final = re.compile(r"[.;!?](?=\s|$)|\n+")
@@ -83,6 +83,7 @@ class Recogniser:
         texts = (*task.briefs.values(), task.question, "\n".join(task.seats))
         self._known = words | {found.value for text in texts for found in read(text)[1]}
         self._labels = Labels(task.facts)
+        self._quotable = [normalised(each) for each in quotable(task)]
         self._references = list(_references(task))
         """The facts that a brief states by a code in two sentences, and the codes."""
         self._unanchored = set(self._plain) | {found.value for found in read(task.question)[1]}
@@ -116,7 +117,7 @@ class Recogniser:
         return Stated(
             frozenset(facts),
             values,
-            values & _concluded(plain, kept),
+            values & _concluded(without_quotes(plain, self._quotable), kept),
             frozenset(sentences),
             tuple(self._contradicted(others, facts)),
             self._labels.named(plain, strange),
@@ -259,6 +260,20 @@ def is_slip(text: str, other: str) -> bool:
         first, second = places
         return second == first + 1 and (text[first], text[second]) == (other[second], other[first])
     return len(places) == 1
+
+
+def quotable(task: SuiteTask) -> Sequence[str]:
+    """The sentences of the briefs that have values and words of a result: who quotes one gives no result."""
+    briefs = (_SENTENCE_END.split(brief) for brief in task.briefs.values())
+    sentences = {each.strip(): None for brief in briefs for each in brief if CONCLUDING.search(each)}
+    return [each for each in sentences if values_in(normalised(each))]
+
+
+def without_quotes(text: str, sentences: Iterable[str]) -> str:
+    """A text with blanks in place of sentences; all else stays in its place."""
+    for sentence in sentences:
+        text = text.replace(sentence, " " * len(sentence))
+    return text
 
 
 def _capitalised(text: str) -> set[Value]:

@@ -14,6 +14,7 @@ _OF_PROSE: Final = (";", ",")
 _DELIMITERS: Final = ("|", "\t", *_OF_PROSE)
 _RULE: Final = re.compile(r"[|\s:+-]*")
 """A line between headings and cells."""
+_SENTENCE_END: Final = re.compile(r"[.!?]\s")
 
 Cell = tuple[int, int]
 """Where a cell begins and ends in the text."""
@@ -68,8 +69,10 @@ def columns(
 
 
 def headed(text: str) -> Iterator[tuple[str, Cell]]:
-    """Each cell below a heading, and the heading's text."""
+    """Each cell below a heading, and the heading's text. Lines with commas in which a sentence ends are prose."""
     for table in tables(text):
+        if table.delimiter in _OF_PROSE and any(_SENTENCE_END.search(text, *head) for head in table.headings):
+            continue
         for row in table.rows:
             yield from ((text[slice(*head)], cell) for head, cell in zip(table.headings, row, strict=True))
 

@@ -1,13 +1,14 @@
 """Facts are recognised by their values, facts with an anchor by the value beside it."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from concord.suite import Fact, Value
 from concord.suite.value import code, name, number, word
 from concord_evaluator.information.recogniser import Recogniser, Stated, is_slip
-from tests.unit.evaluator.information.tasks import BALLOT, COLOURS, CYN, HOURS, OF_BOB, OF_CYN, RANK, task_of
+from tests.unit.evaluator.information.tasks import BALLOT, BOB, COLOURS, CYN, HOURS, OF_BOB, OF_CYN, RANK, task_of
 
 OTHER_BALLOT = Fact("other ballot", (CYN,), word("green"), code("BD-59120"), COLOURS)
 GUEST = Fact("guest", (CYN,), name("Quorvath"))
@@ -171,3 +172,16 @@ def test_a_wrong_value_below_a_heading_contradicts() -> None:
 def test_a_changed_value_is_found_in_a_record_of_several_lines() -> None:
     text = '{\n  "ballot": "LM-10382",\n  "vote": "green"\n}'
     assert contradicted(stated(text, BALLOT, OTHER_BALLOT)) == {"ballot"}
+
+
+def test_who_quotes_a_sentence_of_a_brief_concludes_nothing() -> None:
+    told = "At the most, you carry 48213 stones."
+    recogniser = Recogniser(replace(task_of((OF_BOB,)), briefs={BOB: f"You are a carrier. {told}"}))
+    assert not recogniser.stated(f"bob knows: {told}").concluded
+    assert number(48213) in recogniser.stated("You carry 48213 stones at the most.").concluded
+
+
+def test_commas_in_sentences_make_no_table() -> None:
+    text = "Of ann, of the highest. We saw.\nOf bob, 48213"
+    assert not stated(text, OF_BOB).concluded
+    assert stated(text.replace(". We saw.", ""), OF_BOB).concluded
