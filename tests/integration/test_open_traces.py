@@ -62,7 +62,7 @@ async def test_the_trace_of_a_trial_is_neither_listed_nor_exported(redis_url: st
         assert (await client.get(f"/open/traces/{trials[0].trace_id}")).status_code == 404
 
 
-@pytest.mark.parametrize("limits", [{"open_traces": 2}, {"open_bytes": 4000}])
+@pytest.mark.parametrize("limits", [{"open_traces": 2}, {"open_bytes": 3000}])
 async def test_the_oldest_traces_are_deleted_beyond_the_limit(redis_url: str, limits: dict[str, int]) -> None:
     ids = [new_trace_id() for _ in range(3)]
     async with connect(redis_url) as storage, collector(redis_url, **limits) as client:

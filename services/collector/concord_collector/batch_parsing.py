@@ -6,7 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
-from concord.trace.decoding import read_fast
+from concord.trace.fast_steps import read_fast
 from concord.trace.report import MAX_BATCH_STEPS, RejectedStep, SerialisedBatch, StepBatch
 from concord.trace.step import InteractionStep
 from concord.trust.redaction import redact

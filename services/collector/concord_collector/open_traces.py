@@ -11,8 +11,8 @@ from pydantic import BaseModel
 
 from concord.errors import StorageUnavailableError
 from concord.storage import AssessmentStore, OpenTrace, OpenTraceLimits, OpenTraces, TraceStore
-from concord.trace.decoding import read
-from concord.trace.otlp import as_export, internals_of, span_of
+from concord.trace.decoding import spans_in
+from concord.trace.otlp import as_export
 from concord.trace.report import Channel, unpack
 from concord_collector.batch_parsing import ParsedBatch
 from concord_collector.http_errors import ERROR_RESPONSES, storage_unavailable
@@ -81,10 +81,7 @@ class OpenCollection:
         """The spans of a trace as lines of OTLP/JSON."""
         async for batch in self._traces.batches(trace_id):
             if batch.channel is Channel.OTLP:
-                steps = list(read(unpack(batch.body)).steps)
-                found = [span for step in steps if (span := span_of(step)) is not None]
-                found += [span for step in steps for span in internals_of(step)]
-                yield json.dumps(as_export(found)).encode() + b"\n"
+                yield json.dumps(as_export(spans_in(unpack(batch.body)))).encode() + b"\n"
 
 
 def open_router(collection: OpenCollection) -> APIRouter:

@@ -5,23 +5,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
-from types import MappingProxyType
 from typing import Any, Final
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
-from concord.trace.decoding import FastBatch, FastStep, serialised
-from concord.trace.otlp import (
-    Span,
-    SpanError,
-    as_attributes,
-    parents_as_attributes,
-    read_json,
-    to_step,
-    without_internals,
-)
+from concord.trace.otlp import Span, SpanError, read_json, storable, without_internals
 from concord.trace.otlp.protobuf_form import read_protobuf
-from concord.trace.report import MAX_BATCH_STEPS, Channel
+from concord.trace.otlp.span_batch import MAX_SPANS, SpanBatch, encoded_spans, with_ids_alone
+from concord.trace.report import Channel
+from concord.trust.redaction import redact
 from concord.trust.tokens import Claims
 from concord.wire.ids import MAX_ID_LENGTH
 from concord_collector.admission import Admission
@@ -96,10 +88,9 @@ class Export:
 def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Export:
     """Sorts the spans of an export into batches. Batch ids derive from the body, so that a retry is a duplicate.
 
-    With a token, spans of other traces are refused. Without one, the reporter is the service that a span names. Of the
-    library internals in a trace, one is stored, with the parents of the others.
+    With a token, spans of other traces are refused. Without one, the reporter is the service that a span names.
     """
-    groups: defaultdict[_Group, list[FastStep]] = defaultdict(list)
+    groups: defaultdict[_Group, list[Span]] = defaultdict(list)
     reasons: list[str] = []
     foreign = 0
     for span in without_internals(spans):
@@ -108,17 +99,10 @@ def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Ex
             reasons.append("the token is for another trace")
             continue
         try:
-            groups[_group(span, claims)].append(_step(span))
+            groups[_group(span, claims)].append(storable(span))
         except SpanError as error:
             reasons.append(str(error))
-    for group, step in _internals(spans, claims):
-        groups[group].append(step)
-    digest = blake2b(body, digest_size=16).hexdigest()
-    batches = [
-        serialised(FastBatch(f"otlp-{digest}-{number}", trace_id, reporter, steps), ParsedBatch)
-        for (trace_id, reporter), all_steps in groups.items()
-        for number, steps in enumerate(_chunks(all_steps))
-    ]
+    batches = list(_batches(groups, _internals(spans, claims), blake2b(body, digest_size=16).hexdigest()))
     return Export(batches, len(reasons), reasons[0] if reasons else "", foreign)
 
 
@@ -134,26 +118,28 @@ def _group(span: Span, claims: Claims | None) -> _Group:
     return span.trace_id, reporter
 
 
-def _internals(spans: Iterable[Span], claims: Claims | None) -> Iterator[tuple[_Group, FastStep]]:
-    """A step for the library internals of each batch: that of the first span, with the parents of the others."""
+def _internals(spans: Iterable[Span], claims: Claims | None) -> defaultdict[_Group, list[Span]]:
+    """The library internals of each batch. Those that cannot be stored are left out: nobody misses them."""
     groups: defaultdict[_Group, list[Span]] = defaultdict(list)
     for span in spans:
         if span.internal and (claims is None or span.trace_id == claims.trace_id):
             with suppress(SpanError):
-                groups[_group(span, claims)].append(span)
-    for group, (first, *others) in groups.items():
-        with suppress(SpanError):
-            yield group, _step(first, parents_as_attributes(others))
+                found = groups[_group(span, claims)]
+                found.append(with_ids_alone(storable(span)) if found else storable(span))
+    return groups
 
 
-def _step(span: Span, further: Mapping[str, str] = MappingProxyType({})) -> FastStep:
-    """The step of a span, with the span itself and further attributes. Raises SpanError."""
-    step = to_step(span, with_agent=True)
-    step.additional_attributes.update(as_attributes(span))
-    step.additional_attributes.update(further)
-    return step
+def _batches(
+    groups: Mapping[_Group, list[Span]], internals: Mapping[_Group, list[Span]], digest: str
+) -> Iterator[ParsedBatch]:
+    for group in dict.fromkeys((*groups, *internals)):
+        spans, inner = groups.get(group, []), internals.get(group, [])
+        for number, start in enumerate(range(0, max(len(spans), bool(inner)), MAX_SPANS)):
+            chunk = spans[start : start + MAX_SPANS]
+            yield _serialised(SpanBatch(f"otlp-{digest}-{number}", *group, chunk, [] if start else inner))
 
 
-def _chunks(steps: list[FastStep]) -> Iterator[list[FastStep]]:
-    for start in range(0, len(steps), MAX_BATCH_STEPS):
-        yield steps[start : start + MAX_BATCH_STEPS]
+def _serialised(batch: SpanBatch) -> ParsedBatch:
+    """The batch as it is stored, with its secrets redacted."""
+    body = redact(encoded_spans(batch))
+    return ParsedBatch(batch.batch_id, batch.trace_id, batch.reporter, batch.n_steps, dropped=0, body=body)

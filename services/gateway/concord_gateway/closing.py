@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from concord.storage import TraceStore
-from concord.trace.report import Channel, ReportBatch, StepBatch, unpack
+from concord.trace.parents import parents_in
+from concord.trace.report import Channel, unpack
 from concord_gateway.open_calls import TrialCalls
 
 FIRST_WORD_S: Final = 0.1
@@ -68,7 +69,7 @@ class _Arrivals:
                 continue
             if batch.channel is not Channel.IN_BAND:
                 self.heard.add(batch.reporter)
-            self._told |= {(batch.reporter, parent) for parent in _parents(batch)}
+            self._told |= {(batch.reporter, parent) for parent in parents_in(unpack(batch.body))}
         return self._place != before
 
     def missing(self, trial_calls: TrialCalls, reporting: set[str]) -> bool:
@@ -99,7 +100,3 @@ async def wait_until_settled(
         await asyncio.sleep(_POLL_S)
     reporters.learn(agents, arrivals.heard)
     reporters.closed = trace_id
-
-
-def _parents(batch: ReportBatch) -> set[str]:
-    return {step.parent for step in StepBatch.model_validate_json(unpack(batch.body)).steps if step.parent is not None}

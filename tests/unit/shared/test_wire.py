@@ -10,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, JsonValue
 
-from concord.trace import decoding
-from concord.trace.decoding import FastBatch, FastStep, read_fast
+from concord.trace import fast_steps
+from concord.trace.decoding import read
+from concord.trace.fast_steps import FastBatch, FastStep, read_fast
 from concord.trace.report import StepBatch
 from concord.trace.step import AgentInvocation, InteractionStep, StepAction, ToolInvocation
 from tests.strategies import steps
@@ -91,7 +92,7 @@ def test_timestamps_are_read_alike_or_left_to_the_models(timestamp: str) -> None
 
 @pytest.mark.parametrize("form", [{}, {"unknown": 1}], ids=["fast", "models"])
 def test_a_timestamp_is_rounded_to_microseconds(form: dict[str, JsonValue]) -> None:
-    [rounded] = decoding.read(body(step(start_time="2026-12-31T23:59:59.9999995Z", **form))).steps
+    [rounded] = read(body(step(start_time="2026-12-31T23:59:59.9999995Z", **form))).steps
     assert rounded.start_time == datetime(2027, 1, 1, tzinfo=UTC)
 
 
@@ -128,9 +129,9 @@ def test_unusual_json_is_read_alike_or_left_to_the_models(text: bytes) -> None:
 TWINS = [
     (FastBatch, StepBatch),
     (FastStep, InteractionStep),
-    (decoding.FastAction, StepAction),
-    (decoding.FastCall, AgentInvocation),
-    (decoding.FastUse, ToolInvocation),
+    (fast_steps.FastAction, StepAction),
+    (fast_steps.FastCall, AgentInvocation),
+    (fast_steps.FastUse, ToolInvocation),
 ]
 NESTED = {"steps", "step_action", "tool_invocation", "agent_invocation"}
 """Fields whose types are fast structs themselves."""

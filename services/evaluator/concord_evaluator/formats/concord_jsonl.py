@@ -7,6 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from concord.assessment import Fraction
+from concord.trace.decoding import read_models
 from concord.trace.report import Channel, ReportBatch, StepBatch, unpack
 from concord.trace.step import InteractionStep
 from concord.wire.ids import Id
@@ -121,7 +122,7 @@ def as_lines(facts: TraceFacts, batches: Iterable[ReportBatch]) -> Iterator[str]
     """A stored trace in this format: a line with its facts, then a line for each batch."""
     yield TraceLine(trace=facts).model_dump_json(exclude_defaults=True)
     for batch in batches:
-        fields = StepBatch.model_validate_json(unpack(batch.body)).model_dump(mode="json", exclude_unset=True)
+        fields = read_models(unpack(batch.body)).model_dump(mode="json", exclude_unset=True)
         by = {"reporter": batch.reporter, "channel": batch.channel, "authenticated": batch.authenticated}
         # The reporter comes first, because the steps may be longer than what the format is recognised by.
         yield json.dumps({**by, **fields, **by})

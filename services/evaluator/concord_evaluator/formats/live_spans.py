@@ -13,19 +13,17 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace as changed
 
 from concord.trace.attributes import AGENT_NAME, EdgeKind
-from concord.trace.decoding import FastBatch, FastStep, read, serialised
+from concord.trace.decoding import read, spans_in
+from concord.trace.fast_steps import FastBatch, FastStep, serialised
 from concord.trace.otlp import (
-    STORED,
     Act,
     Span,
     SpanError,
     SpanTree,
     TeamReading,
-    internals_of,
     name_key,
     names_agents,
     read_team,
-    span_of,
     to_step,
     without_internals,
 )
@@ -65,7 +63,7 @@ def with_teams(batches: Sequence[ReportBatch], roster: Roster) -> tuple[Sequence
     exported: defaultdict[_Exporter, list[Span]] = defaultdict(list)
     kept: list[ReportBatch] = []
     for batch in batches:
-        spans = _spans_in(batch)
+        spans = spans_in(unpack(batch.body)) if batch.channel is Channel.OTLP else ()
         if spans:
             exported[_Exporter(batch.reporter, batch.authenticated)] += spans
         else:
@@ -79,16 +77,6 @@ def with_teams(batches: Sequence[ReportBatch], roster: Roster) -> tuple[Sequence
         warnings += faults
         kept += _batches(exporter, spans[0].trace_id, steps)
     return kept, warnings
-
-
-def _spans_in(batch: ReportBatch) -> list[Span]:
-    """The spans of an exported batch; none unless all of its steps have their spans."""
-    body = unpack(batch.body) if batch.channel is Channel.OTLP else b""
-    if STORED.encode() not in body:
-        return []
-    steps = list(read(body).steps)
-    known = [span for step in steps if (span := span_of(step)) is not None]
-    return [*known, *(span for step in steps for span in internals_of(step))] if len(known) == len(steps) else []
 
 
 def _steps_in(batch: ReportBatch) -> Sequence[StepFacts]:

@@ -23,8 +23,9 @@ from concord.trace.attributes import (
     TASK_STATE,
     TOOL_RESULT,
 )
+from concord.trace.decoding import read_models
 from concord.trace.otlp import genai
-from concord.trace.report import ReportBatch, SerialisedBatch, StepBatch, unpack
+from concord.trace.report import ReportBatch, SerialisedBatch, unpack
 from concord.trace.step import InteractionStep
 from concord_evaluator.formats.trace import Trace
 from concord_evaluator.trace.model_uses import INPUT_TOKENS, OUTPUT_TOKENS
@@ -60,7 +61,7 @@ class Redactor:
         )
 
     def _batch(self, batch: ReportBatch) -> ReportBatch:
-        read = StepBatch.model_validate_json(unpack(batch.body))
+        read = read_models(unpack(batch.body))
         told = read.model_copy(update={"steps": [self._step(step) for step in read.steps]})
         serialised = SerialisedBatch.of(told)
         return serialised.received(batch.channel, authenticated=batch.authenticated, received_at=batch.received_at)

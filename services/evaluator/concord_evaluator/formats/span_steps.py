@@ -19,7 +19,7 @@ from concord.trace.attributes import (
     KnownBy,
     Support,
 )
-from concord.trace.decoding import FastAction, FastCall, FastStep, FastUse, Json
+from concord.trace.fast_steps import FastAction, FastCall, FastStep, FastUse, Json
 from concord.trace.otlp import Act, Span, TeamReading, genai, to_step
 from concord.trace.otlp.content import UNKNOWN, Content
 from concord.trace.step import MAX_VALUE_LENGTH, CallType

@@ -8,7 +8,8 @@ from hashlib import blake2b
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
-from concord.trace.decoding import FastStep, encoded, reports_of
+from concord.trace.decoding import reports_of
+from concord.trace.fast_steps import FastStep, encoded
 from concord.trace.report import MAX_BATCH_STEPS, Channel, Report, ReportBatch, SerialisedBatch
 from concord.trace.step import (
     MAX_NAME_LENGTH,

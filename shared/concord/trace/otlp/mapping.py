@@ -1,14 +1,16 @@
 """Maps a span to an interaction step."""
 
+import math
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import msgspec
+from msgspec.structs import replace
 
 from concord.trace.attributes import AGENT_NAME, RETRY_OF
-from concord.trace.decoding import FastAction, FastCall, FastStep, FastUse, Json
+from concord.trace.fast_steps import FastAction, FastCall, FastStep, FastUse, Json
 from concord.trace.otlp import genai
 from concord.trace.otlp.spans import Span
 from concord.trace.step import MAX_NAME_LENGTH, MAX_VALUE_LENGTH, CallType
@@ -21,8 +23,12 @@ _STATED: Final = _USES | genai.AGENT_OPERATIONS
 """The operations whose steps are no HOST steps."""
 
 _TOOL_NAMES: Final = (*genai.TOOL_NAME, *genai.ENTITY_NAME)
+_LIMITED: Final = frozenset((*genai.OPERATION, *genai.AGENT_NAME, *_TOOL_NAMES, *genai.MODEL, *genai.RETRY_OF))
+"""Attributes of a span that its step has whole."""
+
 _AGENT, _TOOL = CallType.AGENT, CallType.TOOL
-_MIN_INT64, _MAX_INT64 = -(2**63), 2**63 - 1
+_MIN_INT64, _MAX_INT64, _MAX_UINT64 = -(2**63), 2**63 - 1, 2**64 - 1
+_MAX_SUMMAND: Final = 2**62
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _TRACE_ID: Final = re.compile(r"(?!0{32})[0-9a-f]{32}")
 _SPAN_ID: Final = re.compile(r"(?!0{16})[0-9a-f]{16}")
@@ -58,6 +64,43 @@ def to_step(span: Span, *, with_agent: bool = False) -> FastStep:
     if not _is_within_limits(step):
         _check(step)
     return step
+
+
+def storable(span: Span) -> Span:
+    """The span in the form in which it can be stored and become a step. Raises SpanError for one that cannot."""
+    if _is_usual(span):
+        check_ids(span)
+        return span
+    to_step(span, with_agent=True)
+    if not (_MIN_INT64 <= span.start_ns <= _MAX_UINT64 and _MIN_INT64 <= span.end_ns <= _MAX_UINT64):
+        raise SpanError("a time is out of range")
+    kept = {name: value for name, each in span.attributes.items() if (value := _storable(each)) is not None}
+    return replace(span, message=span.message[:MAX_TEXT], attributes=kept)
+
+
+def _is_usual(span: Span) -> bool:
+    """Whether a span is far within all limits of a step and of JSON, as nearly all are."""
+    if (
+        len(span.name) > MAX_NAME_LENGTH
+        or len(span.message) > MAX_TEXT
+        or not 0 <= span.start_ns <= _MAX_INT64
+        or not 0 <= span.end_ns <= _MAX_INT64
+    ):
+        return False
+    for name, value in span.attributes.items():
+        if isinstance(value, str):
+            if len(value) > MAX_NAME_LENGTH and name in _LIMITED:
+                return False
+        elif not -_MAX_SUMMAND < value < _MAX_SUMMAND:
+            return False
+    return True
+
+
+def _storable(value: genai.AttributeValue) -> genai.AttributeValue | None:
+    """A value as JSON can have it; None for a number that is none. Integers beyond 64 bits become texts."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return str(value) if isinstance(value, int) and not _MIN_INT64 <= value <= _MAX_INT64 else value
 
 
 def check_ids(span: Span) -> None:

@@ -28,7 +28,7 @@ _CARD: Final = re.compile(r"(?:^|\s)\S*/\.well-known/agent(?:-card)?\.json$")
 _INVOKE: Final = re.compile(r"invoke_agent\s+(.*)", re.DOTALL)
 
 
-class Span(msgspec.Struct, frozen=True, gc=False):
+class Span(msgspec.Struct, frozen=True, array_like=True, omit_defaults=True, gc=False):
     """One span. Ids are lower-case hex, `parent_id` empty for a root; times in nanoseconds since 1970, 0 if unknown.
 
     `service`: the resource's `service.name`, or empty. `client`: it is the caller's end of a call

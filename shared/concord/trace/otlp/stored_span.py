@@ -1,10 +1,7 @@
-"""Spans as attributes of their steps.
+"""Spans as attributes of their steps, in which a batch of spans is written as a batch of steps.
 
-A span alone does not tell which agent works in it. The collector therefore stores each exported span beside its step,
-and the evaluator reads all spans of a participant together, as it reads the spans in a file.
-
-Of an export's library internals, the collector stores one span, with the parents of the others: their children may
-come in another export.
+Of an export's library internals, one becomes a step, with the parents of the others: their children may come in another
+export.
 """
 
 import json

@@ -8,7 +8,8 @@ from msgspec import to_builtins
 from msgspec.structs import replace as changed
 
 from concord.trace.attributes import AGENT_NAME
-from concord.trace.decoding import FastStep, reports_of
+from concord.trace.decoding import reports_of
+from concord.trace.fast_steps import FastStep
 from concord.trace.otlp import Span, as_attributes, to_step
 from concord.trace.report import Channel, ReportBatch, SerialisedBatch, StepBatch
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction

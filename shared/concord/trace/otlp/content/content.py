@@ -36,7 +36,7 @@ Event = tuple[str, Mapping[str, JsonValue]]
 """The name of an event, and its attributes and body together."""
 
 
-class Content(msgspec.Struct, frozen=True, gc=False):
+class Content(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """The texts of a span; "" where it does not tell them.
 
     `input`: what the agent or the model was asked, or the arguments of a tool. `output`: the answer, or the result.
