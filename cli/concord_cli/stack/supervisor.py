@@ -107,7 +107,10 @@ class SupervisedProgram:
         self._process = process
         if self._stopping.is_set():
             _close_stdin(process)
-        code = await process.wait()
+        try:
+            code = await process.wait()
+        finally:
+            _close_stdin(process)  # whatever ends the waiting, such as a second Ctrl-C, ends the program
         await end_group(process.pid)
         return how_it_ended(code)
 
@@ -163,6 +166,16 @@ class Supervisor:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        stopping, interrupted = asyncio.create_task(self._stop()), None
+        while not stopping.done():
+            try:
+                await asyncio.shield(stopping)
+            except asyncio.CancelledError as again:  # a group that nobody stops would keep the run's folder for ever
+                interrupted = again
+        if interrupted is not None:
+            raise interrupted
+
+    async def _stop(self) -> None:
         for group in reversed(self._groups):
             await asyncio.gather(*(program.stop() for program in group))
 

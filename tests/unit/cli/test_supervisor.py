@@ -179,3 +179,24 @@ async def test_a_program_does_not_see_hidden_variables(folder: StackFolder, monk
         supervisor.start([Program(program.name, program.command, hidden=frozenset({"HIDDEN"}))])
         await until(lambda: seen.exists() and seen.read_text().endswith(" end"))
     assert {"HIDDEN", "SHOWN"} & set(seen.read_text().split()) == {"SHOWN"}
+
+
+async def test_an_exit_that_is_interrupted_again_stops_all_groups(folder: StackFolder, tmp_path: Path) -> None:
+    pids, has_started = tmp_path / "pids", asyncio.Event()
+
+    async def supervise() -> None:
+        async with Supervisor(folder, silent) as supervisor:
+            for name in ("redis", "gateway"):
+                supervisor.start([python(name, WRITES_PID + SLEEPER, str(pids))])
+            await until(lambda: len(pids_in(pids)) == 2)
+            has_started.set()
+            await asyncio.sleep(60)
+
+    running = asyncio.create_task(supervise())
+    await has_started.wait()
+    for _ in range(3):
+        running.cancel()
+        await asyncio.sleep(0)
+    with pytest.raises(asyncio.CancelledError):
+        await running
+    assert not any(map(is_running, pids_in(pids)))
