@@ -4,6 +4,7 @@
 """
 
 import argparse
+import signal
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +22,7 @@ DOCUMENT: Final = Path(__file__).parents[1] / "docs" / "benchmarks.md"
 
 def main() -> None:
     """Measures the sections one after the other, so that they do not affect each other; or compares two trees."""
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # so that all servers end
     if sys.argv[1:2] == ["compare"]:
         compare(sys.argv[2:], DOCUMENT)
         return
@@ -28,9 +30,9 @@ def main() -> None:
     console = Console()
     for name in arguments.sections or [name for name, section in SECTIONS.items() if not section.asked]:
         console.rule(name)
-        load = provenance.load()
+        beginning = provenance.Beginning.now()
         found = SECTIONS[name].measure(arguments.soak)
-        tables = [_with_provenance(table, provenance.measured(load)) for table in found]
+        tables = [_with_provenance(table, beginning.measured()) for table in found]
         for table in tables:
             console.print(table.rich())
         if arguments.write:

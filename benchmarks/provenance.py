@@ -3,6 +3,7 @@
 import os
 import platform
 import subprocess
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -35,9 +36,23 @@ def load() -> float:
     return os.getloadavg()[0]
 
 
-def measured(load_before: float) -> str:
-    """A sentence on figures that were measured since the load was `load_before`."""
-    return f"Measured {today()} at {commit()} on {machine()}; load {load_before:.1f} before and {load():.1f} after."
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """What a measurement begins with: the commit may be another when it ends, for its code is loaded by then."""
+
+    commit: str
+    load: float
+
+    @classmethod
+    def now(cls) -> "Beginning":
+        """Of a measurement that begins now."""
+        return cls(commit(), load())
+
+    def measured(self) -> str:
+        """A sentence on the figures of a measurement that has ended."""
+        return (
+            f"Measured {today()} at {self.commit} on {machine()}; load {self.load:.1f} before and {load():.1f} after."
+        )
 
 
 def _processor() -> str:

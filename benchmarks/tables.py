@@ -11,7 +11,7 @@ from rich.table import Table
 class ResultTable:
     """A table with a title and a caption on the measurement; all columns but the first are numbers.
 
-    `measured`: where and when, as a sentence (`provenance.measured`); empty for what no machine changes.
+    `measured`: where and when, as a sentence (`provenance.Beginning`); empty for what no machine changes.
     """
 
     title: str

@@ -32,7 +32,12 @@ def cost_of(
     words = [str(word) for word in command]
     began = time.perf_counter()
     process = subprocess.Popen(words, cwd=cwd, env=variables, stdout=subprocess.DEVNULL)  # noqa: S603 - our own commands
-    _, status, usage = os.wait4(process.pid, 0)
+    try:
+        _, status, usage = os.wait4(process.pid, 0)
+    except BaseException:
+        process.terminate()
+        process.wait()
+        raise
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode not in succeeds_with:
         raise RuntimeError(f"{' '.join(words[1:])} ended with {process.returncode}")

@@ -9,6 +9,7 @@ import asyncio
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -94,9 +95,11 @@ async def played(path: ModelPath, upstream: str) -> tuple[list[str], Sequence[Ex
         try:
             code = await asyncio.wait_for(ran.wait(), TIME_LIMIT_S)
         except TimeoutError:
-            ran.terminate()
-            await ran.wait()
             return [f"no row after {TIME_LIMIT_S} s"], recorder.kept
+        finally:
+            if ran.returncode is None:
+                ran.terminate()
+                await ran.wait()
     lines = (f"{each.line()}\n" for each in recorder.kept)
     (folder / "exchanges.jsonl").write_text("".join(lines), encoding="utf-8")
     if code or not results.exists():
@@ -125,4 +128,5 @@ def _scenario(path: ModelPath, folder: Path, folders: Path, endpoint: str) -> Pa
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # so that all programs end
     sys.exit(asyncio.run(main()))
