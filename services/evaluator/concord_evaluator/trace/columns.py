@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from itertools import islice
 from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
@@ -51,6 +52,13 @@ class Names:
             known = self._codes[text] = len(self.texts)
             self.texts.append(text)
         return known
+
+    def codes(self, texts: Iterable[str]) -> Codes:
+        """The codes of many names."""
+        known = self._codes
+        codes = np.array([known.setdefault(text, len(known)) for text in texts], np.int32)
+        self.texts += reversed([*islice(reversed(known), len(known) - len(self.texts))])
+        return codes
 
     def ranks(self, codes: Codes) -> Numbers:
         """The place of each of these names among all names as they sort."""

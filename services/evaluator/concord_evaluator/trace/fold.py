@@ -9,8 +9,9 @@ import numpy as np
 
 from concord.trace.digest import digest
 from concord.trace.report import Report
+from concord_evaluator.trace.chunks import Sources, chunks
 from concord_evaluator.trace.columns import NONE, Flags, Steps, moved
-from concord_evaluator.trace.reading import Reading, family
+from concord_evaluator.trace.reading import read_trace
 from concord_evaluator.trace.records import Attestation, StepRecord
 from concord_evaluator.trace.trees import Numbers
 
@@ -48,9 +49,8 @@ def fold(reports: Iterable[Report]) -> FoldedTrace:
     for the count of duplicates.
     """
     again = list(reports) if isinstance(reports, Iterator) else reports
-    reading = Reading()
-    reading.read(again)
-    read = reading.steps()
+    trace = read_trace(again)
+    read = trace.steps
     numbers = read.columns.step
     times = np.bincount(numbers, minlength=len(read.step_ids))
     kept = _Kept.all_of(read) if len(numbers) == len(read.step_ids) else _settled(read, times[numbers] > 1, again)
@@ -63,8 +63,8 @@ def fold(reports: Iterable[Report]) -> FoldedTrace:
         steps,
         first,
         contents,
-        kept.carriers(steps, read, reading.carriers),
-        reading.texts(),
+        kept.carriers(steps, read, trace.carriers),
+        trace.texts,
         kept.duplicate,
         kept.conflicting,
     )
@@ -171,12 +171,13 @@ def _by_step(read: Steps, repeated: Flags) -> Iterator[Sequence[int]]:
 
 def _digests(repeated: Flags, reports: Iterable[Report]) -> dict[int, bytes]:
     """The digests of these rows, from the reports in the order in which they were read."""
-    steps = (step for report in reports for step, _ in family(report.step))
-    return {
-        row: digest(step).content
-        for row, (step, wanted) in enumerate(zip(steps, repeated.tolist(), strict=True))
-        if wanted
-    }
+    found: dict[int, bytes] = {}
+    first = 0
+    for chunk in chunks(reports, Sources()):
+        places = np.flatnonzero(repeated[first : first + len(chunk.steps)]).tolist()
+        found |= {first + place: digest(chunk.steps[place]).content for place in places}
+        first += len(chunk.steps)
+    return found
 
 
 def _attested_again(known: tuple[Attestation, ...], attestation: Attestation) -> tuple[tuple[Attestation, ...], bool]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from concord.assessment.cost import MAX_USES, ModelUse
 from concord.trace.otlp import genai
-from concord.trace.step import CallType, StepFacts
+from concord.trace.step import StepFacts
 from concord_evaluator.trace.columns import NONE, Steps
 
 INPUT_TOKENS: Final = "gen_ai.usage.input_tokens"
@@ -36,8 +36,9 @@ class StepUse(msgspec.Struct, frozen=True, gc=False):
 
 
 def use_in(step: StepFacts, attributes: Mapping[str, str]) -> StepUse | None:
-    """The model call that a step is; None for all other steps. A model is a tool that has an operation or tokens."""
-    if step.kind is not CallType.TOOL or attributes.get(_OPERATION, "chat") not in _MODELS:
+    """The model call that a step of the kind `TOOL` is; None for the use of another tool. A model has an operation or
+    tokens."""
+    if attributes.get(_OPERATION, "chat") not in _MODELS:
         return None
     if _OPERATION not in attributes and step.total_tokens is None:
         return None

@@ -1,16 +1,18 @@
-"""Reading reports into columns, one by one, so that memory never holds the whole trace in parsed form."""
+"""Reading reports into columns, chunk by chunk, so that memory never holds the whole trace in parsed form."""
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from concord.trace.attributes import (
     AGENT_NAME,
     EDGE_KIND,
+    EDGE_KNOWN_BY,
+    EDGE_SUPPORT,
     RETRY_OF,
     TASK_STATE,
     EdgeKind,
@@ -19,24 +21,25 @@ from concord.trace.attributes import (
     support_of,
 )
 from concord.trace.digest import request_digest
-from concord.trace.report import Channel, Report
-from concord.trace.step import CallType, StepFacts, as_utc
+from concord.trace.report import Report
+from concord.trace.step import CallType, StepFacts
+from concord_evaluator.trace.chunks import Chunk, Sources, chunks
 from concord_evaluator.trace.columns import (
     EDGE_KINDS,
     KINDS,
-    NEVER,
     NO_MODEL_CALL,
     NONE,
     SOURCES,
     SUPPORTS,
     UNREPORTED,
+    Bytes,
     Codes,
     Names,
     StepColumns,
     Steps,
 )
+from concord_evaluator.trace.fields import call_in, kinds_of, latencies_ms, starts_us, tokens_of
 from concord_evaluator.trace.model_uses import use_in
-from concord_evaluator.trace.records import Attestation
 from concord_evaluator.trace.request_texts import RequestTexts
 
 AGENT_NAME_ATTRIBUTES: Final = (AGENT_NAME, "gen_ai.agent.name")
@@ -45,226 +48,204 @@ AGENT_NAME_ATTRIBUTES: Final = (AGENT_NAME, "gen_ai.agent.name")
 MAX_ERROR: Final = 200
 """Characters of an error that are kept."""
 
-_AGENT, _TOOL = CallType.AGENT, CallType.TOOL
-_OBSERVED: Final = Channel.OBSERVED
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_MICROSECOND: Final = timedelta(microseconds=1)
-_UNKNOWN_MS: Final = float("nan")
-_EARLIEST: Final = -(2**62)
-"""The bound of starts that are derived from absurd latencies (µs)."""
-
-_KIND_CODES: Final = {id(kind): code for code, kind in enumerate(KINDS)}
-"""By identity, because enumerations hash in Python."""
-
+_AGENT, _TOOL = KINDS.index(CallType.AGENT), KINDS.index(CallType.TOOL)
 _DELEGATION: Final = EDGE_KINDS.index(EdgeKind.DELEGATION)
+_EDGE_FACTS: Final = frozenset({EDGE_KIND, EDGE_KNOWN_BY, EDGE_SUPPORT, RETRY_OF})
+
+_Column: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]]"
 
 
-def family(step: StepFacts) -> list[tuple[StepFacts, int]]:
-    """The step, and the steps in its answer at any depth, each with the place here of the call that carried it."""
-    found = [(step, NONE)]
-    for place, (outer, _) in enumerate(found):
-        found += [(inner, place) for inner in outer.answer_steps]
-    return found
+@dataclass(frozen=True, slots=True)
+class ReadTrace:
+    """What reports tell, a row for each report of a step. `carriers`: by row of a step that came in an answer, the row
+    of the call that carried it. `texts`: a sample of the texts of requests, by request digest.
+    """
+
+    steps: Steps
+    carriers: Mapping[int, int]
+    texts: Mapping[str, str]
 
 
-class _Facts:
-    """A fact that not every step tells: the rows that tell it, with its values."""
-
-    def __init__(self, unknown: int, typecode: str) -> None:
-        self._unknown = unknown
-        self._rows, self._values = array("i"), array(typecode)
-
-    def add(self, row: int, value: int) -> None:
-        """Adds the fact of a row."""
-        self._rows.append(row)
-        self._values.append(value)
-
-    def column(self, rows: int) -> "np.ndarray[tuple[int], np.dtype[Any]]":
-        """The fact by row."""
-        column = np.full(rows, self._unknown, self._values.typecode)
-        column[np.frombuffer(self._rows, np.int32)] = np.frombuffer(self._values, column.dtype)
-        return column
+def read_trace(reports: Iterable[Report]) -> ReadTrace:
+    """Reads all reports, in their order."""
+    reading = _Reading()
+    for chunk in chunks(reports, reading.sources):
+        reading.add(chunk)
+    return ReadTrace(reading.steps(), reading.carriers, reading.sampled_texts())
 
 
-class Reading:
-    """The columns of the reports read so far: a row for each report of a step, also of one that was read before.
+class _Ids:
+    """Ids of steps as codes, also of those that are only named as parents.
 
-    `carriers`: by row of a step that came in an answer, the row of the call that carried it.
+    Nearly all steps are in one trace, so that those of the first trace are known by their id alone.
     """
 
     def __init__(self) -> None:
+        self._codes: dict[str | tuple[str, str], int] = {}
+        self._first_trace = ""
+
+    def codes(self, trace_ids: Sequence[str], step_ids: Sequence[str]) -> Codes:
+        """The codes of steps, new ones for new steps."""
+        if not self._codes and trace_ids:
+            self._first_trace = trace_ids[0]
+        known = self._codes
+        keys: Sequence[str | tuple[str, str]] = step_ids
+        if trace_ids.count(self._first_trace) < len(trace_ids):
+            pairs = zip(trace_ids, step_ids, strict=True)
+            keys = [pair[1] if pair[0] == self._first_trace else pair for pair in pairs]
+        return np.array([known.setdefault(key, len(known)) for key in keys], np.int32)
+
+    def told(self) -> list[tuple[str, str]]:
+        """By code, the trace and the id."""
+        return [(self._first_trace, key) if isinstance(key, str) else key for key in self._codes]
+
+
+class _Reading:
+    """The columns of the chunks read so far. Their steps and parents are codes of ids."""
+
+    def __init__(self) -> None:
+        self.sources = Sources()
         self.carriers: dict[int, int] = {}
-        self._numbers: defaultdict[str, dict[str, int]] = defaultdict(dict)
-        """By trace and step id, the number of the step."""
-        self._step_ids: list[str] = []
-        self._traces, self._trace_names = array("i"), Names()
-        self._names, self._texts = Names(), RequestTexts()
+        self._rows = 0
+        self._ids, self._names, self._texts = _Ids(), Names(), RequestTexts()
         self._empty = self._names.code("")
-        self._known_sources: dict[tuple[str, bool, bool, bool], int] = {}
-        self._sources: list[tuple[Attestation, ...]] = []
-        self._step, self._parent, self._source = array("i"), array("i"), array("i")
-        self._kind, self._latency_ms, self._started_us = array("b"), array("d"), array("q")
-        self._url, self._callee = _Facts(self._empty, "i"), _Facts(self._empty, "i")
+        self._parts: defaultdict[str, list[_Column]] = defaultdict(list)
         self._asked, self._requests = array("i"), bytearray()
-        self._agent, self._edge_kind = _Facts(self._empty, "i"), _Facts(_DELEGATION, "b")
-        self._known_by, self._support = _Facts(NONE, "b"), _Facts(NONE, "b")
-        self._tokens, self._model = _Facts(NONE, "q"), _Facts(NO_MODEL_CALL, "i")
-        self._model_tokens = _Facts(NONE, "q"), _Facts(NONE, "q"), _Facts(NONE, "q")
-        self._answered = _Facts(True, "b")
         self._errors: dict[int, str] = {}
         self._retry_of: dict[int, str] = {}
-        self._unknown_parents: dict[int, tuple[str, str]] = {}
 
-    def read(self, reports: Iterable[Report]) -> None:
-        """Adds the reports."""
-        for step, reporter, authenticated, channel, _ in reports:
-            first = len(self._step)
-            self._add(step, self._source_of((reporter, True, channel is _OBSERVED, authenticated)))
-            if step.answer_steps:
-                relayed = self._source_of((reporter, False, False, authenticated))
-                for inner, carrier in family(step)[1:]:
-                    self.carriers[len(self._step)] = first + carrier
-                    self._add(inner, relayed)
+    def add(self, chunk: Chunk) -> None:
+        """Adds the steps of a chunk."""
+        steps, first = chunk.steps, self._rows
+        attributes = [step.additional_attributes for step in steps]
+        kind = kinds_of(steps, attributes)
+        step, parent = self._places(steps)
+        columns: dict[str, _Column] = {
+            "step": step,
+            "parent": parent,
+            "source": np.array(chunk.sources, np.int32),
+            "kind": kind,
+            "latency_ms": latencies_ms(steps),
+            "started_us": starts_us(steps),
+            "tokens": tokens_of(steps),
+            "agent": self._agents(attributes),
+            **self._calls(steps, kind),
+            **self._edges(attributes),
+            **self._models(steps, kind, attributes),
+            **self._failures(steps, attributes),
+        }
+        for name, column in columns.items():
+            self._parts[name].append(column)
+        self.carriers |= {first + inner: first + outer for inner, outer in chunk.carriers.items()}
+        self._rows += len(steps)
 
-    def _source_of(self, attested: tuple[str, bool, bool, bool]) -> int:
-        known = self._known_sources.get(attested)
-        if known is None:
-            known = self._known_sources[attested] = len(self._sources)
-            self._sources.append((Attestation(*attested),))
-        return known
+    def _places(self, steps: Sequence[StepFacts]) -> tuple[Codes, Codes]:
+        """The codes of steps and of their parents."""
+        traces = [step.trace_id for step in steps]
+        parents = [step.parent_step_id for step in steps]
+        children = [place for place, parent in enumerate(parents) if parent]
+        own = self._ids.codes(traces, [step.step_id for step in steps])
+        above = np.full(len(steps), NONE, np.int32)
+        above[children] = self._ids.codes(
+            [traces[place] for place in children], [parent for parent in parents if parent]
+        )
+        return own, above
 
-    def _add(self, step: StepFacts, source: int) -> None:
-        row, trace_id = len(self._step), step.trace_id
-        self._step.append(self._number(trace_id, step.step_id))
-        self._source.append(source)
-        if parent_id := step.parent_step_id:
-            known = self._numbers[trace_id].get(parent_id, UNREPORTED)
-            if known == UNREPORTED:
-                self._unknown_parents[row] = trace_id, parent_id
-            self._parent.append(known)
-        else:
-            self._parent.append(NONE)
-        kind, attributes = step.kind, step.additional_attributes
-        self._kind.append(_KIND_CODES[id(kind)])
-        self._add_times(step)
-        if kind is _AGENT:
-            self._add_call(row, step)
-        elif kind is _TOOL:
-            self._add_model(row, step, attributes)
-        if (tokens := step.total_tokens) is not None and tokens >= 0:
-            self._tokens.add(row, tokens)
-        if attributes:
-            self._add_attributes(row, attributes)
-        if (failure := step.failure) is not None:
-            self._errors[row] = failure[:MAX_ERROR]
-            self._answered.add(row, TASK_STATE in attributes)
+    def _agents(self, attributes: Sequence[Mapping[str, str]]) -> Codes:
+        first, second = AGENT_NAME_ATTRIBUTES
+        return self._names.codes([(each.get(first) or each.get(second) or "") if each else "" for each in attributes])
 
-    def _number(self, trace_id: str, step_id: str) -> int:
-        numbers = self._numbers[trace_id]
-        known = numbers.get(step_id)
-        if known is None:
-            known = numbers[step_id] = len(self._step_ids)
-            self._step_ids.append(step_id)
-            self._traces.append(self._trace_names.code(trace_id))
-        return known
+    def _calls(self, steps: Sequence[StepFacts], kind: Bytes) -> dict[str, _Column]:
+        url = np.full(len(steps), self._empty, np.int32)
+        name = url.copy()
+        asking = np.flatnonzero(kind == _AGENT).tolist()
+        calls = [(place, call) for place in asking if (call := call_in(steps[place])) is not None]
+        places = [place for place, _ in calls]
+        url[places] = self._names.codes([call.agent_url for _, call in calls])
+        name[places] = self._names.codes([call.agent_name for _, call in calls])
+        for place, call in calls:
+            if call.requests and (asked := request_digest(call)) is not None:
+                self._asked.append(self._rows + place)
+                self._requests += asked
+                self._texts.add(asked, call.requests)
+        return {"callee_url": url, "callee_name": name}
 
-    def _add_call(self, row: int, step: StepFacts) -> None:
-        call = step.agent_call
-        if call is None:
-            return
-        self._url.add(row, self._names.code(call.agent_url))
-        self._callee.add(row, self._names.code(call.agent_name))
-        if (asked := request_digest(call)) is not None:
-            self._asked.append(row)
-            self._requests += asked
-            self._texts.add(asked, step)
+    def _edges(self, attributes: Sequence[Mapping[str, str]]) -> dict[str, _Column]:
+        kind = np.full(len(attributes), _DELEGATION, np.int8)
+        known_by, support = np.full((2, len(attributes)), NONE, np.int8)
+        untold = np.fromiter(map(_EDGE_FACTS.isdisjoint, attributes), np.bool_, len(attributes))
+        for place in np.flatnonzero(~untold).tolist():
+            each = attributes[place]
+            kind[place] = EDGE_KINDS.index(edge_kind_of(each))
+            if (source := known_by_of(each)) is not None:
+                known_by[place] = SOURCES.index(source)
+            if (second := support_of(each)) is not None:
+                support[place] = SUPPORTS.index(second)
+            if again := each.get(RETRY_OF):
+                self._retry_of[self._rows + place] = again
+        return {"edge_kind": kind, "known_by": known_by, "support": support}
 
-    def _add_attributes(self, row: int, attributes: Mapping[str, str]) -> None:
-        if agent := _agent_name(attributes):
-            self._agent.add(row, self._names.code(agent))
-        if EDGE_KIND in attributes:
-            self._edge_kind.add(row, EDGE_KINDS.index(edge_kind_of(attributes)))
-        if (known_by := known_by_of(attributes)) is not None:
-            self._known_by.add(row, SOURCES.index(known_by))
-        if (support := support_of(attributes)) is not None:
-            self._support.add(row, SUPPORTS.index(support))
-        if again := attributes.get(RETRY_OF):
-            self._retry_of[row] = again
+    def _models(
+        self, steps: Sequence[StepFacts], kind: Bytes, attributes: Sequence[Mapping[str, str]]
+    ) -> dict[str, _Column]:
+        model = np.full(len(steps), NO_MODEL_CALL, np.int32)
+        tokens = np.full((3, len(steps)), NONE, np.int64)
+        used = [(place, use_in(steps[place], attributes[place])) for place in np.flatnonzero(kind == _TOOL).tolist()]
+        uses = [(place, use) for place, use in used if use is not None]
+        named = [(place, use.model) for place, use in uses if use.model is not None]
+        places = [place for place, _ in uses]
+        model[places] = NONE
+        model[[place for place, _ in named]] = self._names.codes([name for _, name in named])
+        tokens[0, places] = _known(use.tokens for _, use in uses)
+        tokens[1, places] = _known(use.input_tokens for _, use in uses)
+        tokens[2, places] = _known(use.output_tokens for _, use in uses)
+        return {"model": model, "model_tokens": tokens[0], "model_input": tokens[1], "model_output": tokens[2]}
 
-    def _add_times(self, step: StepFacts) -> None:
-        latency, started = step.latency_ms, step.start_time
-        self._latency_ms.append(_UNKNOWN_MS if latency is None else latency)
-        if started is not None:
-            self._started_us.append((as_utc(started) - _EPOCH) // _MICROSECOND)
-        elif step.end_time is None or step.latency is None:
-            self._started_us.append(NEVER)
-        else:
-            began = (as_utc(step.end_time) - _EPOCH) // _MICROSECOND - 1000 * step.latency
-            self._started_us.append(max(began, _EARLIEST))
-
-    def _add_model(self, row: int, step: StepFacts, attributes: Mapping[str, str]) -> None:
-        use = use_in(step, attributes)
-        if use is None:
-            return
-        self._model.add(row, NONE if use.model is None else self._names.code(use.model))
-        for column, tokens in zip(self._model_tokens, (use.tokens, use.input_tokens, use.output_tokens), strict=True):
-            if tokens is not None:
-                column.add(row, tokens)
+    def _failures(self, steps: Sequence[StepFacts], attributes: Sequence[Mapping[str, str]]) -> dict[str, _Column]:
+        failed, answered = np.zeros(len(steps), np.bool_), np.ones(len(steps), np.bool_)
+        for place, (step, each) in enumerate(zip(steps, attributes, strict=True)):
+            if (step.error is not None or "error" in each) and (failure := step.failure) is not None:
+                self._errors[self._rows + place] = failure[:MAX_ERROR]
+                failed[place], answered[place] = True, TASK_STATE in each
+        return {"failed": failed, "answered": answered}
 
     def steps(self) -> Steps:
-        """The reports read, a row for each."""
-        parent_ids: dict[int, str] = {}
-        for row, (trace_id, parent_id) in self._unknown_parents.items():
-            self._parent[row] = self._numbers[trace_id].get(parent_id, UNREPORTED)
-            if self._parent[row] == UNREPORTED:
-                parent_ids[row] = parent_id
-        rows = len(self._step)
-        failed = np.zeros(rows, np.bool_)
-        failed[np.fromiter(self._errors, np.int64, len(self._errors))] = True
-        request, digests = _ranked(self._requests, np.frombuffer(self._asked, np.int32), rows)
-        model_tokens, model_input, model_output = (each.column(rows) for each in self._model_tokens)
-        columns = StepColumns(
-            step=np.frombuffer(self._step, np.int32),
-            parent=np.frombuffer(self._parent, np.int32),
-            kind=np.frombuffer(self._kind, np.int8),
-            agent=self._agent.column(rows),
-            callee_url=self._url.column(rows),
-            callee_name=self._callee.column(rows),
-            request=request,
-            edge_kind=self._edge_kind.column(rows),
-            known_by=self._known_by.column(rows),
-            support=self._support.column(rows),
-            failed=failed,
-            answered=self._answered.column(rows).astype(np.bool_),
-            latency_ms=np.frombuffer(self._latency_ms, np.float64),
-            started_us=np.frombuffer(self._started_us, np.int64),
-            tokens=self._tokens.column(rows),
-            model=self._model.column(rows),
-            model_tokens=model_tokens,
-            model_input=model_input,
-            model_output=model_output,
-            source=np.frombuffer(self._source, np.int32),
-        )
+        """The steps read, a row for each report."""
+        told = self._ids.told()
+        columns = {name: self._column(name) for name in list(self._parts)}
+        reported = np.zeros(len(told) + 1, np.bool_)
+        reported[columns["step"]] = True
+        number = np.where(reported, np.cumsum(reported) - 1, UNREPORTED).astype(np.int32)
+        number[NONE] = NONE
+        above, unknown = columns["parent"], ~reported[columns["parent"]] & (columns["parent"] != NONE)
+        reported_ids = [each for each, known in zip(told, reported.tolist()[:-1], strict=True) if known]
+        columns["step"], columns["parent"] = number[columns["step"]], number[above]
+        columns["request"], digests = _ranked(self._requests, np.frombuffer(self._asked, np.int32), self._rows)
+        traces = Names()
         return Steps(
-            columns,
+            StepColumns(**columns),
             self._names,
-            self._step_ids,
-            self._traces,
-            self._trace_names.texts,
-            self._sources,
+            [step_id for _, step_id in reported_ids],
+            array("i", traces.codes([trace_id for trace_id, _ in reported_ids]).tobytes()),
+            traces.texts,
+            self.sources.attestations,
             digests,
-            parent_ids,
+            {row: told[above[row]][1] for row in np.flatnonzero(unknown).tolist()},
             self._errors,
             self._retry_of,
         )
 
-    def texts(self) -> dict[str, str]:
+    def _column(self, name: str) -> _Column:
+        """The column as one array. Drops its parts, so that memory never holds all columns twice."""
+        return np.concatenate(self._parts.pop(name))
+
+    def sampled_texts(self) -> dict[str, str]:
         """A sample of the texts of requests, by request digest."""
         return {digest.hex(): text for digest, text in self._texts.sample().items()}
 
 
-def _agent_name(attributes: Mapping[str, str]) -> str:
-    return next((attributes[name] for name in AGENT_NAME_ATTRIBUTES if attributes.get(name)), "")
+def _known(amounts: Iterable[int | None]) -> list[int]:
+    return [NONE if each is None else each for each in amounts]
 
 
 def _ranked(digests: bytearray, asked: Codes, rows: int) -> tuple[Codes, bytes]:

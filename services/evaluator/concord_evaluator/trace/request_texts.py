@@ -21,14 +21,11 @@ class RequestTexts:
         self._largest: bytes | None = None
         """Requests with larger digests are not in the sample."""
 
-    def add(self, request_digest: bytes, step: StepFacts) -> None:
-        """Adds the text of a call's request. A request with a smaller digest may displace it later."""
+    def add(self, request_digest: bytes, request: Mapping[str, object]) -> None:
+        """Adds the text of a request. A request with a smaller digest may displace it later."""
         if request_digest in self._texts or (self._largest is not None and request_digest > self._largest):
             return
-        call = step.agent_call
-        if call is None or call.requests is None:
-            return
-        self._texts[request_digest] = text_of(call.requests)
+        self._texts[request_digest] = text_of(request)
         if len(self._texts) > 2 * self._limit:
             self._texts = self.sample()
             self._largest = max(self._texts)

@@ -109,8 +109,9 @@ class _Contents:
             self._records.append(record)
         else:
             self._variants[first][record.digest] = record
-        if record.request_digest is not None:
-            self._texts.add(bytes.fromhex(record.request_digest), step)
+        call = step.agent_call
+        if record.request_digest is not None and call is not None:
+            self._texts.add(bytes.fromhex(record.request_digest), call.requests or {})
 
     def _known(self, first: int, digest: bytes) -> StepRecord | None:
         record = self._records[first]

@@ -4,7 +4,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord_evaluator.trace.request_texts import MAX_TEXT, RequestTexts, text_of
-from tests.unit.evaluator.traces import call
 
 DIGESTS = st.lists(st.binary(min_size=2, max_size=2), max_size=40)
 
@@ -12,7 +11,7 @@ DIGESTS = st.lists(st.binary(min_size=2, max_size=2), max_size=40)
 def sampled(digests: list[bytes], limit: int) -> dict[bytes, str]:
     texts = RequestTexts(limit)
     for digest in digests:
-        texts.add(digest, call("1", "B", request=f"about {digest.hex()}"))
+        texts.add(digest, {"text": f"about {digest.hex()}"})
     return texts.sample()
 
 
