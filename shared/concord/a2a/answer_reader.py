@@ -4,9 +4,9 @@ from collections.abc import Collection
 from typing import Any
 
 from a2a.types import a2a_pb2 as pb
-from google.protobuf.json_format import MessageToDict
 
 from concord.a2a.errors import RemoteError
+from concord.a2a.json_values import object_of
 from concord.a2a.messages import Answer, TaskState, TaskUpdate, data_of, state_of, texts_of
 
 
@@ -72,7 +72,7 @@ def _bare(message: pb.Message) -> Answer:
         is_task=False,
         task_id=message.task_id,
         context_id=message.context_id,
-        metadata=MessageToDict(message.metadata),
+        metadata=object_of(message.metadata),
     )
 
 
@@ -84,7 +84,7 @@ def answer_of(task: pb.Task, progress: Collection[str] = ()) -> Answer:
     status_text = "\n".join(texts_of(task.status.message.parts))
     metadata: dict[str, Any] = {}
     for source in (task.metadata, task.status.message.metadata, *(a.metadata for a in task.artifacts)):
-        metadata |= MessageToDict(source)
+        metadata |= object_of(source)
     return Answer(
         state=state_of(task.status.state),
         text="\n".join(texts_of(parts)) or status_text,

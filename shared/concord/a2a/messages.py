@@ -7,10 +7,10 @@ from typing import Any
 from uuid import uuid4
 
 from a2a.types import a2a_pb2 as pb
-from google.protobuf.json_format import MessageToDict, ParseDict
-from google.protobuf.struct_pb2 import Struct, Value
+from google.protobuf.struct_pb2 import Struct
 from pydantic import JsonValue, ValidationError
 
+from concord.a2a.json_values import json_of, struct_of, value_of
 from concord.trace.step import ResponseTrace
 from concord.wire.extensions import TRACEABILITY_KEY
 
@@ -123,8 +123,7 @@ def text_part(text: str) -> pb.Part:
 
 def data_part(data: JsonValue) -> pb.Part:
     """A data part. Numbers arrive as doubles: send integers above 2^53 as strings."""
-    value: Value = ParseDict(data, Value())  # type: ignore[arg-type]  # the stub knows of objects only
-    return pb.Part(data=value, media_type="application/json")
+    return pb.Part(data=value_of(data), media_type="application/json")
 
 
 def new_message(
@@ -150,7 +149,7 @@ def new_message(
 
 def to_struct(mapping: Mapping[str, Any] | None) -> Struct | None:
     """JSON metadata as protobuf; None stays None."""
-    return None if mapping is None else ParseDict(dict(mapping), Struct())
+    return None if mapping is None else struct_of(mapping)
 
 
 def texts_of(parts: Sequence[pb.Part]) -> tuple[str, ...]:
@@ -160,4 +159,4 @@ def texts_of(parts: Sequence[pb.Part]) -> tuple[str, ...]:
 
 def data_of(parts: Sequence[pb.Part]) -> tuple[JsonValue, ...]:
     """The data of the data parts."""
-    return tuple(MessageToDict(part.data) for part in parts if part.HasField("data"))
+    return tuple(json_of(part.data) for part in parts if part.HasField("data"))

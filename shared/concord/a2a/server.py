@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import a2a.server.routes  # noqa: F401 - must be imported before the 0.3 adapter's module
+from a2a.compat.v0_3 import conversions
 from a2a.compat.v0_3.jsonrpc_adapter import JSONRPC03Adapter
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.context import ServerCallContext
@@ -16,7 +17,6 @@ from a2a.server.routes.fastapi_routes import add_a2a_routes_to_fastapi
 from a2a.server.routes.jsonrpc_dispatcher import JsonRpcDispatcher
 from a2a.server.tasks import TaskUpdater
 from a2a.types import a2a_pb2 as pb
-from google.protobuf.json_format import MessageToDict
 from pydantic import JsonValue
 from starlette.responses import JSONResponse
 from starlette.routing import Route
@@ -27,6 +27,7 @@ from concord.a2a.card_routes import card_route
 from concord.a2a.cards import AgentProfile, card_of
 from concord.a2a.durable import DurableTaskStore, StoredChanges
 from concord.a2a.idempotency import BegunTasks, IdempotentRequests, Push, abandoned_task
+from concord.a2a.json_values import json_of, object_of
 from concord.a2a.messages import IncomingMessage, data_of, data_part, new_message, text_part, texts_of
 from concord.a2a.push import Notifications, Webhooks
 from concord.a2a.routes import admitting, rest_routes
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
     from concord.a2a.card_signing import CardKey
 
 logger = logging.getLogger(__name__)
+
+# The SDK calls it for data and metadata of 0.3 only, which are a `Value` or a `Struct`.
+conversions.MessageToDict = json_of  # type: ignore[assignment,attr-defined]  # not exported
 
 _INTERRUPTED_S: Final = 600.0
 _DURABLE_INTERRUPTED_S: Final = 5.0
@@ -308,7 +312,7 @@ def _incoming(context: RequestContext, task_id: str, context_id: str) -> Incomin
         text_parts=said,
         data_parts=structured,
         other_parts=len(message.parts) - len(said) - len(structured),
-        metadata=context.metadata | MessageToDict(message.metadata),
+        metadata=context.metadata | object_of(message.metadata),
         message_id=message.message_id,
         task_id=task_id,
         context_id=context_id,
