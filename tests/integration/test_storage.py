@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -13,6 +14,7 @@ from concord.errors import StorageUnavailableError
 from concord.storage import OPEN_SCOPE, JobFunction, RegistryFullError, RetryLater
 from concord.storage.connection import Storage, connect, run_worker
 from concord.storage.job_policy import LEASE_S, WorkerPolicy
+from concord.storage.redis import keys
 from concord.trace.report import BatchReceipt, Channel, ReportBatch, StepBatch, pack
 from concord.trace.step import CallType, InteractionStep
 from concord.wire.roster import RosterEntry
@@ -141,6 +143,15 @@ class TestJobs:
         assert [await storage.jobs.enqueue(job), await storage.jobs.enqueue(job)] == [True, False]
         assert await storage.jobs.depth(Queue.FAST) == 1
         assert await storage.jobs.depth(Queue.LLM) == 0
+
+    async def test_a_job_is_queued_as_arq_queues_it(self, storage: Storage) -> None:
+        arq, queue = storage.jobs._redis, keys.queue(Queue.FAST)
+        await storage.jobs.enqueue(Job("work", "ours", Queue.FAST, {"n": 1}))
+        await arq.enqueue_job("work", {"n": 1}, _job_id="its", _queue_name=queue)
+        ours, its = sorted(await arq.queued_jobs(queue_name=queue), key=lambda each: each.job_id == "its")
+        assert replace(ours, job_id="its", enqueue_time=its.enqueue_time, score=its.score) == its
+        kept_ms = [await arq.pttl(f"arq:job:{each.job_id}") for each in (ours, its)]
+        assert max(kept_ms) - min(kept_ms) < 60_000
 
     async def test_a_finished_job_may_be_queued_again(self, storage: Storage, redis_url: str) -> None:
         log = JobLog()

@@ -3,9 +3,12 @@
 import json
 import time
 from collections.abc import Awaitable
-from typing import cast
+from typing import Final, cast
 
 from arq.connections import ArqRedis
+from arq.constants import job_key_prefix, result_key_prefix
+from arq.jobs import serialize_job
+from arq.utils import timestamp_ms
 
 from concord import retention
 from concord.assessment.jobs import Job, Queue
@@ -16,20 +19,31 @@ from concord.tracing import carrier
 from concord.trust.redaction import redact
 
 
+# The keys and values of `ArqRedis.enqueue_job`, which watches a key for this, in three round trips.
+_ENQUEUE: Final = """
+if redis.call('EXISTS', KEYS[1], KEYS[2]) > 0 then return 0 end
+redis.call('PSETEX', KEYS[1], ARGV[1], ARGV[2])
+redis.call('ZADD', KEYS[3], ARGV[3], ARGV[4])
+return 1
+"""
+
+
 class ArqJobQueue:
     """The `JobQueue` port on arq. Jobs are JSON, not pickle: write access to Redis must not allow code execution."""
 
     def __init__(self, redis: ArqRedis) -> None:
         self._redis = redis
+        self._enqueue = redis.register_script(_ENQUEUE)
 
     async def enqueue(self, job: Job) -> bool:
         """See `JobQueue.enqueue`. The job carries the current span, if Concord traces its own work."""
-        arguments = [dict(job.arguments), *filter(None, [carrier()])]
+        arguments = (dict(job.arguments), *filter(None, [carrier()]))
+        now_ms, job_id = timestamp_ms(), job.job_id
+        body = serialize_job(job.function, arguments, {}, None, now_ms, serializer=self._redis.job_serializer)
+        names = [job_key_prefix + job_id, result_key_prefix + job_id, keys.queue(job.queue)]
         with storage_faults():
-            queued = await self._redis.enqueue_job(
-                job.function, *arguments, _job_id=job.job_id, _queue_name=keys.queue(job.queue)
-            )
-        return queued is not None
+            queued = await self._enqueue(names, [self._redis.expires_extra_ms, body, now_ms, job_id])
+        return bool(queued)
 
     async def ping(self) -> None:
         """Raises StorageUnavailableError unless the queues' Redis answers."""
