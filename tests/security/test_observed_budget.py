@@ -11,7 +11,7 @@ from concord.a2a import IncomingMessage, TaskHandle
 from concord.wire.assignment import Assignment
 from concord.wire.roster import GREEN_AGENT
 from concord_gateway import trial_runner
-from concord_gateway.drivers import rounds
+from concord_gateway.drivers import reading
 from tests.serving import served_agent
 from tests.stack import message, rpc, stack
 
@@ -82,16 +82,17 @@ async def test_messages_to_invented_seats_are_few_steps(redis_url: str, tmp_path
     assert len(trial["calls"]) + trial["calls_omitted"] <= 2 * 3 * 3 + 2
 
 
-@pytest.mark.parametrize("words", [1, 2_000])
+@pytest.mark.parametrize("exchange", [{"exchange": "rounds", "max_rounds": 1}, {"exchange": "calls"}])
+@pytest.mark.parametrize("before", ["", "it's "])
 async def test_replies_that_take_too_long_to_read_end_their_trial_by_name(
-    redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: int
+    redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str, exchange: dict[str, object]
 ) -> None:
-    monkeypatch.setattr(rounds, "MAX_READING_S", 0.0)
+    monkeypatch.setattr(reading, "MAX_READING_S", 0.0)
 
     async def answer(_: IncomingMessage, task: TaskHandle) -> None:
-        await task.complete("it's " * words + json.dumps({"messages": [], "answer": "1"}))
+        await task.complete(before + json.dumps({"messages": [], "answer": "1"}))
 
-    config = {"suite": "maximum", "seats": 3, "exchange": "rounds", "max_rounds": 1, "num_runs": 1, "tasks": None}
+    config = {"suite": "maximum", "seats": 3, "num_runs": 1, "tasks": None, **exchange}
     async with stack(redis_url, tmp_path) as running, served_agent(answer) as url:
         ended = await running.assess({"agent": url}, **config)
     told = json.dumps(ended.data_parts) + ended.status_text

@@ -9,7 +9,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from concord.a2a import Answer, TaskState
+from concord.a2a import TaskState
 from concord.assessment.instances import instance_of
 from concord.assessment.results import AgentAnswer, SeatReply, TrialOutcome
 from concord.assessment.task_spec import Control
@@ -21,8 +21,9 @@ from concord_gateway.calls.texts import brief_text, question_text
 from concord_gateway.drivers.driver import TrialContext
 from concord_gateway.drivers.live import ask, outcome_of
 from concord_gateway.drivers.opening import open_channel, seat_alone
+from concord_gateway.drivers.reading import Reading
 from concord_gateway.drivers.rounds import answer_text, solo_answers
-from concord_gateway.rounds.reply import gives_nothing, read_reply
+from concord_gateway.rounds.reply import Reply, gives_nothing
 from concord_gateway.rounds.solo import solo_task
 
 BRIEFING: Final = 0.5
@@ -66,7 +67,10 @@ async def drive_calls(context: TrialContext) -> TrialOutcome:
     briefed = await asyncio.gather(*(_brief(context, task, place, started) for place in places))
     await _begin_calls(context, channel, [each.place for each in briefed])
     context.progress.note("asking the question")
-    replies = await asyncio.gather(*(_ask(context, task, each, started) for each in briefed))
+    reading = Reading()
+    replies = await asyncio.gather(*(_ask(context, reading, task, each, started) for each in briefed))
+    if reading.fault is not None:
+        raise reading.fault
     replies = [replace(each, answer=None) if channel.wire.is_silenced(each.seat) else each for each in replies]
     return _outcome(context, whole, task, replies, time.monotonic() - started)
 
@@ -107,7 +111,7 @@ async def _begin_calls(context: TrialContext, channel: Channel, briefed: list[Se
     await context.channels.save(context.plan.assessment_id, context.trial.trace_id, opened)
 
 
-async def _ask(context: TrialContext, task: SuiteTask, briefed: _Briefed, started: float) -> _Replied:
+async def _ask(context: TrialContext, reading: Reading, task: SuiteTask, briefed: _Briefed, started: float) -> _Replied:
     place, seat = briefed.place, briefed.place.entry.id
     if briefed.failure is not None:
         return _Replied(seat, datetime.now(UTC), failure=briefed.failure)
@@ -127,12 +131,12 @@ async def _ask(context: TrialContext, task: SuiteTask, briefed: _Briefed, starte
         error = redact(f"ended with {answer.state}: {answer.status_text}")
         failure = AgentAnswer(agent=seat, state="failed", text=None, error=error)
         return replace(replied, failure=failure)
-    return replace(replied, answer=_read(answer, task.key))
+    reply = await reading.read(seat, answer)
+    return replied if reply is None else replace(replied, answer=_given(reply, task.key))
 
 
-def _read(answer: Answer, key: JsonValue) -> JsonValue:
+def _given(reply: Reply, key: JsonValue) -> JsonValue:
     """The answer in a reply to the question: the JSON object's `answer`, else the prose; None for none."""
-    reply = read_reply(answer.text or answer.status_text, answer.data_parts)
     given = reply.prose if reply.answer is None and not reply.readable else reply.answer
     return None if gives_nothing(given, key) else given
 

@@ -3,12 +3,12 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from pydantic import JsonValue
 
-from concord.a2a import AgentTimeoutError, AgentUnreachableError, Answer, RemoteError, TaskState, TaskUpdate
+from concord.a2a import AgentTimeoutError, AgentUnreachableError, RemoteError, TaskState, TaskUpdate
 from concord.assessment.instances import instance_of
 from concord.assessment.results import AgentAnswer, RoundsRecord, TrialOutcome, TurnRecord
 from concord.assessment.task_spec import Control
@@ -19,12 +19,12 @@ from concord.trace.timing import StepClock
 from concord.trust.redaction import redact
 from concord.wire.ids import new_step_id
 from concord.wire.roster import RosterEntry
-from concord_gateway.budgets import OverBudgetError
 from concord_gateway.drivers.driver import TrialContext
 from concord_gateway.drivers.live import MAX_ANSWER, outcome_of
 from concord_gateway.drivers.opening import open_channel, seat_alone
+from concord_gateway.drivers.reading import Reading
 from concord_gateway.rounds.message import Message
-from concord_gateway.rounds.reply import Reply, read_reply
+from concord_gateway.rounds.reply import Reply
 from concord_gateway.rounds.solo import answers_by_seat, as_text, solo_task
 from concord_gateway.rounds.state import Rounds, Turn, default_rounds
 from concord_gateway.rounds.texts import turn_text
@@ -32,12 +32,6 @@ from concord_gateway.rounds.wire import Wire
 
 SHORTEST_TURN_S: Final = 60.0
 """The default limit of a turn is a third of the trial's time that is left, and at least this (seconds)."""
-
-LONG_REPLY: Final = 4_096
-"""Characters of a reply that may take longer to read than the event loop may be held up (tens of milliseconds)."""
-
-MAX_READING_S: Final = 60.0
-"""CPU seconds in which the replies of a trial are read. A faulty one may take half a second."""
 
 
 @dataclass(slots=True)
@@ -52,34 +46,6 @@ class _Seat:
     """The step of its present turn."""
     was_late_after_s: float | None = None
     """The limit of its last turn, if it was late in it."""
-
-
-@dataclass(slots=True)
-class _Reading:
-    """The reading of a trial's replies, on its account. Long ones are read in a thread, one after the other."""
-
-    used_s: float = 0.0
-    fault: OverBudgetError | None = None
-    """Whose reply was one too many."""
-    _one: asyncio.Lock = field(default_factory=asyncio.Lock)
-
-    async def read(self, seat: _Seat, answer: Answer, number: int) -> Reply | Turn:
-        """The reply in an answer; a failed turn without reading it, if the trial is over its budget."""
-        if len(answer.text) <= LONG_REPLY:
-            return self._read(seat, answer, number)
-        async with self._one:
-            return await asyncio.to_thread(self._read, seat, answer, number)
-
-    def _read(self, seat: _Seat, answer: Answer, number: int) -> Reply | Turn:
-        if self.used_s > MAX_READING_S:
-            self.fault = self.fault or OverBudgetError(
-                f"{seat.entry.id} exceeded a trial's budget of {MAX_READING_S:g} s for the reading of replies"
-            )
-            return Turn(number, seat.entry.id, "failed", str(self.fault))
-        began = time.thread_time()
-        reply = _reply(seat, answer, number)
-        self.used_s += time.thread_time() - began
-        return reply
 
 
 async def drive_rounds(context: TrialContext) -> TrialOutcome:
@@ -107,7 +73,7 @@ async def drive_rounds(context: TrialContext) -> TrialOutcome:
 
 
 async def _play(context: TrialContext, rounds: Rounds, seats: dict[str, _Seat], started: float) -> None:
-    reading = _Reading()
+    reading = Reading()
     while not rounds.over:
         remaining_s = started + context.budget_s - time.monotonic()
         if remaining_s <= 0:
@@ -161,7 +127,7 @@ def turn_limit_s(requested_s: float | None, remaining_s: float, late_after_s: fl
 
 
 async def _turn(
-    context: TrialContext, reading: _Reading, seat: _Seat, text: str, number: int, limit_s: float
+    context: TrialContext, reading: Reading, seat: _Seat, text: str, number: int, limit_s: float
 ) -> Reply | Turn:
     name = seat.entry.id
     seat.step_id = new_step_id()
@@ -181,16 +147,11 @@ async def _turn(
         seat.task_id = ""
         return Turn(number, name, "failed", redact(str(error)))
     seat.was_late_after_s = None
-    return await reading.read(seat, answer, number)
-
-
-def _reply(seat: _Seat, answer: Answer, number: int) -> Reply | Turn:
     seat.context_id = answer.context_id or seat.context_id
     seat.task_id = answer.task_id if answer.state is TaskState.INPUT_REQUIRED else ""
     if not answer.succeeded:
-        error = redact(f"ended with {answer.state}: {answer.status_text}")
-        return Turn(number, seat.entry.id, "failed", error)
-    return read_reply(answer.text or answer.status_text, answer.data_parts)
+        return Turn(number, name, "failed", redact(f"ended with {answer.state}: {answer.status_text}"))
+    return await reading.read(name, answer) or Turn(number, name, "failed", str(reading.fault))
 
 
 def _step(context: TrialContext, message: Message, seats: dict[str, _Seat], clock: StepClock) -> InteractionStep:

@@ -1,5 +1,6 @@
 """A seat's reply in a round: the messages that it sends, and its answer so far."""
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -60,6 +61,15 @@ def read_reply(text: str, data: Sequence[JsonValue] = ()) -> Reply:
         return _of(object_in(text[:MAX_REPLY], _KEYS), prose)
     except (NoJsonError, AmbiguousTextError):
         return Reply((), None, readable=False, prose=prose)
+
+
+def is_plain(text: str) -> bool:
+    """Whether a text is a reply and nothing else, so that `read_reply` reads it once and looks for nothing in it."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(document, dict) and not _KEYS.isdisjoint(document)
 
 
 def gives_nothing(answer: JsonValue, key: JsonValue) -> bool:

@@ -18,7 +18,6 @@ from concord.storage.redis.faults import storage_faults
 from concord.tracing import carrier
 from concord.trust.redaction import redact
 
-
 # The keys and values of `ArqRedis.enqueue_job`, which watches a key for this, in three round trips.
 _ENQUEUE: Final = """
 if redis.call('EXISTS', KEYS[1], KEYS[2]) > 0 then return 0 end
