@@ -1,15 +1,13 @@
 """The attributes of a span, each read once: whether it is kept, tells what was said, or says where a call goes."""
 
 import json
-from collections.abc import Callable, Iterable, Mapping
-from typing import Final, Generic, Protocol, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Final
 
 from pydantic import JsonValue
 
 from concord.trace.otlp.content.names import NAMES, PREFIXES
 from concord.trace.otlp.genai import ATTRIBUTES, DESTINATION, AttributeValue
-
-Written = TypeVar("Written", covariant=True)
 
 _KEPT, _TOLD, _ADDRESS = 1, 2, 4
 _USES: Final[Mapping[str, int]] = {
@@ -18,40 +16,28 @@ _USES: Final[Mapping[str, int]] = {
 }
 
 
-class Attribute(Protocol[Written]):
-    """An attribute in any form of OTLP, with its value as that form writes it."""
-
-    @property
-    def key(self) -> str: ...
-    @property
-    def value(self) -> Written: ...
-
-
-class Attributes(Generic[Written]):
-    """The attributes of a span that are read. `plain`: reads a value of the form in which they come.
+class Attributes:
+    """The attributes of a span that are read.
 
     `kept`: those of `genai.ATTRIBUTES`. `told`: those that say what was said. `address`: those of `genai.DESTINATION`.
     """
 
-    __slots__ = ("address", "kept", "plain", "told")
+    __slots__ = ("address", "kept", "told")
 
-    def __init__(self, plain: Callable[[Written], JsonValue]) -> None:
-        self.plain = plain
+    def __init__(self) -> None:
         self.kept: dict[str, AttributeValue] = {}
         self.told: dict[str, JsonValue] = {}
         self.address: dict[str, AttributeValue] = {}
 
-    def read(self, written: Iterable[Attribute[Written]]) -> None:
-        """Adds attributes. Of several with one name, the last counts."""
-        plain, kept, told = self.plain, self.kept, self.told
-        for each in written:
-            name = each.key
+    def read(self, pairs: Iterable[tuple[str, JsonValue]]) -> None:
+        """Adds attributes, each its name and its value. Of several with one name, the last counts."""
+        kept, told = self.kept, self.told
+        for name, value in pairs:
             use = _USES.get(name)
             if use is None:
                 if name.startswith(PREFIXES):
-                    told[name] = plain(each.value)
+                    told[name] = value
                 continue
-            value = plain(each.value)
             if use & _TOLD:
                 told[name] = value
             if use != _TOLD:
@@ -61,11 +47,9 @@ class Attributes(Generic[Written]):
                 if use & _ADDRESS:
                     self.address[name] = scalar
 
-    def read_kept(self, written: Iterable[Attribute[Written]]) -> None:
+    def read_kept(self, pairs: Iterable[tuple[str, JsonValue]]) -> None:
         """Adds attributes of something in the span, of which only those that are kept count."""
-        for each in written:
-            if each.key in ATTRIBUTES:
-                self.kept[each.key] = as_attribute(self.plain(each.value))
+        self.kept |= {name: as_attribute(value) for name, value in pairs if name in ATTRIBUTES}
 
 
 def as_attribute(value: JsonValue) -> AttributeValue:

@@ -202,12 +202,12 @@ def _fact(attributes: Iterable[_AnyPair], names: Iterable[str]) -> str:
 
 def _read(span: _Span | FastSpan, scope: str, service: str, version: str) -> Span:
     status, client = span.status, span.kind in _CLIENT_KINDS
-    read: Attributes[_AnyValue] = Attributes(_plain)
+    read = Attributes()
     events = span.events or ()
     thrown = next((event for event in events if event.name == "exception"), None)
     if thrown is not None:
-        read.read_kept(thrown.attributes or ())
-    read.read(span.attributes or ())
+        read.read_kept(_pairs(thrown.attributes or ()))
+    read.read(_pairs(span.attributes or ()))
     attributes, content = with_content(read.kept, read.told, tuple(_events(events)) if events else ())
     return Span(
         trace_id=hex_id(span.trace_id, _TRACE_ID_BYTES),
@@ -241,6 +241,10 @@ def _events(events: Iterable["_Event | FastEvent"]) -> Iterator[Event]:
     for event in events:
         if event.name and event.name.startswith("gen_ai."):
             yield event.name, {each.key: _plain(each.value) for each in event.attributes or ()}
+
+
+def _pairs(attributes: Iterable[_AnyPair]) -> Iterator[tuple[str, JsonValue]]:
+    return ((each.key, _plain(each.value)) for each in attributes)
 
 
 def _plain(value: _AnyValue) -> JsonValue:
