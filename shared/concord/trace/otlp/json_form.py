@@ -244,7 +244,7 @@ def _events(events: Iterable["_Event | FastEvent"]) -> Iterator[Event]:
 
 
 def _pairs(attributes: Iterable[_AnyPair]) -> Iterator[tuple[str, JsonValue]]:
-    return ((each.key, _plain(each.value)) for each in attributes)
+    return ((each.key, None if (value := each.value) is None else value.plain()) for each in attributes)
 
 
 def _plain(value: _AnyValue) -> JsonValue:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 from pydantic import JsonValue
@@ -126,19 +126,19 @@ def read_content(told: Mapping[str, JsonValue], events: Sequence[Event] = ()) ->
     told = _with_events(told, events) if events else told
     if _KINDS.issuperset(told):
         return NOTHING
-    kinds = {_kind(told[name]) for name in told.keys() & _KINDS}
-    tool, model = bool(kinds & names.TOOL_KINDS), bool(kinds & names.MODEL_KINDS)
-    if not model:
-        told = {name: value for name, value in told.items() if not name.startswith(names.OF_MODELS)}
-    value_out, is_cut = read_value(_OUTPUT.first_in(told))
+    places = _places_in(told)
+    kinds = {_kind(told[name]) for name in places.kinds}
+    tool, model = not names.TOOL_KINDS.isdisjoint(kinds), not names.MODEL_KINDS.isdisjoint(kinds)
+    value_out, is_cut = read_value(_first(told, places.answered if model else places.answered_beside))
     answers = messages_of(value_out)
     unfinished = is_cut and not tool and not (model and answers and answers[0].role)
     output = "" if unfinished else _answer(answers, whole=model)
-    finish = _finish(told) or next((each.finish for each in answers if each.finish), "")
+    finish = _finish(told, places.finish) or next((each.finish for each in answers if each.finish), "")
+    told_in = _first(told, places.asked if model else places.asked_beside)
     if tool:
         error = output if any(each.failed for each in answers) or _STATED_ERROR.match(output) else ""
-        return Content(_arguments(_INPUT.first_in(told))[:MAX_TEXT], output, 0, finish, error)
-    value_in, is_cut = read_value(_INPUT.first_in(told))
+        return Content(_arguments(told_in)[:MAX_TEXT], output, 0, finish, error)
+    value_in, is_cut = read_value(told_in)
     asked = messages_of(value_in)
     if is_cut:  # the last message is unknown
         text, _ = _asked([each for each in asked if each.role == "user"], output, last_only=False)
@@ -203,37 +203,62 @@ def _of_event(role: str, fields: Mapping[str, JsonValue]) -> JsonValue:
     }
 
 
-class _Ranked:
-    """Attributes by precedence. A name that ends in `.` is the prefix of numbered ones."""
+class _Places(NamedTuple):
+    """Where a span tells what, by the names of its attributes. Each in the order of precedence; a name that ends in `.`
+    is the prefix of numbered ones.
 
-    def __init__(self, wanted: Sequence[str]) -> None:
-        self._wanted = wanted
-        self._known_ranks = lru_cache(maxsize=1 << 12)(self._ranks_of)
+    `asked`, `answered`: those of a model's call. `asked_beside`, `answered_beside`: those of any other span.
+    """
 
-    def first_in(self, told: Mapping[str, JsonValue]) -> JsonValue:
-        """The value of the first of them that is there and not empty."""
-        ranks = {rank for name in told for rank in self._ranks(name)}
-        for name in (self._wanted[rank] for rank in sorted(ranks)):
-            value = unflattened(told, name) if name.endswith(".") else told[name]
-            if value not in (None, "", "{}", "[]", [], {}):
-                return value
-        return None
-
-    def _ranks(self, name: str) -> tuple[int, ...]:
-        return (self._known_ranks if len(name) <= _MAX_CACHED else self._ranks_of)(name)
-
-    def _ranks_of(self, name: str) -> tuple[int, ...]:
-        """The ranks of the names that an attribute has a value for."""
-        wanted = enumerate(self._wanted)
-        return tuple(rank for rank, each in wanted if name == each or (each[-1] == "." and name.startswith(each)))
+    kinds: tuple[str, ...]
+    asked: tuple[str, ...]
+    answered: tuple[str, ...]
+    asked_beside: tuple[str, ...]
+    answered_beside: tuple[str, ...]
+    finish: tuple[str, ...]
 
 
-_INPUT: Final = _Ranked(names.INPUT)
-_OUTPUT: Final = _Ranked(names.OUTPUT)
+def _places_in(told: Mapping[str, JsonValue]) -> _Places:
+    # Most spans have only names of the table, in few combinations.
+    return _known_places(tuple(told)) if names.NAMES.issuperset(told) else _places(tuple(told))
 
 
-def _finish(told: Mapping[str, JsonValue]) -> str:
-    reasons = parsed(next((told[name] for name in names.FINISH if told.get(name)), None))
+def _places(given: tuple[str, ...]) -> _Places:
+    beside = tuple(name for name in given if not name.startswith(names.OF_MODELS))
+    return _Places(
+        kinds=tuple(name for name in given if name in _KINDS),
+        asked=_among(names.INPUT, given),
+        answered=_among(names.OUTPUT, given),
+        asked_beside=_among(names.INPUT, beside),
+        answered_beside=_among(names.OUTPUT, beside),
+        finish=_among(names.FINISH, given),
+    )
+
+
+_known_places: Final = lru_cache(maxsize=1 << 10)(_places)
+
+
+def _among(wanted: Sequence[str], given: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of the names wanted that the given ones have a value for."""
+    known = frozenset(given)
+    return tuple(
+        each for each in wanted if each in known or (each[-1] == "." and any(name.startswith(each) for name in given))
+    )
+
+
+def _first(told: Mapping[str, JsonValue], places: tuple[str, ...]) -> JsonValue:
+    """The value of the first of these attributes that is not empty."""
+    for name in places:
+        value = unflattened(told, name) if name.endswith(".") else told[name]
+        if value not in (None, "", "{}", "[]", [], {}):
+            return value
+    return None
+
+
+def _finish(told: Mapping[str, JsonValue], places: tuple[str, ...]) -> str:
+    if not places:
+        return ""
+    reasons = parsed(next((told[name] for name in places if told[name]), None))
     return ", ".join(map(str, reasons)) if isinstance(reasons, list) else "" if reasons is None else str(reasons)
 
 

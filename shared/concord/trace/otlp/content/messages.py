@@ -11,6 +11,9 @@ MAX_PARSED: Final = 1_000_000
 """Characters up to which a text is parsed as JSON. Longer text stands for itself."""
 
 _MAX_DEPTH: Final = 12
+_WRITE: Final = json.JSONEncoder(ensure_ascii=False).encode
+"""`json.dumps` with an argument makes an encoder for each value, which takes as long as to write a short one."""
+
 _ROLES: Final = {
     "user": "user",
     "human": "user",
@@ -249,7 +252,7 @@ def _states_error(value: Mapping[str, JsonValue]) -> bool:
 
 def written(value: JsonValue) -> str:
     """A value as JSON on one line; "" for none."""
-    return "" if value is None else json.dumps(value, ensure_ascii=False)
+    return "" if value is None else _WRITE(value)
 
 
 def unflattened(attributes: Mapping[str, JsonValue], prefix: str) -> JsonValue:
