@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 import msgspec
@@ -181,6 +182,14 @@ def test_children_of_a_cycle_of_internal_spans_become_roots() -> None:
         span("d" * 16, "c" * 16),
     ]
     assert [each.parent_id for each in without_internals(spans)] == [""]
+
+
+def test_many_children_of_a_long_chain_of_internal_spans_find_its_top() -> None:
+    number = 20_000  # a step for each pair of them would take minutes
+    ids = [f"{each:016x}" for each in range(number)]
+    chain = [span(each, above, scope="a2a-python-sdk") for above, each in pairwise(["f" * 16, *ids[1:]])]
+    children = [span(f"e{each[1:]}", ids[-1]) for each in ids]
+    assert {each.parent_id for each in without_internals([*chain, *children])} == {"f" * 16}
 
 
 def test_otlp_json_is_read_with_hex_ids_text_numbers_and_nested_values() -> None:

@@ -25,6 +25,9 @@ from concord.trace.otlp.genai import (
 )
 
 _CARD: Final = re.compile(r"(?:^|\s)\S*/\.well-known/agent(?:-card)?\.json$")
+_Key = tuple[str, str]
+"""The trace id and the id of a span."""
+
 _INVOKE: Final = re.compile(r"invoke_agent\s+(.*)", re.DOTALL)
 
 
@@ -129,7 +132,7 @@ def destination(attributes: Mapping[str, AttributeValue]) -> str:
 def without_internals(spans: Iterable[Span]) -> Iterator[Span]:
     """The spans of an export without library internals, whose children move up to the nearest kept ancestor."""
     kept: list[Span] = []
-    above: dict[tuple[str, str], str] = {}
+    above: dict[_Key, str] = {}
     for span in spans:
         if span.internal:
             # If several spans share an id, the smallest parent id wins, so that their order does not matter.
@@ -140,18 +143,22 @@ def without_internals(spans: Iterable[Span]) -> Iterator[Span]:
     if not above:
         yield from kept
         return
+    known: dict[_Key, str] = {}
     for span in kept:
-        parent = _visible(span, above)
+        parent = _visible(span, above, known)
         yield span if parent == span.parent_id else replace(span, parent_id=parent)
 
 
-def _visible(span: Span, above: Mapping[tuple[str, str], str]) -> str:
-    """The nearest kept ancestor; none in a cycle of internal spans."""
-    passed: set[str] = set()
+def _visible(span: Span, above: Mapping[_Key, str], known: dict[_Key, str]) -> str:
+    """The nearest kept ancestor; none in a cycle of internal spans. `known`: those of the internal spans passed before,
+    so that many spans below a long chain of them take no longer than the spans are many."""
+    passed: dict[_Key, None] = {}
     parent = span.parent_id
-    while (span.trace_id, parent) in above:
-        if parent in passed:
-            return ""
-        passed.add(parent)
-        parent = above[span.trace_id, parent]
+    while (key := (span.trace_id, parent)) in above:
+        if key in known or key in passed:
+            parent = known.get(key, "")
+            break
+        passed[key] = None
+        parent = above[key]
+    known.update(dict.fromkeys(passed, parent))
     return parent
