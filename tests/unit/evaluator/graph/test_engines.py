@@ -155,7 +155,11 @@ class TestBits:
 
 class TestSampling:
     @pytest.mark.usefixtures("only_sampling")
-    def test_sampling_all_sources_is_exact(self, graph: "nx.DiGraph[str]") -> None:
+    @pytest.mark.parametrize("bits", [3, 256])
+    def test_sampling_all_sources_is_exact(
+        self, graph: "nx.DiGraph[str]", bits: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(search, "_BITS", bits)
         assert engines.closeness(graph).values == pytest.approx(nx.closeness_centrality(graph))
         assert engines.betweenness(graph).values == pytest.approx(nx.betweenness_centrality(graph), abs=1e-12)
         assert engines.distances(graph).sampled
@@ -167,6 +171,7 @@ class TestSampling:
     ) -> None:
         monkeypatch.setattr(bounds, "SAMPLED_WORK", 1)
         monkeypatch.setattr(search, "_AT_ONCE", at_once)
+        monkeypatch.setattr(search, "_BITS", at_once)
         found = engines.betweenness(graph)
         if len(graph) > 2:
             defined = nx.betweenness_centrality(graph, k=found.sources, seed=bounds.SEED)

@@ -11,7 +11,7 @@ from concord_evaluator.graph.engines import bounds
 from concord_evaluator.graph.engines.bounds import counts_all_paths, fits_a_matrix, is_small, number_of_sources, sample
 from concord_evaluator.graph.engines.distances import matrix
 from concord_evaluator.graph.engines.scores import Graph, Scores, indexed, named
-from concord_evaluator.graph.engines.search import Adjacency, dependencies, distances_from
+from concord_evaluator.graph.engines.search import Adjacency, dependencies, reached_from
 
 EIGENVECTOR_TOLERANCE: Final = 1e-8
 PAGERANK_TOLERANCE: Final = 1e-10
@@ -72,10 +72,11 @@ def _sampled(graph: Graph) -> Scores:
     position = {node: index for index, node in enumerate(graph)}
     sources = [position[node] for node in sample(list(graph), number_of_sources(graph))]
     reaching, total = np.zeros(len(graph), np.int64), np.zeros(len(graph), np.int64)
-    for row in distances_from(Adjacency.of(graph), sources):
-        reached = row > 0
-        reaching += reached
-        total += np.where(reached, row, 0)
+    for _, levels in reached_from(Adjacency.of(graph), sources):
+        for distance, (nodes, reached) in enumerate(levels, start=1):
+            found = reached.sum(axis=1)
+            reaching[nodes] += found
+            total[nodes] += distance * found
     asked = set(sources)
     values = {
         node: n**2 / (total_of * (len(sources) - (position[node] in asked))) if n else 0.0

@@ -11,7 +11,7 @@ import rustworkx as rx
 
 from concord_evaluator.graph.engines.bounds import fits_a_matrix, is_small, number_of_sources, sample
 from concord_evaluator.graph.engines.scores import Engine, Graph, indexed
-from concord_evaluator.graph.engines.search import Adjacency, distances_from
+from concord_evaluator.graph.engines.search import Adjacency, reached_from
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +61,10 @@ def _walked(graph: Graph, sources: Iterable[str]) -> Iterator[dict[int, int]]:
 
 def _searched(graph: Graph, sources: Iterable[str]) -> Iterator[dict[int, int]]:
     position = {node: index for index, node in enumerate(graph)}
-    for row in distances_from(Adjacency.of(graph), [position[source] for source in sources]):
-        counts = np.bincount(row[row > 0])
-        yield {distance: int(counts[distance]) for distance in np.flatnonzero(counts).tolist()}
+    for chunk, levels in reached_from(Adjacency.of(graph), [position[source] for source in sources]):
+        found = [reached.sum(axis=0, dtype=np.int32) for _, reached in levels]
+        for counts in np.array(found, np.int32).reshape(-1, len(chunk)).T:
+            yield {distance + 1: int(counts[distance]) for distance in np.flatnonzero(counts).tolist()}
 
 
 def _looked_up(graph: Graph) -> Iterator[dict[int, int]]:
