@@ -22,6 +22,7 @@ from concord_evaluator.formats.live_spans import with_teams
 from concord_evaluator.information.record import team_task_record, unexplained_findings
 from concord_evaluator.observations import acts_of, observe, reading_order
 from concord_evaluator.own_tasks import causes_of_trial
+from concord_evaluator.pipeline.acts import reports_of_acts
 from concord_evaluator.pipeline.budget import NONE_REFUSED, Budget, excess_warnings, select_batches
 from concord_evaluator.pipeline.evaluator import Contribution, TrialInput
 from concord_evaluator.pipeline.registry import installed_evaluators
@@ -125,7 +126,7 @@ def _observed(
     told = failed or (known is not None and not of_family)
     if plan.mode is Mode.GROUND_TRUTH or not told or budget.time_is_up():
         return {}
-    acts = acts_of(StoredReports(batches), roster)
+    acts = acts_of(reports_of_acts(batches), roster)
     network = None if of_family else temporal_network(acts, [entry.id for entry in roster])
     if not failed:
         return {"network": network}
