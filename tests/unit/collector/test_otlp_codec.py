@@ -61,6 +61,26 @@ def test_deep_nesting_is_refused() -> None:
         list(read_protobuf(value))
 
 
+def test_no_span_changes_what_another_one_said() -> None:
+    """The objects of attributes are completed by the attributes below them."""
+
+    def said(*more: tuple[str, str]) -> str:
+        request = ExportTraceServiceRequest()
+        span = request.resource_spans.add().scope_spans.add().spans.add(trace_id=b"t" * 16, span_id=b"s" * 8)
+        span.attributes.add(key="openinference.span.kind").value.string_value = "LLM"
+        whole = span.attributes.add(key="llm.input_messages.0").value.kvlist_value
+        whole.values.add(key="message.role").value.string_value = "user"
+        whole.values.add(key="message.content").value.string_value = "mine"
+        for key, text in more:
+            span.attributes.add(key=key).value.string_value = text
+        [read] = read_protobuf(request.SerializeToString())
+        return read.content.input
+
+    alone = said()
+    assert said(("llm.input_messages.0.message.content", "theirs")) != alone
+    assert said() == alone
+
+
 def _varint(number: int) -> bytes:
     encoded = bytearray()
     while number > 127:

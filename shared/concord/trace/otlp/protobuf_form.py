@@ -100,7 +100,7 @@ def _span(span: _WireSpan, scope: str, service: str, version: str) -> Span:
         if event.name == "exception":
             read.read_kept((each.key, _plain(each.value)) for each in event.attributes)
             break
-    read.read(_cached_pair(each) if len(each) <= _MAX_CACHED else _pair(each) for each in span.attributes)
+    read.read((len(each) <= _MAX_CACHED and _known_scalar(each)) or _pair(each) for each in span.attributes)
     attributes, content = with_content(read.kept, read.told, tuple(_events(events)) if events else ())
     return Span(
         trace_id=span.trace_id.hex(),
@@ -127,7 +127,11 @@ def _pair(written: bytes) -> tuple[str, JsonValue]:
     return read.key, _plain(read.value)
 
 
-_cached_pair: Final = lru_cache(maxsize=1 << 12)(_pair)
+@lru_cache(maxsize=1 << 12)
+def _known_scalar(written: bytes) -> tuple[str, JsonValue] | None:
+    """The same; None for a list or an object, which no two spans may share: what is read below it is put into it."""
+    pair = _pair(written)
+    return None if isinstance(pair[1], list | dict) else pair
 
 
 def _events(events: Iterable[ProtoSpan.Event]) -> Iterator[Event]:
