@@ -3,6 +3,7 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from concord.a2a import (
     TaskUpdate,
     fetch_card,
 )
+from concord.a2a.body_values import MAX_VALUES
 from concord.agent.messenger import Messenger
 from concord.trace.report import Channel
 from concord.trace.step import CallType, InteractionStep, ResponseTrace, StepFacts
@@ -379,6 +381,33 @@ async def test_an_answer_that_is_not_a2a_is_a_failed_call_with_the_reason(
         await http.post(participants["a"].url_of("b"), json=send("message/send"))
         (report,) = await gateway.reports(participants["a"].claims.trace_id, 1)
     assert failure in (report.step.failure or "")
+
+
+EMPTY_LISTS = json.dumps({"jsonrpc": "2.0", "id": 1, "result": [[]] * MAX_VALUES}).encode()
+
+
+@pytest.mark.parametrize(
+    ("response", "begun"),
+    [
+        (Response(EMPTY_LISTS, media_type="application/json"), False),
+        (Response(b"data: " + EMPTY_LISTS + b"\n\n", media_type="text/event-stream"), True),
+        (
+            Response(b"data: " + b"\ndata: ".join(EMPTY_LISTS.split(b" ")) + b"\n\n", media_type="text/event-stream"),
+            True,
+        ),
+    ],
+    ids=["whole", "event", "event of many lines"],
+)
+async def test_an_answer_of_very_many_values_is_not_carried(
+    gateway: RunningGateway, response: Response, *, begun: bool
+) -> None:
+    async with agent_answering(response) as url, httpx.AsyncClient(timeout=60) as http:
+        participants = await gateway.trial({"a": url, "b": url})
+        with pytest.raises(httpx.RemoteProtocolError) if begun else nullcontext():
+            answer = await http.post(participants["a"].url_of("b"), json=send("message/send"))
+            assert answer.status_code == 502
+        (report,) = await gateway.reports(participants["a"].claims.trace_id, 1)
+    assert f"holds more than {MAX_VALUES} values" in (report.step.failure or "")
 
 
 async def test_an_invalid_http_status_becomes_502_and_a_failed_call(gateway: RunningGateway) -> None:

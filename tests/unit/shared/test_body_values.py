@@ -2,10 +2,13 @@
 
 import json
 from typing import Any
+from unittest.mock import patch
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from concord.a2a import body_values
 from concord.a2a.body_values import values_in
 
 DOCUMENTS = st.recursive(
@@ -22,9 +25,11 @@ def counted(document: Any) -> int:  # noqa: ANN401 - any JSON
     return max(1, len(within)) + sum(map(counted, within))
 
 
+@pytest.mark.parametrize("block", [1, 3, 1 << 20])
 @given(DOCUMENTS)
-def test_it_is_the_number_of_values_within_the_document(document: Any) -> None:  # noqa: ANN401 - any JSON
-    assert values_in(json.dumps(document).encode()) == counted(document)
+def test_it_is_the_number_of_values_within_the_document(block: int, document: Any) -> None:  # noqa: ANN401 - any JSON
+    with patch.object(body_values, "_BLOCK", block):
+        assert values_in(json.dumps(document).encode()) == counted(document)
 
 
 @given(st.binary())

@@ -188,7 +188,9 @@ class Carrier:
                 raise BrokenOffError(str(error)) from error
             except (TimeoutError, AnswerTimeoutError) as error:
                 raise _failed(relay, LATE, ANSWER_IS_LATE) from error
-            except (UnreachableError, UncarriedAnswerError, UnusableCardError) as error:
+            except UncarriedAnswerError as error:
+                raise (BrokenOffError(str(error)) if relay.begun else Refusal(502, str(error))) from error
+            except (UnreachableError, UnusableCardError) as error:
                 raise _failed(relay, 502, str(error)) from error
         if on_the_way.answer_is_lost:
             raise Refusal(LATE, ANSWER_IS_LATE)

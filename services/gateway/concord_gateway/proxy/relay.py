@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from starlette.types import Send
 
+from concord.a2a.body_values import MAX_VALUES, values_in
 from concord.trust.redaction import redact
 from concord.wire.extensions import TRACEPARENT_KEY
 from concord_gateway.proxy.byte_budget import BudgetExhaustedError, Reservation
@@ -132,14 +133,16 @@ class Relay:
 
     async def _carry_stream(self, answer: Answer, on_document: OnDocument, rewrite: Rewrite | None) -> str | None:
         await self._begin(answer, to_caller(answer.headers))
-        lines, events = LineSplitter(), EventReader()
+        lines, events, values = LineSplitter(), EventReader(), 0
         try:
             async for chunk in answer.pieces():
                 whole = lines.take(chunk)
                 self._held.resize(lines.size + len(whole) + events.size)
                 if lines.size > MAX_ANSWER_BYTES:
                     raise UncarriedAnswerError("an event of the agent's answer is too large")
+                values = _counted(whole, values if events.unfinished else 0)
                 await self._carry_lines(whole, events, on_document, rewrite)
+            _counted(lines.rest(), values)
             await self._carry_lines(lines.rest(), events, on_document, rewrite)
         finally:
             lines.clear()
@@ -179,6 +182,7 @@ class Relay:
                 if len(body) > MAX_ANSWER_BYTES:
                     raise UncarriedAnswerError("the agent's answer is too large")
                 self._held.resize(len(body))
+            _counted(body)
             return bytes(body)
         finally:
             # A traceback keeps its frames' objects alive until they are garbage-collected.
@@ -196,6 +200,14 @@ class Relay:
         # Servers cannot send a status above 599 (RFC 9110, section 15).
         status = answer.status if answer.status <= 599 else 502
         await self._send({"type": "http.response.start", "status": status, "headers": headers})
+
+
+def _counted(text: bytes | bytearray, before: int = 0) -> int:
+    """The JSON values of an answer so far. Raises UncarriedAnswerError for more than its callers of Concord read."""
+    values = before + values_in(text)
+    if values > MAX_VALUES:
+        raise UncarriedAnswerError(f"the agent's answer holds more than {MAX_VALUES} values")
+    return values
 
 
 def _rewritten(body: bytes, rewrite: Rewrite) -> bytes:
