@@ -45,8 +45,11 @@ class Roster:
         self._ids: dict[str, str] = {}
         self._shared: dict[str, set[str]] = {}
         """The agents at each address that several share: seats of one participant."""
+        self._addresses: dict[str, str] = {}
+        """By declared spelling, the address, since most calls name an agent as it is declared."""
         for entry in self._entries.values():
-            for name in map(normalise_url, (entry.id, entry.url, *entry.aliases)):
+            for spelling in (entry.id, entry.url, *entry.aliases):
+                name = self._addresses[spelling] = normalise_url(spelling)
                 if self._ids.setdefault(name, entry.id) != entry.id:
                     self._shared.setdefault(name, {self._ids[name]}).add(entry.id)
 
@@ -68,7 +71,8 @@ class Roster:
         The URL is the message's destination, and the name only the caller's word for it, so the URL decides. Where
         several agents share a URL, the name decides among them.
         """
-        address = normalise_url(url or name)
+        named = url or name
+        address = self._addresses.get(named) or normalise_url(named)
         if name in self._shared.get(address, ()):
             return name
         known = self._ids.get(address)
