@@ -4,6 +4,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -95,9 +96,13 @@ class _Ids:
             keys = [pair[1] if pair[0] == self._first_trace else pair for pair in pairs]
         return np.array([known.setdefault(key, len(known)) for key in keys], np.int32)
 
-    def told(self) -> list[tuple[str, str]]:
-        """By code, the trace and the id."""
-        return [(self._first_trace, key) if isinstance(key, str) else key for key in self._codes]
+    def traces(self) -> list[str]:
+        """By code, the trace."""
+        return [self._first_trace if isinstance(key, str) else key[0] for key in self._codes]
+
+    def step_ids(self) -> list[str]:
+        """By code, the id."""
+        return [key if isinstance(key, str) else key[1] for key in self._codes]
 
 
 class _Reading:
@@ -211,26 +216,26 @@ class _Reading:
 
     def steps(self) -> Steps:
         """The steps read, a row for each report."""
-        told = self._ids.told()
+        traces, ids = self._ids.traces(), self._ids.step_ids()
         columns = {name: self._column(name) for name in list(self._parts)}
-        reported = np.zeros(len(told) + 1, np.bool_)
+        reported = np.zeros(len(ids) + 1, np.bool_)
         reported[columns["step"]] = True
         number = np.where(reported, np.cumsum(reported) - 1, UNREPORTED).astype(np.int32)
         number[NONE] = NONE
         above, unknown = columns["parent"], ~reported[columns["parent"]] & (columns["parent"] != NONE)
-        reported_ids = [each for each, known in zip(told, reported.tolist()[:-1], strict=True) if known]
+        known = reported[:-1].tolist()
         columns["step"], columns["parent"] = number[columns["step"]], number[above]
         columns["request"], digests = _ranked(self._requests, np.frombuffer(self._asked, np.int32), self._rows)
-        traces = Names()
+        trace_names = Names()
         return Steps(
             StepColumns(**columns),
             self._names,
-            [step_id for _, step_id in reported_ids],
-            array("i", traces.codes([trace_id for trace_id, _ in reported_ids]).tobytes()),
-            traces.texts,
+            list(compress(ids, known)),
+            array("i", trace_names.codes(compress(traces, known)).tobytes()),
+            trace_names.texts,
             self.sources.attestations,
             digests,
-            {row: told[above[row]][1] for row in np.flatnonzero(unknown).tolist()},
+            {row: ids[above[row]] for row in np.flatnonzero(unknown).tolist()},
             self._errors,
             self._retry_of,
         )
