@@ -4,17 +4,16 @@ import ssl
 from collections.abc import AsyncIterator
 from functools import cache, partial
 from typing import Final
+from urllib.request import getproxies
 
 import httpx
 
 from concord.a2a.body_values import values_in
+from concord.a2a.connections import IDLE_S, MAX_CONNECTIONS, MAX_IDLE, Connections
 from concord.a2a.timestamps import with_zones
 
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 """Limit on one answer, or a whole stream of events."""
-
-_IDLE_S: Final = 4.0
-"""How long an idle connection is kept. Uvicorn closes one after 5 s, and a request sent at that moment would fail."""
 
 
 class AnswerTooLargeError(ValueError):
@@ -26,8 +25,12 @@ def http_client(timeout: httpx.Timeout, max_values: int | None = None) -> httpx.
     return httpx.AsyncClient(
         timeout=timeout,
         follow_redirects=False,
-        limits=httpx.Limits(max_connections=100, max_keepalive_connections=20, keepalive_expiry=_IDLE_S),
         verify=_tls(),
+        limits=httpx.Limits(
+            max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_IDLE, keepalive_expiry=IDLE_S
+        ),
+        # With a proxy in the environment, httpx chooses between that and its own pool.
+        mounts=None if getproxies() else {"all://": Connections(_tls())},
         # The size of a compressed response is not known in advance.
         headers={"accept-encoding": "identity"},
         event_hooks={"response": [partial(_bound, max_values)]},
