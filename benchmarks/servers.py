@@ -16,6 +16,9 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 from typing import Final
 
+import httpx
+from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
+from a2a.types import a2a_pb2 as pb
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import SecretStr
@@ -132,6 +135,23 @@ def plain_agent(_: str) -> FastAPI:
     return app
 
 
+def bare_caller(_: str) -> FastAPI:
+    """A client of the A2A SDK alone: `/calls` sends an agent a message again and again, over one connection."""
+    app = FastAPI()
+
+    @app.post("/calls")
+    async def call(agent: str, count: int) -> None:
+        async with httpx.AsyncClient() as http:
+            card = await A2ACardResolver(http, agent).get_agent_card()
+            client = ClientFactory(ClientConfig(httpx_client=http)).create(card)
+            for number in range(count):
+                asked = pb.Message(message_id=f"m-{number}", role=pb.ROLE_USER, parts=[pb.Part(text="Answer.")])
+                async for _ in client.send_message(pb.SendMessageRequest(message=asked)):
+                    pass
+
+    return app
+
+
 def talking_agent(_: str) -> FastAPI:
     """An agent on the A2A SDK that writes to all neighbours of its seats in every round, and never answers."""
     said = json.dumps({"messages": [{"to": "all", "text": "My sensor shows 48,213 points. " * 3}], "answer": None})
@@ -227,6 +247,7 @@ AGENTS: Final = {
     "quiet_agent": quiet_agent,
     "flooding_agent": flooding_agent,
     "bare_agent": bare_agent,
+    "bare_caller": bare_caller,
     "plain_agent": plain_agent,
 }
 

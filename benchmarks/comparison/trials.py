@@ -1,4 +1,4 @@
-"""The gateway's time and CPU for a trial of an agent that does not report."""
+"""The gateway's time and CPU for a trial of an agent that does not report, beside a bare call to it."""
 
 import asyncio
 import time
@@ -14,20 +14,34 @@ import httpx
 from benchmarks import usage
 from benchmarks.comparison.trees import Tree
 from benchmarks.gateway.assessments import send
-from benchmarks.processes import redis_server, served, wait_for
+from benchmarks.processes import Server, redis_server, served, wait_for
 from tests.ports import free_port
 
 MANY: Final = 40
 """Trials of the long assessment: the start and the end of an assessment then hardly count."""
+
+CALLS: Final = 200
+"""Calls of the SDK alone."""
 
 SHORT: Final = 5
 """Assessments of one trial in a round."""
 
 
 def trials(tree: Tree, _: Path) -> Iterator[tuple[str, float]]:
-    """Assessments of one trial, and one of many, by a gateway with one worker for each queue."""
-    with served("plain_agent", "") as agent, _gateway(tree) as (url, gateway):
-        yield from asyncio.run(_measured(url, gateway, f"{agent.url}/"))
+    """Assessments of one trial, and one of many, by a gateway with one worker for each queue; and the A2A SDK alone."""
+    with served("plain_agent", "") as agent:
+        with _gateway(tree) as (url, gateway):
+            yield from asyncio.run(_measured(url, gateway, f"{agent.url}/"))
+        with served("bare_caller", "") as caller:
+            yield "the A2A SDK alone: CPU a call (ms)", _bare(caller, f"{agent.url}/")
+
+
+def _bare(caller: Server, agent: str) -> float:
+    for count in (1, CALLS):  # the first call imports
+        before = caller.usage()["cpu_s"]
+        answer = httpx.post(f"{caller.url}/calls", params={"agent": agent, "count": count}, timeout=600)
+        answer.raise_for_status()
+    return 1000 * (caller.usage()["cpu_s"] - before) / CALLS
 
 
 async def _measured(url: str, gateway: int, agent: str) -> list[tuple[str, float]]:
