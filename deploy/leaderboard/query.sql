@@ -46,7 +46,12 @@ rows AS (
         OR (
             coalesce(len(res -> '$.detail.scoring.ranking_parts.seats[*]'), 0) > 0
             AND len(list_distinct(regexp_extract_all(
-                CAST(res -> '$.detail.agents[*].id' AS VARCHAR), '"([^]",/][^"/]*)', 1
+                -- More than 500 agents are columns, the first of them their ids.
+                coalesce(
+                    CAST(res -> '$.detail.agents.columns[0].values' AS VARCHAR),
+                    CAST(res -> '$.detail.agents[*].id' AS VARCHAR)
+                ),
+                '"([^]",/][^"/]*)', 1
             ))) = 1
         ) AS lone,
         coalesce(res ->> '$.detail.scoring.ranking_kind', '') AS kind,

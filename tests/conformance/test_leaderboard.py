@@ -6,7 +6,10 @@ from typing import Any
 
 import duckdb
 import pytest
+from pydantic import TypeAdapter
 
+from concord.assessment.result_row import AgentRecord
+from concord.assessment.table import MAX_LISTED, Table
 from concord_evaluator.aggregate import make_row as evaluators_row
 from tests.rows import make_row
 from tests.unit.evaluator.graphs import mesh, star
@@ -52,6 +55,8 @@ OF_CONTROLS = ["Lift", "Lift 95 %", "Lift Over"]
 
 Line = dict[str, Any]
 
+AGENTS: TypeAdapter[list[AgentRecord]] = TypeAdapter(Table[AgentRecord])
+
 
 def row(overall_score: float = 0.8, **changes: object) -> Line:
     """A row as in a results file, with changed top-level keys."""
@@ -71,8 +76,22 @@ def in_seats(overall_score: float, *seats: str) -> Line:
     document = row(overall_score)
     parts = {"seats": [len(seats)], "published": True}
     document["detail"]["scoring"] |= {"ranking_parts": parts}
-    document["detail"]["agents"] = [{"id": seat} for seat in seats]
+    document["detail"]["agents"] = AGENTS.dump_python([_agent(seat) for seat in seats], mode="json")
     return document
+
+
+def _agent(name: str) -> AgentRecord:
+    return AgentRecord(
+        id=name,
+        url=None,
+        agentbeats_id=None,
+        functions=[],
+        declared=True,
+        calls_made=0,
+        calls_received=0,
+        errors_received=0,
+        latency_avg_ms=None,
+    )
 
 
 def unjudged(usable: int = 1) -> Line:
@@ -252,6 +271,7 @@ def test_versions_are_ranked_separately_with_the_latest_first(tmp_path: Path) ->
 def test_lone_participants_are_ranked_separately_from_teams(tmp_path: Path) -> None:
     lone = [v1(f"uuid-lone-{score}", scored(score, status="not_applicable")) for score in (0.95, 0.97)]
     lone += [v1("uuid-seats-0.96", in_seats(0.96, "agent/1", "agent/2"))]
+    lone += [v1("uuid-crowd-0.94", in_seats(0.94, *(f"agent/{number}" for number in range(MAX_LISTED + 1))))]
     unseen = v1("uuid-unseen", scored(0.2, status="undefined"))
     lines = leaderboard(tmp_path, *lone, v1("uuid-team", row(0.5)), unseen)
     assert [(line["id"], line["Assessed"], line["Rank"]) for line in lines] == [
@@ -260,6 +280,7 @@ def test_lone_participants_are_ranked_separately_from_teams(tmp_path: Path) -> N
         ("uuid-lone-0.97", "one participant", 1),
         ("uuid-seats-0.96", "one participant", 2),
         ("uuid-lone-0.95", "one participant", 3),
+        ("uuid-crowd-0.94", "one participant", 4),
     ]
 
 

@@ -65,8 +65,8 @@ class TrialEvaluation(Record):
     calls: Table[CallRecord]
     calls_omitted: int
     latency: LatencySummary | None
-    latencies: list[CalleeLatencies]
-    agents: list[AgentTally]
+    latencies: Table[CalleeLatencies]
+    agents: Table[AgentTally]
     interactions: Table[InteractionRecord]
     uses: tuple[ModelUse, ...] = ()
     steps: StepCounts
@@ -82,8 +82,8 @@ class JudgedTrial(TrialVerdict):
 
     record: TrialRecord
     structure: TeamStructure | None = None
-    latencies: tuple[CalleeLatencies, ...] = ()
-    agents: tuple[AgentTally, ...] = ()
+    latencies: Table[CalleeLatencies] = Field(default_factory=list)
+    agents: Table[AgentTally] = Field(default_factory=list)
     warnings: tuple[str, ...] = ()
 
 

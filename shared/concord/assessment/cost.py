@@ -9,6 +9,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from concord.assessment.table import Table
 from concord.toml_files import read_toml
 
 MAX_USES: Final = 100
@@ -68,7 +69,7 @@ class Cost(CostRecord):
     `per_trial`, `per_success`: money for each trial, and for each that passed.
     """
 
-    agents: list[AgentCost]
+    agents: Table[AgentCost]
     model_calls: int | None
     tokens: int | None
     money: Amount | None

@@ -257,7 +257,7 @@ class Detail(Record):
     weaknesses: list[str]
     graph_metrics: GraphMetricsSummary
     latency_metrics: LatencySummary
-    agents: list[AgentRecord]
+    agents: Table[AgentRecord]
     metrics: Table[MetricRecord]
     findings: list[Finding]
     trials: list[TrialRecord]

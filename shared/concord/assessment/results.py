@@ -281,7 +281,7 @@ class TraceIntegrity(Record):
     completeness: Fraction | None = None
     observability: Observability | None = None
     """Null where there was nothing to observe: a given pattern, a trace from a file, a lone participant, rounds."""
-    participants: list[ParticipantObservability] = []
+    participants: Table[ParticipantObservability] = []
 
 
 class StepCounts(Record):

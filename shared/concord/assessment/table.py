@@ -1,9 +1,11 @@
-"""Long lists of records in the JSON of a row: as columns, in a tenth of the size. In Python they remain lists."""
+"""Long lists of records in the JSON of a row: as columns, in a twelfth of the size. In Python they remain lists."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Final, TypeVar
+from itertools import accumulate, chain, groupby, repeat
+from operator import mul
+from typing import Annotated, Final, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, JsonValue
 from pydantic.json_schema import JsonSchemaValue
@@ -19,15 +21,29 @@ MAX_TEXT: Final = 32 * 1024 * 1024
 """Characters of all cells of a table, each written out: a table names a value once, however many cells have it."""
 
 
+VALUE_COST: Final = 3
+"""What a value takes in the file, in places or lengths of runs: names and measured figures are longer than numbers."""
+
+FEWEST_IN_RANGE: Final = 3
+"""Places of a range: two are as short without brackets."""
+
+Place = Annotated[int, Field(ge=0)]
+Places: TypeAlias = list[Place | tuple[Place, Place]]
+
+
 class Column(BaseModel):
-    """The values of the field `name`. Either of each record, in order; or the distinct ones, and the place of each
-    record's value among them. A single value without places is that of every record."""
+    """The values of the field `name`: of each record, in order, or a single one that all have.
+
+    With `runs`: each of the values, and how many records in succession have it. With `places`: the distinct values,
+    and for each record the place of its value among them; a pair stands for all places from the first to the second.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
 
     name: str
     values: list[JsonValue]
-    places: list[Annotated[int, Field(ge=0)]] | None = None
+    runs: list[Annotated[int, Field(ge=1)]] | None = None
+    places: Places | None = None
 
 
 class ColumnTable(BaseModel):
@@ -81,16 +97,39 @@ def _written(
     return {"rows": len(rows), "columns": columns}
 
 
-def _column(cells: Sequence[JsonValue]) -> dict[str, JsonValue]:
-    keys = [json.dumps(cell) if isinstance(cell, dict | list) else cell for cell in cells]
+def _column(cells: Sequence[JsonValue]) -> dict[str, object]:
+    """The shortest form of a column."""
+    keys = [repr(cell) if isinstance(cell, dict | list) else cell for cell in cells]
     distinct = dict(zip(keys, cells, strict=True))
-    values: list[JsonValue] = list(distinct.values())
-    if len(values) == 1:
-        return {"values": values, "places": None}
-    if 2 * len(values) > len(cells):
-        return {"values": list(cells), "places": None}
-    place = {key: number for number, key in enumerate(distinct)}
-    return {"values": values, "places": [place[key] for key in keys]}
+    if len(distinct) == 1:
+        return _form([cells[0]])
+    runs = [len([*run]) for _, run in groupby(keys)]
+    in_runs = (VALUE_COST + 1) * len(runs)
+    if in_runs > VALUE_COST * len(distinct) + len(cells) - len(runs):  # a cell like the one before it is in no range
+        number = {key: place for place, key in enumerate(distinct)}
+        places = list(_ranges([number[key] for key in keys]))
+        placed = VALUE_COST * len(distinct) + sum(1 if isinstance(each, int) else 2 for each in places)
+        if VALUE_COST * len(cells) <= min(placed, in_runs):
+            return _form(list(cells))
+        if placed < in_runs:
+            return _form(list(distinct.values()), places=places)
+    return _form([cells[start] for start in accumulate(runs[:-1], initial=0)], runs=runs)
+
+
+def _form(values: list[JsonValue], runs: list[int] | None = None, places: Places | None = None) -> dict[str, object]:
+    return {"values": values, "runs": runs, "places": places}
+
+
+def _ranges(places: Sequence[int]) -> Iterator[int | tuple[int, int]]:
+    """The places, those that count up as pairs."""
+    first = 0
+    for end in range(1, len(places) + 1):
+        if end == len(places) or places[end] != places[end - 1] + 1:
+            if end - first < FEWEST_IN_RANGE:
+                yield from places[first:end]
+            else:
+                yield places[first], places[end - 1]
+            first = end
 
 
 def _read(value: object) -> object:
@@ -115,16 +154,29 @@ def _records(value: dict[str, JsonValue]) -> list[JsonValue]:
 def _characters(rows: int, column: Column) -> int:
     """The characters of all cells of a column. Raises ValueError unless it has a value for each row, and no other."""
     lengths = [len(json.dumps(value)) for value in column.values]
+    if column.runs is not None:
+        if column.places is not None or len(column.runs) != len(lengths) or sum(column.runs) != rows:
+            raise ValueError(f"the runs of column {column.name!r} are not those of its values in {rows} rows")
+        return sum(map(mul, lengths, column.runs))
     if column.places is None:
         if len(lengths) not in {1, rows}:
             raise ValueError(f"column {column.name!r} has {len(lengths)} values for {rows} rows")
         return sum(lengths) if len(lengths) == rows else rows * lengths[0]
-    if len(column.places) != rows or {*column.places} != {*range(len(lengths))}:
-        raise ValueError(f"the places of column {column.name!r} do not name its values, one for each of {rows} rows")
-    return sum(lengths[place] for place in column.places)
+    sizes = [1 if isinstance(each, int) else each[1] - each[0] + 1 for each in column.places]
+    if min(sizes, default=0) > 0 and sum(sizes) == rows:
+        places = list(_unfolded(column.places))
+        if {*places} == {*range(len(lengths))}:
+            return sum(map(lengths.__getitem__, places))
+    raise ValueError(f"the places of column {column.name!r} do not name its values, one for each of {rows} rows")
 
 
-def _cells(rows: int, column: Column) -> Sequence[JsonValue]:
+def _unfolded(places: Places) -> Iterator[int]:
+    return chain.from_iterable([each] if isinstance(each, int) else range(each[0], each[1] + 1) for each in places)
+
+
+def _cells(rows: int, column: Column) -> Iterable[JsonValue]:
+    if column.runs is not None:
+        return chain.from_iterable(map(repeat, column.values, column.runs))
     if column.places is not None:
-        return [column.values[place] for place in column.places]
+        return map(column.values.__getitem__, _unfolded(column.places))
     return column.values if len(column.values) == rows else column.values * rows

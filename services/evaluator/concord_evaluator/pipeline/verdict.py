@@ -33,8 +33,8 @@ def verdict_on(
         record=_record(plan, trial, evaluation, judgment, grading, scored, passed),
         failure=evaluation.failure,
         structure=_labelled(evaluation),
-        latencies=tuple(evaluation.latencies),
-        agents=tuple(evaluation.agents),
+        latencies=evaluation.latencies,
+        agents=evaluation.agents,
         warnings=tuple(evaluation.warnings),
     )
 

@@ -11,7 +11,7 @@ from tests.unit.shared.test_cost import PRICES, use
 
 
 def judged(*uses: ModelUse, passed: bool = True, latencies: tuple[CalleeLatencies, ...] = ()) -> JudgedTrial:
-    return JudgedTrial(record=trial(uses=uses, passed=passed), latencies=latencies)
+    return JudgedTrial(record=trial(uses=uses, passed=passed), latencies=list(latencies))
 
 
 def test_money_is_shared_by_trials_and_by_those_that_passed() -> None:
