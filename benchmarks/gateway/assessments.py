@@ -161,14 +161,19 @@ async def assess(
     await send(http, agent.url, config, participants)
 
 
-async def send(http: httpx.AsyncClient, url: str, config: dict[str, Any], participants: dict[str, str]) -> None:
-    """Runs one assessment of the gateway at `url`. Raises AssertionError if it does not complete."""
+async def send(
+    http: httpx.AsyncClient, url: str, config: dict[str, Any], participants: dict[str, str]
+) -> dict[str, Any]:
+    """Runs one assessment of the gateway at `url`. Returns the row. Raises AssertionError if it does not complete."""
     parts = [{"kind": "text", "text": json.dumps({"participants": participants, "config": config})}]
     message = {"kind": "message", "role": "user", "messageId": os.urandom(8).hex(), "parts": parts}
     params = {"message": message, "configuration": {"blocking": True}}
     answer = await http.post(url, json={"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": params})
     task = answer.json().get("result", {})
     assert task.get("status", {}).get("state") == "completed", str(task.get("status", answer.text))[:500]  # noqa: S101 - as `load_generator.send_all`
+    [row] = [part["data"] for artifact in task["artifacts"] for part in artifact["parts"] if "data" in part]
+    found: dict[str, Any] = row
+    return found
 
 
 def _grown(before: ResourceUsage, after: ResourceUsage, n_row: int, took_s: float) -> ResultTable:

@@ -1,4 +1,4 @@
-"""The rounds driver: a large team over many rounds, beside the same number of bare A2A calls."""
+"""Rounds: a large team over many rounds, beside the same number of bare A2A calls; and one that writes to all."""
 
 import asyncio
 import logging
@@ -13,6 +13,7 @@ from typing import Final
 
 from pydantic import SecretStr
 
+from benchmarks.gateway import all_to_all
 from benchmarks.processes import Server, redis_server, served
 from benchmarks.servers import TOKEN_SECRET
 from benchmarks.tables import ResultTable
@@ -66,7 +67,7 @@ class _Cost:
 
 
 def measure(*, soak_s: float) -> list[ResultTable]:  # noqa: ARG001 - see `sections.Measure`
-    """What the gateway adds to the calls of a trial in rounds."""
+    """What the gateway adds to the calls of a trial in rounds, and an assessment with many messages."""
     logging.getLogger("concord.a2a.client").setLevel(logging.ERROR)  # the agents' cards name no real address
     rows = list[Sequence[str]]()
     with tempfile.TemporaryDirectory() as folder, redis_server(Path(folder) / "redis") as redis_url:
@@ -82,7 +83,8 @@ def measure(*, soak_s: float) -> list[ResultTable]:  # noqa: ARG001 - see `secti
             f"and the other by turns, the median of {REPETITIONS}. The caller's CPU includes the gateway's driver.",
             ("Agent", "seconds", "ratio", "caller's CPU, ms a call", "ratio", "agent's CPU, ms a call"),
             rows,
-        )
+        ),
+        all_to_all.measure(),
     ]
 
 

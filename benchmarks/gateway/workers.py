@@ -15,6 +15,7 @@ from typing import Final
 
 import httpx
 
+from benchmarks.gateway import judging
 from benchmarks.processes import redis_server, wait_for
 from benchmarks.tables import ResultTable
 from benchmarks.traces.one_evaluation import outcome, plan
@@ -39,9 +40,10 @@ MAX_JOBS: Final = 4
 
 
 def measure(*, soak_s: float) -> list[ResultTable]:  # noqa: ARG001 - see `sections.Measure`
-    """The throughput of both queues, by number of workers."""
+    """The throughput of both queues, by number of workers, and that of whole assessments."""
     with tempfile.TemporaryDirectory() as folder, redis_server(Path(folder) / "redis") as redis_url:
-        return [asyncio.run(_measured(redis_url))]
+        queues = asyncio.run(_measured(redis_url))
+    return [queues, judging.measure()]
 
 
 async def _measured(redis_url: str) -> ResultTable:
