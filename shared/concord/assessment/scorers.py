@@ -3,6 +3,7 @@
 import re
 import warnings
 from collections.abc import Mapping
+from functools import cache
 from importlib.metadata import entry_points
 from math import prod
 from typing import Annotated, Any, Final, Literal, Self
@@ -184,9 +185,13 @@ ENTRY_POINT_GROUP: Final = "concord.scorers"
 """The group of entry points in which packages offer scorers."""
 
 
-def known_scorers() -> list[str]:
-    """The names of our own scorers, and of those that packages in this environment offer."""
-    return [*SCORER_NAMES, *sorted(entry.name for entry in entry_points(group=ENTRY_POINT_GROUP))]
+@cache
+def known_scorers() -> tuple[str, ...]:
+    """The names of our own scorers, and of those that packages in this environment offer.
+
+    They are looked for once: that reads a file of every installed package, which takes longer than a trial.
+    """
+    return (*SCORER_NAMES, *sorted(entry.name for entry in entry_points(group=ENTRY_POINT_GROUP)))
 
 
 def _kind(value: object) -> str:
