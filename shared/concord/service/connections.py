@@ -11,6 +11,8 @@ from typing import Any, Final, TypeAlias, cast
 from starlette.types import ASGIApp, Receive, Scope, Send
 from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
+from concord.service.joined_writes import JoinedWrites
+
 REQUEST_S: Final = 10.0
 """How long a connection may take for the head of a request, and how long it may pause in the body."""
 
@@ -131,7 +133,7 @@ class _Watched(asyncio.Protocol):
     watch: Connections
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        super().connection_made(transport)
+        super().connection_made(cast(asyncio.BaseTransport, JoinedWrites(cast(asyncio.Transport, transport))))
         self.watch.opened(self)
 
     def data_received(self, data: bytes) -> None:
