@@ -28,7 +28,7 @@ UNNAMED_SERVICE: Final = "unknown_service"
 
 _PROTOBUF: Final = "application/x-protobuf"
 _JSON: Final = "application/json"
-_READ: Final[dict[str, Callable[[bytes], Iterator[Span]]]] = {_PROTOBUF: read_protobuf, _JSON: read_json}
+_READ: Final[dict[str, Callable[[bytes], Sequence[Span]]]] = {_PROTOBUF: read_protobuf, _JSON: read_json}
 _WRITE: Final[dict[str, Callable[[int, str], bytes]]] = {_PROTOBUF: write_protobuf, _JSON: write_json}
 _OPENAPI: Final[dict[str, Any]] = {
     "requestBody": {
@@ -51,7 +51,7 @@ def otlp_router(admission: Admission, writer: TraceWriter, open_traces: OpenColl
         """Stores an export. `partialSuccess` counts the spans that cannot be steps, with the first one's reason."""
         admitted = await admission.admit(request, tuple(_READ))
         try:
-            spans = list(_READ[admitted.content_type](admitted.body))
+            spans = _READ[admitted.content_type](admitted.body)
         except ValueError as error:
             raise HTTPException(400, "the body is not an ExportTraceServiceRequest") from error
         export = read_export(spans, admitted.body, admitted.caller.claims)

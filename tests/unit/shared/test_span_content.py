@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from concord.trace.otlp.content import Content, Event, as_attribute_text, with_content
 from concord.trace.otlp.content.content import MAX_TEXT, UNKNOWN, read_content
-from concord.trace.otlp.content.messages import Message, messages_of, unflattened
+from concord.trace.otlp.content.messages import Message, messages_of, read_messages, unflattened
 from concord.trace.otlp.genai import CONTENT
 
 HUMAN = {"type": "human", "content": "Where to?", "id": "1"}
@@ -291,3 +291,31 @@ class TestAnyValue:
         deep = "[" * 5000 + "]" * 5000
         assert messages_of(deep) == [Message("", deep)]
         assert unflattened({"p." + "0." * 5000 + "role": "user"}, "p.") is None
+
+
+_TEXTS: st.SearchStrategy[JsonValue] = st.text("ab \n", max_size=4)
+_TEXT_PARTS: st.SearchStrategy[JsonValue] = st.lists(
+    st.builds(
+        lambda told: {"type": "text", **told},
+        st.dictionaries(st.sampled_from(["content", "text"]), _TEXTS | st.none(), max_size=2),
+    ),
+    max_size=3,
+)
+_MESSAGES: st.SearchStrategy[list[JsonValue]] = st.lists(
+    st.builds(
+        lambda role, told: {"role": role, **told},
+        st.sampled_from(["user", "Assistant", "tool", "system", "critic"]),
+        st.dictionaries(
+            st.sampled_from(["content", "parts", "finish_reason", "refusal"]), _TEXTS | _TEXT_PARTS, max_size=3
+        ),
+    ),
+    max_size=3,
+)
+
+
+@given(_MESSAGES)
+def test_messages_of_a_role_and_texts_read_as_among_messages_of_any_shape(messages: list[JsonValue]) -> None:
+    any_shape: JsonValue = {"role": "user", "content": "Hello", "name": "one more field"}
+    *read, _ = messages_of([*messages, any_shape])
+    assert read_messages(json.dumps(messages)) == (read, False)
+    assert messages_of(messages) == read

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from msgspec.structs import replace
 
-from concord.trace.otlp import events_in, spans_in, with_events
+from concord.trace.otlp import events_in, read_usual, spans_in, with_events
 from concord.trace.otlp.content import Event
 from concord.trace.report import Channel
 from concord_evaluator.formats.format import TraceFormat
@@ -32,13 +32,19 @@ def _spans(source: Source) -> Iterator[ReadSpan]:
     """The spans, after all logs are read: a log may stand anywhere."""
     told: defaultdict[tuple[str, str], list[Event]] = defaultdict(list)
     read: list[ReadSpan] = []
-    for line, value in source.json_values():
+    for line, value in source.json_values_or(read_usual):
+        if isinstance(value, tuple):
+            read += [ReadSpan.of(span, line) for span in value]
+            continue
         with source.record(line):
             if not isinstance(value, dict) or not {"resourceSpans", "resourceLogs"} & value.keys():
                 raise ValueError("not an OTLP export: `resourceSpans` is missing")
             for trace_id, span_id, event in events_in(value) if "resourceLogs" in value else ():
                 told[trace_id, span_id].append(event)
             read += [ReadSpan.of(span, line) for span in spans_in(value)]
+    if not told:
+        yield from read
+        return
     for each in read:
         events = told.get((each.span.trace_id, each.span.span_id))
         yield each if events is None else replace(each, span=with_events(each.span, events))

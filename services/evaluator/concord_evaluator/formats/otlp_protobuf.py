@@ -37,7 +37,7 @@ def protobuf_spans(source: Source) -> Iterator[ReadSpan]:
     for number, message in enumerate(_messages(source), 1):
         with source.record(number):
             try:
-                spans = list(read_protobuf(message))
+                spans = read_protobuf(message)
             except ValueError as error:
                 raise ValueError(f"message {number} cannot be read; expected {EXPECTED}") from error
             yield from [ReadSpan.of(span, number) for span in spans]

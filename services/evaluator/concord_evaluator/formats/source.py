@@ -9,7 +9,7 @@ from io import BytesIO
 from itertools import chain, count
 from pathlib import PurePath
 from types import TracebackType
-from typing import BinaryIO, Final, NamedTuple, NoReturn
+from typing import Any, BinaryIO, Final, NamedTuple, NoReturn, TypeVar
 
 from pydantic import JsonValue, ValidationError
 from pydantic_core import ErrorDetails, from_json
@@ -18,6 +18,10 @@ from concord_evaluator.formats.inflating import MAGIC, inflated
 
 HEAD_BYTES: Final = 1 << 20
 """The bytes of a file that its format is recognised by: enough for the shape of its first record."""
+
+Parsed = TypeVar("Parsed")
+_Parse = Callable[[bytes], Any]
+"""Reads a JSON text, which may be one record or, as a list, several. Raises ValueError."""
 
 _BOM: Final = b"\xef\xbb\xbf"
 _MAX_REASONS: Final = 3
@@ -203,18 +207,25 @@ class Source:
         """
         return ((record.line, record.value) for record in self.json_records())
 
+    def json_values_or(self, read: Callable[[bytes], Parsed | None]) -> Iterator[tuple[int, JsonValue | Parsed]]:
+        """The same, where `read` has the first try at each text; None leaves it to JSON."""
+        return ((line, value) for _, line, value in self._records(lambda text: read(text) or from_json(text)))
+
     def json_records(self) -> Iterator[JsonRecord]:
         """The same with the number of each value."""
+        return map(JsonRecord._make, self._records(from_json))
+
+    def _records(self, parse: _Parse) -> Iterator[tuple[int, int, Any]]:
         lines = self._all_lines()
         before, (number, first) = self._first_line(lines)
         numbers = count(1)
         try:
-            value = from_json(first)
+            value = parse(first)
         except ValueError:
             rest = list(lines)
             document = b"".join([b"\n" * before, first, *(line for _, line in rest)])
             if not _is_object(next((line for _, line in rest if line.strip()), b"")) or _is_json(document):
-                yield from _elements(numbers, number, self._parsed(document, None))
+                yield from _elements(numbers, number, self._parsed(document, None, parse))
                 return
             lines = iter([(number, first), *rest])
         else:
@@ -222,7 +233,7 @@ class Source:
         for number, line in lines:
             if line.strip():
                 with self.record(number):
-                    yield from _elements(numbers, number, self._json_of(line, number, numbers))
+                    yield from _elements(numbers, number, self._value_of(line, number, numbers, parse))
 
     def _first_line(self, lines: Iterator[tuple[int, bytes]]) -> tuple[int, tuple[int, bytes]]:
         for before, (number, line) in enumerate(lines):
@@ -230,20 +241,19 @@ class Source:
                 return before, (number, line)
         raise self.error("is empty")
 
-    def _parsed(self, text: bytes, line: int | None) -> JsonValue:
+    def _parsed(self, text: bytes, line: int | None, parse: _Parse) -> Any:  # noqa: ANN401 - see `_Parse`
         try:
-            value: JsonValue = from_json(text)
+            return parse(text)
         except ValueError as error:
             place = _JSON_PLACE.search(str(error))
             where = int(place[1]) if place and line is None else line
             column = f" (column {place[2]})" if place else ""
             raise self.error(f"invalid JSON: {_JSON_PLACE.sub('', str(error))}{column}", where) from error
-        return value
 
-    def _json_of(self, text: bytes, line: int, numbers: Iterator[int]) -> JsonValue:
-        """The JSON value of a line. An unreadable line takes a number as well."""
+    def _value_of(self, text: bytes, line: int, numbers: Iterator[int], parse: _Parse) -> Any:  # noqa: ANN401
+        """The value of a line. An unreadable line takes a number as well."""
         try:
-            return self._parsed(text, line)
+            return self._parsed(text, line, parse)
         except FormatError:
             next(numbers)
             raise
@@ -289,9 +299,9 @@ def _without_bom(data: bytes) -> bytes:
     return data.removeprefix(_BOM)
 
 
-def _elements(numbers: Iterator[int], line: int, value: JsonValue) -> Iterator[JsonRecord]:
+def _elements(numbers: Iterator[int], line: int, value: object) -> Iterator[tuple[int, int, Any]]:
     elements = value if isinstance(value, list) else [value]
-    return (JsonRecord(next(numbers), line, element) for element in elements)
+    return ((next(numbers), line, element) for element in elements)
 
 
 def _is_json(text: bytes) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from concord.trace.attributes import EdgeKind
-from concord.trace.otlp import Act, Reading, SpanTree, TeamReading, check_ids, without_internals
+from concord.trace.otlp import Act, Reading, SpanError, SpanTree, TeamReading, check_ids, without_internals
 from concord.trace.report import Channel
 from concord_evaluator.formats.activations import find_activations
 from concord_evaluator.formats.doubts import doubts_of, doubts_of_file
@@ -41,8 +41,12 @@ def traces_of(
     """
     by_trace: defaultdict[str, list[ReadSpan]] = defaultdict(list)
     for each in spans:
-        with source.record(each.line):
+        try:
             check_ids(each.span)
+        except SpanError:
+            with source.record(each.line):
+                raise
+        else:
             by_trace[each.span.trace_id].append(each)
     if not by_trace and not source.left_out:
         raise source.error("no spans found")

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
+
+import msgspec
 
 from concord.assessment.recorded_work import Nature
 from concord.trace.attributes import (
@@ -32,8 +33,7 @@ _REFUSALS: Final = re.compile(
 """Reasons to stop of OpenAI, Azure, Anthropic, Google and Bedrock by which a model, or a filter, refuses to answer."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkStep:
+class WorkStep(msgspec.Struct, frozen=True, gc=False):
     """One step. `name`: of the callee, tool or model. `started_s`: seconds since 1970. `arguments`: a key of what was
     asked, equal for equal arguments; "" if unknown."""
 

@@ -6,7 +6,7 @@ Pure. `protobuf_form`, which is not imported here, reads OTLP/protobuf, because 
 from concord.trace.otlp.attribute import as_attribute
 from concord.trace.otlp.frameworks.langgraph import is_control_flow
 from concord.trace.otlp.genai import AttributeValue
-from concord.trace.otlp.json_form import as_export, read_json, spans_in
+from concord.trace.otlp.json_form import as_export, read_json, read_usual, spans_in
 from concord.trace.otlp.log_form import LoggedEvent, events_in, with_events
 from concord.trace.otlp.mapping import SpanError, check_ids, storable, to_step
 from concord.trace.otlp.reading import (
@@ -50,6 +50,7 @@ __all__ = [
     "parents_as_attributes",
     "read_json",
     "read_team",
+    "read_usual",
     "span_of",
     "spans_in",
     "storable",

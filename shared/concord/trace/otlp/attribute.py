@@ -10,10 +10,11 @@ from concord.trace.otlp.content.names import NAMES, PREFIXES
 from concord.trace.otlp.genai import ATTRIBUTES, DESTINATION, AttributeValue
 
 _KEPT, _TOLD, _ADDRESS = 1, 2, 4
-_USES: Final[Mapping[str, int]] = {
-    name: _KEPT * (name in ATTRIBUTES) | _TOLD * (name in NAMES) | _ADDRESS * (name in DESTINATION)
+_USES: Final[Mapping[str, tuple[str, int]]] = {
+    name: (name, _KEPT * (name in ATTRIBUTES) | _TOLD * (name in NAMES) | _ADDRESS * (name in DESTINATION))
     for name in ATTRIBUTES | NAMES | DESTINATION
 }
+"""By name, the name itself, so that spans share one object for it, and its uses."""
 
 
 class Attributes:
@@ -32,12 +33,13 @@ class Attributes:
     def read(self, pairs: Iterable[tuple[str, JsonValue]]) -> None:
         """Adds attributes, each its name and its value. Of several with one name, the last counts."""
         kept, told = self.kept, self.told
-        for name, value in pairs:
-            use = _USES.get(name)
-            if use is None:
-                if name.startswith(PREFIXES):
-                    told[name] = value
+        for written, value in pairs:
+            known = _USES.get(written)
+            if known is None:
+                if written.startswith(PREFIXES):
+                    told[written] = value
                 continue
+            name, use = known
             if use & _TOLD:
                 told[name] = value
             if use != _TOLD:

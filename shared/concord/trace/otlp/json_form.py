@@ -3,6 +3,7 @@
 from base64 import b64decode
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from sys import intern
 from typing import Final
 
 from pydantic import BaseModel, ConfigDict, JsonValue
@@ -120,13 +121,18 @@ class _Export(OtlpMessage):
     resource_spans: list[_ResourceSpans] | None = None
 
 
-def read_json(body: bytes) -> Iterator[Span]:
+def read_json(body: bytes) -> Sequence[Span]:
     """The spans of an `ExportTraceServiceRequest` in JSON, in order. Raises ValueError."""
-    try:
-        found = list(_spans(decoded(body)))
-    except (ValueError, RecursionError):
-        return _spans(_Export.model_validate_json(body))
-    return iter(found)
+    found = read_usual(body)
+    return list(_spans(_Export.model_validate_json(body))) if found is None else found
+
+
+def read_usual(body: bytes) -> tuple[Span, ...] | None:
+    """The same for an export of the usual form; None for anything else, also for JSON without any spans."""
+    with suppress(ValueError, RecursionError):
+        export = decoded(body)
+        return None if export.resource_spans is None else tuple(_spans(export))
+    return None
 
 
 def spans_in(document: JsonValue) -> Iterator[Span]:
@@ -210,7 +216,7 @@ def _read(span: _Span | FastSpan, scope: str, service: str, version: str) -> Spa
     read.read(_pairs(span.attributes or ()))
     attributes, content = with_content(read.kept, read.told, tuple(_events(events)) if events else ())
     return Span(
-        trace_id=hex_id(span.trace_id, _TRACE_ID_BYTES),
+        trace_id=intern(hex_id(span.trace_id, _TRACE_ID_BYTES)),
         span_id=hex_id(span.span_id, _SPAN_ID_BYTES),
         parent_id=hex_id(span.parent_span_id, _SPAN_ID_BYTES),
         name=span.name or "",
@@ -231,6 +237,8 @@ def _read(span: _Span | FastSpan, scope: str, service: str, version: str) -> Spa
 def hex_id(written: str | None, size: int) -> str:
     """An id in lower-case hex. Protobuf's own JSON form, which some exporters write, has base64."""
     text = written or ""
+    if len(text) == 2 * size:
+        return text.lower()
     if len(text) == (size + 2) // 3 * 4:
         with suppress(ValueError):
             return b64decode(text, validate=True).hex()
@@ -243,8 +251,8 @@ def _events(events: Iterable["_Event | FastEvent"]) -> Iterator[Event]:
             yield event.name, {each.key: _plain(each.value) for each in event.attributes or ()}
 
 
-def _pairs(attributes: Iterable[_AnyPair]) -> Iterator[tuple[str, JsonValue]]:
-    return ((each.key, None if (value := each.value) is None else value.plain()) for each in attributes)
+def _pairs(attributes: Iterable[_AnyPair]) -> list[tuple[str, JsonValue]]:
+    return [(each.key, None if (value := each.value) is None else value.plain()) for each in attributes]
 
 
 def _plain(value: _AnyValue) -> JsonValue:

@@ -32,15 +32,21 @@ class FastValue(_Struct):
         if self.array_value is None and self.kvlist_value is None:
             if self.string_value is not None:
                 return self.string_value
-            number = None if self.int_value is None else whole(self.int_value)
-            scalars = (self.bool_value, number, self.double_value, self.bytes_value)
-            return next((value for value in scalars if value is not None), None)
+            return self._scalar()
         if depth > _MAX_DEPTH:
             raise ValueError("nested too deeply")
         if self.array_value is not None:
             return [value.plain(depth + 1) for value in self.array_value.values or ()]
         pairs = (self.kvlist_value and self.kvlist_value.values) or ()
         return {each.key: None if each.value is None else each.value.plain(depth + 1) for each in pairs}
+
+    def _scalar(self) -> JsonValue:
+        number = None if self.int_value is None else whole(self.int_value)
+        if self.bool_value is not None:
+            return self.bool_value
+        if number is not None:
+            return number
+        return self.bytes_value if self.double_value is None else self.double_value
 
 
 class _Values(_Struct):

@@ -7,6 +7,7 @@ from a message takes several times as long as to find its bytes again.
 from base64 import b64encode
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from sys import intern
 from typing import Any, Final, Protocol
 
 from google.protobuf.descriptor_pb2 import DescriptorProto, FieldDescriptorProto, FileDescriptorProto
@@ -70,10 +71,10 @@ def _traces_data() -> Any:  # noqa: ANN401 - made of OTLP's own schema
 _TRACES_DATA: Final = _traces_data()
 
 
-def read_protobuf(body: bytes) -> Iterator[Span]:
+def read_protobuf(body: bytes) -> Sequence[Span]:
     """The spans of an `ExportTraceServiceRequest`, in its order. Raises ValueError if the body is none."""
     try:
-        return iter(list(_spans(_TRACES_DATA.FromString(body))))
+        return list(_spans(_TRACES_DATA.FromString(body)))
     except DecodeError as error:
         raise ValueError("the body is not an ExportTraceServiceRequest") from error
 
@@ -103,7 +104,7 @@ def _span(span: _WireSpan, scope: str, service: str, version: str) -> Span:
     read.read((len(each) <= _MAX_CACHED and _known_scalar(each)) or _pair(each) for each in span.attributes)
     attributes, content = with_content(read.kept, read.told, tuple(_events(events)) if events else ())
     return Span(
-        trace_id=span.trace_id.hex(),
+        trace_id=intern(span.trace_id.hex()),
         span_id=span.span_id.hex(),
         parent_id=span.parent_span_id.hex(),
         name=span.name,

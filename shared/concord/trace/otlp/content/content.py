@@ -11,7 +11,7 @@ import msgspec
 from pydantic import JsonValue
 
 from concord.trace.otlp.content import names
-from concord.trace.otlp.content.messages import Message, messages_of, parsed, read_value, unflattened, written
+from concord.trace.otlp.content.messages import Message, parsed, read_messages, unflattened, written
 from concord.trace.otlp.genai import CONTENT, STEP_AGENT, AttributeValue
 
 MAX_TEXT: Final = 8192
@@ -129,8 +129,7 @@ def read_content(told: Mapping[str, JsonValue], events: Sequence[Event] = ()) ->
     places = _places_in(told)
     kinds = {_kind(told[name]) for name in places.kinds}
     tool, model = not names.TOOL_KINDS.isdisjoint(kinds), not names.MODEL_KINDS.isdisjoint(kinds)
-    value_out, is_cut = read_value(_first(told, places.answered if model else places.answered_beside))
-    answers = messages_of(value_out)
+    answers, is_cut = read_messages(_first(told, places.answered if model else places.answered_beside))
     unfinished = is_cut and not tool and not (model and answers and answers[0].role)
     output = "" if unfinished else _answer(answers, whole=model)
     finish = _finish(told, places.finish) or next((each.finish for each in answers if each.finish), "")
@@ -138,8 +137,7 @@ def read_content(told: Mapping[str, JsonValue], events: Sequence[Event] = ()) ->
     if tool:
         error = output if any(each.failed for each in answers) or _STATED_ERROR.match(output) else ""
         return Content(_arguments(told_in)[:MAX_TEXT], output, 0, finish, error)
-    value_in, is_cut = read_value(told_in)
-    asked = messages_of(value_in)
+    asked, is_cut = read_messages(told_in)
     if is_cut:  # the last message is unknown
         text, _ = _asked([each for each in asked if each.role == "user"], output, last_only=False)
         return Content(text, output, UNKNOWN, finish)

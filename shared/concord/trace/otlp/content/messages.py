@@ -2,8 +2,11 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from contextlib import suppress
+from typing import Final, Literal, NamedTuple
 
+import msgspec
+from msgspec import UNSET, UnsetType
 from pydantic import JsonValue
 from pydantic_core import from_json
 
@@ -77,41 +80,47 @@ def parsed(value: JsonValue) -> JsonValue:
     return read_value(value)[0]
 
 
+class _TextPart(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    type: Literal["text"]
+    content: str = ""
+    text: str | UnsetType = UNSET
+
+
+class _PlainMessage(msgspec.Struct, forbid_unknown_fields=True, gc=False):
+    """A message that is a role and texts, and perhaps why its model stopped, as most are."""
+
+    role: str
+    content: str | list[_TextPart] = ""
+    parts: str | list[_TextPart] = ""
+    finish_reason: str = ""
+
+    def as_message(self) -> Message:
+        """The message as `_messages` reads it, in a fifth of the time."""
+        body = self.content or self.parts
+        texts = (
+            [body] if isinstance(body, str) else [each.content if each.text is UNSET else each.text for each in body]
+        )
+        return Message(_ROLES.get(self.role.lower(), ""), "\n".join(filter(None, texts)).strip(), self.finish_reason)
+
+
+_PLAIN: Final = msgspec.json.Decoder(list[_PlainMessage])
+
+
+def read_messages(value: JsonValue) -> tuple[list[Message], bool]:
+    """The messages in a value, or in the JSON that is its text, and whether that lacks its end: see `read_value`."""
+    if isinstance(value, str) and value[:1] == "[" and len(value) <= MAX_PARSED:
+        with suppress(ValueError, RecursionError):
+            return [each.as_message() for each in _PLAIN.decode(value)], False
+    read, is_cut = read_value(value)
+    return messages_of(read), is_cut
+
+
 def messages_of(value: JsonValue) -> list[Message]:
     """The messages in a parsed value, in order. A value that contains none is one message by itself."""
-    if isinstance(value, list) and (found := _plain_messages(value)) is not None:
-        return found
+    if isinstance(value, list):
+        with suppress(ValueError, RecursionError):
+            return [each.as_message() for each in msgspec.convert(value, list[_PlainMessage])]
     return list(_messages(value, 0))
-
-
-def _plain_messages(values: Sequence[JsonValue]) -> list[Message] | None:
-    """Messages that are all a role and texts, as most are; None if any is more, which takes five times as long."""
-    found = []
-    for value in values:
-        if not isinstance(value, dict) or len(value) != 2:
-            return None
-        role, body = value.get("role"), value.get("content", value.get("parts"))
-        if not isinstance(role, str) or (text := _plain_text(body)) is None:
-            return None
-        found.append(Message(_ROLES.get(role.lower(), ""), text))
-    return found
-
-
-def _plain_text(body: JsonValue) -> str | None:
-    """A text, or the texts of parts that are no more than texts, one a line; None for any other body."""
-    if isinstance(body, str):
-        return body.strip()
-    if not isinstance(body, list):
-        return None
-    texts = []
-    for part in body:
-        if not isinstance(part, dict) or len(part) != 2 or part.get("type") != "text":
-            return None
-        text = part.get("content", part.get("text"))
-        if not isinstance(text, str):
-            return None
-        texts.append(text)
-    return "\n".join(filter(None, texts)).strip()
 
 
 def _messages(value: JsonValue, depth: int) -> Iterator[Message]:
