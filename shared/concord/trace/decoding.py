@@ -1,17 +1,13 @@
 """What a stored batch holds: its steps and, if it is an export of OpenTelemetry, its spans."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
-from operator import attrgetter
-from typing import NamedTuple
 
 from concord.trace.fast_steps import FastBatch, encoded_batch, read_fast
 from concord.trace.otlp.span_batch import read_spans, steps_of
 from concord.trace.otlp.spans import Span
 from concord.trace.otlp.stored_span import STORED, internals_of, span_of
-from concord.trace.report import Channel, Report, ReportBatch, StepBatch, unpack
-from concord.trace.step import StepFacts
+from concord.trace.report import Report, ReportBatch, StepBatch, unpack
 
 
 def read(body: bytes) -> FastBatch | StepBatch:
@@ -48,15 +44,6 @@ def reports_of(batch: ReportBatch) -> Iterator[Report]:
         yield Report(step, batch.reporter, batch.authenticated, batch.channel, batch.received_at)
 
 
-class ReportedSteps(NamedTuple):
-    """Steps that one reporter reported over one channel, in their order."""
-
-    steps: Sequence[StepFacts]
-    reporter: str
-    authenticated: bool
-    channel: Channel
-
-
 @dataclass(frozen=True, slots=True)
 class StoredReports:
     """The reports of stored batches, decoded anew in each iteration to limit memory.
@@ -68,16 +55,3 @@ class StoredReports:
 
     def __iter__(self) -> Iterator[Report]:
         return (report for batch in self.batches for report in reports_of(batch))
-
-    def grouped(self) -> Iterator[ReportedSteps]:
-        """The same by batch."""
-        for batch in self.batches:
-            yield ReportedSteps(read(unpack(batch.body)).steps, batch.reporter, batch.authenticated, batch.channel)
-
-
-def grouped(reports: Iterable[Report]) -> Iterator[ReportedSteps]:
-    """Reports in their order, those of one reporter that follow each other together. Raises as `StoredReports` does."""
-    if isinstance(reports, StoredReports):
-        return reports.grouped()
-    by_source = groupby(reports, key=attrgetter("reporter", "authenticated", "channel"))
-    return (ReportedSteps([report.step for report in group], *source) for source, group in by_source)

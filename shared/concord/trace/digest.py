@@ -9,7 +9,7 @@ from typing import Final
 import msgspec
 
 from concord.trace.report import StepDigest
-from concord.trace.step import CallFacts, CallType, StepFacts, as_utc
+from concord.trace.step import CallType, StepFacts, as_utc
 
 _AGENT, _HOST = CallType.AGENT, CallType.HOST
 _SORTED: Final = msgspec.json.Encoder(order="sorted").encode
@@ -31,7 +31,7 @@ def digest(step: StepFacts) -> StepDigest:
         call, used = action.agent_invocation, action.tool_invocation
         tool = None if used is None else (used.tool_name, used.parameters)
     asking = None if kind is not _AGENT else call or step.agent_call
-    content = _named(
+    content = json_digest(
         (
             step.step_id,
             step.trace_id,
@@ -48,12 +48,8 @@ def digest(step: StepFacts) -> StepDigest:
             _other_attributes(attributes, kind) if attributes else {},
         )
     )
-    return StepDigest(content, None if (asked := request_digest(asking)) is None else asked.hex())
-
-
-def request_digest(call: CallFacts | None) -> bytes | None:
-    """Names the request of a call as `digest` does; None if the call states none."""
-    return _named(call.requests) if call is not None and call.requests else None
+    request = None if asking is None or not asking.requests else json_digest(asking.requests).hex()
+    return StepDigest(content, request)
 
 
 def _other_attributes(attributes: Mapping[str, str], kind: CallType) -> dict[str, str]:
@@ -62,7 +58,8 @@ def _other_attributes(attributes: Mapping[str, str], kind: CallType) -> dict[str
     return {name: value for name, value in attributes.items() if name not in facts}
 
 
-def _named(value: object) -> bytes:
+def json_digest(value: object) -> bytes:
+    """BLAKE2b-128 (RFC 7693) of a value as JSON with sorted keys and no spaces."""
     try:
         written = _SORTED(value)
     except OverflowError:  # integers beyond 64 bits, which only the standard library can write

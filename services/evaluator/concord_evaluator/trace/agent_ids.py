@@ -22,31 +22,20 @@ def inner_agent(participant: str, name: str, roster: Roster) -> str:
     return f"{participant}/{name}"
 
 
-class Callees:
-    """Finds the callees of calls. The same few addresses and names recur, so each is resolved once."""
-
-    def __init__(self, roster: Roster) -> None:
-        self._roster = roster
-        self._known: dict[tuple[str, str, str], str] = {}
-
-    def of(self, caller: str, url: str, name: str) -> str:
-        """The id of the agent that `caller` called."""
-        called = ("" if url else caller, url, name)
-        known = self._known.get(called)
-        if known is None:
-            known = self._known[called] = callee_of(caller, url, name, self._roster)
-        return known
-
-
 def callee_of(caller: str, url: str, name: str, roster: Roster) -> str:
     """The id of the agent that `caller` called.
 
     A call without a URL did not leave the caller's participant: a name that is not in the roster is an agent inside it.
     """
+    known = known_callee(url, name, roster)
+    return inner_agent(participant_of(caller), name, roster) if known is None else known
+
+
+def known_callee(url: str, name: str, roster: Roster) -> str | None:
+    """The id of the agent that was called, whoever called it. None for an agent inside the caller's participant."""
     if url:
         return roster.resolve(url, name)
     if not name:
         return UNKNOWN_AGENT
     resolved = roster.resolve("", name)
-    known = resolved in roster or resolved in NOT_IN_GRAPH
-    return resolved if known else inner_agent(participant_of(caller), name, roster)
+    return resolved if resolved in roster or resolved in NOT_IN_GRAPH else None

@@ -14,6 +14,7 @@ from concord.trust.proxy_urls import is_proxy_url
 from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.trace.agent_ids import participant_of
 from concord_evaluator.trace.attribution import AttributedCalls
+from concord_evaluator.trace.cases import cases, changes, pairs
 from concord_evaluator.trace.columns import Bytes, Codes, Flags, Names, Steps
 from concord_evaluator.trace.provenance import PROVENANCES, Provenance
 from concord_evaluator.trace.trees import Numbers
@@ -57,9 +58,9 @@ class Contradictions:
 class Attempts:
     """The believed attempts to call an agent, sorted by caller, callee and row.
 
-    `row`: of the attempt's most credible content; `others`: by attempt, the rows of its further contents; `parent`: the
-    row of the call that it was made in, or `ROOT`; `caller`, `callee`: codes of names; `provenance`: an index in
-    `PROVENANCES`.
+    `row`: of the attempt's most credible content; `caller`, `callee`: codes of names; `provenance`: an index in
+    `PROVENANCES`; `parent`: the row of the call that it was made in, or `ROOT`. `other_row`, `attempt_of_other`: the
+    rows of further contents, and the number of the attempt that each belongs to.
     """
 
     row: Numbers
@@ -67,21 +68,23 @@ class Attempts:
     callee: Codes
     provenance: Bytes
     parent: Numbers
-    others: Mapping[int, tuple[int, ...]]
+    other_row: Numbers
+    attempt_of_other: Numbers
 
     def __len__(self) -> int:
         return len(self.row)
 
     def only(self, chosen: Flags) -> "Attempts":
         """These attempts."""
-        place = np.cumsum(chosen) - 1
+        place, kept = np.cumsum(chosen) - 1, chosen[self.attempt_of_other]
         return Attempts(
             self.row[chosen],
             self.caller[chosen],
             self.callee[chosen],
             self.provenance[chosen],
             self.parent[chosen],
-            {int(place[number]): rows for number, rows in self.others.items() if chosen[number]},
+            self.other_row[kept],
+            place[self.attempt_of_other[kept]],
         )
 
 
@@ -99,73 +102,87 @@ def find_attempts(calls: AttributedCalls, steps: Steps) -> tuple[Attempts, Contr
 
     A callee that reported steps under a call corroborates the call.
     """
-    number = steps.columns.step[calls.row]
-    alone = (np.bincount(number, minlength=1) == 1)[number]
+    credible = _by_credibility(calls, steps)
+    new, agreed = _agreeing(credible, steps)
     contradicted = Contradictions()
-    joined = list(_joined(calls, ~alone, steps, contradicted))
-    code = steps.names.code
-    row = np.append(calls.row[alone], np.array([each[0].position for each in joined], np.int64))
-    caller = np.append(calls.caller[alone], np.array([code(each[0].caller) for each in joined], np.int32))
-    callee = np.append(calls.callee[alone], np.array([code(each[0].callee) for each in joined], np.int32))
-    parent = np.append(calls.parent[alone], np.array([each[0].parent for each in joined], np.int64))
+    joined = list(_joined(credible.only(~agreed), steps, contradicted))
+    code, alike = steps.names.code, credible.only(agreed)
+    first = new[agreed]
+    row = np.append(alike.row[first], np.array([each[0].position for each in joined], np.int64))
+    caller = np.append(alike.caller[first], np.array([code(each[0].caller) for each in joined], np.int32))
+    callee = np.append(alike.callee[first], np.array([code(each[0].callee) for each in joined], np.int32))
+    parent = np.append(alike.parent[first], np.array([each[0].parent for each in joined], np.int64))
+    further = [(int(first.sum()) + n, call.position) for n, each in enumerate(joined) for call in each[1:]]
+    other_of = np.append((np.cumsum(first) - 1)[~first], np.array([number for number, _ in further], np.int64))
+    other_row = np.append(alike.row[~first], np.array([position for _, position in further], np.int64))
     order = np.lexsort((row, steps.names.ranks(callee), steps.names.ranks(caller)))
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))
-    first = int(alone.sum())
-    others = {
-        int(place[first + each]): tuple([call.position for call in believed[1:]])
-        for each, believed in enumerate(joined)
-        if len(believed) > 1
-    }
     provenance = _provenance(row, caller, callee, steps)
-    return Attempts(row[order], caller[order], callee[order], provenance[order], parent[order], others), contradicted
+    attempts = Attempts(
+        row[order], caller[order], callee[order], provenance[order], parent[order], other_row, place[other_of]
+    )
+    return attempts, contradicted
+
+
+def _by_credibility(calls: AttributedCalls, steps: Steps) -> AttributedCalls:
+    """The calls by step, the most credible content first."""
+    observed, direct = steps.of_sources("observed"), steps.of_sources("direct")
+    row = calls.row
+    return calls.only(np.lexsort((row, ~direct[row], ~observed[row], steps.columns.step[row])))
+
+
+def _agreeing(calls: AttributedCalls, steps: Steps) -> tuple[Flags, Flags]:
+    """By call, whether it is the first of its step; and whether all contents of its step name the same agents, as
+    nearly all do. `calls`: by step."""
+    new = changes(steps.columns.step[calls.row])
+    step, first = np.cumsum(new) - 1, np.flatnonzero(new)
+    differs = (calls.caller != calls.caller[first][step]) | (calls.callee != calls.callee[first][step])
+    return new, (np.bincount(step[differs], minlength=len(first)) == 0)[step]
 
 
 def _provenance(row: Numbers, caller: Codes, callee: Codes, steps: Steps) -> Bytes:
-    names = steps.names
-    ends = np.union1d(caller, callee).tolist()
-    participants = {code: names.code(participant_of(names.texts[code])) for code in ends}
-    participant = np.zeros(len(names.texts), np.int64)
-    participant[list(participants)] = list(participants.values())
-    asked = np.column_stack([steps.columns.step[row].astype(np.int64), participant[callee]])
-    told = _told_below(steps)
-    corroborated = (participant[caller] != participant[callee]) & np.isin(
-        asked[:, 0] * len(names.texts) + asked[:, 1], told[:, 0] * len(names.texts) + told[:, 1]
-    )
+    calling, called = (participant_codes(each, steps.names) for each in (caller, callee))
+    told, size = _told_below(steps), len(steps.names.texts)
+    asked = steps.columns.step[row].astype(np.int64) * size + called
+    corroborated = (calling != called) & np.isin(asked, told[:, 0] * size + told[:, 1])
     found = np.where(corroborated, _CORROBORATED, _REPORTED)
     return np.where(steps.of_sources("observed")[row], _OBSERVED, found).astype(np.int8)
+
+
+def participant_codes(agents: Codes, names: Names) -> Codes:
+    """The codes of the agents' participants."""
+    distinct, place = np.unique(agents, return_inverse=True)
+    participants = [names.code(participant_of(names.texts[code])) for code in distinct.tolist()]
+    return np.array(participants, np.int32)[place]
 
 
 def _told_below(steps: Steps) -> "np.ndarray[tuple[int, int], np.dtype[np.int64]]":
     """Pairs of the number of a step and the code of a direct reporter of a step below it."""
     columns, code = steps.columns, steps.names.code
     below = columns.parent >= 0
-    pairs = np.unique(np.stack([columns.parent[below], columns.source[below]], axis=1), axis=0)
+    told = pairs(columns.parent[below], columns.source[below])
     reporters = [[code(each.reporter) for each in source if each.direct] for source in steps.sources]
-    times = np.array([len(each) for each in reporters], np.int64)[pairs[:, 1]]
-    told = [reporter for source in pairs[:, 1].tolist() for reporter in reporters[source]]
-    return np.column_stack([np.repeat(pairs[:, 0].astype(np.int64), times), np.array(told, np.int64)])
+    times = np.array([len(each) for each in reporters], np.int64)[told[:, 1]]
+    direct = [reporter for source in told[:, 1].tolist() for reporter in reporters[source]]
+    return np.column_stack([np.repeat(told[:, 0], times), np.array(direct, np.int64)])
 
 
-def _joined(
-    calls: AttributedCalls, contested: Flags, steps: Steps, contradicted: Contradictions
-) -> Iterator[list[_Claimed]]:
-    """The believed contents of each attempt among those steps of which several agents or contents tell, the most
-    credible first."""
-    chosen = np.flatnonzero(contested)
+def _joined(calls: AttributedCalls, steps: Steps, contradicted: Contradictions) -> Iterator[list[_Claimed]]:
+    """The believed contents of each attempt among steps whose contents differ, the most credible first.
+
+    `calls`: by step, the most credible first.
+    """
     names = steps.names.texts
+    facts = (each.tolist() for each in (calls.row, calls.caller, calls.callee, calls.parent))
     claimed = [
-        _Claimed(row, names[caller], names[callee], parent)
-        for row, caller, callee, parent in zip(
-            *(each[chosen].tolist() for each in (calls.row, calls.caller, calls.callee, calls.parent)), strict=True
-        )
+        _Claimed(row, names[caller], names[callee], parent) for row, caller, callee, parent in zip(*facts, strict=True)
     ]
     observed = steps.of_sources("observed") if claimed else np.zeros(0, np.bool_)
-    direct = steps.of_sources("direct") if claimed else np.zeros(0, np.bool_)
     for _, group in groupby(claimed, key=lambda call: steps.columns.step[call.position]):
         for caller, variants in _by_caller(list(group)).items():
-            believed_by_callee = _believed(variants, observed, direct)
-            by_digest = sorted(variants, key=lambda call: steps.digests.get(call.position, b""))
+            believed_by_callee = _believed(variants, observed)
+            by_digest = sorted(variants, key=lambda call: call.position)
             refuted = {call.callee: call for call in by_digest if call.callee not in believed_by_callee}
             for callee, call in sorted(refuted.items()):
                 contradicted.add(call.position, caller, callee, steps)
@@ -186,13 +203,11 @@ def _by_caller(variants: list[_Claimed]) -> Mapping[str, list[_Claimed]]:
     return by_caller
 
 
-def _believed(claimed: list[_Claimed], observed: Flags, direct: Flags) -> Mapping[str, list[_Claimed]]:
-    """The believed variants of a call by callee, the most credible first. Observations override all other claims."""
+def _believed(claimed: list[_Claimed], observed: Flags) -> Mapping[str, list[_Claimed]]:
+    """The believed variants of a call by callee, in their order. Observations override all other claims."""
     seen = {call.callee for call in claimed if observed[call.position]}
     believed: defaultdict[str, list[_Claimed]] = defaultdict(list)
-    for call in sorted(
-        claimed, key=lambda call: (not observed[call.position], not direct[call.position], call.position)
-    ):
+    for call in claimed:
         if not seen or call.callee in seen:
             believed[call.callee].append(call)
     return believed
@@ -206,22 +221,28 @@ def without_refuted(attempts: Attempts, steps: Steps, roster: Roster, refuted: C
     may have observed the call under another id: between two participants, each observed call that has no claim of its
     own excuses one claim. And a failed call may have failed before it reached the gateway.
     """
-    names, columns = steps.names, steps.columns
+    names, columns = steps.names.texts, steps.columns
     observed = attempts.provenance == _OBSERVED
-    unclaimed = Counter(
-        _ends(number, attempts, names) for number in np.flatnonzero(observed).tolist() if number not in attempts.others
-    )
-    allowed = np.ones(len(attempts), np.bool_)
-    for number in sorted(np.flatnonzero(~observed).tolist(), key=lambda number: _key(number, attempts, steps)):
-        ends, row = _ends(number, attempts, names), int(attempts.row[number])
-        if not _should_have_been_observed(*ends, names.texts[columns.callee_url[row]], roster):
-            continue
-        allowed[number] = False
-        if unclaimed[ends]:
-            unclaimed[ends] -= 1
+    ends = np.column_stack([participant_codes(each, steps.names) for each in (attempts.caller, attempts.callee)])
+    unseen = np.flatnonzero(~observed)
+    url = columns.callee_url[attempts.row[unseen]]
+    of_case, case = cases(ends[unseen, 0], ends[unseen, 1], url)
+    expected = [
+        _should_have_been_observed(names[caller], names[callee], names[code], roster)
+        for (caller, callee), code in zip(ends[unseen[of_case]].tolist(), url[of_case].tolist(), strict=True)
+    ]
+    suspected = unseen[np.array(expected, np.bool_)[case]]
+    claimed = np.bincount(attempts.attempt_of_other, minlength=len(attempts)) > 0
+    unclaimed = Counter(map(tuple, ends[observed & ~claimed].tolist())) if len(suspected) else Counter()
+    for number in sorted(suspected.tolist(), key=lambda number: _key(number, attempts, steps)):
+        between, row = tuple(ends[number].tolist()), int(attempts.row[number])
+        if unclaimed[between]:
+            unclaimed[between] -= 1
         elif not columns.failed[row]:
-            caller, callee = names.texts[attempts.caller[number]], names.texts[attempts.callee[number]]
+            caller, callee = names[attempts.caller[number]], names[attempts.callee[number]]
             refuted.add(row, caller, callee, steps)
+    allowed = np.ones(len(attempts), np.bool_)
+    allowed[suspected] = False
     return attempts.only(allowed)
 
 
@@ -234,7 +255,3 @@ def _should_have_been_observed(caller: str, callee: str, url: str, roster: Roste
     if caller == callee or caller not in roster or callee not in roster:
         return False
     return not url or is_proxy_url(url)
-
-
-def _ends(number: int, attempts: Attempts, names: Names) -> tuple[str, str]:
-    return participant_of(names.texts[attempts.caller[number]]), participant_of(names.texts[attempts.callee[number]])

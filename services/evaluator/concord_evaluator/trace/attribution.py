@@ -8,9 +8,11 @@ import numpy as np
 
 from concord.trace.step import CallType
 from concord.wire.roster import GREEN_AGENT, UNKNOWN_AGENT, Roster
-from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH, Callees, inner_agent, participant_of
-from concord_evaluator.trace.columns import KINDS, NO_MODEL_CALL, NONE, Codes, Names, Steps
+from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH, callee_of, inner_agent, known_callee, participant_of
+from concord_evaluator.trace.cases import cases
+from concord_evaluator.trace.columns import KINDS, NO_MODEL_CALL, NONE, Codes, Flags, Names, Steps
 from concord_evaluator.trace.forest import Forest
+from concord_evaluator.trace.model_uses import Users
 from concord_evaluator.trace.records import Attestation
 from concord_evaluator.trace.trees import Numbers, below_any, nearest
 
@@ -35,18 +37,22 @@ class AttributedCalls:
     callee: Codes
     parent: Numbers
 
+    def only(self, chosen: "Numbers | Flags") -> "AttributedCalls":
+        """These calls: their places, or by call whether it is one of them."""
+        return AttributedCalls(self.row[chosen], self.caller[chosen], self.callee[chosen], self.parent[chosen])
+
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
     """The agents that made a step of the trace, and all calls among these steps.
 
-    `n_unnamed`: undeclared agents beyond `MAX_UNDECLARED`, which are not told apart. `users`: by row of a model call,
-    the code of its agent; one inside another is the same call, as a second library sees it.
+    `n_unnamed`: undeclared agents beyond `MAX_UNDECLARED`, which are not told apart. `users`: those of the model calls;
+    one inside another is the same call, as a second library sees it.
     """
 
     agents: frozenset[str]
     calls: AttributedCalls
-    users: dict[int, int]
+    users: Users
     n_unnamed: int = 0
 
 
@@ -58,85 +64,91 @@ def attribute(forest: Forest, roster: Roster) -> Attribution:
     If it is none of them, any of them may have made the step, and the result has a call for each: no reporter can take
     over another's step by repeating it.
     """
-    steps = forest.steps
-    is_call = (steps.columns.kind == _CALL) & ~forest.refused
+    columns, names = forest.steps.columns, forest.steps.names
+    is_call = (columns.kind == _CALL) & ~forest.refused
     above = nearest(forest.parents, is_call)
-    makers = _Makers(steps, roster)
-    calls, callees = _calls(forest, np.flatnonzero(is_call), above, makers, Callees(roster))
-    agents, users = _others(forest, is_call, above, callees, makers)
-    names = steps.names.texts
-    made = {names[code] for code in agents.union(np.unique(calls.caller).tolist())}
-    return Attribution(frozenset(made), calls, users)
+    makers = _Makers(forest.steps, roster)
+    callee = _callees(forest, is_call, above, makers)
+    rows = np.flatnonzero(~forest.refused)
+    asked = callee[above[rows]]
+    of_case, case = cases(columns.source[rows], columns.agent[rows], asked)
+    facts = (columns.source[rows], columns.agent[rows], asked)
+    made_by = [makers.of(*each) for each in zip(*(fact[of_case].tolist() for fact in facts), strict=True)]
+    called = is_call[rows]
+    calls = _calls(rows[called], case[called], made_by, callee, above, forest.steps, roster)
+    uses = columns.model != NO_MODEL_CALL
+    counted = (uses & ~below_any(forest.parents, uses))[rows]
+    unknown = names.code(UNKNOWN_AGENT)
+    user = np.array([each[0] if len(each) == 1 else unknown for each in made_by], np.int32)
+    agents = {names.texts[maker] for each in made_by for maker in each}
+    return Attribution(frozenset(agents), calls, Users(rows[counted], user[case[counted]]))
+
+
+def _callees(forest: Forest, is_call: Flags, above: Numbers, makers: "_Makers") -> Codes:
+    """By row, the callee of a call; `NONE` for other steps, and at the end.
+
+    Few callees are agents inside the caller's participant, so that they depend on the caller, and the caller on the
+    callee above it.
+    """
+    columns, names, roster = forest.steps.columns, forest.steps.names, makers.roster
+    rows = np.flatnonzero(is_call)
+    of_case, case = cases(columns.callee_url[rows], columns.callee_name[rows])
+    called = zip(*(each[rows[of_case]].tolist() for each in (columns.callee_url, columns.callee_name)), strict=True)
+    known = [known_callee(names.texts[url], names.texts[name], roster) for url, name in called]
+    callee = np.full(len(columns) + 1, NONE, np.int32)
+    callee[rows] = np.array([NONE if each is None else names.code(each) for each in known], np.int32)[case]
+    inner = rows[callee[rows] == NONE]
+    inner = inner[np.argsort(forest.depth[inner], kind="stable")]
+    found: dict[tuple[int, int, int, int], int] = {}
+    facts = (columns.source, columns.agent, columns.callee_name, above)
+    for row, source, agent, name, parent in zip(inner.tolist(), *(each[inner].tolist() for each in facts), strict=True):
+        called_by = source, agent, name, int(callee[parent])
+        if called_by not in found:
+            maker = makers.of(source, agent, called_by[-1])[-1]
+            found[called_by] = names.code(inner_agent(participant_of(names.texts[maker]), names.texts[name], roster))
+        callee[row] = found[called_by]
+    return callee
 
 
 def _calls(
-    forest: Forest, rows: Numbers, above: Numbers, makers: "_Makers", resolved: Callees
-) -> tuple[AttributedCalls, Sequence[int]]:
-    """The calls; and by row its callee, with `NONE` for steps that are no calls, and at the end."""
-    columns, names = forest.steps.columns, forest.steps.names
-    rows = rows[np.argsort(forest.depth[rows], kind="stable")]
-    callees = [NONE] * (len(columns) + 1)
-    known: dict[tuple[int, int, int, int, int], list[tuple[int, int]]] = {}
-    made: list[int] = []
-    ends: list[tuple[int, int]] = []
-    facts = (columns.source, columns.agent, columns.callee_url, columns.callee_name, above)
-    for row, source, agent, url, name, parent in zip(
-        rows.tolist(), *(each[rows].tolist() for each in facts), strict=True
-    ):
-        asked = callees[parent]
-        case = (source, agent, asked, url, name)
-        found = known.get(case)
-        if found is None:
-            found = known[case] = [
-                (maker, names.code(resolved.of(names.texts[maker], names.texts[url], names.texts[name])))
-                for maker in makers.of(source, agent, asked)
-            ]
-        callees[row] = found[-1][1]
-        for each in found:
-            made.append(row)
-            ends.append(each)
-    row_of = np.array(made, np.int64)
-    by_row = np.argsort(row_of, kind="stable")
-    row_of = row_of[by_row]
-    caller, callee = np.array(ends, np.int32).reshape(-1, 2)[by_row].T
-    return AttributedCalls(row_of, caller, callee, above[row_of]), callees
-
-
-def _others(
-    forest: Forest,
-    is_call: "np.ndarray[tuple[int], np.dtype[np.bool_]]",
+    rows: Numbers,
+    case: Numbers,
+    made_by: Sequence[Sequence[int]],
+    callee: Codes,
     above: Numbers,
-    callees: Sequence[int],
-    makers: "_Makers",
-) -> tuple[set[int], dict[int, int]]:
-    """The agents that made steps other than calls, and the agents of the model calls."""
-    columns = forest.steps.columns
-    rows = np.flatnonzero(~is_call & ~forest.refused)
-    asked = np.array(callees, np.int32)[above[rows]]
-    cases, case_of = np.unique(
-        np.stack([columns.source[rows], columns.agent[rows], asked], axis=1), axis=0, return_inverse=True
-    )
-    made_by = [makers.of(*case) for case in cases.tolist()]
-    agents = {maker for each in made_by for maker in each}
-    unknown = forest.steps.names.code(UNKNOWN_AGENT)
-    user = np.array([each[0] if len(each) == 1 else unknown for each in made_by], np.int32)[case_of.reshape(-1)]
-    uses = columns.model != NO_MODEL_CALL
-    counted = uses[rows] & ~below_any(forest.parents, uses)[rows]
-    return agents, dict(zip(rows[counted].tolist(), user[counted].tolist(), strict=True))
+    steps: Steps,
+    roster: Roster,
+) -> AttributedCalls:
+    """The calls in these rows by each of their makers. `case`: by call, the place of its makers in `made_by`."""
+    times = np.array([len(each) for each in made_by], np.int64)
+    flat = np.array([maker for each in made_by for maker in each], np.int32)
+    number = np.repeat(np.arange(len(rows)), times[case])
+    ends = np.cumsum(times[case])
+    nth = np.arange(len(number)) - (ends - times[case])[number]
+    caller = flat[(np.cumsum(times) - times)[case[number]] + nth]
+    row = rows[number]
+    called = callee[row]
+    several = np.flatnonzero(times[case[number]] > 1)
+    texts, url, name = steps.names.texts, steps.columns.callee_url[row], steps.columns.callee_name[row]
+    for place in several.tolist():
+        maker, address, callee_name = (texts[codes[place]] for codes in (caller, url, name))
+        called[place] = steps.names.code(callee_of(maker, address, callee_name, roster))
+    return AttributedCalls(row, caller, called, above[row])
 
 
 class _Makers:
     """Finds the agents that made a step. The same few cases recur."""
 
     def __init__(self, steps: Steps, roster: Roster) -> None:
-        self._steps, self._names, self._roster = steps, steps.names, roster
+        self.roster = roster
+        self._steps, self._names = steps, steps.names
 
     def of(self, source: int, agent: int, asked: int) -> list[int]:
         """`source`: who attests the step; `agent`: the name in it; `asked`: the callee of the call above, or `NONE`."""
         callee_above = None if asked == NONE else self._names.texts[asked]
         reporters = _reporters(self._steps.sources[source], callee_above)
         return [
-            self._names.code(_agent_of(reporter, self._names.texts[agent], callee_above, self._roster))
+            self._names.code(_agent_of(reporter, self._names.texts[agent], callee_above, self.roster))
             for reporter in reporters
         ]
 
@@ -183,7 +195,7 @@ def bound_undeclared(
     return Attribution(
         frozenset(replaced.get(agent, agent) for agent in attribution.agents),
         replace(calls, caller=code[calls.caller], callee=code[calls.callee]),
-        {row: bounded.get(agent, agent) for row, agent in attribution.users.items()},
+        Users(attribution.users.row, code[attribution.users.agent]),
         len(replaced),
     )
 

@@ -1,11 +1,11 @@
 """Causal order: each call after the call that it was made in. Clocks only order calls without such a bond."""
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 import numpy as np
 
 from concord_evaluator.trace.attempts import Attempts
+from concord_evaluator.trace.cases import changes
 from concord_evaluator.trace.columns import NEVER, Flags, Steps
 from concord_evaluator.trace.trees import ROOT, Numbers, largest_above, nearest, ordered
 
@@ -38,12 +38,12 @@ def _sorted(
     starts, depths = start[numbers], depth[numbers]
     order = np.lexsort((depths, starts))
     starts, depths = starts[order], depths[order]
-    new = np.flatnonzero((starts[1:] != starts[:-1]) | (depths[1:] != depths[:-1])) + 1
-    ordered_numbers: list[int] = numbers[order].tolist()
-    for first, end in pairwise([0, *new.tolist(), len(ordered_numbers)]):
-        if end - first > 1:
-            ordered_numbers[first:end] = _by_id(ordered_numbers[first:end], attempts, steps)
-    return np.array(ordered_numbers, np.int64)
+    first = np.flatnonzero(changes(starts, depths))
+    sizes = np.diff(np.append(first, len(order)))
+    in_order = numbers[order]
+    for begin, size in zip(first[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
+        in_order[begin : begin + size] = _by_id(in_order[begin : begin + size].tolist(), attempts, steps)
+    return in_order
 
 
 def _by_id(numbers: Sequence[int], attempts: Attempts, steps: Steps) -> list[int]:
@@ -61,15 +61,12 @@ def _parents(attempts: Attempts, n_rows: int) -> Numbers:
 
     Contradictory reports may form a cycle of parents; its members lose their parents.
     """
-    attempt_of_row = np.full(n_rows + 1, ROOT, np.int64)
+    first = np.full(n_rows + 1, len(attempts), np.int64)
     """By row, the first attempt that it belongs to."""
-    numbers = np.arange(len(attempts))
-    attempt_of_row[attempts.row[::-1]] = numbers[::-1]
-    for number, rows in attempts.others.items():
-        for row in rows:
-            known = attempt_of_row[row]
-            attempt_of_row[row] = number if known == ROOT else min(int(known), number)
-    parents = attempt_of_row[attempts.parent]
+    first[attempts.row[::-1]] = np.arange(len(attempts))[::-1]
+    np.minimum.at(first, attempts.other_row, attempts.attempt_of_other)
+    parents = first[attempts.parent]
+    parents[parents == len(attempts)] = ROOT
     if (cyclic := ordered(parents).cyclic).any():
         parents[cyclic] = ROOT
     return parents

@@ -1,13 +1,18 @@
 """Chunks: reported steps, many at a time, with who attests each and the call whose answer carried it."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from itertools import compress, groupby
+from operator import attrgetter
+from typing import Final, NamedTuple
 
-from concord.trace.decoding import grouped
-from concord.trace.report import Channel, Report
+import numpy as np
+
+from concord.trace.decoding import StoredReports, read
+from concord.trace.report import Channel, Report, unpack
 from concord.trace.step import StepFacts
-from concord_evaluator.trace.columns import NONE
+from concord_evaluator.trace.columns import NONE, Flags
+from concord_evaluator.trace.lean_steps import LeanStep, read_lean, read_some
 from concord_evaluator.trace.records import Attestation
 
 STEPS_AT_ONCE: Final = 4096
@@ -17,12 +22,13 @@ STEPS_AT_ONCE: Final = 4096
 @dataclass(slots=True)
 class Chunk:
     """`sources`: by step, the code of its attestation. `carriers`: by place of a step that came in an answer, the place
-    of the call that carried it.
+    of the call that carried it. `sizes`: how many of the steps each batch has; negative for one that is not read lean.
     """
 
-    steps: list[StepFacts] = field(default_factory=list)
+    steps: list[LeanStep] = field(default_factory=list)
     sources: list[int] = field(default_factory=list)
     carriers: dict[int, int] = field(default_factory=dict)
+    sizes: list[int] = field(default_factory=list)
 
 
 class Sources:
@@ -51,22 +57,50 @@ def family(step: StepFacts) -> list[tuple[StepFacts, int]]:
 
 
 def chunks(reports: Iterable[Report], sources: Sources) -> Iterator[Chunk]:
-    """The steps of the reports in their order, each before the steps in its answer. Adds to `sources`."""
+    """The steps of the reports in their order, each before the steps in its answer. Adds to `sources`.
+
+    Raises zlib.error or pydantic's ValidationError for a malformed stored batch.
+    """
     chunk = Chunk()
-    for group in grouped(reports):
-        observed = group.channel is Channel.OBSERVED
-        code = sources.code(group.reporter, direct=True, observed=observed, authenticated=group.authenticated)
-        if any(step.answer_steps for step in group.steps):
-            relayed = sources.code(group.reporter, direct=False, observed=False, authenticated=group.authenticated)
-            for step in group.steps:
-                _add_family(chunk, step, code, relayed)
+    for batch in _batches(reports):
+        observed = batch.channel is Channel.OBSERVED
+        code = sources.code(batch.reporter, direct=True, observed=observed, authenticated=batch.authenticated)
+        if batch.lean is not None:
+            chunk.steps += batch.lean
+            chunk.sources += [code] * len(batch.lean)
+            chunk.sizes.append(len(batch.lean))
         else:
-            chunk.steps += group.steps
-            chunk.sources += [code] * len(group.steps)
+            first = len(chunk.steps)
+            relayed = sources.code(batch.reporter, direct=False, observed=False, authenticated=batch.authenticated)
+            for step in batch.steps:
+                _add_family(chunk, step, code, relayed)
+            chunk.sizes.append(first - len(chunk.steps))
         if len(chunk.steps) >= STEPS_AT_ONCE:
             yield chunk
             chunk = Chunk()
     yield chunk
+
+
+class _Batch(NamedTuple):
+    """Steps that one reporter reported over one channel: `lean`, or else `steps` in full."""
+
+    lean: Sequence[LeanStep] | None
+    steps: Iterable[StepFacts]
+    reporter: str
+    authenticated: bool
+    channel: Channel
+
+
+def _batches(reports: Iterable[Report]) -> Iterator[_Batch]:
+    if isinstance(reports, StoredReports):
+        for batch in reports.batches:
+            body = unpack(batch.body)
+            lean = read_lean(body)
+            steps = read(body).steps if lean is None else ()
+            yield _Batch(lean, steps, batch.reporter, batch.authenticated, batch.channel)
+    else:
+        for source, group in groupby(reports, key=attrgetter("reporter", "authenticated", "channel")):
+            yield _Batch(None, (report.step for report in group), *source)
 
 
 def _add_family(chunk: Chunk, step: StepFacts, direct: int, relayed: int) -> None:
@@ -74,5 +108,24 @@ def _add_family(chunk: Chunk, step: StepFacts, direct: int, relayed: int) -> Non
     for each, carrier in family(step):
         if carrier != NONE:
             chunk.carriers[len(chunk.steps)] = first + carrier
-        chunk.steps.append(each)
+        chunk.steps.append(LeanStep.of(each))
         chunk.sources.append(direct if carrier == NONE else relayed)
+
+
+def full_steps(reports: Iterable[Report], sizes: Sequence[int], wanted: Flags) -> Iterator[StepFacts]:
+    """The wanted steps in full, in the order of `chunks`. `sizes`: of its chunks.
+
+    Decodes only the stored batches that have any of them. Raises as `chunks` does.
+    """
+    if not isinstance(reports, StoredReports):
+        yield from compress((step for report in reports for step, _ in family(report.step)), wanted.tolist())
+        return
+    first = 0
+    for batch, size in zip(reports.batches, sizes, strict=True):
+        places = np.flatnonzero(wanted[first : first + abs(size)]).tolist()
+        first += abs(size)
+        if places and size > 0:
+            yield from read_some(unpack(batch.body), places)
+        elif places:
+            steps = [step for told in read(unpack(batch.body)).steps for step, _ in family(told)]
+            yield from (steps[place] for place in places)

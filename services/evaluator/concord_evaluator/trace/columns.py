@@ -56,9 +56,9 @@ class Names:
     def codes(self, texts: Iterable[str]) -> Codes:
         """The codes of many names."""
         known = self._codes
-        codes = np.array([known.setdefault(text, len(known)) for text in texts], np.int32)
+        codes = [known.setdefault(text, len(known)) for text in texts]
         self.texts += reversed([*islice(reversed(known), len(known) - len(self.texts))])
-        return codes
+        return np.fromiter(codes, np.int32, len(codes))
 
     def ranks(self, codes: Codes) -> Numbers:
         """The place of each of these names among all names as they sort."""
@@ -116,9 +116,7 @@ class Steps:
 
     `step_ids`, `traces`: by step number, its id and the index of its trace in `trace_ids`. `parent_ids`: by row, of
     the parents that nobody reported. `errors`: by row, of the steps that failed. `retry_of`: by row, the step id of
-    the attempt that it repeats. `requests`: the digests of all requests, 16 bytes
-    each, by rank. `digests`: by row, of contents whose
-    step has several.
+    the attempt that it repeats. `requests`: the digests of all requests, 16 bytes each, by rank.
     """
 
     columns: StepColumns
@@ -131,7 +129,6 @@ class Steps:
     parent_ids: Mapping[int, str] = field(default_factory=dict)
     errors: Mapping[int, str] = field(default_factory=dict)
     retry_of: Mapping[int, str] = field(default_factory=dict)
-    digests: Mapping[int, bytes] = field(default_factory=dict)
 
     def step_id(self, row: int) -> str:
         """The id of the step in a row."""
@@ -188,6 +185,7 @@ class Steps:
         )
 
 
-def moved(facts: Mapping[int, Fact], rows: Iterable[int]) -> dict[int, Fact]:
-    """Facts by row, by the places of their rows in `rows`."""
-    return {place: facts[row] for place, row in enumerate(rows) if row in facts}
+def moved(facts: Mapping[int, Fact], place: Numbers) -> dict[int, Fact]:
+    """Facts by row, by the places of their rows. `place`: by row, `NONE` for one that is left out."""
+    rows = np.fromiter(facts, np.int64, len(facts))
+    return {at: fact for at, fact in zip(place[rows].tolist(), facts.values(), strict=True) if at != NONE}

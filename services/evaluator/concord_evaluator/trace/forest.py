@@ -4,8 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from concord_evaluator.trace.cases import cases
 from concord_evaluator.trace.columns import NONE, Flags, Steps
 from concord_evaluator.trace.fold import FoldedTrace
+from concord_evaluator.trace.settling import Attestations
 from concord_evaluator.trace.trees import ROOT, Numbers, ordered
 
 
@@ -54,35 +56,52 @@ def _parents(trace: FoldedTrace) -> Numbers:
     steps, named = trace.steps, trace.steps.columns.parent
     known, number = named >= 0, np.maximum(named, 0)
     parents = np.where(known, trace.first[number], ROOT)
-    contested = known & (trace.contents[number] > 1)
-    found: dict[tuple[int, int], int] = {}
-    for row in np.flatnonzero(contested).tolist():
-        first = int(parents[row])
-        case = first, int(steps.columns.source[row])
-        if case not in found:
-            candidates = range(first, first + int(trace.contents[named[row]]))
-            found[case] = min(candidates, key=lambda each: _remoteness(each, row, steps))
-        parents[row] = found[case]
-    direct = steps.of_sources("direct") if trace.carriers else None
-    for row, carriers in trace.carriers.items():
-        if parents[row] == ROOT and direct is not None and not direct[row]:
-            parents[row] = min(carriers, key=lambda each: _remoteness(each, row, steps))
+    contested = np.flatnonzero(known & (trace.contents[number] > 1))
+    parents[contested] = _variants(parents[contested], trace.contents[named[contested]], contested, steps)
+    if trace.carriers:
+        direct = steps.of_sources("direct")
+        for row, carriers in trace.carriers.items():
+            if parents[row] == ROOT and not direct[row]:
+                parents[row] = min(carriers, key=lambda each: _remoteness(each, row, steps))
     return parents
 
 
-def _remoteness(candidate: int, child: int, steps: Steps) -> tuple[bool, bool, bool, str, str, str, bytes]:
-    """Orders the variants of a parent: from the child's own reporter first, then observed, direct, relayed.
+def _variants(first: Numbers, contents: Numbers, child: Numbers, steps: Steps) -> Numbers:
+    """By child, the row of its parent, whose contents are in `contents` rows from `first` on.
 
-    Digests decide last, and only between variants of one reporter: a participant can choose those of its steps.
+    The first of them decides last, and only between contents of one reporter: they are sorted by digest, and a
+    participant can choose the digests of its steps.
     """
-    own = {attestation.reporter for attestation in steps.attestations(child)}
-    attestations = steps.attestations(candidate)
+    number = np.repeat(np.arange(len(child)), contents)
+    begins = np.cumsum(contents) - contents
+    row = first[number] + np.arange(len(number)) - begins[number]
+    source = steps.columns.source
+    of_case, case = cases(source[row], source[child[number]])
+    keys = [
+        _remoteness_of(steps.attestations(told), steps.attestations(made_in))
+        for told, made_in in zip(row[of_case].tolist(), child[number[of_case]].tolist(), strict=True)
+    ]
+    ranks = {key: rank for rank, key in enumerate(sorted(set(keys)))}
+    rank = np.array([ranks[key] for key in keys], np.int64)[case]
+    variants: Numbers = row[np.lexsort((row, rank, number))[begins]]
+    return variants
+
+
+def _remoteness_of(told: Attestations, made_in: Attestations) -> tuple[bool, bool, bool, str]:
+    """Orders contents of a parent by who attests them: the child's own reporter, then observed, direct, relayed.
+
+    `made_in`: the attestations of the child.
+    """
+    own = {attestation.reporter for attestation in made_in}
     return (
-        not any(attestation.direct and attestation.reporter in own for attestation in attestations),
-        not any(attestation.observed for attestation in attestations),
-        not any(attestation.direct for attestation in attestations),
-        steps.trace_id(candidate),
-        steps.step_id(candidate),
-        min(attestation.reporter for attestation in attestations),
-        steps.digests.get(candidate, b""),
+        not any(attestation.direct and attestation.reporter in own for attestation in told),
+        not any(attestation.observed for attestation in told),
+        not any(attestation.direct for attestation in told),
+        min(attestation.reporter for attestation in told),
     )
+
+
+def _remoteness(candidate: int, child: int, steps: Steps) -> tuple[bool, bool, bool, str, str, str, int]:
+    """The same for rows of different steps, whose ids decide before their reporters."""
+    own, observed, direct, reporter = _remoteness_of(steps.attestations(candidate), steps.attestations(child))
+    return own, observed, direct, steps.trace_id(candidate), steps.step_id(candidate), reporter, candidate

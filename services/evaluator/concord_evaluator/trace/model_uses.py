@@ -1,7 +1,7 @@
 """Which models the agents of a trace say that they called, and the tokens of these calls."""
 
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 import msgspec
@@ -10,15 +10,15 @@ import numpy as np
 from concord.assessment.cost import MAX_USES, ModelUse
 from concord.trace.otlp import genai
 from concord.trace.step import StepFacts
-from concord_evaluator.trace.columns import NONE, Steps
-
-INPUT_TOKENS: Final = "gen_ai.usage.input_tokens"
-OUTPUT_TOKENS: Final = "gen_ai.usage.output_tokens"
-"""Attributes of a step, in which OpenTelemetry's spans tell tokens."""
+from concord_evaluator.trace.cases import cases
+from concord_evaluator.trace.columns import NONE, Codes, Steps
+from concord_evaluator.trace.lean_steps import INPUT_TOKENS, OUTPUT_TOKENS
+from concord_evaluator.trace.trees import Numbers
 
 CLIENT_PREFIX: Final = "llm:"
 """What Concord's own client puts before a model's name in a step."""
 
+_LOW: Final = 2**32 - 1
 _OPERATION: Final = "gen_ai.operation.name"
 _NO_MODEL: Final = frozenset({"retrieval", "retriever", "reranker"})
 """Operations on an index, which genai counts among those on models."""
@@ -36,46 +36,76 @@ class StepUse(msgspec.Struct, frozen=True, gc=False):
 
 
 def use_in(step: StepFacts, attributes: Mapping[str, str]) -> StepUse | None:
-    """The model call that a step of the kind `TOOL` is; None for the use of another tool. A model has an operation or
-    tokens."""
-    if attributes.get(_OPERATION, "chat") not in _MODELS:
-        return None
-    if _OPERATION not in attributes and step.total_tokens is None:
-        return None
+    """The model call that a step of the kind `TOOL` is; None for the use of another tool."""
     tool = None if step.step_action is None else step.step_action.tool_invocation
-    read, written = (_count(attributes.get(name)) for name in (INPUT_TOKENS, OUTPUT_TOKENS))
-    told = step.total_tokens
-    both = read + written if read is not None and written is not None else None
+    return use_of(
+        None if tool is None else tool.tool_name,
+        step.total_tokens,
+        attributes.get(_OPERATION),
+        attributes.get(INPUT_TOKENS),
+        attributes.get(OUTPUT_TOKENS),
+    )
+
+
+def use_of(
+    tool: str | None, told: int | None, operation: str | None, read: str | None, written: str | None
+) -> StepUse | None:
+    """The model call that the use of a tool is; None if it is none. A model has an operation or tokens.
+
+    `told`: the tokens of the step. The other arguments are attributes of it.
+    """
+    if told is None if operation is None else operation not in _MODELS:
+        return None
+    model = None if tool is None else tool.removeprefix(CLIENT_PREFIX) or None
+    into, out_of = _count(read), _count(written)
+    both = into + out_of if into is not None and out_of is not None else None
     tokens = both if both is not None else told if told is not None and told >= 0 else None
-    model = None if tool is None else tool.tool_name.removeprefix(CLIENT_PREFIX) or None
-    return StepUse(model, tokens, read, written)
+    return StepUse(model, tokens, into, out_of)
 
 
 def _count(text: str | None) -> int | None:
     return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) <= 15 else None
 
 
-def summed_uses(users: Mapping[int, int], steps: Steps) -> Sequence[ModelUse]:
-    """The calls by agent and model, most calls first; at most `MAX_USES`. `users`: by row, the code of the agent."""
+@dataclass(frozen=True, slots=True)
+class Users:
+    """`row`: of each model call; `agent`: the code of the agent that made it."""
+
+    row: Numbers
+    agent: Codes
+
+
+def summed_uses(users: Users, steps: Steps) -> Sequence[ModelUse]:
+    """The calls by agent and model, most calls first; at most `MAX_USES`."""
     names, columns = steps.names.texts, steps.columns
-    rows = np.fromiter(users, np.int64, len(users))
-    facts = (columns.model, columns.model_tokens, columns.model_input, columns.model_output)
-    found: defaultdict[tuple[int, int], list[tuple[int, int, int]]] = defaultdict(list)
-    for agent, model, tokens, read, written in zip(
-        users.values(), *(each[rows].tolist() for each in facts), strict=True
-    ):
-        found[agent, model].append((tokens, read, written))
+    first, case = cases(users.agent, columns.model[users.row])
+    tokens, read, written = (
+        each[users.row] for each in (columns.model_tokens, columns.model_input, columns.model_output)
+    )
+    untold = tokens == NONE
+    counted = (np.ones(len(case), np.bool_), untold, ~untold & ((read == NONE) | (written == NONE)))
+    counts = [np.bincount(case[each], minlength=len(first)).tolist() for each in counted]
+    sums = [_sums(np.maximum(each, 0), case, len(first)) for each in (tokens, read, written)]
+    ends = zip(users.agent[first].tolist(), columns.model[users.row[first]].tolist(), strict=True)
     summed = [
         ModelUse(
             agent=names[agent],
             model=None if model == NONE else names[model],
-            calls=len(each),
-            untold=sum(tokens == NONE for tokens, _, _ in each),
-            unsplit=sum(tokens != NONE and NONE in (read, written) for tokens, read, written in each),
-            tokens=sum(max(tokens, 0) for tokens, _, _ in each),
-            input_tokens=sum(max(read, 0) for _, read, _ in each),
-            output_tokens=sum(max(written, 0) for _, _, written in each),
+            calls=calls,
+            untold=untold,
+            unsplit=unsplit,
+            tokens=total,
+            input_tokens=into,
+            output_tokens=out_of,
         )
-        for (agent, model), each in found.items()
+        for (agent, model), calls, untold, unsplit, total, into, out_of in zip(ends, *counts, *sums, strict=True)
     ]
     return sorted(summed, key=lambda use: (-use.calls, use.agent, use.model or ""))[:MAX_USES]
+
+
+def _sums(amounts: Numbers, case: Numbers, n_cases: int) -> list[int]:
+    """The sum of each case. Adds the halves of the numbers, since whole ones of 63 bits would overflow."""
+    low, high = np.zeros((2, n_cases), np.int64)
+    np.add.at(low, case, amounts & _LOW)
+    np.add.at(high, case, amounts >> 32)
+    return [(above << 32) + below for above, below in zip(high.tolist(), low.tolist(), strict=True)]

@@ -8,22 +8,12 @@ from itertools import compress
 from typing import Any, Final, TypeAlias
 
 import numpy as np
+from msgspec import UNSET
 
-from concord.trace.attributes import (
-    AGENT_NAME,
-    EDGE_KIND,
-    EDGE_KNOWN_BY,
-    EDGE_SUPPORT,
-    RETRY_OF,
-    TASK_STATE,
-    EdgeKind,
-    edge_kind_of,
-    known_by_of,
-    support_of,
-)
-from concord.trace.digest import request_digest
+from concord.trace.attributes import EdgeKind
+from concord.trace.digest import json_digest
 from concord.trace.report import Report
-from concord.trace.step import CallType, StepFacts
+from concord.trace.step import CallType
 from concord_evaluator.trace.chunks import Chunk, Sources, chunks
 from concord_evaluator.trace.columns import (
     EDGE_KINDS,
@@ -39,19 +29,19 @@ from concord_evaluator.trace.columns import (
     StepColumns,
     Steps,
 )
-from concord_evaluator.trace.fields import call_in, kinds_of, latencies_ms, starts_us, tokens_of
-from concord_evaluator.trace.model_uses import use_in
+from concord_evaluator.trace.fields import call_in, failure_of, kinds_of, latencies_ms, starts_us, tokens_of
+from concord_evaluator.trace.lean_steps import LeanAttributes, LeanStep
+from concord_evaluator.trace.model_uses import StepUse, use_of
 from concord_evaluator.trace.request_texts import RequestTexts
-
-AGENT_NAME_ATTRIBUTES: Final = (AGENT_NAME, "gen_ai.agent.name")
-"""Attributes in which a participant that is itself a team names the inner agent that made a step."""
 
 MAX_ERROR: Final = 200
 """Characters of an error that are kept."""
 
 _AGENT, _TOOL = KINDS.index(CallType.AGENT), KINDS.index(CallType.TOOL)
 _DELEGATION: Final = EDGE_KINDS.index(EdgeKind.DELEGATION)
-_EDGE_FACTS: Final = frozenset({EDGE_KIND, EDGE_KNOWN_BY, EDGE_SUPPORT, RETRY_OF})
+_EDGE_KIND_CODES, _SOURCE_CODES, _SUPPORT_CODES = (
+    dict[object, int](zip(members, range(len(members)), strict=True)) for members in (EDGE_KINDS, SOURCES, SUPPORTS)
+)
 
 _Column: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]]"
 
@@ -59,11 +49,13 @@ _Column: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]]"
 @dataclass(frozen=True, slots=True)
 class ReadTrace:
     """What reports tell, a row for each report of a step. `carriers`: by row of a step that came in an answer, the row
-    of the call that carried it. `texts`: a sample of the texts of requests, by request digest.
+    of the call that carried it. `sizes`: as in `Chunk`, of all batches. `texts`: a sample of the texts of requests, by
+    request digest.
     """
 
     steps: Steps
     carriers: Mapping[int, int]
+    sizes: Sequence[int]
     texts: Mapping[str, str]
 
 
@@ -72,7 +64,7 @@ def read_trace(reports: Iterable[Report]) -> ReadTrace:
     reading = _Reading()
     for chunk in chunks(reports, reading.sources):
         reading.add(chunk)
-    return ReadTrace(reading.steps(), reading.carriers, reading.sampled_texts())
+    return ReadTrace(reading.steps(), reading.carriers, reading.sizes, reading.sampled_texts())
 
 
 class _Ids:
@@ -94,7 +86,7 @@ class _Ids:
         if trace_ids.count(self._first_trace) < len(trace_ids):
             pairs = zip(trace_ids, step_ids, strict=True)
             keys = [pair[1] if pair[0] == self._first_trace else pair for pair in pairs]
-        return np.array([known.setdefault(key, len(known)) for key in keys], np.int32)
+        return np.fromiter([known.setdefault(key, len(known)) for key in keys], np.int32, len(keys))
 
     def traces(self) -> list[str]:
         """By code, the trace."""
@@ -111,6 +103,7 @@ class _Reading:
     def __init__(self) -> None:
         self.sources = Sources()
         self.carriers: dict[int, int] = {}
+        self.sizes: list[int] = []
         self._rows = 0
         self._ids, self._names, self._texts = _Ids(), Names(), RequestTexts()
         self._empty = self._names.code("")
@@ -123,28 +116,29 @@ class _Reading:
         """Adds the steps of a chunk."""
         steps, first = chunk.steps, self._rows
         attributes = [step.additional_attributes for step in steps]
-        kind = kinds_of(steps, attributes)
+        kind = kinds_of(steps)
         step, parent = self._places(steps)
         columns: dict[str, _Column] = {
             "step": step,
             "parent": parent,
-            "source": np.array(chunk.sources, np.int32),
+            "source": np.fromiter(chunk.sources, np.int32, len(steps)),
             "kind": kind,
             "latency_ms": latencies_ms(steps),
             "started_us": starts_us(steps),
             "tokens": tokens_of(steps),
-            "agent": self._agents(attributes),
+            "agent": self._names.codes([each.agent_name or each.spans_agent or "" for each in attributes]),
             **self._calls(steps, kind),
             **self._edges(attributes),
-            **self._models(steps, kind, attributes),
+            **self._models(steps, kind),
             **self._failures(steps, attributes),
         }
         for name, column in columns.items():
             self._parts[name].append(column)
         self.carriers |= {first + inner: first + outer for inner, outer in chunk.carriers.items()}
+        self.sizes += chunk.sizes
         self._rows += len(steps)
 
-    def _places(self, steps: Sequence[StepFacts]) -> tuple[Codes, Codes]:
+    def _places(self, steps: Sequence[LeanStep]) -> tuple[Codes, Codes]:
         """The codes of steps and of their parents."""
         traces = [step.trace_id for step in steps]
         parents = [step.parent_step_id for step in steps]
@@ -156,46 +150,35 @@ class _Reading:
         )
         return own, above
 
-    def _agents(self, attributes: Sequence[Mapping[str, str]]) -> Codes:
-        first, second = AGENT_NAME_ATTRIBUTES
-        return self._names.codes([(each.get(first) or each.get(second) or "") if each else "" for each in attributes])
-
-    def _calls(self, steps: Sequence[StepFacts], kind: Bytes) -> dict[str, _Column]:
-        url = np.full(len(steps), self._empty, np.int32)
-        name = url.copy()
-        asking = np.flatnonzero(kind == _AGENT).tolist()
-        calls = [(place, call) for place in asking if (call := call_in(steps[place])) is not None]
-        places = [place for place, _ in calls]
-        url[places] = self._names.codes([call.agent_url for _, call in calls])
-        name[places] = self._names.codes([call.agent_name for _, call in calls])
-        for place, call in calls:
-            if call.requests and (asked := request_digest(call)) is not None:
-                self._asked.append(self._rows + place)
-                self._requests += asked
-                self._texts.add(asked, call.requests)
+    def _calls(self, steps: Sequence[LeanStep], kind: Bytes) -> dict[str, _Column]:
+        url, name = np.full((2, len(steps)), self._empty, np.int32)
+        places = np.flatnonzero(kind == _AGENT).tolist()
+        calls = [call_in(steps[place]) for place in places]
+        url[places] = self._names.codes([call.agent_url for call in calls])
+        name[places] = self._names.codes([call.agent_name for call in calls])
+        asking = [(place, call.requests) for place, call in zip(places, calls, strict=True) if call.requests]
+        digests = [json_digest(requests) for _, requests in asking]
+        self._asked.extend([self._rows + place for place, _ in asking])
+        self._requests += b"".join(digests)
+        self._texts.add(zip(digests, [requests for _, requests in asking], strict=True))
         return {"callee_url": url, "callee_name": name}
 
-    def _edges(self, attributes: Sequence[Mapping[str, str]]) -> dict[str, _Column]:
+    def _edges(self, attributes: Sequence[LeanAttributes]) -> dict[str, _Column]:
         kind = np.full(len(attributes), _DELEGATION, np.int8)
         known_by, support = np.full((2, len(attributes)), NONE, np.int8)
-        untold = np.fromiter(map(_EDGE_FACTS.isdisjoint, attributes), np.bool_, len(attributes))
-        for place in np.flatnonzero(~untold).tolist():
-            each = attributes[place]
-            kind[place] = EDGE_KINDS.index(edge_kind_of(each))
-            if (source := known_by_of(each)) is not None:
-                known_by[place] = SOURCES.index(source)
-            if (second := support_of(each)) is not None:
-                support[place] = SUPPORTS.index(second)
-            if again := each.get(RETRY_OF):
-                self._retry_of[self._rows + place] = again
+        for place, each in enumerate(attributes):
+            if each.edge_kind or each.known_by or each.support or each.retry_of:
+                kind[place] = _EDGE_KIND_CODES.get(each.edge_kind, _DELEGATION)
+                known_by[place] = _SOURCE_CODES.get(each.known_by, NONE)
+                support[place] = _SUPPORT_CODES.get(each.support, NONE)
+                if each.retry_of:
+                    self._retry_of[self._rows + place] = each.retry_of
         return {"edge_kind": kind, "known_by": known_by, "support": support}
 
-    def _models(
-        self, steps: Sequence[StepFacts], kind: Bytes, attributes: Sequence[Mapping[str, str]]
-    ) -> dict[str, _Column]:
+    def _models(self, steps: Sequence[LeanStep], kind: Bytes) -> dict[str, _Column]:
         model = np.full(len(steps), NO_MODEL_CALL, np.int32)
         tokens = np.full((3, len(steps)), NONE, np.int64)
-        used = [(place, use_in(steps[place], attributes[place])) for place in np.flatnonzero(kind == _TOOL).tolist()]
+        used = [(place, _use_in(steps[place])) for place in np.flatnonzero(kind == _TOOL).tolist()]
         uses = [(place, use) for place, use in used if use is not None]
         named = [(place, use.model) for place, use in uses if use.model is not None]
         places = [place for place, _ in uses]
@@ -206,12 +189,12 @@ class _Reading:
         tokens[2, places] = _known(use.output_tokens for _, use in uses)
         return {"model": model, "model_tokens": tokens[0], "model_input": tokens[1], "model_output": tokens[2]}
 
-    def _failures(self, steps: Sequence[StepFacts], attributes: Sequence[Mapping[str, str]]) -> dict[str, _Column]:
+    def _failures(self, steps: Sequence[LeanStep], attributes: Sequence[LeanAttributes]) -> dict[str, _Column]:
         failed, answered = np.zeros(len(steps), np.bool_), np.ones(len(steps), np.bool_)
         for place, (step, each) in enumerate(zip(steps, attributes, strict=True)):
-            if (step.error is not None or "error" in each) and (failure := step.failure) is not None:
+            if (step.error is not None or each.error is not UNSET) and (failure := failure_of(step)) is not None:
                 self._errors[self._rows + place] = failure[:MAX_ERROR]
-                failed[place], answered[place] = True, TASK_STATE in each
+                failed[place], answered[place] = True, each.task_state is not UNSET
         return {"failed": failed, "answered": answered}
 
     def steps(self) -> Steps:
@@ -247,6 +230,19 @@ class _Reading:
     def sampled_texts(self) -> dict[str, str]:
         """A sample of the texts of requests, by request digest."""
         return {digest.hex(): text for digest, text in self._texts.sample().items()}
+
+
+def _use_in(step: LeanStep) -> StepUse | None:
+    """The model call that a step of the kind `TOOL` is."""
+    tool = None if step.step_action is None else step.step_action.tool_invocation
+    told = step.additional_attributes
+    return use_of(
+        None if tool is None else tool.tool_name,
+        step.total_tokens,
+        None if told.operation is UNSET else told.operation,
+        told.input_tokens or None,
+        told.output_tokens or None,
+    )
 
 
 def _known(amounts: Iterable[int | None]) -> list[int]:

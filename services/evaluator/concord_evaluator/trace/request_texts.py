@@ -1,6 +1,6 @@
 """Request texts: a bounded sample of the requests between agents, independent of the order of reports."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from concord.trace.step import StepFacts
@@ -21,12 +21,13 @@ class RequestTexts:
         self._largest: bytes | None = None
         """Requests with larger digests are not in the sample."""
 
-    def add(self, request_digest: bytes, request: Mapping[str, object]) -> None:
-        """Adds the text of a request. A request with a smaller digest may displace it later."""
-        if request_digest in self._texts or (self._largest is not None and request_digest > self._largest):
-            return
-        self._texts[request_digest] = text_of(request)
-        if len(self._texts) > 2 * self._limit:
+    def add(self, requests: Iterable[tuple[bytes, Mapping[str, object]]]) -> None:
+        """Adds the texts of requests, each with its digest. Requests with smaller digests may displace them later."""
+        known, largest = self._texts, self._largest
+        for digest, request in requests:
+            if (largest is None or digest <= largest) and digest not in known:
+                known[digest] = text_of(request)
+        if len(known) > 2 * self._limit:
             self._texts = self.sample()
             self._largest = max(self._texts)
 

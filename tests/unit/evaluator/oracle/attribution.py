@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from concord.trace.step import CallType
 from concord.wire.roster import GREEN_AGENT, UNKNOWN_AGENT, Roster
-from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH, Callees, inner_agent, participant_of
+from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH, callee_of, inner_agent, participant_of
 from concord_evaluator.trace.model_uses import StepUse
 from tests.unit.evaluator.oracle.forest import Forest
 from tests.unit.evaluator.oracle.records import StepRecord
@@ -55,7 +55,6 @@ def attribute(forest: Forest, roster: Roster) -> Attribution:
     If it is none of them, any of them may have made the step, and the result has a call for each: no reporter can take
     over another's step by repeating it.
     """
-    callees = Callees(roster)
     agents: set[str] = set()
     calls: list[AttributedCall] = []
     enclosing = array("q", [ROOT]) * len(forest.records)
@@ -75,7 +74,7 @@ def attribute(forest: Forest, roster: Roster) -> Attribution:
         for agent in makers:
             agents.add(agent)
             if record.kind is _AGENT:
-                callee = callees.of(agent, record.callee_url, record.callee_name)
+                callee = callee_of(agent, record.callee_url, record.callee_name, roster)
                 enclosing[index], callee_of_call[index] = index, callee
                 calls.append(AttributedCall(index, agent, callee, above))
     return Attribution(frozenset(agents), calls, uses=tuple(uses))

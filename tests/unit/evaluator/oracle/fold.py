@@ -111,7 +111,7 @@ class _Contents:
             self._variants[first][record.digest] = record
         call = step.agent_call
         if record.request_digest is not None and call is not None:
-            self._texts.add(bytes.fromhex(record.request_digest), call.requests or {})
+            self._texts.add([(bytes.fromhex(record.request_digest), call.requests or {})])
 
     def _known(self, first: int, digest: bytes) -> StepRecord | None:
         record = self._records[first]

@@ -11,7 +11,7 @@ DIGESTS = st.lists(st.binary(min_size=2, max_size=2), max_size=40)
 def sampled(digests: list[bytes], limit: int) -> dict[bytes, str]:
     texts = RequestTexts(limit)
     for digest in digests:
-        texts.add(digest, {"text": f"about {digest.hex()}"})
+        texts.add([(digest, {"text": f"about {digest.hex()}"})])
     return texts.sample()
 
 

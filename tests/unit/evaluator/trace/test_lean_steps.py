@@ -1,0 +1,73 @@
+"""Lean steps: a stored batch that is decoded without what no column holds tells the same as the whole one."""
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import JsonValue
+
+from concord.trace.decoding import StoredReports
+from concord.trace.report import Channel, Report, ReportBatch, pack
+from concord.trace.step import InteractionStep
+from concord_evaluator.trace import project
+from concord_evaluator.trace.fold import fold
+from concord_evaluator.trace.lean_steps import read_lean
+from tests.strategies import steps
+from tests.unit.evaluator.arbitrary import AGENTS, reports
+from tests.unit.evaluator.trace.test_decoding import forms
+from tests.unit.evaluator.traces import roster
+
+TOLD = st.lists(st.lists(reports(), min_size=1, max_size=4), max_size=4)
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+def stored(sent: list[dict[str, Any]], like: Report) -> ReportBatch:
+    """The steps as one batch, with what only the reporter of `like` says."""
+    body = json.dumps({"batch_id": "b", "trace_id": "t", "reporter": like.reporter, "steps": sent}).encode()
+    return ReportBatch(
+        "b", "t", like.reporter, like.authenticated, like.channel, NOW, len(sent), 0, pack(body), n_nested=0
+    )
+
+
+def written(step: InteractionStep) -> dict[str, Any]:
+    document: dict[str, Any] = step.model_dump(mode="json", exclude_none=True)
+    return document
+
+
+@given(TOLD)
+def test_stored_batches_fold_to_the_same_as_their_reports(batches: list[list[Report]]) -> None:
+    batch = [stored([written(each.step) for each in told], told[0]) for told in batches]  # type: ignore[arg-type]
+    flat = [each._replace(**_source_of(told[0])) for told in batches for each in told]
+    found, expected = fold(StoredReports(batch)), fold(flat)
+    assert found.records == expected.records
+    assert (found.duplicate, found.conflicting, found.texts) == (
+        expected.duplicate,
+        expected.conflicting,
+        expected.texts,
+    )
+    team = roster(*AGENTS)
+    assert project(StoredReports(batch), team).uses == project(flat, team).uses
+
+
+def _source_of(report: Report) -> dict[str, Any]:
+    return {"reporter": report.reporter, "authenticated": report.authenticated, "channel": report.channel}
+
+
+@given(steps, forms, st.booleans())
+def test_any_form_of_a_step_is_read_as_the_models_read_it(
+    step: InteractionStep, changes: dict[str, JsonValue], camel: bool
+) -> None:
+    sent = json.loads(step.model_dump_json(exclude_none=True, by_alias=camel)) | changes
+    report = Report(InteractionStep.model_validate(sent), "ann", False, Channel.HTTP, NOW)
+    [found], [expected] = fold(StoredReports([stored([sent], report)])).records, fold([report]).records
+    assert found == expected
+
+
+def test_a_field_in_another_form_is_not_overlooked() -> None:
+    step = {"step_id": "1", "trace_id": "t", "call_type": "TOOL"}
+    assert read_lean(json.dumps({"batch_id": "b", "trace_id": "t", "reporter": "a", "steps": [step]}).encode())
+    for other in ({"parentStepId": "0"}, {"step_action": {"agent_invocation": {"agentName": "b"}}}):
+        sent = {"batch_id": "b", "trace_id": "t", "reporter": "a", "steps": [step | other]}
+        assert read_lean(json.dumps(sent).encode()) is None
