@@ -143,7 +143,7 @@ class AgentGraph:
     @cached_property
     def critical_path(self) -> CriticalPath:
         """The longest chain of work."""
-        return critical_path(self.calls, self.made_in)
+        return critical_path(self.calls)
 
     @cached_property
     def made_in(self) -> MadeIn:

@@ -4,17 +4,20 @@ Two calls are sequential if one ended before the other began by the same clock, 
 that made both. Calls by different clocks without a causal bond have no order. A call waits for the calls made in it.
 """
 
-from bisect import bisect_right
-from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 import numpy as np
 
-from concord_evaluator.graph.chains import MadeIn
 from concord_evaluator.trace import CallList
 from concord_evaluator.trace.agent_ids import participant_of
-from concord_evaluator.trace.columns import NEVER
+from concord_evaluator.trace.cases import changes
+from concord_evaluator.trace.columns import NEVER, Flags
+from concord_evaluator.trace.trees import ROOT, Numbers, below_any
+
+LONGEST_US: Final = 2**61
+"""The duration that a longer one counts as (73,000 years), so that every end is a number of 64 bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,110 +35,136 @@ class CriticalPath:
 
 
 @dataclass(frozen=True, slots=True)
-class _Times:
-    """By call, its times in microseconds, and the participant whose clock they are from. `start` is None if unknown."""
+class _Groups:
+    """The calls that were made in one call by one clock, with known starts.
 
-    clock: list[str]
-    start: list[int | None]
-    duration: list[int]
-    end: list[int]
+    `calls`: of all groups, sorted by the call that they were made in, clock, end and start; `before`: of each, how many
+    calls of its group ended before it began. `first`: where each group begins in `calls`, and the end of the last;
+    `parent`: by group, the call that they were made in; `covered`: the time in which any of them was in progress (µs).
+    """
+
+    calls: Numbers
+    before: Numbers
+    first: Numbers
+    parent: Numbers
+    covered: Numbers
 
 
-def critical_path(calls: CallList, made_in: MadeIn) -> CriticalPath:
-    """The longest chain of work. `calls`: in causal order; `made_in`: the calls made in each."""
-    times = _times(calls)
-    spans = list(times.duration)
-    chains: dict[int, Sequence[int]] = {}
-    work = sum(times.duration)
-    first = np.array(made_in.first, np.int64)
-    for index in np.flatnonzero(first[:-1] < first[1:])[::-1].tolist():
-        inner = made_in.calls[made_in.first[index] : made_in.first[index + 1]]
-        by_clock = _by_clock(inner, times)
-        took = times.duration[index]
-        own = max(0, took - max([_covered(known, times) for known in by_clock], default=0))
-        chains[index] = _longest_chain(inner, by_clock, times, spans)
-        spans[index] = own + sum([spans[each] for each in chains[index]])
-        work += own - took
-    on_top = _longest_chain(made_in.roots, _by_clock(made_in.roots, times), times, spans)
+def critical_path(calls: CallList) -> CriticalPath:
+    """The longest chain of work. `calls`: in causal order."""
+    start, known = calls.steps.columns.started_us[calls.row], calls.steps.columns.latency_ms[calls.row]
+    measured = ~np.isnan(known)
+    duration = np.minimum(np.rint(1000 * np.where(measured, known, 0)), LONGEST_US).astype(np.int64)
+    timed = measured & (start != NEVER)
+    groups = _groups(calls, timed, start, start + duration)
+    covered = np.zeros(len(calls) + 1, np.int64)
+    np.maximum.at(covered, groups.parent, groups.covered)
+    own = np.maximum(duration - covered[:-1], 0).tolist()
+    span, chosen = _longest_chains(calls.parent, groups, np.flatnonzero(~timed), own)
+    on_path = chosen & ~below_any(calls.parent, ~chosen)
     return CriticalPath(
-        work_us=work,
-        span_us=sum(spans[index] for index in on_top),
-        calls=frozenset(_all_within(on_top, chains)),
-        timed=int((~np.isnan(calls.steps.columns.latency_ms[calls.row])).sum()),
-        complete=None not in times.start,
+        work_us=sum(own),
+        span_us=span,
+        calls=frozenset(np.flatnonzero(on_path).tolist()),
+        timed=int(measured.sum()),
+        complete=bool(timed.all()),
     )
 
 
-def _times(calls: CallList) -> _Times:
+def _groups(calls: CallList, timed: Flags, start: Numbers, end: Numbers) -> _Groups:
     names = calls.steps.names.texts
-    clocks = {code: participant_of(names[code]) for code in np.unique(calls.caller).tolist()}
-    took = calls.steps.columns.latency_ms[calls.row].tolist()
-    began = calls.steps.columns.started_us[calls.row].tolist()
-    starts = [None if ms != ms or start == NEVER else start for ms, start in zip(took, began, strict=True)]
-    durations = [0 if ms != ms else round(1000 * ms) for ms in took]
-    ends = [(start or 0) + duration for start, duration in zip(starts, durations, strict=True)]
-    return _Times([clocks[code] for code in calls.caller.tolist()], starts, durations, ends)
+    callers, caller = np.unique(calls.caller, return_inverse=True)
+    clocks = [participant_of(names[code]) for code in callers.tolist()]
+    ranks = {clock: rank for rank, clock in enumerate(sorted(set(clocks)))}
+    clock = np.array([ranks[each] for each in clocks], np.int64)[caller]
+    made = np.flatnonzero(timed)
+    made = made[np.lexsort((start[made], end[made], clock[made], calls.parent[made]))]
+    new = changes(calls.parent[made], clock[made])
+    first, group = np.flatnonzero(new), np.cumsum(new) - 1
+    return _Groups(
+        made,
+        _ended_before(group, first, start[made], end[made]),
+        np.append(first, len(made)),
+        calls.parent[made[first]],
+        _covered(group, first, start[made], end[made]),
+    )
 
 
-def _by_clock(indices: Sequence[int], times: _Times) -> list[Sequence[int]]:
-    """By clock, the calls with a known start, sorted by end and start."""
-    if len(indices) == 1:
-        return [] if times.start[indices[0]] is None else [indices]
-    clocks: defaultdict[str, list[int]] = defaultdict(list)
-    for index in indices:
-        if times.start[index] is not None:
-            clocks[times.clock[index]].append(index)
-    for known in clocks.values():
-        known.sort(key=lambda index: (times.end[index], times.start[index], index))
-    return [clocks[clock] for clock in sorted(clocks)]
+def _ended_before(group: Numbers, first: Numbers, start: Numbers, end: Numbers) -> Numbers:
+    """By call, how many calls before it in its group ended when it began, or earlier. Sorted by group and end."""
+    size = len(group)
+    begins = np.repeat((False, True), size)
+    order = np.lexsort((begins, np.append(end, start), np.append(group, group)))
+    ended = np.empty(2 * size, np.int64)
+    ended[order] = np.cumsum(~begins[order])
+    return np.minimum(ended[size:], np.arange(size)) - first[group]
 
 
-def _covered(known: Sequence[int], times: _Times) -> int:
-    """The time during which any of these calls by one clock was in progress (µs)."""
-    if len(known) == 1:
-        return times.duration[known[0]]
-    intervals = sorted((times.start[index] or 0, times.end[index]) for index in known)
-    total, until = 0, intervals[0][0]
-    for start, end in intervals:
-        total += max(0, end - max(start, until))
-        until = max(until, end)
-    return total
+def _covered(group: Numbers, first: Numbers, start: Numbers, end: Numbers) -> Numbers:
+    """By group, the time in which any of its calls was in progress (µs). Sorted by group and end."""
+    place = np.lexsort((end, start, group))
+    latest = np.maximum.accumulate(place)  # ends are sorted, so that the last place has the latest end
+    until = start[place]
+    until[1:] = np.where(group[1:] == group[:-1], np.maximum(end[latest[:-1]], until[1:]), until[1:])
+    added = np.maximum(end[place] - until, 0)
+    return np.add.reduceat(added, first) if len(first) else added
 
 
-def _longest_chain(
-    indices: Sequence[int], by_clock: Sequence[Sequence[int]], times: _Times, spans: Sequence[int]
-) -> Sequence[int]:
-    """The chain of sequential calls with the largest sum of spans."""
-    if len(indices) < 2:
-        return indices
-    chains: list[Sequence[int]] = [[index] for index in indices if times.start[index] is None]
-    chains += [_in_sequence(known, times, spans) for known in by_clock]
-    if len(chains) == 1:
-        return chains[0]
-    return max(chains, key=lambda chain: sum(spans[index] for index in chain), default=[])
+def _longest_chains(parents: Numbers, groups: _Groups, untimed: Numbers, own: Sequence[int]) -> tuple[int, Flags]:
+    """The span of the whole trace (µs), and by call whether it is in the chain of sequential calls with the largest sum
+    of spans among the calls that were made in the same call.
+
+    `untimed`: the calls without a known start, which are in no order with others. `own`: by call, its own work.
+    """
+    spans, chosen = [*own, 0], np.zeros(len(parents), np.bool_)
+    of_untimed = np.argsort(parents[untimed], kind="stable")
+    untimed = untimed[of_untimed]
+    outer, n_calls = np.unique(parents, return_counts=True)
+    bounds = [
+        np.searchsorted(each, outer, side).tolist()
+        for each in (groups.parent, parents[untimed])
+        for side in ("left", "right")
+    ]
+    calls, before, first, alone = groups.calls.tolist(), groups.before.tolist(), groups.first.tolist(), untimed.tolist()
+    waited: list[int] = []
+    for parent, n, group, last_group, loose, last_loose in reversed(
+        list(zip(outer.tolist(), n_calls.tolist(), *bounds, strict=True))
+    ):
+        chain: Sequence[int] | None = None
+        longest = -1
+        for call in alone[loose:last_loose]:
+            if spans[call] > longest:
+                longest, chain = spans[call], (call,)
+        for number in range(group, last_group):
+            begin, end = first[number : number + 2]
+            best = _best(calls[begin:end], before[begin:end], spans)
+            if best[-1] > longest:
+                longest, chain = best[-1], _chain(calls[begin:end], before[begin:end], best)
+        if n == 1:
+            chain = (calls[first[group]],) if group < last_group else (alone[loose],)
+        waited += chain or ()
+        spans[parent] += sum([spans[call] for call in chain or ()])
+    chosen[waited] = True
+    return spans[ROOT], chosen
 
 
-def _in_sequence(known: Sequence[int], times: _Times, spans: Sequence[int]) -> list[int]:
-    """The same for calls by one clock, sorted by their ends (weighted interval scheduling)."""
-    ends = [times.end[index] for index in known]
-    best, before = [0], [0]
-    for number, index in enumerate(known):
-        before.append(bisect_right(ends, times.start[index] or 0, 0, number))
-        best.append(max(best[-1], spans[index] + best[before[-1]]))
+def _best(calls: Sequence[int], before: Sequence[int], spans: Sequence[int]) -> Sequence[int]:
+    """By number of calls of a group, the largest sum of spans of a chain among the first so many of them (weighted
+    interval scheduling)."""
+    best = [0]
+    for call, n_before in zip(calls, before, strict=True):
+        best.append(max(best[-1], spans[call] + best[n_before]))
+    return best
+
+
+def _chain(calls: Sequence[int], before: Sequence[int], best: Sequence[int]) -> list[int]:
+    """The calls of the best chain, the last one first."""
     chain: list[int] = []
-    number = len(known)
+    number = len(calls)
     while number:
         if best[number] > best[number - 1]:
-            chain.append(known[number - 1])
-            number = before[number]
+            chain.append(calls[number - 1])
+            number = before[number - 1]
         else:
             number -= 1
-    return chain[::-1]
-
-
-def _all_within(first: Sequence[int], chains: Mapping[int, Sequence[int]]) -> Iterator[int]:
-    pending = list(first)
-    while pending:
-        index = pending.pop()
-        yield index
-        pending.extend(chains.get(index, ()))
+    return chain

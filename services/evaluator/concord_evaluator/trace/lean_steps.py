@@ -6,7 +6,7 @@ form is overlooked. Anything else is read in full first. They are not strict abo
 read it.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Final
 
@@ -140,7 +140,16 @@ class _RawBatch(msgspec.Struct, gc=False):
     steps: list[Raw] = []
 
 
+class _NamedStep(msgspec.Struct, gc=False):
+    step_id: str
+
+
+class _NamedBatch(msgspec.Struct, gc=False):
+    steps: list[_NamedStep]
+
+
 _LEAN: Final = msgspec.json.Decoder(_LeanBatch)
+_NAMED: Final = msgspec.json.Decoder(_NamedBatch)
 _RAW: Final = msgspec.json.Decoder(_RawBatch)
 _WHOLE: Final = msgspec.json.Decoder(FastStep)
 
@@ -153,8 +162,18 @@ def read_lean(body: bytes) -> Sequence[LeanStep] | None:
         return None
 
 
+def named_steps(body: bytes, step_ids: Collection[str]) -> Sequence[StepFacts]:
+    """The steps of a batch with any of these ids, in full. Raises pydantic's ValidationError if it is malformed."""
+    try:
+        named = [step.step_id for step in _NAMED.decode(body).steps]
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return [step for step in read(body).steps if step.step_id in step_ids]
+    places = [place for place, step_id in enumerate(named) if step_id in step_ids]
+    return read_some(body, places) if places else ()
+
+
 def read_some(body: bytes, places: Sequence[int]) -> Sequence[StepFacts]:
-    """Those steps of a batch that `read_lean` reads, in full. Raises pydantic's ValidationError if it is malformed."""
+    """The steps at these places of a batch, in full. Raises pydantic's ValidationError if it is malformed."""
     raw = _RAW.decode(body).steps
     try:
         return [_WHOLE.decode(raw[place]) for place in places]

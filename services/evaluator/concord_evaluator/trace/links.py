@@ -4,11 +4,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, groupby
+from itertools import chain
 
 import numpy as np
 
 from concord_evaluator.trace.attempts import Attempts
+from concord_evaluator.trace.cases import changes
 from concord_evaluator.trace.columns import NONE, Amounts, Bytes, Codes, Flags, Steps
 from concord_evaluator.trace.interactions import Call, Interaction, Link, call_of
 from concord_evaluator.trace.trees import ROOT, Numbers
@@ -174,12 +175,19 @@ class LinkCalls:
 
     @cached_property
     def calls(self) -> Sequence[Interaction]:
-        """The calls, by trace and first step id."""
+        """The calls, by trace and the step id of the first attempt, which may be one that nobody reported."""
         start, end = self.links.links[self.number : self.number + 2].tolist()
         made = [self.links.interaction(call) for call in range(start, end)]
-        if any(attempt.record.retry_of is not None for call in made for attempt in call):
-            return made
-        return sorted(made, key=lambda call: (call[0].record.trace_id, call[0].record.step_id))
+        repeats: defaultdict[str, dict[str, str | None]] = defaultdict(dict)
+        for record in (attempt.record for call in made for attempt in call):
+            repeats[record.trace_id][record.step_id] = record.retry_of
+        first = {trace_id: _first_attempts(named) for trace_id, named in repeats.items()}
+
+        def key(call: Interaction) -> tuple[str, str]:
+            record = call[0].record
+            return record.trace_id, first[record.trace_id][record.step_id]
+
+        return sorted(made, key=key)
 
     @property
     def failed(self) -> int:
@@ -228,22 +236,14 @@ def join_attempts(attempts: Attempts, steps: Steps, parents: Numbers) -> Links:
     A retry names the attempt that it repeats (`retry_of`) and has the same caller and callee. Both are attempts at one
     call.
     """
-    numbers = np.arange(len(attempts))
-    new = np.ones(len(attempts), np.bool_)
-    ends = (attempts.caller[1:] != attempts.caller[:-1]) | (attempts.callee[1:] != attempts.callee[:-1])
-    new[1:] = ends
-    starts = np.append(np.flatnonzero(new), len(attempts))
-    link = np.cumsum(new) - 1
-    named = _repeats(attempts.row, steps)
-    begins = np.ones(len(attempts), np.bool_)
-    for each in np.unique(link[named]).tolist():
-        start, end = starts[each : each + 2].tolist()
-        groups = _joined(range(start, end), attempts, steps)
-        numbers[start:end] = list(chain.from_iterable(groups))
-        begins[start:end] = [first for group in groups for first in (True, *([False] * (len(group) - 1)))]
+    link = np.cumsum(changes(attempts.caller, attempts.callee)) - 1
+    first, nth = np.arange(len(attempts)), np.zeros(len(attempts), np.int64)
+    for call in _repeated(attempts, link, steps):
+        first[call], nth[call] = min(call), range(len(call))
+    numbers = np.lexsort((nth, first))
+    begins = changes(first[numbers])
     calls = np.append(np.flatnonzero(begins), len(attempts))
-    per_link = np.bincount(link[begins], minlength=len(starts) - 1) if len(attempts) else np.zeros(0, np.int64)
-    return Links(steps, attempts, numbers, calls, _bounds(per_link), parents)
+    return Links(steps, attempts, numbers, calls, _bounds(np.bincount(link[numbers[begins]])), parents)
 
 
 def _repeats(rows: Numbers, steps: Steps) -> Flags:
@@ -255,18 +255,21 @@ def _bounds(sizes: Numbers) -> Numbers:
     return np.append(0, np.cumsum(sizes))
 
 
-def _joined(numbers: Sequence[int], attempts: Attempts, steps: Steps) -> list[list[int]]:
-    """The attempts on one link by the calls that they are at, sorted by trace and the first attempt's step id."""
-    ids = {number: (steps.trace_id(attempts.row[number]), steps.step_id(attempts.row[number])) for number in numbers}
-    joined: list[list[int]] = []
-    for _, group in groupby(sorted(numbers, key=ids.__getitem__), key=lambda number: ids[number][0]):
-        members = list(group)
-        first = _first_attempts({ids[number][1]: steps.retry_of.get(int(attempts.row[number])) for number in members})
+def _repeated(attempts: Attempts, link: Numbers, steps: Steps) -> Iterator[list[int]]:
+    """The attempts at each call that has several, by their step ids."""
+    named = {steps.retry_of[row] for row in attempts.row[_repeats(attempts.row, steps)].tolist()}
+    repeated = np.array([number for number, step_id in enumerate(steps.step_ids) if step_id in named], np.int64)
+    involved = _repeats(attempts.row, steps) | np.isin(steps.columns.step[attempts.row], repeated)
+    by_link: defaultdict[tuple[int, str], dict[str, int]] = defaultdict(dict)
+    for number in np.flatnonzero(involved).tolist():
+        row = int(attempts.row[number])
+        by_link[int(link[number]), steps.trace_id(row)][steps.step_id(row)] = number
+    for of_link in by_link.values():
+        first = _first_attempts({step_id: steps.retry_of.get(int(attempts.row[n])) for step_id, n in of_link.items()})
         calls: defaultdict[str, list[int]] = defaultdict(list)
-        for number in members:
-            calls[first[ids[number][1]]].append(number)
-        joined += [calls[name] for name in sorted(calls)]
-    return joined
+        for step_id in sorted(of_link):
+            calls[first[step_id]].append(of_link[step_id])
+        yield from (call for call in calls.values() if len(call) > 1)
 
 
 def _first_attempts(repeats: Mapping[str, str | None]) -> dict[str, str]:

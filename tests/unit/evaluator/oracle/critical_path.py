@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from concord_evaluator.graph.critical_path import LONGEST_US
 from concord_evaluator.trace.agent_ids import participant_of
 from tests.unit.evaluator.oracle.interactions import Call
 
@@ -67,7 +68,7 @@ def critical_path(calls: Sequence[Call], made_in: Sequence[Sequence[int]]) -> Cr
 def _times(calls: Sequence[Call]) -> _Times:
     took = [call.record.latency_ms for call in calls]
     starts = [None if ms is None else call.record.started_us for ms, call in zip(took, calls, strict=True)]
-    durations = [0 if ms is None else round(1000 * ms) for ms in took]
+    durations = [0 if ms is None else min(round(1000 * ms), LONGEST_US) for ms in took]
     ends = [(start or 0) + duration for start, duration in zip(starts, durations, strict=True)]
     return _Times([participant_of(call.caller) for call in calls], starts, durations, ends)
 
