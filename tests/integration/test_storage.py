@@ -14,7 +14,7 @@ from concord.errors import StorageUnavailableError
 from concord.storage import OPEN_SCOPE, JobFunction, RegistryFullError, RetryLater
 from concord.storage.connection import Storage, connect, run_worker
 from concord.storage.job_policy import LEASE_S, WorkerPolicy
-from concord.storage.redis import keys
+from concord.storage.redis import keys, worker
 from concord.trace.report import BatchReceipt, Channel, ReportBatch, StepBatch, pack
 from concord.trace.step import CallType, InteractionStep
 from concord.wire.roster import RosterEntry
@@ -285,6 +285,72 @@ class TestJobs:
             await wait_until_drained(storage)
         assert log.ran.count({"of": "greedy"}) == 4
 
+    async def test_a_worker_that_waits_takes_a_job_once_it_is_queued(
+        self, storage: Storage, redis_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(worker, "_LONGEST_WAIT_S", 9)
+        log = JobLog()
+        async with running_worker(redis_url, log, policy=WorkerPolicy(timeout_s=60, poll_s=9)), asyncio.timeout(8):
+            for number in range(3):
+                await storage.jobs.enqueue(Job("work", f"j{number}", Queue.FAST, {"n": number}))
+                await eventually(lambda: len(log.ran) > number)  # noqa: B023 - called at once
+                await wait_until_drained(storage)
+
+    async def test_a_worker_without_a_place_takes_the_next_job_once_one_has_ended(
+        self, storage: Storage, redis_url: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(worker, "_LONGEST_WAIT_S", 9)
+        log = JobLog()
+        policy = WorkerPolicy(timeout_s=60, poll_s=9, max_jobs=2)
+        for number in range(4):
+            await storage.jobs.enqueue(Job("work", f"work:one:{number}", Queue.FAST, {}))
+        async with running_worker(redis_url, log, policy=policy), asyncio.timeout(8):
+            await eventually(lambda: len(log.ran) == 4)
+
+    @pytest.mark.parametrize("fault", [None, ValueError("poison")], ids=["completed", "dead letter"])
+    async def test_who_waits_for_a_job_on_the_same_trial_hears_that_it_ended(
+        self, storage: Storage, redis_url: str, fault: Exception | None
+    ) -> None:
+        async def work(_: Mapping[str, JsonValue]) -> None:
+            if fault is not None:
+                raise fault
+
+        async with storage.jobs.ended.heard_of("a"), running_worker(redis_url, JobLog(), work), asyncio.timeout(60):
+            with (
+                storage.jobs.ended.awaited("evaluate:a:t1") as first,
+                storage.jobs.ended.awaited("evaluate:a:t2") as other,
+            ):
+                await storage.jobs.enqueue(Job("work", "judge:a:t1", Queue.FAST, {}))
+                await first.wait()
+                assert await storage.jobs.enqueue(Job("work", "judge:a:t1", Queue.FAST, {}))
+                assert not other.is_set()
+
+    async def test_of_a_job_that_runs_again_only_its_last_end_is_told(self, storage: Storage, redis_url: str) -> None:
+        log = JobLog()
+
+        async def flaky(arguments: Mapping[str, JsonValue]) -> None:
+            await log.run(arguments)
+            assert not ended.is_set()
+            if len(log.ran) < 3:
+                raise RetryLater("not yet")
+
+        async with storage.jobs.ended.heard_of("a"), running_worker(redis_url, log, flaky), asyncio.timeout(60):
+            with storage.jobs.ended.awaited("work:a:t") as ended:
+                await storage.jobs.enqueue(Job("work", "work:a:t", Queue.FAST, {}))
+                await ended.wait()
+        assert (len(log.ran), log.buried) == (3, [])
+
+    async def test_ended_jobs_are_heard_of_again_after_the_connection_was_lost(
+        self, storage: Storage, redis_url: str
+    ) -> None:
+        async with storage.jobs.ended.heard_of("a"), running_worker(redis_url, JobLog()), asyncio.timeout(60):
+            assert await storage.redis.client_kill_filter(_type="pubsub")
+            while await storage.redis.pubsub_numsub(keys.ended_jobs("a")) != [(keys.ended_jobs("a").encode(), 1)]:
+                await asyncio.sleep(0.02)
+            with storage.jobs.ended.awaited("work:a:t") as ended:
+                await storage.jobs.enqueue(Job("work", "work:a:t", Queue.FAST, {}))
+                await ended.wait()
+
     async def test_jobs_are_stored_as_json(self, storage: Storage) -> None:
         await storage.jobs.enqueue(Job("work", "j1", Queue.FAST, {"n": 1}))
         (key,) = await storage.redis.keys("arq:job:*")
@@ -309,13 +375,13 @@ async def running_worker(
     """Runs a worker on the fast queue inside the block, and stops it at the end as a signal would."""
     stop = asyncio.Event()
     functions = {"work": function or log.run}
-    worker = asyncio.create_task(run_worker(url, Queue.FAST, functions, policy, log.bury, stop=stop))
+    working = asyncio.create_task(run_worker(url, Queue.FAST, functions, policy, log.bury, stop=stop))
     try:
         yield
     finally:
         stop.set()
         async with asyncio.timeout(60):
-            await worker
+            await working
 
 
 async def wait_until_drained(storage: Storage) -> None:

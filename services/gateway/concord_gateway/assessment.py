@@ -104,6 +104,10 @@ class RunningAssessment:
             self.assistants,
             self.instruments,
         )
+        async with self.storage.jobs.ended.heard_of(self.plan.assessment_id):
+            return await self._run(runner)
+
+    async def _run(self, runner: TrialRunner) -> ResultRow:
         async with asyncio.TaskGroup() as evaluations, aclosing(runner):
             tasks = {task.id: task for task in self.plan.tasks}
             self._scenarios = {trial.trial_id: tasks[trial.task_id].scenario for trial in self.plan.trials}

@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Final, Literal, TypeVar
 
 from concord.assessment.jobs import (
@@ -27,9 +28,9 @@ T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
 _STORAGE_PAUSE_S: Final = 0.5
-_POLL_S: Final = 0.05
+_POLL_S: Final = 0.5
 _POLL_SHARE: Final = 0.05
-"""The poll interval as a share of the time waited so far: long waits poll Redis less often."""
+"""How often a result is looked for whose job's end nobody told, and that as a share of the time waited so far."""
 
 
 class NoWorkerError(Exception):
@@ -137,27 +138,32 @@ class Evaluations:
     async def _result_of(self, request: JobRequest, load: Callable[[], Awaitable[T | None]]) -> T | None:
         """Enqueues a job and waits for its result. Returns None after the time limit.
 
+        A worker tells when a job has ended; the result is also looked for now and then, in case that word is lost.
         The job is enqueued again every few seconds. That has no effect while the job is pending, and restores a job
         that Redis lost. Storage faults are retried.
         """
         began = time.monotonic()
         asked_at = -REQUEST_AGAIN_S
-        while (now := time.monotonic()) - began < self._timeout_s:
-            try:
-                if (result := await load()) is not None:
-                    return result
-                if now - asked_at >= REQUEST_AGAIN_S:
-                    await self._storage.jobs.enqueue(request.job())
-                    asked_at = now
-            except StorageUnavailableError as error:
-                logger.warning("still waiting for the result of job %s: %s", request.job_id, error)
-                await asyncio.sleep(_STORAGE_PAUSE_S)
-            await asyncio.sleep(_until_poll_s(time.monotonic(), time.monotonic() - began))
+        with self._storage.jobs.ended.awaited(request.job_id) as ended:
+            while (now := time.monotonic()) - began < self._timeout_s:
+                try:
+                    if now - asked_at >= REQUEST_AGAIN_S:
+                        await self._storage.jobs.enqueue(request.job())
+                        asked_at = now
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(_until_poll_s(now, now - began)):
+                            await ended.wait()
+                    ended.clear()
+                    if (result := await load()) is not None:
+                        return result
+                except StorageUnavailableError as error:
+                    logger.warning("still waiting for the result of job %s: %s", request.job_id, error)
+                    await asyncio.sleep(_STORAGE_PAUSE_S)
         return None
 
 
 def _until_poll_s(now: float, waited_s: float) -> float:
-    """The time until the next request. All who wait ask at multiples of `_POLL_S`, and so together."""
+    """The time until a request without word. All who wait ask at multiples of `_POLL_S`, and so together."""
     pause_s = max(_POLL_S, _POLL_SHARE * waited_s)
     return (now + pause_s) // _POLL_S * _POLL_S - now
 

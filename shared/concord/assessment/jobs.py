@@ -121,6 +121,11 @@ def assessment_of(job_id: str) -> str:
     return job_id.split(":")[1] if ":" in job_id else job_id
 
 
+def work_of(job_id: str) -> str:
+    """The trial or the row that a job works on, by the job's id: a trial is evaluated and judged by two jobs."""
+    return job_id.partition(":")[2]
+
+
 JOBS: Final[tuple[type[JobRequest], ...]] = (EvaluateTrial, JudgeTrial, AggregateAssessment)
 """All jobs."""
 

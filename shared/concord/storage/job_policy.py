@@ -53,7 +53,8 @@ class WorkerPolicy:
     max_tries: int = MAX_TRIES
     max_jobs: int = CONCURRENT_JOBS
     completion_wait_s: int = SERVICE_S
-    poll_s: float = 0.1
+    poll_s: float = 0.2
+    """How often a waiting worker looks for jobs without word, such as those that are due again."""
     backoff_cap_s: float = 10.0
     heartbeat_file: Path | None = None
     """A file whose modification time is the worker's last sign of life, for a probe."""

@@ -153,6 +153,7 @@ async def connect(
         raise ValueError(QUEUE_IN_CLUSTER)
     redis = _open_state(url, retry_s=retry_s)
     queue = redis if queue_url in {None, url} else open_redis(queue_url, retry_s=retry_s)
+    jobs = ArqJobQueue(cast(ArqRedis, queue))
     try:
         yield Storage(
             traces=RedisTraceStore(redis),
@@ -161,10 +162,11 @@ async def connect(
             assessments=RedisAssessmentStore(redis),
             answers=RedisAnswerCache(redis),
             secrets=RedisSecretStore(redis),
-            jobs=ArqJobQueue(cast(ArqRedis, queue)),
+            jobs=jobs,
             redis=redis,
         )
     finally:
+        await jobs.ended.aclose()
         await redis.aclose()
         await queue.aclose()
 

@@ -14,15 +14,22 @@ from concord import retention
 from concord.assessment.jobs import Job, Queue
 from concord.storage.ports import DeadLetter
 from concord.storage.redis import keys
+from concord.storage.redis.ended_jobs import EndedJobs
 from concord.storage.redis.faults import storage_faults
 from concord.tracing import carrier
 from concord.trust.redaction import redact
+
+_MAX_DUE: Final = 64
+"""Entries of the list that wakes workers: none waits while there are more jobs than places."""
 
 # The keys and values of `ArqRedis.enqueue_job`, which watches a key for this, in three round trips.
 _ENQUEUE: Final = """
 if redis.call('EXISTS', KEYS[1], KEYS[2]) > 0 then return 0 end
 redis.call('PSETEX', KEYS[1], ARGV[1], ARGV[2])
 redis.call('ZADD', KEYS[3], ARGV[3], ARGV[4])
+redis.call('LPUSH', KEYS[4], '')
+redis.call('LTRIM', KEYS[4], 0, ARGV[5] - 1)
+redis.call('PEXPIRE', KEYS[4], ARGV[1])
 return 1
 """
 
@@ -31,6 +38,7 @@ class ArqJobQueue:
     """The `JobQueue` port on arq. Jobs are JSON, not pickle: write access to Redis must not allow code execution."""
 
     def __init__(self, redis: ArqRedis) -> None:
+        self.ended = EndedJobs(redis)
         self._redis = redis
         self._enqueue = redis.register_script(_ENQUEUE)
 
@@ -39,9 +47,9 @@ class ArqJobQueue:
         arguments = (dict(job.arguments), *filter(None, [carrier()]))
         now_ms, job_id = timestamp_ms(), job.job_id
         body = serialize_job(job.function, arguments, {}, None, now_ms, serializer=self._redis.job_serializer)
-        names = [job_key_prefix + job_id, result_key_prefix + job_id, keys.queue(job.queue)]
+        names = [job_key_prefix + job_id, result_key_prefix + job_id, keys.queue(job.queue), keys.due(job.queue)]
         with storage_faults():
-            queued = await self._enqueue(names, [self._redis.expires_extra_ms, body, now_ms, job_id])
+            queued = await self._enqueue(names, [self._redis.expires_extra_ms, body, now_ms, job_id, _MAX_DUE])
         return bool(queued)
 
     async def ping(self) -> None:

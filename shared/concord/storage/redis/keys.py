@@ -120,6 +120,16 @@ def queue(name: str) -> str:
     return f"{PREFIX}:queue:{name}"
 
 
+def due(queue_name: str) -> str:
+    """List: an entry for each job that was queued, which wakes a worker that waits for one. Expires."""
+    return f"{PREFIX}:due:{queue_name}"
+
+
+def ended_jobs(assessment_id: str) -> str:
+    """Channel: the ids of an assessment's jobs that have ended."""
+    return f"{PREFIX}:ended-jobs:{assessment_id}"
+
+
 def health(queue_name: str) -> str:
     """String: the health record that all workers of a queue share, with their note. Expires unless one renews it."""
     return f"{PREFIX}:health:{queue_name}"

@@ -23,6 +23,7 @@ from concord.storage.job_policy import HEALTHY_S, HEARTBEAT_S, LEASE_S, RECONNEC
 from concord.storage.ports import JobFunction, OnDeadLetter, RetryLater
 from concord.storage.redis import keys
 from concord.storage.redis.connection import WORK_RETRY_S, from_json, open_redis, to_json
+from concord.storage.redis.ended_jobs import tell_ended
 from concord.storage.redis.jobs import ArqJobQueue
 from concord.tracing import ASSESSMENT_ID, TRIAL_ID, fail, received, span
 
@@ -30,6 +31,9 @@ logger = logging.getLogger(__name__)
 
 _GRACE_S: Final = 1.0
 """How much later than the job's own limit arq's limit is. It should never be reached."""
+
+_LONGEST_WAIT_S: Final = 5.0
+"""Less than the time limit of an answer from Redis."""
 
 _IDS: Final = {"assessment_id": ASSESSMENT_ID, "trial_id": TRIAL_ID}
 """The arguments of jobs that are in log lines, and their names in spans."""
@@ -62,10 +66,12 @@ async def run_worker(
             [runner.wrap(name, function) for name, function in functions.items()],
             redis_pool=redis,
             queue_name=keys.queue(queue),
+            due=keys.due(queue),
             handle_signals=False,
             job_completion_wait=policy.completion_wait_s,
             max_jobs=policy.max_jobs,
-            poll_delay=policy.poll_s,
+            poll_delay=0,  # `_LeasingWorker` waits itself
+            wait_s=policy.poll_s,
             job_serializer=to_json,
             job_deserializer=from_json,
         )
@@ -77,11 +83,21 @@ async def run_worker(
 
 
 class _LeasingWorker(Worker):
-    """A worker whose jobs are leased: arq's mark of a running job lasts for `LEASE_S`, and not for the job's limit."""
+    """A worker whose jobs are leased: arq's mark of a running job lasts for `LEASE_S`, and not for the job's limit.
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - arq's arguments
+    It takes a job once it is queued, and tells those who wait for a job that it has ended. arq would look for new jobs,
+    and its callers for results, every so often.
+    """
+
+    def __init__(self, *args: Any, due: str, wait_s: float, **kwargs: Any) -> None:  # noqa: ANN401 - arq's arguments
+        """`due`: the list that wakes it; `wait_s`: how long it waits before it looks for jobs without word, such as
+        those that are due again."""
         super().__init__(*args, **kwargs)
         self.in_progress_timeout_s = LEASE_S
+        self._due = due
+        self._wait_s = min(wait_s, _LONGEST_WAIT_S)
+        self._of_one = max(1, self.max_jobs - 1)
+        self._has_place = asyncio.Event()
 
     @property
     def running(self) -> frozenset[str]:
@@ -93,14 +109,39 @@ class _LeasingWorker(Worker):
 
         The jobs of one assessment leave a place free, for those of others.
         """
-        of_one = max(1, self.max_jobs - 1)
         for job_id in job_ids:
             if self.job_counter >= self.max_jobs:
                 return
             running, name = self.running, job_id.decode()
             beside = sum(assessment_of(each) == assessment_of(name) for each in running)
-            if name not in running and beside < of_one:
+            if name not in running and beside < self._of_one:
                 await super().start_jobs([job_id])
+
+    async def finish_job(self, job_id: str, finish: bool, *args: Any) -> None:  # noqa: ANN401 - arq's arguments
+        """Removes a job from the queue, unless it is to run again."""
+        await super().finish_job(job_id, finish, *args)
+        if finish:
+            await tell_ended(self.pool, job_id)
+
+    async def finish_failed_job(self, job_id: str, result_data: bytes | None) -> None:
+        """Removes a job from the queue that could not be run."""
+        await super().finish_failed_job(job_id, result_data)
+        await tell_ended(self.pool, job_id)
+
+    async def _poll_iteration(self) -> None:
+        self._has_place.clear()
+        await super()._poll_iteration()
+        if self.allow_pick_jobs and len(self.running) < self._of_one:
+            await self.pool.execute_command("BLPOP", self._due, self._wait_s)  # type: ignore[no-untyped-call]  # redis-py
+            return
+        # Another worker has a place for the next job, unless it is of another assessment.
+        with suppress(TimeoutError):
+            async with asyncio.timeout(self._wait_s):
+                await self._has_place.wait()
+
+    def _release_sem_dec_counter_on_complete(self) -> None:
+        super()._release_sem_dec_counter_on_complete()
+        self._has_place.set()
 
 
 async def _beat(redis: ArqRedis, queue: Queue, worker: _LeasingWorker, note: str, file: Path | None) -> None:
