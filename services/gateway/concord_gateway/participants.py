@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from concord.storage import TraceStore
+from concord.storage import ClosedTrace, TraceStore
 from concord.trust.closed_trials import ClosedTrials
 from concord.trust.proxy_urls import observed_peers
 from concord.trust.urls import PeerUrls
@@ -31,12 +31,14 @@ class Participants:
         """The roster as the registry gives it to participants."""
         return roster if self.proxy_base is None else observed_peers(roster, self.proxy_base)
 
-    async def close(self, trace_id: str) -> None:
+    async def close(self, trace_id: str) -> ClosedTrace:
         """Closes a trial: revokes its tokens, and records and cancels the calls that have not ended.
 
         Raises StorageUnavailableError.
         """
         self.closed.add(trace_id)
-        await self.traces.close(trace_id)
-        await self.carrier.calls.settle(trace_id)
+        closed = await self.traces.close(trace_id)
+        if await self.carrier.calls.settle(trace_id):
+            closed = await self.traces.close(trace_id)
         self.closed.notify(trace_id)
+        return closed

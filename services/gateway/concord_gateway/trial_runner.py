@@ -98,16 +98,15 @@ class TrialRunner:
                 with suppress(StorageUnavailableError):
                     await self.participants.close(trace_id)
                 raise
-            await self.participants.close(trace_id)
+            closed = await self.participants.close(trace_id)
             if trial_calls.over_budget is not None:
                 raise trial_calls.over_budget
-            if GREEN_AGENT in await self.storage.traces.refused(trace_id):
+            if GREEN_AGENT in closed.refused:
                 raise OverBudgetError("what gateways observed exceeds a trial's budget")
             if trial_calls.lost is not None:
                 raise trial_calls.lost
-            batches = await self.storage.traces.length(trace_id)
-            self.instruments.trace_batches.observe(batches)
-            return outcome.model_copy(update={"closed_after": batches})
+            self.instruments.trace_batches.observe(closed.batches)
+            return outcome.model_copy(update={"closed_after": closed.batches})
 
     def _on_step(self, step: InteractionStep, assignment: Assignment) -> None:
         if (sink := self._sinks.get(assignment.trace_id)) is not None:  # otherwise its trial is over

@@ -52,6 +52,14 @@ class MemoryUse:
     limit: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class ClosedTrace:
+    """What a closed trace holds: the number of its batches, and the refused steps by account."""
+
+    batches: int
+    refused: Mapping[str, int]
+
+
 class TraceStore(Protocol):
     """Report batches by trace, appended once per batch id and read in order of arrival.
 
@@ -84,8 +92,8 @@ class TraceStore(Protocol):
     async def delete(self, trace_id: str) -> None:
         """Deletes a trace. Raises StorageUnavailableError."""
 
-    async def close(self, trace_id: str) -> None:
-        """Closes a trace to participants. Raises StorageUnavailableError."""
+    async def close(self, trace_id: str) -> ClosedTrace:
+        """Closes a trace to participants, if it is not closed yet. Raises StorageUnavailableError."""
 
     async def is_closed(self, trace_id: str) -> bool:
         """Whether a trace is closed. Raises StorageUnavailableError."""

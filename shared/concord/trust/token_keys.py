@@ -12,7 +12,8 @@ SharedSecret = Callable[[], Awaitable[str]]
 """Fetches the shared secret of a stack without configured ones; the first call creates it."""
 
 _ASK_AGAIN_S: Final = 1.0
-"""How often a token with an unknown key may trigger another look at the shared secret."""
+"""How long the shared secret is used to sign before it is fetched again; how often a token with an unknown key may
+trigger another look at it."""
 
 
 class TokenKeys:
@@ -25,10 +26,15 @@ class TokenKeys:
         self._configured = parse_secrets(configured.get_secret_value())
         self._verifier = TokenVerifier(self._configured)
         self._asked_at = float("-inf")
+        self._issuer: TokenIssuer | None = None
+        self._fetched_at = float("-inf")
 
     async def issuer(self) -> TokenIssuer:
         """An issuer with the current secret. Raises StorageUnavailableError if the shared secret cannot be fetched."""
-        return TokenIssuer(self._configured or [SecretStr(await self._shared())])
+        if self._issuer is None or time.monotonic() - self._fetched_at >= _ASK_AGAIN_S:
+            self._issuer = TokenIssuer(self._configured or [SecretStr(await self._shared())])
+            self._fetched_at = time.monotonic()
+        return self._issuer
 
     async def verify(self, token: str) -> Claims:
         """The claims of a token. Raises TokenExpiredError, TokenRejectedError, StorageUnavailableError."""

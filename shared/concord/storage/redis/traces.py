@@ -8,7 +8,7 @@ from pydantic_core import from_json
 from redis.asyncio import Redis
 
 from concord import retention
-from concord.storage.ports import Quota, TraceClosedError, TraceFullError
+from concord.storage.ports import ClosedTrace, Quota, TraceClosedError, TraceFullError
 from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
 from concord.trace.report import BatchReceipt, Channel, ReportBatch
@@ -62,6 +62,7 @@ _NEVER_LATE: Final = ("", 0, 0, "")
 _CLOSE: Final = """
 redis.call('HSETNX', KEYS[1], 'at', redis.call('TIME')[1])
 redis.call('EXPIRE', KEYS[1], ARGV[1])
+return {redis.call('XLEN', KEYS[2]), redis.call('HGETALL', KEYS[3])}
 """
 _LATE: Final = "late:"
 
@@ -103,7 +104,7 @@ class RedisTraceStore:
         """See `TraceStore.refused`."""
         with storage_faults():
             found = await cast(Awaitable[dict[bytes, bytes]], self._redis.hgetall(keys.refused(trace_id)))
-        return {account.decode(): int(steps) for account, steps in found.items()}
+        return _steps_by_account(found)
 
     async def batches(self, trace_id: str) -> AsyncIterator[ReportBatch]:
         """See `TraceStore.batches`."""
@@ -131,10 +132,12 @@ class RedisTraceStore:
         with storage_faults():
             await self._redis.unlink(keys.reports(trace_id), keys.seen(trace_id), keys.refused(trace_id))
 
-    async def close(self, trace_id: str) -> None:
+    async def close(self, trace_id: str) -> ClosedTrace:
         """See `TraceStore.close`."""
+        names = [keys.closing(trace_id), keys.reports(trace_id), keys.refused(trace_id)]
         with storage_faults():
-            await self._close([keys.closing(trace_id)], [retention.ASSESSMENT_S])
+            batches, refused = await self._close(names, [retention.ASSESSMENT_S])
+        return ClosedTrace(batches, _steps_by_account(dict(zip(refused[::2], refused[1::2], strict=True))))
 
     async def is_closed(self, trace_id: str) -> bool:
         """See `TraceStore.is_closed`."""
@@ -147,6 +150,10 @@ class RedisTraceStore:
             told = await cast(Awaitable[dict[bytes, bytes]], self._redis.hgetall(keys.closing(trace_id)))
         fields = {name.decode(): value for name, value in told.items()}
         return {name.removeprefix(_LATE): int(n) for name, n in fields.items() if name.startswith(_LATE)}
+
+
+def _steps_by_account(fields: Mapping[bytes, bytes]) -> dict[str, int]:
+    return {account.decode(): int(steps) for account, steps in fields.items()}
 
 
 def _batch_field(batch: ReportBatch) -> str:
