@@ -1,11 +1,11 @@
 """The agent graph in three views: messages, requests alone, and pairs of agents with an answered call."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import TYPE_CHECKING, cast
 
-import networkx as nx
 import numpy as np
 
 from concord.assessment.results import Record
@@ -13,10 +13,14 @@ from concord.trace.attributes import EdgeKind
 from concord_evaluator.graph import engines
 from concord_evaluator.graph.chains import MadeIn, Return, find_returns, made_in
 from concord_evaluator.graph.critical_path import CriticalPath, critical_path
-from concord_evaluator.graph.engines import Distances, Scores
-from concord_evaluator.trace import CallList, Contradictions, Interaction, Link, Links, Projection, calls_on
+from concord_evaluator.graph.engines import Arcs, Distances, Scores
+from concord_evaluator.trace import CallList, Contradictions, Interaction, Links, Projection, calls_on
 from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH
 from concord_evaluator.trace.columns import EDGE_KINDS, NEVER, NONE, Codes
+from concord_evaluator.trace.trees import Numbers
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 class CallTally(Record):
@@ -38,12 +42,10 @@ class CallTally(Record):
 
 @dataclass(frozen=True)
 class AgentGraph:
-    """The agents (sorted) and the calls between them.
+    """The agents (sorted) and the calls between them. A logical call is one request, regardless of its attempts, and
+    one reply unless it failed.
 
-    `messages`: an edge from each sender of a request or a reply to its receiver. `requests`: an edge from each caller
-    to its callees. Neither has self-loops; their `weight` counts messages. `answered_pairs`: an undirected edge between
-    two agents if one of them called the other and was answered.
-    `links`: the calls behind each edge of `requests`. `all_links`: the same, and the assessor's calls to agents; the
+    `links`: the calls of each agent to each other agent. `all_links`: the same, and the assessor's calls to agents; the
     assessor is not a node.
     `calls`: all call attempts in causal order. `silent_agents`: declared agents that sent nothing. `texts`: a sample of
     the requests, by digest. `completed`: whether the task was completed; None if nobody knows. `unseen`: the
@@ -62,9 +64,59 @@ class AgentGraph:
     completed: bool | None
     unseen: frozenset[str]
     contradictions: Contradictions
-    messages: "nx.DiGraph[str]"
-    requests: "nx.DiGraph[str]"
-    answered_pairs: "nx.Graph[str]"
+
+    @cached_property
+    def message_arcs(self) -> Arcs:
+        """An arc from each sender of a request or a reply to its receiver. Its weight counts these."""
+        callers, callees, answered = *self._ends, self.links.n_calls - self.links.failed
+        replied = answered > 0
+        return Arcs.of(
+            self.agents,
+            np.append(callers, callees[replied]),
+            np.append(callees, callers[replied]),
+            np.append(self.links.n_calls, answered[replied]),
+        )
+
+    @cached_property
+    def request_arcs(self) -> Arcs:
+        """An arc from each caller to its callees. Its weight counts logical calls."""
+        return Arcs.of(self.agents, *self._ends, self.links.n_calls)
+
+    @cached_property
+    def answered_arcs(self) -> Arcs:
+        """Undirected: an edge between two agents if one of them called the other and was answered."""
+        answered = self.links.n_calls - self.links.failed
+        callers, callees = (each[answered > 0] for each in self._ends)
+        return Arcs.of(self.agents, callers, callees, answered[answered > 0], directed=False)
+
+    @cached_property
+    def contact_arcs(self) -> Arcs:
+        """Undirected: an edge between two agents if one of them sent the other a message."""
+        return self.message_arcs.undirected()
+
+    @cached_property
+    def _ends(self) -> tuple[Numbers, Numbers]:
+        """By link, the numbers of caller and callee among the agents."""
+        names = self.links.steps.names
+        codes = names.codes(self.agents)
+        number = np.zeros(len(names.texts), np.int64)
+        number[codes] = np.arange(len(codes))
+        return number[self.links.caller], number[self.links.callee]
+
+    @property
+    def messages(self) -> "nx.DiGraph[str]":
+        """The same as `message_arcs`; an edge has a `weight`."""
+        return cast("nx.DiGraph[str]", self.message_arcs.networkx)
+
+    @property
+    def requests(self) -> "nx.DiGraph[str]":
+        """The same as `request_arcs`; an edge has a `weight`."""
+        return cast("nx.DiGraph[str]", self.request_arcs.networkx)
+
+    @property
+    def answered_pairs(self) -> "nx.Graph[str]":
+        """The same as `answered_arcs`."""
+        return self.answered_arcs.networkx
 
     @cached_property
     def interactions(self) -> tuple[Interaction, ...]:
@@ -74,25 +126,17 @@ class AgentGraph:
     @cached_property
     def n_messages(self) -> int:
         """The number of requests and replies between agents."""
-        return int(self.messages.size(weight="weight"))
+        return int(self.message_arcs.weights.sum())
 
     @cached_property
     def loads(self) -> Mapping[str, int]:
         """By agent, the number of messages that it sent or received."""
-        return {agent: int(load) for agent, load in self.messages.degree(weight="weight")}
-
-    @cached_property
-    def contacts(self) -> "nx.Graph[str]":
-        """An undirected edge between two agents if one of them sent the other a message."""
-        contacts: nx.Graph[str] = nx.Graph()
-        contacts.add_nodes_from(self.agents)
-        contacts.add_edges_from(self.messages.edges)
-        return contacts
+        return dict(zip(self.agents, self.message_arcs.loads.tolist(), strict=True))
 
     @cached_property
     def betweenness(self) -> Scores:
         """The betweenness of each agent in `messages`."""
-        return engines.betweenness(self.messages)
+        return engines.betweenness(self.message_arcs)
 
     @cached_property
     def exchange(self) -> "AgentGraph":
@@ -102,16 +146,12 @@ class AgentGraph:
         """
         passing = [EDGE_KINDS.index(kind) for kind in (EdgeKind.HANDOFF, EdgeKind.SEQUENCE)]
         exchanged = ~np.isin(self.links.edge_kind, passing)
-        if exchanged.all():
-            return self
-        kept = self.links.among(exchanged)
-        messages = _digraph(self.agents, _requests(kept) + _replies(kept))
-        return replace(self, links=kept, messages=messages)
+        return self if exchanged.all() else replace(self, links=self.links.among(exchanged))
 
     @cached_property
     def distances(self) -> Distances:
         """The shortest path lengths between agents in `messages`."""
-        return engines.distances(self.messages)
+        return engines.distances(self.message_arcs)
 
     @cached_property
     def tally(self) -> CallTally:
@@ -154,14 +194,7 @@ class AgentGraph:
 def build_graph(
     projection: Projection, *, completed: bool | None = None, unseen: frozenset[str] = frozenset()
 ) -> AgentGraph:
-    """Builds the graph. Nodes and edges are sorted, so that equal traces give bitwise equal figures.
-
-    A logical call is one request, regardless of its attempts, and one reply unless it failed.
-    """
-    requests, replies = _requests(projection.links), _replies(projection.links)
-    answered_pairs: nx.Graph[str] = nx.Graph()
-    answered_pairs.add_nodes_from(projection.agents)
-    answered_pairs.add_edges_from(sorted(replies))
+    """The graph of a projection."""
     return AgentGraph(
         agents=projection.agents,
         links=projection.links,
@@ -173,26 +206,7 @@ def build_graph(
         completed=completed,
         unseen=unseen,
         contradictions=projection.contradictions,
-        messages=_digraph(projection.agents, requests + replies),
-        requests=_digraph(projection.agents, requests),
-        answered_pairs=answered_pairs,
     )
-
-
-def _requests(links: Links) -> Counter[Link]:
-    return Counter(dict(zip(links, links.n_calls.tolist(), strict=True)))
-
-
-def _replies(links: Links) -> Counter[Link]:
-    answered = (links.n_calls - links.failed).tolist()
-    return Counter({(callee, caller): n for (caller, callee), n in zip(links, answered, strict=True) if n})
-
-
-def _digraph(agents: Iterable[str], weights: Counter[Link]) -> "nx.DiGraph[str]":
-    graph: nx.DiGraph[str] = nx.DiGraph()
-    graph.add_nodes_from(agents)
-    graph.add_weighted_edges_from((tail, head, weight) for (tail, head), weight in sorted(weights.items()))
-    return graph
 
 
 def tally_calls(graph: AgentGraph) -> CallTally:

@@ -19,7 +19,7 @@ def degree_centralisation(graph: AgentGraph) -> Iterator[Measured]:
     if agents < 3:
         yield undefined(agents, _TOO_FEW)
         return
-    partners = [degree for _, degree in graph.contacts.degree()]
+    partners = graph.contact_arcs.out_degrees.tolist()
     yield Measured(_lead(partners) / ((agents - 1) * (agents - 2)), agents)
 
 

@@ -3,8 +3,6 @@
 from collections.abc import Iterator
 from typing import Final
 
-import networkx as nx
-
 from concord_evaluator.graph import AgentGraph, engines
 from concord_evaluator.metrics.metric import Measured, Parameter, metric, of_scores, scored, undefined
 
@@ -12,15 +10,15 @@ _ALONE: Final = "there is only one agent"
 _NOBODY_BETWEEN: Final = "there are fewer than three agents"
 
 
-@metric("degree_centrality", definition_id="degree_centrality/messages/undirected", engine="networkx")
+@metric("degree_centrality", definition_id="degree_centrality/messages/undirected")
 def degree_centrality(graph: AgentGraph) -> Iterator[Measured]:
     """The share of the other agents with which an agent exchanged a message."""
     agents = len(graph.agents)
     if agents < 2:
         yield undefined(agents, _ALONE)
         return
-    for agent, value in nx.degree_centrality(graph.contacts).items():
-        yield Measured(value, agents, agent)
+    for agent, partners in zip(graph.agents, graph.contact_arcs.out_degrees.tolist(), strict=True):
+        yield Measured(partners * (1 / (agents - 1)), agents, agent)
 
 
 @metric("betweenness_centrality", definition_id="betweenness_centrality/messages/normalized")
@@ -52,7 +50,7 @@ def closeness_centrality(graph: AgentGraph) -> Iterator[Measured]:
     if agents < 2:
         yield undefined(agents, _ALONE)
         return
-    yield from scored(engines.closeness(graph.messages))
+    yield from scored(engines.closeness(graph.message_arcs, graph.distances))
 
 
 @metric("eigenvector_centrality", definition_id="eigenvector_centrality/messages/incoming")
@@ -63,9 +61,9 @@ def eigenvector_centrality(graph: AgentGraph) -> Iterator[Measured]:
     agents = len(graph.agents)
     if agents < 2:
         yield undefined(agents, _ALONE)
-    elif not nx.is_strongly_connected(graph.messages):
+    elif not graph.message_arcs.is_strongly_connected:
         yield undefined(agents, "not every agent can reach every other")
-    elif (scores := engines.eigenvector(graph.messages)) is None:
+    elif (scores := engines.eigenvector(graph.message_arcs)) is None:
         yield undefined(agents, "the iteration did not converge")
     else:
         yield from scored(scores)
@@ -79,7 +77,7 @@ def pagerank(graph: AgentGraph, damping: float) -> Iterator[Measured]:
     if agents < 2:
         yield undefined(agents, _ALONE)
         return
-    yield from scored(engines.pagerank(graph.messages, damping))
+    yield from scored(engines.pagerank(graph.message_arcs, damping))
 
 
 METRICS: Final = (

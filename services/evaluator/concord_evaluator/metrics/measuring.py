@@ -1,6 +1,6 @@
 """Measuring: the chosen metrics of a graph, as records."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from concord.assessment.results import MetricParameter, MetricRecord
@@ -36,18 +36,23 @@ def _records(
 ) -> list[MetricRecord]:
     params = {name: parameter.default for name, parameter in metric.parameters.items()} | dict(given)
     if (objection := parameter_error(metric.parameters, given)) is not None:
-        return [_record(metric, undefined(0, objection), params)]
+        return [_record(metric, undefined(0, objection), _stated(params))]
     if time_is_up():
-        return [_record(metric, undefined(0, LEFT_OUT), params)]
+        return [_record(metric, undefined(0, LEFT_OUT), _stated(params))]
     try:
         measured = sorted(metric.compute(graph, **params), key=lambda measured: measured.agent or "")
-        return [_record(metric, each, params) for each in measured]
+        stated = {further: _stated(params, further) for further in {each.params for each in measured}}
+        return [_record(metric, each, stated[each.params]) for each in measured]
     except Exception as error:
-        return [_record(metric, undefined(0, f"the metric failed: {type(error).__name__}"), params)]
+        return [_record(metric, undefined(0, f"the metric failed: {type(error).__name__}"), _stated(params))]
 
 
-def _record(metric: Metric, measured: Measured, params: Mapping[str, float]) -> MetricRecord:
-    stated = [*((name, f"{value:g}") for name, value in params.items()), *measured.params]
+def _stated(params: Mapping[str, float], further: Iterable[tuple[str, str]] = ()) -> list[MetricParameter]:
+    given = ((name, f"{value:g}") for name, value in params.items())
+    return [MetricParameter(name=name, value=value) for name, value in (*given, *further)]
+
+
+def _record(metric: Metric, measured: Measured, params: list[MetricParameter]) -> MetricRecord:
     return MetricRecord(
         id=metric.id,
         agent=measured.agent,
@@ -57,5 +62,5 @@ def _record(metric: Metric, measured: Measured, params: Mapping[str, float]) -> 
         n=measured.n,
         definition_id=metric.definition_id,
         engine=measured.engine or metric.engine,
-        params=[MetricParameter(name=name, value=value) for name, value in stated],
+        params=params,
     )

@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from math import fsum
 from typing import Final
 
-import networkx as nx
-
 from concord.assessment.results import MetricStatus
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics.metric import Measured, metric, undefined
@@ -41,13 +39,13 @@ def global_efficiency(graph: AgentGraph) -> Iterator[Measured]:
     yield from _over_all_pairs(graph, fsum(count / distance for distance, count in graph.distances.histogram.items()))
 
 
-@metric("diameter", definition_id="diameter/messages/strongly_connected", engine="networkx")
+@metric("diameter", definition_id="diameter/messages/strongly_connected")
 def diameter(graph: AgentGraph) -> Iterator[Measured]:
     """The length of the longest shortest path between two agents. Defined only if every agent can reach every other."""
     agents = len(graph.agents)
     if agents < 2:
         yield undefined(agents, _ALONE)
-    elif not nx.is_strongly_connected(graph.messages):
+    elif not graph.message_arcs.is_strongly_connected:
         yield undefined(agents, "not every agent can reach every other")
     else:
         yield _measured(graph, max(graph.distances.histogram), agents)

@@ -4,8 +4,6 @@ from collections.abc import Iterable
 from statistics import fmean
 from typing import Final
 
-import networkx as nx
-
 from concord.assessment.results import Finding, Quality, Record
 from concord.assessment.thresholds import Fraction
 from concord_evaluator.graph import AgentGraph
@@ -70,7 +68,7 @@ def structure_of(graph: AgentGraph, findings: Iterable[Finding], *, seen: bool =
     return TeamStructure(
         agents=len(graph.agents),
         interactions=len(graph.links.call_failed),
-        density=nx.density(graph.messages) if len(graph.agents) > 1 else None,
+        density=graph.message_arcs.density,
         bottlenecks=bottlenecks,
         isolated=[agent for finding in found if finding.id == "isolated" for agent in finding.agents],
         communication=communication,
@@ -103,17 +101,17 @@ def _communication(graph: AgentGraph) -> float | None:
     """
     if len(graph.agents) < 2:
         return None
-    found = distances(graph.answered_pairs)
+    found = distances(graph.answered_arcs)
+    partners = graph.answered_arcs.out_degrees[list(found.sources)].tolist()
     integration = [
-        _integration(graph, agent, reached, harmonic)
-        for agent, reached, harmonic in zip(found.sources, found.reached, found.harmonic, strict=True)
+        _integration(len(graph.agents) - 1, *figures)
+        for figures in zip(partners, found.reached, found.harmonic, strict=True)
     ]
     return min(1.0, (fmean(integration) + min(integration)) / 2)
 
 
-def _integration(graph: AgentGraph, agent: str, reached: int, harmonic: float) -> float:
-    others = len(graph.agents) - 1
-    contacts = min(1.0, graph.answered_pairs.degree(agent) / min(others, ENOUGH_PARTNERS))
+def _integration(others: int, partners: int, reached: int, harmonic: float) -> float:
+    contacts = min(1.0, partners / min(others, ENOUGH_PARTNERS))
     return contacts * reached / others * float((harmonic / others) ** 0.5)
 
 

@@ -5,10 +5,11 @@ from collections import Counter
 from collections.abc import Callable
 
 import networkx as nx
+import numpy as np
 import pytest
 
 from concord_evaluator.graph import engines
-from concord_evaluator.graph.engines import Distances, Graph, Scores, bounds, search
+from concord_evaluator.graph.engines import Arcs, Distances, Scores, bounds, centrality, search
 
 DAMPING = 0.85
 
@@ -20,6 +21,18 @@ def digraph(edges: "nx.Graph[int]", *, isolated: int = 0) -> "nx.DiGraph[str]":
     graph.add_nodes_from(f"x{node:03}" for node in range(isolated))
     graph.add_weighted_edges_from((f"n{a:03}", f"n{b:03}", 1 + (a + b) % 5) for a, b in sorted(edges.edges))
     return graph
+
+
+def arcs(graph: "nx.Graph[str]") -> Arcs:
+    """The same graph for the engines."""
+    place = {node: number for number, node in enumerate(graph)}
+    edges = [(place[tail], place[head], weight) for tail, head, weight in graph.edges(data="weight", default=1)]
+    tails, heads, weights = np.array(edges, np.int64).reshape(-1, 3).T
+    return Arcs.of(list(graph), tails, heads, weights, directed=graph.is_directed())
+
+
+def closeness(graph: Arcs) -> Scores:
+    return engines.closeness(graph, engines.distances(graph))
 
 
 def strong() -> "nx.DiGraph[str]":
@@ -42,9 +55,9 @@ GRAPHS: dict[str, Callable[[], "nx.DiGraph[str]"]] = {
     "single": lambda: digraph(nx.DiGraph(), isolated=1),
     "empty": lambda: digraph(nx.DiGraph()),
 }
-SCORES: dict[str, Callable[[Graph], Scores]] = {
+SCORES: dict[str, Callable[[Arcs], Scores]] = {
     "betweenness": engines.betweenness,
-    "closeness": engines.closeness,
+    "closeness": closeness,
 }
 ALL_SCORES = SCORES | {"pagerank": lambda graph: engines.pagerank(graph, DAMPING)}
 
@@ -76,15 +89,15 @@ class TestParity:
     def test_rustworkx_and_networkx_scores_agree(
         self, name: str, graph: "nx.DiGraph[str]", monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        defined = SCORES[name](graph)
+        defined = SCORES[name](arcs(graph))
         monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
-        fast = SCORES[name](graph)
+        fast = SCORES[name](arcs(graph))
         assert (defined.engine, fast.engine, fast.sources) == ("networkx", "rustworkx", None)
         assert list(fast.values) == list(defined.values)
         assert fast.values == pytest.approx(dict(defined.values), abs=1e-8)
 
     def test_rustworkx_and_networkx_pageranks_agree(self, graph: "nx.DiGraph[str]") -> None:
-        ranks = engines.pagerank(graph, DAMPING)
+        ranks = engines.pagerank(arcs(graph), DAMPING)
         assert ranks.engine == "rustworkx"
         assert ranks.values == pytest.approx(nx.pagerank(graph, alpha=DAMPING, tol=1e-10, max_iter=1000), abs=1e-8)
 
@@ -92,18 +105,29 @@ class TestParity:
         self, graph: "nx.DiGraph[str]", monkeypatch: pytest.MonkeyPatch
     ) -> None:
         undirected = graph.to_undirected()
-        defined = [engines.distances(graph), engines.distances(undirected)]
+        defined = [engines.distances(arcs(graph)), engines.distances(arcs(undirected))]
         monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
-        fast = [engines.distances(graph), engines.distances(undirected)]
+        fast = [engines.distances(arcs(graph)), engines.distances(arcs(undirected))]
         assert [each.engine for each in fast] == ["rustworkx", "rustworkx"]
         assert [_figures(each) for each in fast] == [_figures(each) for each in defined]
+
+    @pytest.mark.parametrize("at_once", [1, 50, 10**9])
+    def test_numpy_and_networkx_clustering_are_identical(
+        self, at_once: int, graph: "nx.DiGraph[str]", monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        undirected = arcs(graph.to_undirected())
+        defined = engines.clustering(undirected)
+        monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
+        monkeypatch.setattr(centrality, "_AT_ONCE", at_once)
+        fast = engines.clustering(undirected)
+        assert (defined.engine, fast.engine, fast.values) == ("networkx", "numpy", defined.values)
 
     @pytest.mark.parametrize("name", ["strong", "star", "chain"])
     def test_rustworkx_and_networkx_eigenvectors_agree(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = GRAPHS[name]()
-        defined = engines.eigenvector(graph)
+        defined = engines.eigenvector(arcs(graph))
         monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
-        fast = engines.eigenvector(graph)
+        fast = engines.eigenvector(arcs(graph))
         assert defined is not None
         assert fast is not None
         assert (defined.engine, fast.engine) == ("networkx", "rustworkx")
@@ -119,19 +143,19 @@ class TestDefinition:
 
     def test_distances_yield_networkxs_path_length_diameter_and_efficiency(self) -> None:
         graph = GRAPHS["strong"]()
-        found, n = engines.distances(graph), len(graph)
+        found, n = engines.distances(arcs(graph)), len(graph)
         assert sum(d * count for d, count in found.histogram.items()) / (n * (n - 1)) == pytest.approx(
             nx.average_shortest_path_length(graph)
         )
         assert max(found.histogram) == nx.diameter(graph)
         undirected = graph.to_undirected()
-        assert sum(engines.distances(undirected).harmonic) / (n * (n - 1)) == pytest.approx(
+        assert sum(engines.distances(arcs(undirected)).harmonic) / (n * (n - 1)) == pytest.approx(
             nx.global_efficiency(undirected)
         )
 
     def test_pagerank_is_the_fixed_point_of_the_google_matrix(self) -> None:
         graph = GRAPHS["disconnected"]()
-        ranks = engines.pagerank(graph, DAMPING).values
+        ranks = engines.pagerank(arcs(graph), DAMPING).values
         google = nx.google_matrix(graph, alpha=DAMPING)
         after = [sum(rank * float(google[i, j]) for i, rank in enumerate(ranks.values())) for j in range(len(graph))]
         assert list(ranks.values()) == pytest.approx(after, abs=1e-9)
@@ -143,14 +167,14 @@ class TestBits:
     @pytest.mark.usefixtures("only_rustworkx")
     def test_scores_are_identical_in_every_run(self, name: str) -> None:
         graph = digraph(nx.gnm_random_graph(150, 1200, seed=5, directed=True))
-        assert len({tuple(ALL_SCORES[name](graph).values.values()) for _ in range(5)}) == 1
+        assert len({tuple(ALL_SCORES[name](arcs(graph)).values.values()) for _ in range(5)}) == 1
 
     @pytest.mark.usefixtures("only_sampling")
     def test_sampled_results_are_identical_in_every_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(bounds, "SAMPLED_WORK", 1)
         graph = GRAPHS["strong"]()
-        assert len({tuple(engines.betweenness(graph).values.values()) for _ in range(3)}) == 1
-        assert len({engines.distances(graph).sources for _ in range(3)}) == 1
+        assert len({tuple(engines.betweenness(arcs(graph)).values.values()) for _ in range(3)}) == 1
+        assert len({engines.distances(arcs(graph)).sources for _ in range(3)}) == 1
 
 
 class TestSampling:
@@ -160,9 +184,9 @@ class TestSampling:
         self, graph: "nx.DiGraph[str]", bits: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(search, "_BITS", bits)
-        assert engines.closeness(graph).values == pytest.approx(nx.closeness_centrality(graph))
-        assert engines.betweenness(graph).values == pytest.approx(nx.betweenness_centrality(graph), abs=1e-12)
-        assert engines.distances(graph).sampled
+        assert closeness(arcs(graph)).values == pytest.approx(nx.closeness_centrality(graph))
+        assert engines.betweenness(arcs(graph)).values == pytest.approx(nx.betweenness_centrality(graph), abs=1e-12)
+        assert engines.distances(arcs(graph)).sampled
 
     @pytest.mark.usefixtures("only_sampling")
     @pytest.mark.parametrize("at_once", [1, 10**9])
@@ -172,26 +196,34 @@ class TestSampling:
         monkeypatch.setattr(bounds, "SAMPLED_WORK", 1)
         monkeypatch.setattr(search, "_AT_ONCE", at_once)
         monkeypatch.setattr(search, "_BITS", at_once)
-        found = engines.betweenness(graph)
+        found = engines.betweenness(arcs(graph))
         if len(graph) > 2:
             defined = nx.betweenness_centrality(graph, k=found.sources, seed=bounds.SEED)
             assert found.values == pytest.approx(defined, abs=1e-12)
-        lengths = engines.distances(graph)
-        walked = [nx.single_source_shortest_path_length(graph, source) for source in lengths.sources]
+        lengths = engines.distances(arcs(graph))
+        walked = [
+            nx.single_source_shortest_path_length(graph, source)
+            for source in (list(graph)[number] for number in lengths.sources)
+        ]
         assert lengths.reached == tuple(len(each) - 1 for each in walked)
         counted = Counter(distance for each in walked for distance in each.values() if distance)
         assert lengths.histogram == dict(counted)
-        assert {lengths.engine, found.engine, engines.closeness(graph).engine} == {"numpy"}
+        assert {lengths.engine, found.engine, closeness(arcs(graph)).engine} == {"numpy"}
 
     @pytest.mark.usefixtures("only_sampling")
     def test_sampling_some_sources_is_close_and_reports_their_number(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = digraph(nx.gnm_random_graph(200, 2000, seed=6, directed=True))
         monkeypatch.setattr(bounds, "SAMPLED_WORK", 100 * 2201)
-        sampled = engines.closeness(graph)
-        assert sampled.sources == engines.betweenness(graph).sources == len(engines.distances(graph).sources) == 100
+        sampled = closeness(arcs(graph))
+        assert (
+            sampled.sources
+            == engines.betweenness(arcs(graph)).sources
+            == len(engines.distances(arcs(graph)).sources)
+            == 100
+        )
         assert sampled.values == pytest.approx(nx.closeness_centrality(graph), rel=0.1)
         most = max(nx.betweenness_centrality(graph).values())
-        assert max(engines.betweenness(graph).values.values()) == pytest.approx(most, rel=0.5)
+        assert max(engines.betweenness(arcs(graph)).values.values()) == pytest.approx(most, rel=0.5)
 
     def test_sampling_is_chosen_by_the_size_of_the_graph(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = GRAPHS["strong"]()
@@ -199,17 +231,18 @@ class TestSampling:
         size = len(graph) * graph.number_of_edges()
         monkeypatch.setattr(bounds, "EXACT_UP_TO", size)
         monkeypatch.setattr(bounds, "BETWEENNESS_UP_TO", size)
-        assert (engines.betweenness(graph).sources, engines.closeness(graph).sources) == (None, None)
+        assert (engines.betweenness(arcs(graph)).sources, closeness(arcs(graph)).sources) == (None, None)
         monkeypatch.setattr(bounds, "EXACT_UP_TO", size - 1)
-        assert (engines.betweenness(graph).sources, engines.closeness(graph).sources) == (None, len(graph))
+        assert (engines.betweenness(arcs(graph)).sources, closeness(arcs(graph)).sources) == (None, len(graph))
         monkeypatch.setattr(bounds, "BETWEENNESS_UP_TO", size - 1)
-        assert engines.betweenness(graph).sources == len(graph)
+        assert engines.betweenness(arcs(graph)).sources == len(graph)
 
     def test_sampled_clustering_reports_the_number_of_nodes(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = GRAPHS["strong"]().to_undirected()
-        exact = engines.clustering(graph)
+        monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
+        exact = engines.clustering(arcs(graph))
         work = sum(degree**2 for _, degree in graph.degree())
         monkeypatch.setattr(bounds, "CLUSTERING_WORK", work // 2)
-        half = engines.clustering(graph)
+        half = engines.clustering(arcs(graph))
         assert (exact.sources, half.sources) == (None, len(graph) // 2)
         assert half.values.items() <= exact.values.items()

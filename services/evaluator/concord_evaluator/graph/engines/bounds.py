@@ -1,10 +1,9 @@
 """Which engine computes a graph, by its size alone, so that equal traces give bitwise equal figures."""
 
 import random
-from collections.abc import Sequence
 from typing import Final
 
-from concord_evaluator.graph.engines.scores import Graph
+from concord_evaluator.graph.engines.arcs import Arcs
 
 NETWORKX_UP_TO: Final = 50
 """Nodes up to which NetworkX is used: about 40 ms for all metrics of a full mesh. rustworkx is 15 times as fast."""
@@ -31,33 +30,32 @@ SEED: Final = 0
 """The seed of all sampling."""
 
 
-def is_small(graph: Graph) -> bool:
+def is_small(graph: Arcs) -> bool:
     """Whether NetworkX is fast enough."""
     return len(graph) <= NETWORKX_UP_TO
 
 
-def is_exact(graph: Graph) -> bool:
+def is_exact(graph: Arcs) -> bool:
     """Whether the lengths of all shortest paths can be computed."""
-    return len(graph) * graph.number_of_edges() <= EXACT_UP_TO
+    return len(graph) * graph.n_edges <= EXACT_UP_TO
 
 
-def counts_all_paths(graph: Graph) -> bool:
+def counts_all_paths(graph: Arcs) -> bool:
     """Whether all shortest paths can be counted."""
-    return len(graph) * graph.number_of_edges() <= BETWEENNESS_UP_TO
+    return len(graph) * graph.n_edges <= BETWEENNESS_UP_TO
 
 
-def fits_a_matrix(graph: Graph) -> bool:
+def fits_a_matrix(graph: Arcs) -> bool:
     """Whether the matrix of all distances can be computed and held."""
     return is_exact(graph) and len(graph) <= MATRIX_UP_TO
 
 
-def number_of_sources(graph: Graph) -> int:
+def number_of_sources(graph: Arcs) -> int:
     """The number of sources to sample in a graph that is not computed exactly."""
-    return min(len(graph), max(MIN_SOURCES, SAMPLED_WORK // (len(graph) + graph.number_of_edges() + 1)))
+    return min(len(graph), max(MIN_SOURCES, SAMPLED_WORK // (len(graph) + graph.n_edges + 1)))
 
 
-def sample(nodes: Sequence[str], size: int) -> list[str]:
-    """A sample of the nodes, in their order. The same nodes give the same sample."""
+def sample(nodes: int, size: int) -> list[int]:
+    """A sample of numbered nodes, ascending. The same number of nodes gives the same sample."""
     draw = random.Random(SEED)  # nosec B311  # noqa: S311 - a reproducible draw, not a secret
-    chosen = set(draw.sample(range(len(nodes)), min(size, len(nodes))))
-    return [node for index, node in enumerate(nodes) if index in chosen]
+    return sorted(draw.sample(range(nodes), min(size, nodes)))

@@ -1,7 +1,4 @@
-"""Breadth-first search from chosen sources, in NumPy: several searches at once, level by level.
-
-A level costs a few operations on arrays, whatever the number of searches.
-"""
+"""Breadth-first search from chosen sources, in NumPy: several searches at once, level by level."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -9,52 +6,87 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from concord_evaluator.graph.engines.scores import Graph
+from concord_evaluator.graph.engines.arcs import Amounts, Arcs, Indices
 
 _AT_ONCE: Final = 4_000_000
-"""Nodes and edges of the searches that count paths at once: about 200 MB."""
+"""Nodes and arcs of the searches whose paths are followed at once: about 200 MB."""
 
 _BITS: Final = 256
-"""Searches for distances that run at once. In a long chain, each node of a level has one bit of all."""
+"""Searches that run at once in bits."""
 
-Indices: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
-Amounts: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
-Reached: TypeAlias = "np.ndarray[tuple[int, int], np.dtype[np.bool_]]"
+_Words: TypeAlias = "np.ndarray[tuple[int, int], np.dtype[np.uint8]]"
 
 
 @dataclass(frozen=True, slots=True)
-class Adjacency:
-    """The edges of a graph whose nodes are numbered. Those of node `i` go to `heads[first[i]:first[i + 1]]`."""
+class Reach:
+    """How far nodes are from sources. `by_distance`: by source, the number of nodes at each distance, from 1 on.
 
-    first: Indices
-    heads: Indices
+    `sources`: by node, the number of sources from which a path leads to it. `total`: the sum of their distances.
+    """
 
-    @classmethod
-    def of(cls, graph: Graph) -> "Adjacency":
-        """The edges along their direction; an undirected edge has both."""
-        position = {node: index for index, node in enumerate(graph)}
-        heads = [[position[head] for head in graph[node]] for node in graph]
-        first = np.zeros(len(heads) + 1, np.int64)
-        np.cumsum([len(each) for each in heads], out=first[1:])
-        return cls(first, np.fromiter((head for each in heads for head in each), np.int64, first[-1]))
+    by_distance: Sequence[Indices]
+    sources: Indices
+    total: Indices
 
-    @property
-    def size(self) -> int:
-        """The number of nodes."""
-        return len(self.first) - 1
 
-    def edges_from(self, nodes: Indices) -> tuple[Indices, Indices]:
-        """The edges of these nodes: by edge, the place of its tail in `nodes`, and its head."""
-        first = self.first[nodes]
-        degrees = self.first[nodes + 1] - first
-        before = np.cumsum(degrees) - degrees
-        edges = np.arange(int(degrees.sum())) + np.repeat(first - before, degrees)
-        return np.repeat(np.arange(len(nodes)), degrees), self.heads[edges]
+def reach(graph: Arcs, sources: Sequence[int]) -> Reach:
+    """The distances from sources.
+
+    A level of a search in bits passes all arcs, whatever the number of searches; a search that follows paths passes
+    each arc once. So a chunk of searches runs in bits as long as it has no more levels than searches.
+    """
+    by_distance: list[Indices] = []
+    reaching, total = np.zeros(len(graph), np.int64), np.zeros(len(graph), np.int64)
+    in_bits = True
+    for first in range(0, len(sources), _BITS):
+        chunk = np.array(sources[first : first + _BITS], np.int64)
+        found = _in_bits(graph, chunk) if in_bits else None
+        in_bits = found is not None
+        for part in [_followed(graph, each) for each in _chunks(graph, chunk)] if found is None else [found]:
+            by_distance += part.by_distance
+            reaching += part.sources
+            total += part.total
+    return Reach(by_distance, reaching, total)
+
+
+def _in_bits(graph: Arcs, sources: Indices) -> Reach | None:
+    """Searches that run together, each in a bit of its own (Then and others 2014). None if they have many levels."""
+    order = np.argsort(graph.heads, kind="stable")
+    tails, heads = graph.tails[order], graph.heads[order]
+    firsts = np.flatnonzero(np.append(True, heads[1:] != heads[:-1])) if len(heads) else heads
+    heads = heads[firsts]
+    new = _one_bit_each(sources, len(graph))
+    unseen = ~new[heads]
+    reaching, total = np.zeros(len(graph), np.int64), np.zeros(len(graph), np.int64)
+    levels: list[Indices] = []
+    while len(heads):
+        found = np.bitwise_or.reduceat(new[tails], firsts, axis=0) & unseen
+        some = np.flatnonzero(found.any(axis=1))
+        if not len(some):
+            break
+        if len(levels) == len(sources):
+            return None
+        unseen ^= found
+        new = np.zeros_like(new)
+        new[heads] = found
+        reached = np.unpackbits(found[some], axis=1, count=len(sources))
+        times = reached.sum(axis=1, dtype=np.int64)
+        levels.append(reached.sum(axis=0, dtype=np.int64))
+        reaching[heads[some]] += times
+        total[heads[some]] += len(levels) * times
+    by_source = np.array(levels, np.int64).reshape(-1, len(sources)).T
+    return Reach(list(by_source), reaching, total)
+
+
+def _one_bit_each(sources: Indices, nodes: int) -> _Words:
+    started = np.zeros((nodes, len(sources)), np.bool_)
+    started[sources, np.arange(len(sources))] = True
+    return np.packbits(started, axis=1)
 
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """The edges of shortest paths into one level, from `tails` to `heads`: searches times nodes, flattened."""
+    """The arcs of shortest paths into one level, from `tails` to `heads`: searches times nodes, flattened."""
 
     tails: Indices
     heads: Indices
@@ -63,11 +95,11 @@ class _Level:
 class _Searches:
     """Searches from several sources. `distances`: by search and node, flattened; -1 where none leads."""
 
-    def __init__(self, adjacency: Adjacency, sources: Indices) -> None:
-        self._adjacency, self._n = adjacency, adjacency.size
+    def __init__(self, graph: Arcs, sources: Indices) -> None:
+        self._graph, self._n = graph, len(graph)
         self.starts: Indices = np.arange(len(sources)) * self._n + sources
         self.distances = np.full(len(sources) * self._n, -1, np.int32)
-        self._last_edge = np.empty(len(self.distances), np.int64)
+        self._last_arc = np.empty(len(self.distances), np.int64)
 
     def levels(self) -> Iterator[_Level]:
         """The levels, nearest first. Fills in `distances`."""
@@ -75,67 +107,44 @@ class _Searches:
         self.distances[frontier] = 0
         while len(frontier):
             distance += 1
-            tails, heads = self._edges_from(frontier)
+            tails, heads = self._arcs_from(frontier)
             new = self.distances[heads] < 0
             tails, heads = tails[new], heads[new]
             self.distances[heads] = distance
-            # Each node once: an edge that is the last one to write its number.
+            # Each node once: an arc that is the last one to write its number.
             numbers = np.arange(len(heads))
-            self._last_edge[heads] = numbers
-            frontier = heads[self._last_edge[heads] == numbers]
+            self._last_arc[heads] = numbers
+            frontier = heads[self._last_arc[heads] == numbers]
             if len(frontier):
                 yield _Level(tails, heads)
 
-    def _edges_from(self, frontier: Indices) -> tuple[Indices, Indices]:
+    def _arcs_from(self, frontier: Indices) -> tuple[Indices, Indices]:
         nodes = frontier % self._n
-        place, heads = self._adjacency.edges_from(nodes)
+        place, heads = self._graph.arcs_from(nodes)
         return frontier[place], heads + (frontier - nodes)[place]
 
 
-def _chunks(adjacency: Adjacency, sources: Sequence[int]) -> Iterator[Indices]:
-    size = max(1, _AT_ONCE // (adjacency.size + len(adjacency.heads) + 1))
+def _chunks(graph: Arcs, sources: Indices) -> Iterator[Indices]:
+    size = max(1, _AT_ONCE // (len(graph) + len(graph.heads) + 1))
     for start in range(0, len(sources), size):
-        yield np.array(sources[start : start + size], np.int64)
+        yield sources[start : start + size]
 
 
-def reached_from(
-    adjacency: Adjacency, sources: Sequence[int]
-) -> "Iterator[tuple[Sequence[int], Iterator[tuple[Indices, Reached]]]]":
-    """Some sources at a time. For each distance from one edge on: the nodes that any of these sources is so far from,
-    and which of the sources each node is from.
-
-    These searches run together, each in a bit of its own (Then and others 2014).
-    """
-    for first in range(0, len(sources), _BITS):
-        chunk = sources[first : first + _BITS]
-        yield chunk, _levels_from(adjacency, chunk)
+def _followed(graph: Arcs, sources: Indices) -> Reach:
+    """Searches that each follow their own paths."""
+    searches = _Searches(graph, sources)
+    for _ in searches.levels():
+        pass
+    distances = searches.distances.reshape(len(sources), len(graph)).clip(min=0)
+    by_distance = [np.bincount(row)[1:] for row in distances]
+    return Reach(by_distance, np.count_nonzero(distances, axis=0), distances.sum(axis=0, dtype=np.int64))
 
 
-def _levels_from(adjacency: Adjacency, sources: Sequence[int]) -> "Iterator[tuple[Indices, Reached]]":
-    started = np.zeros((adjacency.size, len(sources)), np.bool_)
-    started[sources, np.arange(len(sources))] = True
-    seen = np.packbits(started, axis=1)
-    nodes: Indices = np.unique(np.array(sources, np.int64))
-    new = seen[nodes]
-    while len(nodes):
-        place, heads = adjacency.edges_from(nodes)
-        order = np.argsort(heads, kind="stable")
-        heads, firsts = np.unique(heads[order], return_index=True)
-        if not len(heads):
-            return
-        found = np.bitwise_or.reduceat(new[place[order]], firsts, axis=0) & ~seen[heads]
-        some = found.any(axis=1)
-        nodes, new = heads[some], found[some]
-        seen[nodes] |= new
-        if len(nodes):
-            yield nodes, np.unpackbits(new, axis=1, count=len(sources)).view(np.bool_)
-
-
-def dependencies(adjacency: Adjacency, sources: Sequence[int]) -> Amounts:
+def dependencies(graph: Arcs, sources: Sequence[int]) -> Amounts:
     """By node, the sum over sources and nodes of the share of shortest paths that pass through it (Brandes 2001)."""
-    total = np.zeros(adjacency.size)
-    for chunk in _chunks(adjacency, sources):
-        searches = _Searches(adjacency, chunk)
+    total = np.zeros(len(graph))
+    for chunk in _chunks(graph, np.array(sources, np.int64)):
+        searches = _Searches(graph, chunk)
         paths = np.zeros(len(searches.distances))
         paths[searches.starts] = 1
         levels = []
@@ -147,5 +156,5 @@ def dependencies(adjacency: Adjacency, sources: Sequence[int]) -> Amounts:
             share = paths[level.tails] / paths[level.heads] * (1 + passing[level.heads])
             np.add.at(passing, level.tails, share)
         passing[searches.starts] = 0
-        total += passing.reshape(len(chunk), adjacency.size).sum(axis=0)
+        total += passing.reshape(len(chunk), len(graph)).sum(axis=0)
     return total

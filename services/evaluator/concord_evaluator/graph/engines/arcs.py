@@ -1,0 +1,126 @@
+"""A graph as arrays of numbered nodes, and the same for NetworkX and rustworkx."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import networkx as nx
+import numpy as np
+import rustworkx as rx
+
+Indices: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
+Amounts: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
+
+
+@dataclass(frozen=True, eq=False)
+class Arcs:
+    """A graph without self-loops and parallel edges. Arc `i` leads from node `tails[i]` to node `heads[i]`.
+
+    Arcs are sorted by tail and head. An undirected edge is two arcs of the same weight.
+    """
+
+    nodes: tuple[str, ...]
+    tails: Indices
+    heads: Indices
+    weights: Indices
+    directed: bool = True
+
+    @classmethod
+    def of(
+        cls, nodes: Sequence[str], tails: Indices, heads: Indices, weights: Indices, *, directed: bool = True
+    ) -> "Arcs":
+        """Arcs in any order; the weights of parallel ones are added. Undirected edges in one direction or both."""
+        if not directed:
+            tails, heads, weights = (
+                np.concatenate(each) for each in ((tails, heads), (heads, tails), (weights, weights))
+            )
+        keys, numbers = np.unique(tails * len(nodes) + heads, return_inverse=True)
+        added = np.bincount(numbers, weights, len(keys)).astype(np.int64)
+        size = max(1, len(nodes))
+        return cls(tuple(nodes), keys // size, keys % size, added, directed)
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    @property
+    def n_edges(self) -> int:
+        """The number of edges. An undirected edge counts once."""
+        return len(self.heads) if self.directed else len(self.heads) // 2
+
+    @cached_property
+    def first(self) -> Indices:
+        """By node, where the arcs from it begin; and the end of the last."""
+        return np.searchsorted(self.tails, np.arange(len(self) + 1))
+
+    @cached_property
+    def out_degrees(self) -> Indices:
+        """By node, the number of arcs from it: of an undirected graph, its degree."""
+        return np.diff(self.first)
+
+    @property
+    def density(self) -> float | None:
+        """The share of the possible edges that exist. None for fewer than two nodes."""
+        possible = len(self) * (len(self) - 1)
+        return len(self.heads) / possible if possible else None
+
+    @cached_property
+    def n_components(self) -> int:
+        """The number of parts of a directed graph without an edge between them."""
+        return rx.number_weakly_connected_components(self.rustworkx)
+
+    @cached_property
+    def is_strongly_connected(self) -> bool:
+        """Whether every node reaches every other. Raises rustworkx.NullGraph without nodes."""
+        return rx.is_strongly_connected(self.rustworkx)
+
+    @cached_property
+    def loads(self) -> Indices:
+        """By node, the weight of all arcs from it and to it."""
+        ends = (np.bincount(each, self.weights, len(self)) for each in (self.tails, self.heads))
+        loads: Indices = sum(ends, np.zeros(len(self))).astype(np.int64)
+        return loads
+
+    @cached_property
+    def returned(self) -> Indices:
+        """By arc, the weight of the opposite one; 0 without one."""
+        keys, opposite = self.keys, self.heads * len(self) + self.tails
+        places = np.searchsorted(keys, opposite).clip(max=max(0, len(keys) - 1))
+        returned: Indices = np.where(keys[places] == opposite, self.weights[places], 0)
+        return returned
+
+    @cached_property
+    def keys(self) -> Indices:
+        """The arcs as one number each, ascending: tail times the number of nodes, plus head."""
+        return self.tails * len(self) + self.heads
+
+    def undirected(self) -> "Arcs":
+        """The same without directions."""
+        return Arcs.of(self.nodes, self.tails, self.heads, self.weights, directed=False)
+
+    def arcs_from(self, nodes: Indices) -> tuple[Indices, Indices]:
+        """The arcs from these nodes: by arc, the place of its tail in `nodes`, and its head."""
+        first = self.first[nodes]
+        degrees = self.first[nodes + 1] - first
+        before = np.cumsum(degrees) - degrees
+        arcs = np.arange(int(degrees.sum())) + np.repeat(first - before, degrees)
+        return np.repeat(np.arange(len(nodes)), degrees), self.heads[arcs]
+
+    @cached_property
+    def networkx(self) -> "nx.Graph[str]":
+        """A `DiGraph`, or a `Graph` of an undirected graph, with the attribute `weight`."""
+        graph: nx.Graph[str] = nx.DiGraph() if self.directed else nx.Graph()
+        graph.add_nodes_from(self.nodes)
+        one_way = slice(None) if self.directed else self.tails < self.heads
+        ends = zip(*(each[one_way].tolist() for each in (self.tails, self.heads, self.weights)), strict=True)
+        graph.add_weighted_edges_from((self.nodes[tail], self.nodes[head], weight) for tail, head, weight in ends)
+        return graph
+
+    @cached_property
+    def rustworkx(self) -> "rx.PyDiGraph[int, float]":
+        """With the nodes by their numbers. An undirected edge is two arcs."""
+        graph: rx.PyDiGraph[int, float] = rx.PyDiGraph()
+        graph.add_nodes_from(range(len(self)))
+        weights = self.weights.astype(np.float64).tolist()
+        graph.add_edges_from(list(zip(self.tails.tolist(), self.heads.tolist(), weights, strict=True)))
+        return graph
