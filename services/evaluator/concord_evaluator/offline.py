@@ -6,7 +6,9 @@ from typing import Final
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import Judgment, TrialOutcome
+from concord.trace.decoding import reports_of
 from concord.trace.effects import KIND
+from concord.trace.report import unpack
 from concord.wire.assignment import Assignment
 from concord.wire.ids import new_step_id
 from concord.wire.roster import GREEN_AGENT, Roster, RosterEntry
@@ -75,9 +77,15 @@ def _evaluation(plan: AssessmentPlan, trace: Trace) -> TrialEvaluation:
     roster = Roster(plan.roster)
     work = recorded_work(trace.reports(), roster, trace.task)
     network = evaluation.network
-    if network is None and any(KIND in report.step.additional_attributes for report in trace.reports()):
+    if network is None and _tells_effects(trace):
         network = temporal_network(acts_of(trace.reports(), roster), [entry.id for entry in roster])
     return evaluation.model_copy(update={"causes": causes, "network": network, "work": work})
+
+
+def _tells_effects(trace: Trace) -> bool:
+    """Whether a step did anything to an artifact. Of most batches, the bytes tell that none did."""
+    may_tell = (batch for batch in trace.batches if KIND.encode() in unpack(batch.body))
+    return any(KIND in report.step.additional_attributes for batch in may_tell for report in reports_of(batch))
 
 
 def _row(plan: AssessmentPlan, trace: Trace, evaluation: TrialEvaluation, judgment: Judgment | None) -> ResultRow:

@@ -142,12 +142,14 @@ class TraceBuilder:
         """Adds a step that `reporter`, the agent that made it, reported. Raises ValueError for an invalid id."""
         if reporter not in self._reporters:
             self._reporters[_checked_id(reporter, "reporter")] = None
-        for call in calls_in(step):
+        for call in calls_in(step) if step.kind is CallType.AGENT else ():
             if call.agent_url and call.agent_name:
                 self._reached.setdefault(normalise_url(call.agent_url), set()).add(call.agent_name)
         self._see_times(step)
         key = _Reporter(reporter, channel, authenticated)
-        batch = self._open.setdefault(key, _OpenBatch())
+        batch = self._open.get(key)
+        if batch is None:
+            batch = self._open[key] = _OpenBatch()
         written = (
             step.model_dump_json(exclude_unset=True).encode() if isinstance(step, InteractionStep) else encoded(step)
         )
@@ -229,8 +231,10 @@ class TraceBuilder:
         for moment in (step.start_time, step.end_time):
             if moment is not None:
                 known = as_utc(moment)
-                self._started = known if self._started is None else min(self._started, known)
-                self._ended = known if self._ended is None else max(self._ended, known)
+                if self._started is None or known < self._started:
+                    self._started = known
+                if self._ended is None or known > self._ended:
+                    self._ended = known
 
     def _close(self, key: _Reporter) -> None:
         batch = self._open.pop(key)

@@ -26,6 +26,8 @@ from concord_evaluator.trace.request_texts import text_of
 Kind = Literal["call", "tool", "model", "work"]
 Where = Literal["run", "agent", "call", "tool", "model", "step"]
 
+_USED: Final = frozenset({"tool", "model"})
+
 _TIMEOUT: Final = re.compile(r"time[ds]?[ _-]?out|deadline[ _]exceeded", re.IGNORECASE)
 _REFUSALS: Final = re.compile(
     r"content[_ -]?filter|refusal|safety|prohibited|blocklist|recitation|guardrail", re.IGNORECASE
@@ -34,8 +36,8 @@ _REFUSALS: Final = re.compile(
 
 
 class WorkStep(msgspec.Struct, frozen=True, gc=False):
-    """One step. `name`: of the callee, tool or model. `started_s`: seconds since 1970. `arguments`: a key of what was
-    asked, equal for equal arguments; "" if unknown."""
+    """One step. `name`: of the callee, tool or model. `started_s`: seconds since 1970. `arguments`: a key of what a
+    tool or a model was asked, equal for equal arguments; "" if unknown."""
 
     step_id: str
     kind: Kind
@@ -76,13 +78,13 @@ def _step(step: StepFacts, agent: str, roster: Roster) -> WorkStep:
         name=name,
         input=_asked_text(kind, asked),
         output=attributes.get(TOOL_RESULT if kind == "tool" else RESPONSE_TEXT, ""),
-        arguments=str(sorted(asked.items())) if asked else "",
+        arguments=str(sorted(asked.items())) if asked and kind in _USED else "",
         error=error,
         where=where,
         nature=nature,
         started_s=None if step.start_time is None else as_utc(step.start_time).timestamp(),
         duration_ms=step.latency_ms,
-        tokens=step.total_tokens if kind in {"tool", "model"} else None,
+        tokens=step.total_tokens if kind in _USED else None,
     )
 
 
@@ -111,15 +113,14 @@ def _asked_text(kind: Kind, asked: Mapping[str, object]) -> str:
 
 def _failure(kind: Kind, error: str | None, attributes: Mapping[str, str]) -> tuple[Where | None, Nature, str | None]:
     """Where a step failed and how. Work that fails inside other work passes an error on that other steps tell."""
-    refused = _REFUSALS.search(attributes.get(FINISH_REASON, ""))
     if error is not None:
         outside = attributes.get(FAILED_OUTSIDE)
         where: Where | None = "run" if outside == "run" else "agent" if outside == "agent" else None
         if where is None and kind != "work":
             where = kind
         return where, "timeout" if _TIMEOUT.search(error) else "error", error
-    if kind == "model" and refused:
-        return "model", "refusal", f"stopped: {attributes[FINISH_REASON]}"
+    if kind == "model" and _REFUSALS.search(stopped := attributes.get(FINISH_REASON, "")):
+        return "model", "refusal", f"stopped: {stopped}"
     if caught := attributes.get(EXCEPTION):
         return ("step" if kind == "work" else kind), "exception", caught
     return None, "error", None

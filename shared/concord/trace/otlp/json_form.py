@@ -216,21 +216,21 @@ def _read(span: _Span | FastSpan, scope: str, service: str, version: str) -> Spa
     read.read(_pairs(span.attributes or ()))
     attributes, content = with_content(read.kept, read.told, tuple(_events(events)) if events else ())
     return Span(
-        trace_id=intern(hex_id(span.trace_id, _TRACE_ID_BYTES)),
-        span_id=hex_id(span.span_id, _SPAN_ID_BYTES),
-        parent_id=hex_id(span.parent_span_id, _SPAN_ID_BYTES),
-        name=span.name or "",
-        scope=scope,
-        service=service,
-        version=version,
-        start_ns=whole(span.start_time_unix_nano),
-        end_ns=whole(span.end_time_unix_nano),
-        client=client,
-        failed=status is not None and status.code in _ERROR_CODES,
-        message="" if status is None else status.message or "",
-        attributes=attributes,
-        address=destination(read.address) if client else "",
-        content=content,
+        intern(hex_id(span.trace_id, _TRACE_ID_BYTES)),
+        hex_id(span.span_id, _SPAN_ID_BYTES),
+        hex_id(span.parent_span_id, _SPAN_ID_BYTES),
+        span.name or "",
+        scope,
+        service,
+        whole(span.start_time_unix_nano),
+        whole(span.end_time_unix_nano),
+        client,
+        status is not None and status.code in _ERROR_CODES,
+        "" if status is None else status.message or "",
+        attributes,
+        destination(read.address) if client else "",
+        version,
+        content,
     )
 
 

@@ -127,7 +127,7 @@ def read_content(told: Mapping[str, JsonValue], events: Sequence[Event] = ()) ->
     if _KINDS.issuperset(told):
         return NOTHING
     places = _places_in(told)
-    kinds = {_kind(told[name]) for name in places.kinds}
+    kinds = [_kind(told[name]) for name in places.kinds]
     tool, model = not names.TOOL_KINDS.isdisjoint(kinds), not names.MODEL_KINDS.isdisjoint(kinds)
     answers, is_cut = read_messages(_first(told, places.answered if model else places.answered_beside))
     unfinished = is_cut and not tool and not (model and answers and answers[0].role)
@@ -287,6 +287,8 @@ def _asked(messages: Sequence[Message], output: str, *, last_only: bool) -> tupl
 
     Messages that end with the output are the whole conversation, of which the output is no part of the request.
     """
+    if len(messages) == 1:
+        return ("" if messages[0].role == "system" else messages[0].text[:MAX_TEXT]), 0
     spoken = [each for each in messages if each.text and each.role != "system"]
     if not spoken:
         return "", 0
