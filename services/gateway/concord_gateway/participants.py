@@ -37,8 +37,7 @@ class Participants:
         Raises StorageUnavailableError.
         """
         self.closed.add(trace_id)
+        await self.carrier.calls.settle(trace_id)  # first, so that the closed trace holds all that was observed
         closed = await self.traces.close(trace_id)
-        if await self.carrier.calls.settle(trace_id):
-            closed = await self.traces.close(trace_id)
         self.closed.notify(trace_id)
         return closed

@@ -245,14 +245,12 @@ class CallRecorder:
                     del self._left[step_id]
                     self._record(call)
 
-    async def settle(self, trace_id: str) -> bool:
-        """Records every open call of a closed trial as unanswered. Returns whether steps were still to be written."""
+    async def settle(self, trace_id: str) -> None:
+        """Records every open call of a closed trial as unanswered."""
         for call in list(self._unrecorded.pop(trace_id, {}).values()):
             call.error = call.error or f"unanswered when the trial was closed, after {call.clock.elapsed_s:.1f} s"
             self._write_beside(call)
-        are_unwritten = bool(self._writing)
         await self.written()
-        return are_unwritten
 
     async def written(self) -> None:
         """Waits until every step so far is written or given up."""
