@@ -14,6 +14,9 @@ BIN := $(VENV)/bin
 IMAGES := client collector environment evaluator gateway green purple sample
 # Longest suite first, so that parallel test processes finish at about the same time.
 TESTS := tests/e2e tests/faults tests/integration tests/security tests/conformance tests/frameworks tests/unit
+# What has tests that start whole programs: other files need not be collected, which takes half a minute of each process.
+PROGRAMS = $(shell grep -rl --include='test_*.py' 'mark\.programs' $(filter-out tests/e2e tests/faults,$(TESTS))) \
+	tests/faults tests/e2e
 # One more process than cores, because tests of services wait for some of their time. Each collects all tests.
 TEST_PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
@@ -75,9 +78,9 @@ test: setup $(A2A_V03)/ready ## run the tests that need neither Docker nor a net
 		--numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
 .PHONY: test-faults
-test-faults: setup ## run the tests that start whole programs two at a time, then those that kill, stop or limit some, one by one
-	$(PYTEST) tests/e2e -m "programs and not containers" -p no:schemathesis --numprocesses 2 --dist loadfile
-	$(PYTEST) $(filter-out tests/e2e,$(TESTS)) -m "programs and not containers" -p no:schemathesis
+test-faults: setup ## run the tests that start whole programs, and kill, stop or limit some, which `make test` leaves out
+	$(PYTEST) $(PROGRAMS) -m "programs and not smoke and not containers" -p no:schemathesis \
+		--numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
 
 .PHONY: frameworks
 frameworks: setup ## install each agent framework in an environment of its own, record its traces anew and test them (SETUPS: some)
