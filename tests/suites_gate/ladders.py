@@ -211,12 +211,12 @@ def rises_in(outcomes: Sequence[Sequence[float]], rungs: Sequence[float]) -> lis
     By Student's t test of the differences within the tasks, one-sided, at `LEVEL` divided by the number of pairs in all
     ladders of a family (Bonferroni).
     """
-    # Here, because every test process imports this module, and SciPy takes as long as all other imports.
-    from scipy.stats import t  # type: ignore[import-untyped]
-
     pairs, found = list(combinations(range(len(rungs)), 2)), list[tuple[float, float]]()
     if len(outcomes[0]) < FEWEST_VALUES:
         return found
+    # Here, because every test process imports this module, and SciPy takes as long as all other imports.
+    from scipy.stats import t  # type: ignore[import-untyped]
+
     quantile = float(t.ppf(1 - LEVEL / len(pairs) / len(LADDERS), len(outcomes[0]) - 1))
     for high, low in pairs:
         rises = [after - before for before, after in zip(outcomes[high], outcomes[low], strict=True)]

@@ -1,7 +1,7 @@
 """What the gate measures of a family: what pretending teams reach, what a good one needs, and how faults show."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from statistics import fmean
@@ -60,6 +60,9 @@ SEATS: Final = 5
 NOT_IN_WORDS: Final = frozenset({"wrong result"})
 """Faults that these teams do not put into words: they state a result like a fact, without saying that it is one. The
 gate on causes plants them in teams that say so."""
+
+KNOWN: Final = tuple(name for name in FAULTS if name not in NOT_IN_WORDS)
+"""The faults that are planted."""
 
 SEATS_WITH_FAULTS: Final = 6
 _WITH_RELAYS: Final = (Topology.CHAIN, Topology.TREE, Topology.STAR)
@@ -162,6 +165,8 @@ def measured(
     ladder_tasks: int = LADDER_TASKS,
     rungs: Sequence[float] = RUNGS,
     sizes: Sequence[int] = SIZES,
+    faults: Collection[str] = KNOWN,
+    ladders: Collection[str] = LADDERS.keys(),
 ) -> Measures:
     """Measures a family on tasks of all topologies and difficulties: `pretended` for teams that pretend.
 
@@ -169,7 +174,7 @@ def measured(
     """
     tasks = [task_of(family, SEATS, number) for number in range(pretended)]
     minds = _minds(family, instances)
-    made, found, alone, confused = faults_of(family, instances)
+    made, found, alone, confused = faults_of(family, instances, faults)
     good = [play(family, mind.task, _good(mind, number)) for number, mind in enumerate(minds)]
     dumps = [
         play(family, mind.task, DumpTeam(mind, plan_of(mind.task), _draw(mind.task, number)))
@@ -201,7 +206,7 @@ def measured(
         found_alone=alone,
         made=made,
         confused=confused,
-        curves={name: climbed(_minds(family, ladder_tasks), name, rungs) for name in LADDERS},
+        curves={name: climbed(_minds(family, ladder_tasks), name, rungs) for name in ladders},
     )
 
 
@@ -273,13 +278,13 @@ def task_of(family: TextFamily, seats: int, number: int, topologies: Sequence[To
 
 
 def faults_of(
-    family: TextFamily, instances: int
+    family: TextFamily, instances: int, kinds: Collection[str]
 ) -> tuple[Counter[str], Counter[str], Counter[str], Counter[tuple[str, str]]]:
     """The faults that were made, found, found at one seat alone, and taken for others."""
     made, found, alone = Counter[str](), Counter[str](), Counter[str]()
     confused = Counter[tuple[str, str]]()
     for number in range(instances):
-        for name in (each for each in FAULTS if each not in NOT_IN_WORDS):
+        for name in kinds:
             topologies = _WITH_RELAYS if name in NEED_RELAYS else tuple(Topology)
             task = task_of(family, SEATS_WITH_FAULTS, number, topologies)
             result = played_with(situation_of(Mind(family, task), _draw(task, number)), name)
@@ -326,10 +331,10 @@ def _pretended(family: TextFamily, tasks: Sequence[SuiteTask], teams: Sequence[C
 
 def _p_above_zero(values: Sequence[float]) -> float:
     """The one-sided p of Student's t test that the mean is not above 0."""
-    from scipy.stats import ttest_1samp  # type: ignore[import-untyped]
-
     if len(values) < 2 or max(values) - min(values) < 1e-9:
         return float(len(values) < 2 or values[0] <= 0)
+    from scipy.stats import ttest_1samp  # type: ignore[import-untyped]
+
     p: float = ttest_1samp(values, 0, alternative="greater").pvalue
     return p
 
