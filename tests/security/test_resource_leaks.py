@@ -17,7 +17,7 @@ from tests.serving import eventually, served_agent
 from tests.stack import workers
 
 WATCHED = {"ActiveTask", "TaskManager", "RunningAssessment", "AssessmentPlan", "Messenger", "A2AClient", "TrialCalls"}
-ROUNDS, AT_ONCE = 5, 8
+ROUNDS, AT_ONCE = 3, 8
 
 
 async def echo(message: IncomingMessage, task: TaskHandle) -> None:

@@ -21,7 +21,8 @@ from tests.security.assessing import PATTERN, request, rpc, task_of
 from tests.serving import reserved, served, served_agent, url_of
 from tests.stack import workers
 
-AT_ONCE = 60
+AT_ONCE = 40
+"""More than twice the default of CONCORD_MAX_ASSESSMENTS: most of them wait."""
 
 
 @asynccontextmanager

@@ -49,7 +49,6 @@ class TestOutcomeLeads:
 class TestOnlyTheOutcomeCounts:
     """Of the user's own tasks, the score is the outcome: calls, participants and reports describe it."""
 
-    @settings(max_examples=150)
     @given(st.data(), TRIALS)
     def test_calls_never_change_the_score(self, data: st.DataObject, trial: TeamTrial) -> None:
         more = trial.with_call(data.draw(st.integers(0, len(trial.calls))), data.draw(calls(trial.agents)))
@@ -120,7 +119,6 @@ def figures(plan: AssessmentPlan, trial: TeamTrial) -> tuple[object, ...]:
 class TestInvariance:
     """Without receipts, the same answers have the same score, whatever was declared and could be seen."""
 
-    @settings(max_examples=100)
     @given(TRIALS, DECLARED, DECLARED, st.booleans())
     def test_declarations_and_unseen_calls_change_no_figure(
         self, trial: TeamTrial, one: Declared, other: Declared, seen: bool
