@@ -42,12 +42,13 @@ class Attributes:
             name, use = known
             if use & _TOLD:
                 told[name] = value
-            if use != _TOLD:
-                scalar = value if type(value) is str else as_attribute(value)
-                if use & _KEPT:
-                    kept[name] = scalar
-                if use & _ADDRESS:
-                    self.address[name] = scalar
+                if use == _TOLD:
+                    continue
+            scalar = value if type(value) is str or type(value) is int else as_attribute(value)
+            if use & _KEPT:
+                kept[name] = scalar
+            if use & _ADDRESS:
+                self.address[name] = scalar
 
     def read_kept(self, pairs: Iterable[tuple[str, JsonValue]]) -> None:
         """Adds attributes of something in the span, of which only those that are kept count."""

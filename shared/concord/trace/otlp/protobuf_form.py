@@ -101,24 +101,24 @@ def _span(span: _WireSpan, scope: str, service: str, version: str) -> Span:
         if event.name == "exception":
             read.read_kept((each.key, _plain(each.value)) for each in event.attributes)
             break
-    read.read((len(each) <= _MAX_CACHED and _known_scalar(each)) or _pair(each) for each in span.attributes)
+    read.read([(len(each) <= _MAX_CACHED and _known_scalar(each)) or _pair(each) for each in span.attributes])
     attributes, content = with_content(read.kept, read.told, tuple(_events(events)) if events else ())
     return Span(
-        trace_id=intern(span.trace_id.hex()),
-        span_id=span.span_id.hex(),
-        parent_id=span.parent_span_id.hex(),
-        name=span.name,
-        scope=scope,
-        service=service,
-        version=version,
-        start_ns=span.start_time_unix_nano,
-        end_ns=span.end_time_unix_nano,
-        client=client,
-        failed=status is not None and status.code == _ERROR,
-        message="" if status is None else status.message,
-        attributes=attributes,
-        address=destination(read.address) if client else "",
-        content=content,
+        intern(span.trace_id.hex()),
+        span.span_id.hex(),
+        span.parent_span_id.hex(),
+        span.name,
+        scope,
+        service,
+        span.start_time_unix_nano,
+        span.end_time_unix_nano,
+        client,
+        status is not None and status.code == _ERROR,
+        "" if status is None else status.message,
+        attributes,
+        destination(read.address) if client else "",
+        version,
+        content,
     )
 
 
