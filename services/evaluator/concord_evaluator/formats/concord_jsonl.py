@@ -2,12 +2,14 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from typing import Annotated
+from typing import Annotated, Final
 
+import msgspec
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from concord.assessment import Fraction
 from concord.trace.decoding import read_models
+from concord.trace.fast_steps import FastBatch
 from concord.trace.report import Channel, ReportBatch, StepBatch, unpack
 from concord.trace.step import InteractionStep
 from concord.wire.ids import Id
@@ -41,6 +43,13 @@ class BatchLine(StepBatch, _Reported):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
+class _FastBatchLine(FastBatch, forbid_unknown_fields=True, kw_only=True, gc=False):
+    """A `BatchLine` of the usual form."""
+
+    channel: Channel = Channel.HTTP
+    authenticated: bool = False
+
+
 class TraceFacts(_Line):
     """Facts of a trace beside its steps: its agents, their task and answer, and the success of the task."""
 
@@ -68,9 +77,9 @@ def _recognises(head: Head) -> bool:
 def _read(source: Source) -> Iterator[Trace]:
     """Yields all traces at the end, since their reports may be anywhere in the file."""
     builders: dict[str, TraceBuilder] = {}
-    for line, value in source.json_values():
+    for line, value in source.json_values_or(_fast_batch):
         with source.record(line):
-            parsed = _parsed(value)
+            parsed = value if isinstance(value, _FastBatchLine) else _parsed(value)
             trace_id = _trace_id(parsed)
             builder = builders.get(trace_id)
             if builder is None:
@@ -78,6 +87,21 @@ def _read(source: Source) -> Iterator[Trace]:
                 builder.imported = False
             _take(builder, parsed)
     return all_built(builders.values(), source)
+
+
+_FAST: Final = msgspec.json.Decoder(_FastBatchLine)
+
+
+def _fast_batch(text: bytes) -> _FastBatchLine | None:
+    """The batch in a line of the usual form; None leaves it to the models."""
+    try:
+        batch = _FAST.decode(text)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    return batch if all(step.trace_id == batch.trace_id for step in batch.steps) else None
+
+
+_AnyLine = ReportLine | BatchLine | TraceLine | _FastBatchLine
 
 
 def _parsed(value: JsonValue) -> ReportLine | BatchLine | TraceLine:
@@ -98,13 +122,13 @@ def _of_one_trace(batch: BatchLine) -> BatchLine:
     return batch
 
 
-def _trace_id(line: ReportLine | BatchLine | TraceLine) -> str:
+def _trace_id(line: _AnyLine) -> str:
     if isinstance(line, ReportLine):
         return line.step.trace_id
-    return line.trace_id if isinstance(line, BatchLine) else line.trace.trace_id
+    return line.trace.trace_id if isinstance(line, TraceLine) else line.trace_id
 
 
-def _take(builder: TraceBuilder, line: ReportLine | BatchLine | TraceLine) -> None:
+def _take(builder: TraceBuilder, line: _AnyLine) -> None:
     if isinstance(line, TraceLine):
         for entry in line.trace.roster:
             builder.declare(entry)
@@ -114,7 +138,7 @@ def _take(builder: TraceBuilder, line: ReportLine | BatchLine | TraceLine) -> No
     steps = [line.step] if isinstance(line, ReportLine) else line.steps
     for step in steps:
         builder.add(step, line.reporter, channel=line.channel, authenticated=line.authenticated)
-    if isinstance(line, BatchLine) and line.dropped:
+    if not isinstance(line, ReportLine) and line.dropped:
         builder.drop(line.reporter, sum(line.dropped.values()))
 
 

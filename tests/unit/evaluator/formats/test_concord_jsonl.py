@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.trace.digest import digest
-from concord.trace.report import Channel, Report
+from concord.trace.report import Channel, Report, ReportBatch, StepBatch
+from concord.trace.step import InteractionStep
 from concord_evaluator.formats.concord_jsonl import TraceFacts, as_lines
 from tests.strategies import steps
 from tests.unit.evaluator.formats.sources import agents_of, calls_between, evaluated, read, refusal
@@ -95,6 +96,20 @@ def test_single_reports_and_batches_yield_the_same_trace() -> None:
     together = read(lines(team("A", "B", "C"), batch_line(reports)), format_name="concord")
     assert [evaluated(trace) for trace in singly] == [evaluated(trace) for trace in together]
     assert calls_between(singly[0]) == {("A", "B"): 1, ("A", "C"): 1}
+
+
+def head_of(batch: ReportBatch) -> tuple[str, Channel, bool, int, int]:
+    return batch.reporter, batch.channel, batch.authenticated, batch.n_steps, batch.dropped
+
+
+@given(st.lists(steps.map(lambda step: step.model_copy(update={"trace_id": TRACE_ID})), max_size=5))
+def test_a_batch_with_an_id_is_read_as_one_without(drawn: list[InteractionStep]) -> None:
+    batch = StepBatch(trace_id=TRACE_ID, reporter="A", steps=drawn, dropped={"full": 2})
+    written = batch.model_dump(mode="json", exclude_none=True) | {"channel": "otlp", "authenticated": True}
+    with_id, without = json.dumps(written), json.dumps({k: v for k, v in written.items() if k != "batch_id"})
+    (known,), (by_models,) = read(with_id, format_name="concord"), read(without, format_name="concord")
+    assert [digest(each.step) for each in known.reports()] == [digest(each.step) for each in by_models.reports()]
+    assert [head_of(batch) for batch in known.batches] == [head_of(batch) for batch in by_models.batches]
 
 
 def test_interleaved_traces_are_separated_in_the_order_of_their_first_lines() -> None:
