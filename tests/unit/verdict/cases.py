@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from concord.assessment import AssessmentPlan, Mode
@@ -279,6 +280,7 @@ def _judged(asked: AssessmentPlan, shape: Team, ended: TrialOutcome, *, model_fa
     return verdict_on(asked, evaluation, judgment)
 
 
+@cache
 def thousand_trials() -> ResultRow:
     """A thousand trials of twenty tasks, one of which went wrong."""
     asked = plan(agents(3), trials=1000, tasks=20)
