@@ -18,7 +18,7 @@ from concord.storage.connection import connect
 from concord.trace.decoding import reports_of
 from concord.trace.effects import Effect, EffectKind, Lines, Workspace, effect_of
 from concord.trace.report import StepBatch
-from concord.trace.step import CallType, InteractionStep
+from concord.trace.step import MAX_NAME_LENGTH, CallType, InteractionStep
 from concord.wire.assignment import Assignment
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
@@ -265,7 +265,7 @@ _FORKS: Final = """
 import os, sys, threading, time
 from concord.wire.assignment import Assignment
 from concord.agent.reporter import TraceReporter
-from concord.trace.step import CallType, InteractionStep
+from concord.trace.step import MAX_NAME_LENGTH, CallType, InteractionStep
 
 def report(step_id):
     assignment = Assignment(
@@ -317,3 +317,12 @@ async def test_an_effect_is_a_step_below_the_senders(url: str, receiver: Receive
     edited, delivered = (step for batch in receiver.batches for step in batch.steps)
     assert (edited.kind, edited.parent, effect_of(edited.additional_attributes)) == (CallType.TOOL, "root", edit)
     assert (delivered.kind, delivered.action) == (CallType.HOST, None)
+
+
+async def test_an_effect_that_no_step_can_have_is_dropped_and_counted(url: str, receiver: Receiver) -> None:
+    reporter = TraceReporter()
+    reporter.effect(Effect(EffectKind.CLAIMED, "app.py"), assignment(url), tool="x" * (MAX_NAME_LENGTH + 1))
+    reporter.effect(Effect(EffectKind.CLAIMED, "app.py"), assignment(url))
+    await reporter.aclose()
+    assert [step.kind for batch in receiver.batches for step in batch.steps] == [CallType.HOST]
+    assert sum(sum(batch.dropped.values()) for batch in receiver.batches) == 1

@@ -13,9 +13,8 @@ from typing import Final
 
 from concord.agent.delivery import DeliveryPolicy, DeliveryThread, RecordedStep, frozen
 from concord.trace.effects import Effect
-from concord.trace.step import CallType, InteractionStep, StepAction, ToolInvocation
+from concord.trace.step import CallType, InteractionStep
 from concord.wire.assignment import Assignment
-from concord.wire.ids import new_step_id
 
 logger = logging.getLogger(__name__)
 
@@ -84,11 +83,12 @@ class TraceReporter:
         start_time: datetime | None = None,
         end_time: datetime | None = None,
     ) -> None:
-        """Reports a step by its fields, which costs the caller a quarter of making an `InteractionStep`.
+        """Reports a step by its fields, which costs the caller a ninth of making an `InteractionStep`.
 
-        `name` is that of the agent called or the tool used, `content` the request or the parameters, which may change
-        afterwards. By default, the step has a new id and stands under the assignment's step. A background thread makes
-        and checks the step; one that is invalid is dropped and counted, as `report` drops what cannot be written.
+        `name` is that of the agent called or the tool used ("" for the agent's own work), `content` the request or the
+        parameters, which may change afterwards. By default, the step has a new id and stands under the assignment's
+        step. A background thread makes and checks the step; one that is invalid is dropped and counted, as `report`
+        drops what cannot be written.
         """
         delivery = self._deliveries.get(assignment.collector_url)
         if delivery is not None or (delivery := self._open(assignment.collector_url)) is not None:
@@ -115,16 +115,13 @@ class TraceReporter:
 
         `tool`: the one that it used; without one, the step is the agent's own work.
         """
-        step = InteractionStep(
-            step_id=new_step_id(),
-            trace_id=assignment.trace_id,
-            parent_step_id=assignment.step_id,
-            call_type=CallType.TOOL if tool else CallType.HOST,
-            step_action=StepAction(tool_invocation=ToolInvocation(tool_name=tool)) if tool else None,
-            additional_attributes=effect.attributes(),
+        self.record(
+            assignment,
+            CallType.TOOL if tool else CallType.HOST,
+            tool,
+            attributes=effect.attributes(),
             start_time=datetime.now(UTC),
         )
-        self.report(step, assignment)
 
     def flush(self, timeout_s: float = 5.0) -> bool:
         """Waits until every step so far was sent or dropped. Returns False on timeout."""

@@ -32,9 +32,12 @@ class RecordedStep(NamedTuple):
     def step(self, assignment: Assignment) -> InteractionStep:
         """The step, made under the assignment. Raises ValueError for fields that a step cannot have."""
         content = None if self.content is None else from_json(self.content)
+        action: StepAction | None
         if self.call_type == CallType.AGENT:
             call = AgentInvocation(agent_url=self.agent_url, agent_name=self.name, requests=content)
             action = StepAction(agent_invocation=call)
+        elif self.call_type == CallType.HOST and not self.name and content is None:
+            action = None
         else:
             action = StepAction(tool_invocation=ToolInvocation(tool_name=self.name, parameters=content))
         attributes = self.attributes or {}
