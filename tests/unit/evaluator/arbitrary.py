@@ -24,8 +24,9 @@ _REQUESTS = st.sampled_from(["", "hello", "hello world"])
 _ATTRIBUTES = st.dictionaries(st.sampled_from(["agent_name", "retry_of", "error"]), STEP_IDS, max_size=2)
 _PARENTS = st.none() | STEP_IDS
 _CALL_TYPES = st.sampled_from(CallType)
-_LATENCIES = st.none() | st.integers(0, 9)
-_TOKENS = st.none() | st.integers(-1, 9)
+_LARGEST = st.just(2**63 - 1)
+_LATENCIES = st.none() | st.integers(0, 9) | _LARGEST
+_TOKENS = st.none() | st.integers(-1, 9) | _LARGEST
 _OPTIONAL_MOMENTS = st.none() | MOMENTS
 _BOOLEANS = st.booleans()
 _CHANNELS = st.sampled_from(Channel)

@@ -6,11 +6,10 @@ from heapq import nsmallest
 from itertools import pairwise
 from statistics import fmean
 
-import numpy as np
-
 from concord.assessment.results import Finding
 from concord_evaluator.findings.finder import MAX_PER_KIND, MeasuredTrial, first_step_ids
 from concord_evaluator.trace import LinkCalls
+from concord_evaluator.trace.cases import pairs
 from concord_evaluator.trace.columns import NONE
 
 
@@ -61,12 +60,10 @@ def redundant_questions(trial: MeasuredTrial) -> Iterator[Finding]:
     links, threshold = trial.graph.links, trial.thresholds.redundant_question
     ends = list(links)
     asked = links.requests != NONE
-    cases, asked_times = np.unique(
-        np.stack([links.link_of_call[asked], links.requests[asked]], axis=1), axis=0, return_counts=True
-    )
+    questions, asked_times = pairs(links.link_of_call[asked], links.requests[asked])
     often = asked_times > threshold
     again: dict[int, tuple[int, int]] = {}
-    for (link, question), n in zip(cases[often].tolist(), asked_times[often].tolist(), strict=True):
+    for (link, question), n in zip(questions[often].tolist(), asked_times[often].tolist(), strict=True):
         again[link] = min((-n, question), again.get(link, (0, 0)))
     ranked = [(n, ends[link], links.steps.request_digest(question)) for link, (n, question) in again.items()]
     for times, (caller, callee), question in nsmallest(MAX_PER_KIND, ranked):

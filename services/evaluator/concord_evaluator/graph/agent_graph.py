@@ -16,6 +16,7 @@ from concord_evaluator.graph.critical_path import CriticalPath, critical_path
 from concord_evaluator.graph.engines import Arcs, Distances, Scores
 from concord_evaluator.trace import CallList, Contradictions, Interaction, Links, Projection, calls_on
 from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH
+from concord_evaluator.trace.cases import pairs
 from concord_evaluator.trace.columns import EDGE_KINDS, NEVER, NONE, Codes
 from concord_evaluator.trace.trees import Numbers
 
@@ -213,7 +214,7 @@ def tally_calls(graph: AgentGraph) -> CallTally:
     """Counts the calls of a trial."""
     links, answered = graph.links, graph.all_links
     asked = links.requests != NONE
-    questions = np.stack([links.link_of_call[asked], links.requests[asked]], axis=1)
+    questions, _ = pairs(links.link_of_call[asked], links.requests[asked])
     comparable = int(asked.sum())
     return CallTally(
         calls=len(answered.call_failed),
@@ -223,5 +224,5 @@ def tally_calls(graph: AgentGraph) -> CallTally:
         own_attempts=len(links.numbers),
         retries=int(links.retries.sum()),
         comparable=comparable,
-        repeats=comparable - len(np.unique(questions, axis=0)),
+        repeats=comparable - len(questions),
     )

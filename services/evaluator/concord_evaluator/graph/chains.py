@@ -26,7 +26,7 @@ def made_in(parents: Numbers) -> MadeIn:
     by_parent = np.argsort(parents, kind="stable")
     first = np.searchsorted(parents[by_parent], np.arange(len(parents) + 1))
     n_roots = int((parents == ROOT).sum())
-    return MadeIn((first - n_roots).tolist(), by_parent[n_roots:].tolist(), by_parent[:n_roots].tolist())
+    return MadeIn(*map(memoryview, (first - n_roots, by_parent[n_roots:], by_parent[:n_roots])))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class Return:
 
 def find_returns(calls: CallList, inner: MadeIn) -> Iterator[Return]:
     """Every call between agents to a waiting agent, in no particular order."""
-    caller, callee, between = calls.caller.tolist(), calls.callee.tolist(), calls.between_agents.tolist()
-    parents = calls.parent.tolist()
+    # Lists of a million numbers would take forty megabytes each.
+    caller, callee, between, parents = map(memoryview, (calls.caller, calls.callee, calls.between_agents, calls.parent))
     waiting = [0] * len(calls.steps.names.texts)
     pending = list(inner.roots)
     while pending:

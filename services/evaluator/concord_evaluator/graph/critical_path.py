@@ -125,7 +125,7 @@ def _longest_chains(parents: Numbers, groups: _Groups, untimed: Numbers, own: Se
         for each in (groups.parent, parents[untimed])
         for side in ("left", "right")
     ]
-    calls, before, first, alone = groups.calls.tolist(), groups.before.tolist(), groups.first.tolist(), untimed.tolist()
+    calls, before, first, alone = map(memoryview, (groups.calls, groups.before, groups.first, untimed))
     waited: list[int] = []
     for parent, n, group, last_group, loose, last_loose in reversed(
         list(zip(outer.tolist(), n_calls.tolist(), *bounds, strict=True))
@@ -136,7 +136,7 @@ def _longest_chains(parents: Numbers, groups: _Groups, untimed: Numbers, own: Se
             if spans[call] > longest:
                 longest, chain = spans[call], (call,)
         for number in range(group, last_group):
-            begin, end = first[number : number + 2]
+            begin, end = first[number], first[number + 1]
             best = _best(calls[begin:end], before[begin:end], spans)
             if best[-1] > longest:
                 longest, chain = best[-1], _chain(calls[begin:end], before[begin:end], best)

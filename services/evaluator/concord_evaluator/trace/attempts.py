@@ -161,7 +161,7 @@ def _told_below(steps: Steps) -> "np.ndarray[tuple[int, int], np.dtype[np.int64]
     """Pairs of the number of a step and the code of a direct reporter of a step below it."""
     columns, code = steps.columns, steps.names.code
     below = columns.parent >= 0
-    told = pairs(columns.parent[below], columns.source[below])
+    told, _ = pairs(columns.parent[below], columns.source[below])
     reporters = [[code(each.reporter) for each in source if each.direct] for source in steps.sources]
     times = np.array([len(each) for each in reporters], np.int64)[told[:, 1]]
     direct = [reporter for source in told[:, 1].tolist() for reporter in reporters[source]]

@@ -32,8 +32,9 @@ def changes(*columns: _Codes) -> Flags:
     return new
 
 
-def pairs(first: _Codes, second: _Codes) -> "np.ndarray[tuple[int, int], np.dtype[np.int64]]":
-    """The distinct pairs of both columns, sorted; a row for each. The columns hold no negative numbers."""
+def pairs(first: _Codes, second: _Codes) -> tuple["np.ndarray[tuple[int, int], np.dtype[np.int64]]", Numbers]:
+    """The distinct pairs of both columns, sorted, a row for each; and how often each occurs. The columns hold no
+    negative numbers."""
     size = int(second.max(initial=0)) + 1
-    distinct = np.unique(first.astype(np.int64) * size + second)
-    return np.column_stack([distinct // size, distinct % size])
+    distinct, times = np.unique(first.astype(np.int64) * size + second, return_counts=True)
+    return np.column_stack([distinct // size, distinct % size]), times

@@ -1,8 +1,7 @@
 """The columns of a trace: the facts of its steps as typed arrays. Every array has a row for each content of a step."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import islice
 from typing import Final, TypeAlias, TypeVar
 
 import numpy as np
@@ -53,12 +52,11 @@ class Names:
             self.texts.append(text)
         return known
 
-    def codes(self, texts: Iterable[str]) -> Codes:
+    def codes(self, texts: Sequence[str]) -> Codes:
         """The codes of many names."""
-        known = self._codes
-        codes = [known.setdefault(text, len(known)) for text in texts]
-        self.texts += reversed([*islice(reversed(known), len(known) - len(self.texts))])
-        return np.fromiter(codes, np.int32, len(codes))
+        codes = [*map(self._codes.get, texts)]
+        known = [self.code(text) for text in texts] if None in codes else codes
+        return np.fromiter(known, np.int32, len(texts))
 
     def ranks(self, codes: Codes) -> Numbers:
         """The place of each of these names among all names as they sort."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from concord.trace.digest import digest
+from concord.trace.digest import content_digest
 from concord.trace.report import Report
 from concord_evaluator.trace.chunks import full_steps
 from concord_evaluator.trace.columns import NONE, Codes, Flags, Steps, moved
@@ -82,7 +82,7 @@ class _Settled:
 def _settled(trace: ReadTrace, repeated: Flags, reports: Iterable[Report]) -> _Settled:
     """Joins the reports of each content, and rejects contents that conflict."""
     read, row = trace.steps, np.flatnonzero(repeated)
-    digests = b"".join([digest(step).content for step in full_steps(reports, trace.sizes, repeated)])
+    digests = b"".join([content_digest(step) for step in full_steps(reports, trace.sizes, repeated)])
     settlement = settle(read.columns.step[row], digests, read.columns.source[row], read.sources)
     first = row[settlement.first]
     rows = np.concatenate([np.flatnonzero(~repeated), first[settlement.source != NONE]])

@@ -106,6 +106,7 @@ def summed_uses(users: Users, steps: Steps) -> Sequence[ModelUse]:
 def _sums(amounts: Numbers, case: Numbers, n_cases: int) -> list[int]:
     """The sum of each case. Adds the halves of the numbers, since whole ones of 63 bits would overflow."""
     low, high = np.zeros((2, n_cases), np.int64)
+    amounts = amounts.astype(np.int64)
     np.add.at(low, case, amounts & _LOW)
     np.add.at(high, case, amounts >> 32)
     return [(above << 32) + below for above, below in zip(high.tolist(), low.tolist(), strict=True)]

@@ -11,7 +11,7 @@ import numpy as np
 from msgspec import UNSET
 
 from concord.trace.attributes import EdgeKind
-from concord.trace.digest import json_digest
+from concord.trace.digest import json_digests
 from concord.trace.report import Report
 from concord.trace.step import CallType
 from concord_evaluator.trace.chunks import Chunk, Sources, chunks
@@ -29,7 +29,7 @@ from concord_evaluator.trace.columns import (
     StepColumns,
     Steps,
 )
-from concord_evaluator.trace.fields import call_in, failure_of, kinds_of, latencies_ms, starts_us, tokens_of
+from concord_evaluator.trace.fields import call_in, compact, failure_of, kinds_of, latencies_ms, starts_us, tokens_of
 from concord_evaluator.trace.lean_steps import LeanAttributes, LeanStep
 from concord_evaluator.trace.model_uses import StepUse, use_of
 from concord_evaluator.trace.request_texts import RequestTexts
@@ -68,12 +68,14 @@ def read_trace(reports: Iterable[Report]) -> ReadTrace:
 
 
 class _Ids:
-    """Ids of steps as codes, also of those that are only named as parents.
+    """Ids of steps as codes, also of those that are only named as parents. Codes grow, but not every number is one.
 
     Nearly all steps are in one trace, so that those of the first trace are known by their id alone.
     """
 
     def __init__(self) -> None:
+        self.end = 0
+        """All codes are below it."""
         self._codes: dict[str | tuple[str, str], int] = {}
         self._first_trace = ""
 
@@ -81,20 +83,20 @@ class _Ids:
         """The codes of steps, new ones for new steps."""
         if not self._codes and trace_ids:
             self._first_trace = trace_ids[0]
-        known = self._codes
         keys: Sequence[str | tuple[str, str]] = step_ids
         if trace_ids.count(self._first_trace) < len(trace_ids):
             pairs = zip(trace_ids, step_ids, strict=True)
             keys = [pair[1] if pair[0] == self._first_trace else pair for pair in pairs]
-        return np.fromiter([known.setdefault(key, len(known)) for key in keys], np.int32, len(keys))
+        first, self.end = self.end, self.end + len(keys)
+        return np.fromiter(map(self._codes.setdefault, keys, range(first, self.end)), np.int32, len(keys))
 
-    def traces(self) -> list[str]:
-        """By code, the trace."""
-        return [self._first_trace if isinstance(key, str) else key[0] for key in self._codes]
-
-    def step_ids(self) -> list[str]:
-        """By code, the id."""
-        return [key if isinstance(key, str) else key[1] for key in self._codes]
+    def taken(self) -> tuple[Codes, list[str], list[str]]:
+        """The codes, and of each its trace and its id. Forgets them, so that memory does not hold them twice."""
+        codes = np.fromiter(self._codes.values(), np.int32, len(self._codes))
+        keys = list(self._codes)
+        self._codes.clear()
+        traces = [self._first_trace if isinstance(key, str) else key[0] for key in keys]
+        return codes, traces, [key if isinstance(key, str) else key[1] for key in keys]
 
 
 class _Reading:
@@ -157,7 +159,7 @@ class _Reading:
         url[places] = self._names.codes([call.agent_url for call in calls])
         name[places] = self._names.codes([call.agent_name for call in calls])
         asking = [(place, call.requests) for place, call in zip(places, calls, strict=True) if call.requests]
-        digests = [json_digest(requests) for _, requests in asking]
+        digests = json_digests([requests for _, requests in asking])
         self._asked.extend([self._rows + place for place, _ in asking])
         self._requests += b"".join(digests)
         self._texts.add(zip(digests, [requests for _, requests in asking], strict=True))
@@ -187,7 +189,8 @@ class _Reading:
         tokens[0, places] = _known(use.tokens for _, use in uses)
         tokens[1, places] = _known(use.input_tokens for _, use in uses)
         tokens[2, places] = _known(use.output_tokens for _, use in uses)
-        return {"model": model, "model_tokens": tokens[0], "model_input": tokens[1], "model_output": tokens[2]}
+        told, read, written = map(compact, tokens)
+        return {"model": model, "model_tokens": told, "model_input": read, "model_output": written}
 
     def _failures(self, steps: Sequence[LeanStep], attributes: Sequence[LeanAttributes]) -> dict[str, _Column]:
         failed, answered = np.zeros(len(steps), np.bool_), np.ones(len(steps), np.bool_)
@@ -199,14 +202,16 @@ class _Reading:
 
     def steps(self) -> Steps:
         """The steps read, a row for each report."""
-        traces, ids = self._ids.traces(), self._ids.step_ids()
+        codes, traces, ids = self._ids.taken()
         columns = {name: self._column(name) for name in list(self._parts)}
-        reported = np.zeros(len(ids) + 1, np.bool_)
+        reported = np.zeros(self._ids.end + 1, np.bool_)
         reported[columns["step"]] = True
-        number = np.where(reported, np.cumsum(reported) - 1, UNREPORTED).astype(np.int32)
+        known = reported[codes]
+        number = np.full(self._ids.end + 1, UNREPORTED, np.int32)
+        number[codes[known]] = np.arange(known.sum())
         number[NONE] = NONE
-        above, unknown = columns["parent"], ~reported[columns["parent"]] & (columns["parent"] != NONE)
-        known = reported[:-1].tolist()
+        above, unknown = columns["parent"], np.flatnonzero(number[columns["parent"]] == UNREPORTED)
+        unreported = zip(unknown.tolist(), np.searchsorted(codes, above[unknown]).tolist(), strict=True)
         columns["step"], columns["parent"] = number[columns["step"]], number[above]
         columns["request"], digests = _ranked(self._requests, np.frombuffer(self._asked, np.int32), self._rows)
         trace_names = Names()
@@ -214,11 +219,11 @@ class _Reading:
             StepColumns(**columns),
             self._names,
             list(compress(ids, known)),
-            array("i", trace_names.codes(compress(traces, known)).tobytes()),
+            array("i", trace_names.codes([*compress(traces, known)]).tobytes()),
             trace_names.texts,
             self.sources.attestations,
             digests,
-            {row: ids[above[row]] for row in np.flatnonzero(unknown).tolist()},
+            {row: ids[place] for row, place in unreported},
             self._errors,
             self._retry_of,
         )

@@ -45,9 +45,9 @@ def settle(step: Codes, digests: bytes, source: Codes, sources: Sequence[Attesta
     content = np.empty(len(order), np.int64)
     content[order] = np.cumsum(new) - 1
     first = order[new]
-    attested, attesting = pairs(content, source).T
+    attested, attesting = pairs(content, source)[0].T
     reporters = _reporters(sources)
-    told, teller = pairs(content, reporters[source]).T
+    told, teller = pairs(content, reporters[source])[0].T
     step_of = step[first]
     contested = _contested(step_of, told, teller)
     several = np.bincount(attested, minlength=len(first)) > 1

@@ -21,6 +21,7 @@ from concord.trace.attributes import (
 )
 from concord.trace.report import StepDigest
 from concord.trace.step import CallType, StepFacts, as_utc
+from concord_evaluator.trace.fields import EARLIEST
 from concord_evaluator.trace.model_uses import StepUse, use_in
 
 AGENT_NAME_ATTRIBUTES: Final = (AGENT_NAME, "gen_ai.agent.name")
@@ -153,4 +154,4 @@ def _started_us(step: StepFacts) -> int | None:
         return (as_utc(step.start_time) - _EPOCH) // _MICROSECOND
     if step.end_time is None or step.latency is None:
         return None
-    return (as_utc(step.end_time) - _EPOCH) // _MICROSECOND - 1000 * step.latency
+    return max((as_utc(step.end_time) - _EPOCH) // _MICROSECOND - 1000 * step.latency, EARLIEST)
