@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from concord_evaluator.trace import CallList
-from concord_evaluator.trace.trees import ROOT, Numbers
+from concord_evaluator.trace.trees import ROOT, Numbers, viewed
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ def made_in(parents: Numbers) -> MadeIn:
     by_parent = np.argsort(parents, kind="stable")
     first = np.searchsorted(parents[by_parent], np.arange(len(parents) + 1))
     n_roots = int((parents == ROOT).sum())
-    return MadeIn(*map(memoryview, (first - n_roots, by_parent[n_roots:], by_parent[:n_roots])))
+    return MadeIn(viewed(first - n_roots), viewed(by_parent[n_roots:]), viewed(by_parent[:n_roots]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +39,8 @@ class Return:
 
 def find_returns(calls: CallList, inner: MadeIn) -> Iterator[Return]:
     """Every call between agents to a waiting agent, in no particular order."""
-    # Lists of a million numbers would take forty megabytes each.
-    caller, callee, between, parents = map(memoryview, (calls.caller, calls.callee, calls.between_agents, calls.parent))
+    caller, callee, parents = viewed(calls.caller), viewed(calls.callee), viewed(calls.parent)
+    between = viewed(calls.between_agents)
     waiting = [0] * len(calls.steps.names.texts)
     pending = list(inner.roots)
     while pending:

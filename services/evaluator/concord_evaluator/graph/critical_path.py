@@ -14,7 +14,7 @@ from concord_evaluator.trace import CallList
 from concord_evaluator.trace.agent_ids import participant_of
 from concord_evaluator.trace.cases import changes
 from concord_evaluator.trace.columns import NEVER, Flags
-from concord_evaluator.trace.trees import ROOT, Numbers, below_any
+from concord_evaluator.trace.trees import ROOT, Numbers, below_any, viewed
 
 LONGEST_US: Final = 2**61
 """The duration that a longer one counts as (73,000 years), so that every end is a number of 64 bits."""
@@ -125,7 +125,7 @@ def _longest_chains(parents: Numbers, groups: _Groups, untimed: Numbers, own: Se
         for each in (groups.parent, parents[untimed])
         for side in ("left", "right")
     ]
-    calls, before, first, alone = map(memoryview, (groups.calls, groups.before, groups.first, untimed))
+    calls, before, first, alone = map(viewed, (groups.calls, groups.before, groups.first, untimed))
     waited: list[int] = []
     for parent, n, group, last_group, loose, last_loose in reversed(
         list(zip(outer.tolist(), n_calls.tolist(), *bounds, strict=True))

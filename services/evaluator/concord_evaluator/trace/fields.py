@@ -78,7 +78,7 @@ def tokens_of(steps: Sequence[LeanStep]) -> Numbers:
 
 def compact(amounts: Numbers) -> Numbers:
     """The same in half of the memory, if they fit."""
-    return amounts.astype(np.int32) if amounts.max(initial=0) < 2**31 else amounts  # type: ignore[return-value]
+    return amounts.astype(np.int32) if amounts.max(initial=0) < 2**31 else amounts
 
 
 def call_in(step: LeanStep) -> LeanCall:

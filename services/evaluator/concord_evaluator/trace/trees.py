@@ -3,8 +3,9 @@
 Every function doubles the distance that it looks up in each round, so that a tree of any depth takes few rounds.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -14,6 +15,11 @@ ROOT: Final = -1
 Numbers: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int64]]"
 _Flags: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.bool_]]"
 _Amounts: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"
+
+
+def viewed(array: "np.ndarray[tuple[int], np.dtype[Any]]") -> Sequence[int]:
+    """The array for a loop over its numbers, a million of which would take forty megabytes as a list."""
+    return array.data
 
 
 @dataclass(frozen=True, slots=True)
