@@ -33,6 +33,8 @@ class Progress:
         self._sending: asyncio.Task[None] | None = None
         self._send_from = self._told_at
         self._in_order = asyncio.Lock()
+        self._is_ending = False
+        """An ended task refuses a heartbeat, and work goes on after its end: seconds of it, on a busy machine."""
 
     async def wait(self, position: int) -> None:
         """Reports that the assessment waits for its turn, until `begin` is called; position 1 is next in line."""
@@ -53,12 +55,16 @@ class Progress:
         self._latest = text
         self._unsent.append(text)
         if time.monotonic() >= self._send_from:
-            await self.flush()
+            await self._flush()
         elif self._sending is None:
             self._sending = asyncio.create_task(self._flush_later())
 
     async def flush(self) -> None:
-        """Sends what was told and not sent. To be called before the task ends."""
+        """Sends what was told and not sent, and no heartbeat any more. To be called before the task ends."""
+        self._is_ending = True
+        await self._flush()
+
+    async def _flush(self) -> None:
         async with self._in_order:
             unsent, self._unsent = self._unsent, []
             if unsent:
@@ -68,11 +74,11 @@ class Progress:
     async def _flush_later(self) -> None:
         await asyncio.sleep(self._send_from - time.monotonic())
         self._sending = None
-        await self.flush()
+        await self._flush()
 
     async def show(self, text: str, data: JsonValue) -> None:
         """Sends an update now, as text and as data."""
-        await self.flush()
+        await self._flush()
         self._latest = text
         self._told_at = time.monotonic()
         await self._task.working(redact(text), data=json.loads(redact(json.dumps(data))))
@@ -97,6 +103,8 @@ class Progress:
         while True:
             silent_s = time.monotonic() - self._told_at
             await asyncio.sleep(max(0.1, HEARTBEAT_S - silent_s))
+            if self._is_ending:
+                return
             if time.monotonic() - self._told_at >= HEARTBEAT_S:
                 await self._send(f"{time.monotonic() - self._started:.0f} s: {self._latest}")
 
