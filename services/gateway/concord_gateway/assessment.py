@@ -13,9 +13,8 @@ import structlog
 from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, wait_fixed
 
 from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
-from concord.assessment.jobs import AggregateAssessment, EvaluateTrial, TrialVerdict
+from concord.assessment.jobs import AggregateAssessment, EvaluateTrial, VerdictHead
 from concord.assessment.losses import FILLED, Loss
-from concord.assessment.result_row import ResultRow
 from concord.assessment.results import AgentAnswer, TrialOutcome
 from concord.errors import StorageFullError, StorageUnavailableError
 from concord.storage.connection import Storage
@@ -27,6 +26,7 @@ from concord_gateway.drivers import TrialNotRunError, outcome_of
 from concord_gateway.evaluation import EvaluationFailedError, Evaluations, wait_for_storage
 from concord_gateway.instruments import Instruments
 from concord_gateway.lost_evaluations import LostEvaluations
+from concord_gateway.made_row import MadeRow
 from concord_gateway.participants import Participants
 from concord_gateway.progress import Progress
 from concord_gateway.settings import GatewaySettings
@@ -83,7 +83,7 @@ class RunningAssessment:
         """The assessment's plan."""
         return self.record.plan
 
-    async def run(self) -> ResultRow:
+    async def run(self) -> MadeRow:
         """Runs and evaluates every trial that is not over, and returns the row.
 
         Raises EvaluationFailedError if there is no row, StorageUnavailableError if storage is away at the start.
@@ -107,7 +107,7 @@ class RunningAssessment:
         async with self.storage.jobs.ended.heard_of(self.plan.assessment_id):
             return await self._run(runner)
 
-    async def _run(self, runner: TrialRunner) -> ResultRow:
+    async def _run(self, runner: TrialRunner) -> MadeRow:
         async with asyncio.TaskGroup() as evaluations, aclosing(runner):
             tasks = {task.id: task for task in self.plan.tasks}
             self._scenarios = {trial.trial_id: tasks[trial.task_id].scenario for trial in self.plan.trials}
@@ -255,7 +255,7 @@ class RunningAssessment:
         self.record.lose(trial, loss, message, share)
 
 
-def _headline(verdict: TrialVerdict) -> str:
+def _headline(verdict: VerdictHead) -> str:
     if verdict.record is None:
         return "not evaluated" if verdict.failure is None else f"not evaluated: {verdict.failure.message}"
     record = verdict.record

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from concord.assessment import TrialSpec
-from concord.assessment.jobs import ROW_INPUTS_DOCUMENT, TrialVerdict, conducted_document
-from concord.assessment.result_row import ResultRow
+from concord.assessment.jobs import ROW_INPUTS_DOCUMENT, VerdictHead, conducted_document
 from concord.assessment.results import TrialOutcome
 from concord.bundle import (
     PLAN,
@@ -31,6 +30,7 @@ from concord.trace.report import ReportBatch
 from concord.trust.redaction import redact
 from concord_gateway.assessment_record import AssessmentRecord
 from concord_gateway.bundle_access import BundleClient, keep_client
+from concord_gateway.made_row import MadeRow
 
 logger = logging.getLogger(__name__)
 
@@ -53,8 +53,8 @@ class _NoInputsError(Exception):
 
 
 async def write_bundle(
-    storage: Storage, record: AssessmentRecord, request: str, row: ResultRow, output_dir: Path, client: BundleClient
-) -> ResultRow:
+    storage: Storage, record: AssessmentRecord, request: str, row: MadeRow, output_dir: Path, client: BundleClient
+) -> MadeRow:
     """Writes `bundles/<assessment id>.zip`, which only its owner can read, and returns the row with its SHA-256.
 
     `request`: the text of the client's request; `client`: who may fetch the bundle. Raises nothing: without a bundle
@@ -73,13 +73,12 @@ async def write_bundle(
         await asyncio.to_thread(keep_client, output_dir, digest, client)
     except OSError as error:
         logger.warning("the client cannot fetch its bundle: %s", error.strerror)
-    return row.model_copy(update={"detail": row.detail.model_copy(update={"bundle_sha256": digest})})
+    return row.with_bundle(digest)
 
 
-def _without(row: ResultRow, reason: str) -> ResultRow:
+def _without(row: MadeRow, reason: str) -> MadeRow:
     logger.warning("the assessment has no bundle: %s", reason)
-    warnings = [*row.detail.warnings, redact(f"This row cannot be computed again, for want of a bundle: {reason}.")]
-    return row.model_copy(update={"detail": row.detail.model_copy(update={"warnings": warnings})})
+    return row.with_warning(redact(f"This row cannot be computed again, for want of a bundle: {reason}."))
 
 
 def _reason(error: Exception) -> str:
@@ -132,7 +131,7 @@ async def _write_trials(
     verdicts = await TrialDocuments(storage.assessments).parts(assessment_id, keys, "verdict")
     conducted = await storage.assessments.load_all(assessment_id, [conducted_document(key) for key in keys])
     for trial, document, told in zip(trials, verdicts, conducted, strict=True):
-        verdict = TrialVerdict() if document is None else TrialVerdict.model_validate_json(document)
+        verdict = VerdictHead() if document is None else VerdictHead.model_validate_json(document)
         await asyncio.to_thread(_add_documents, writer, trial, record.closed.get(trial.trial_id), verdict, told)
         left = verdict.inputs.evaluation.batches if verdict.inputs and verdict.inputs.evaluation else 0
         with writer.member(trial_member(trial.trial_id, "reports.jsonl")) as write:
@@ -141,7 +140,7 @@ async def _write_trials(
 
 
 def _add_documents(
-    writer: BundleWriter, trial: TrialSpec, closed: TrialOutcome | None, verdict: TrialVerdict, conducted: str | None
+    writer: BundleWriter, trial: TrialSpec, closed: TrialOutcome | None, verdict: VerdictHead, conducted: str | None
 ) -> None:
     members: dict[TrialMember, str | None] = {
         "outcome.json": None if closed is None else closed.model_dump_json(),

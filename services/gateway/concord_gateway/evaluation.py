@@ -14,14 +14,15 @@ from concord.assessment.jobs import (
     EvaluateTrial,
     JobRequest,
     Queue,
-    TrialVerdict,
+    VerdictHead,
 )
 from concord.assessment.losses import Loss, cause_of
-from concord.assessment.result_row import InfrastructureFailure, ResultRow
+from concord.assessment.result_row import InfrastructureFailure
 from concord.errors import StorageUnavailableError
 from concord.storage import TrialDocuments
 from concord.storage.connection import Storage
 from concord.storage.job_policy import REQUEST_AGAIN_S, WORKERS_S
+from concord_gateway.made_row import MadeRow
 
 T = TypeVar("T")
 
@@ -95,12 +96,12 @@ class Evaluations:
         self._asked: list[str] = []
         self._answer: asyncio.Task[dict[str, str | None]] | None = None
 
-    async def of_trial(self, request: EvaluateTrial) -> TrialVerdict:
+    async def of_trial(self, request: EvaluateTrial) -> VerdictHead:
         """Requests the evaluation of a closed trial and waits for its verdict. Raises EvaluationFailedError."""
 
-        async def verdict() -> TrialVerdict | None:
+        async def verdict() -> VerdictHead | None:
             found = await self._verdict(request.key)
-            made = None if found is None else TrialVerdict.model_validate_json(found)
+            made = None if found is None else VerdictHead.model_validate_json(found)
             return None if made is None or (request.again and made.is_lost) else made
 
         result = await self._result_of(request, verdict)
@@ -108,15 +109,15 @@ class Evaluations:
             raise EvaluationFailedError(_late("evaluation", request.trial_id, self._timeout_s, request.attempt))
         return result
 
-    async def row(self, request: AggregateAssessment) -> ResultRow:
+    async def row(self, request: AggregateAssessment) -> MadeRow:
         """Requests the row and waits for it. Raises EvaluationFailedError."""
 
-        async def row() -> ResultRow | None:
+        async def row() -> MadeRow | None:
             names = [ROW_DOCUMENT, ROW_FAILURE_DOCUMENT]
             found, failure = await self._storage.assessments.load_all(self._assessment_id, names)
             if found is None and failure is not None:
                 raise EvaluationFailedError(InfrastructureFailure.model_validate_json(failure))
-            return None if found is None else ResultRow.model_validate_json(found)
+            return None if found is None else await asyncio.to_thread(MadeRow.read, found)
 
         result = await self._result_of(request, row)
         if result is None:

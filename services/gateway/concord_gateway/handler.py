@@ -10,7 +10,6 @@ from opentelemetry.trace import Span
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import AssessmentRequest
-from concord.assessment.result_row import ResultRow
 from concord.assessment.unread_keys import unread_keys
 from concord.assessment.verdict_text import headline_of
 from concord.errors import StorageUnavailableError
@@ -37,6 +36,7 @@ from concord_gateway.intake import (
     request_text,
 )
 from concord_gateway.loop_shares import LoopShare, sharing
+from concord_gateway.made_row import MadeRow
 from concord_gateway.participants import Participants
 from concord_gateway.plain_request import MissingInputError
 from concord_gateway.plan import NoParticipantError, exchanges_of, make_plan
@@ -203,20 +203,20 @@ class AssessmentHandler:
             if task.canceled:  # otherwise another gateway continues the assessment
                 await self._retire(run)
             raise
-        if run.plan.trials and row.detail.scoring.usable_trials == 0:
-            reasons = "; ".join(failure.message for failure in row.detail.infrastructure) or "no trial was usable"
+        if run.plan.trials and row.head.scoring.usable_trials == 0:
+            reasons = "; ".join(failure.message for failure in row.head.infrastructure) or "no trial was usable"
             await self._fail(task, progress, f"no usable trial: {reasons}")
         else:
             await progress.flush()
-            await task.complete(data=row.model_dump(mode="json"), status=_headline(row), artifact_name="result")
+            await task.complete(data=row.document, status=_headline(row), artifact_name="result")
             self._instruments.assessments.labels(outcome="completed").inc()
-        self._instruments.count_row(row, len(run.plan.trials))
+        self._instruments.count_row(row.head, len(run.plan.trials))
         await self._retire(run)
 
-    async def _write_results(self, run: RunningAssessment, row: ResultRow) -> None:
+    async def _write_results(self, run: RunningAssessment, row: MadeRow) -> None:
         """Writes the gateway's own files of a row, which the client has without them. Raises nothing."""
         written = asyncio.to_thread(
-            write_results, self._settings.output_dir, run.plan, row, keep=self._settings.keep_assessments
+            write_results, self._settings.output_dir, run.plan, row.document, keep=self._settings.keep_assessments
         )
         try:
             logger.info("wrote %s", await asyncio.wait_for(written, RESULTS_S))
@@ -253,7 +253,7 @@ def _participants(request: AssessmentRequest) -> str:
     return "a pattern of agents" if not count else "1 participant" if count == 1 else f"{count} participants"
 
 
-def _headline(row: ResultRow) -> str:
-    if not row.detail.scoring.usable_trials or row.detail.verdict is None:
+def _headline(row: MadeRow) -> str:
+    if not row.head.scoring.usable_trials or row.head.verdict is None:
         return "No trial is this shard's."
-    return redact(headline_of(row.detail.verdict))
+    return redact(headline_of(row.head.verdict))

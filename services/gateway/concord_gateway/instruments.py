@@ -4,7 +4,7 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from concord.assessment.result_row import ResultRow
+from concord_gateway.made_row import RowHead
 
 ASSESSMENTS: Final = ("completed", "failed", "rejected")
 CARRIED: Final = ("answered", "failed", "refused")
@@ -65,17 +65,17 @@ class Instruments:
             "environments_lost_total", "Environment processes that ended by themselves."
         )
 
-    def count_row(self, row: ResultRow, trials: int) -> None:
+    def count_row(self, row: RowHead, trials: int) -> None:
         """Counts the outcomes of a finished assessment, which had `trials` trials."""
-        usable = [trial for trial in row.detail.trials if trial.usable]
+        usable = [trial for trial in row.trials if trial.usable]
         unjudged = sum(trial.overall_score is None for trial in usable)
         self.trials.labels("judged").inc(len(usable) - unjudged)
         self.trials.labels("unjudged").inc(unjudged)
         self.trials.labels("unusable").inc(max(0, trials - len(usable)))
-        for trial in row.detail.trials:
+        for trial in row.trials:
             if trial.judge is not None:
                 self.judgments.labels(trial.judge.source).inc()
-        failures = row.detail.infrastructure
+        failures = row.infrastructure
         self.infrastructure.inc(sum(failure.caused_by != "participants" for failure in failures))
 
     def _gauge(self, name: str, text: str) -> Gauge:

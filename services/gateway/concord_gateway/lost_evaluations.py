@@ -3,7 +3,7 @@
 import asyncio
 from dataclasses import dataclass, field
 
-from concord.assessment.jobs import EvaluateTrial, TrialVerdict
+from concord.assessment.jobs import EvaluateTrial, VerdictHead
 from concord_gateway.evaluation import EvaluationFailedError, Evaluations
 
 
@@ -14,7 +14,7 @@ class LostEvaluations:
     by_worker: dict[str, EvaluateTrial] = field(default_factory=dict)
     by_judge: dict[str, EvaluateTrial] = field(default_factory=dict)
 
-    def note(self, request: EvaluateTrial, verdict: TrialVerdict | None) -> None:
+    def note(self, request: EvaluateTrial, verdict: VerdictHead | None) -> None:
         """Notes the end of an evaluation; `verdict`: None if there is none."""
         again = request.model_copy(update={"again": True})
         if verdict is None or (verdict.is_lost and not verdict.lost_by_judge):

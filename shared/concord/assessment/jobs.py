@@ -4,14 +4,14 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar, Final
+from typing import ClassVar, Final, Generic, TypeVar
 
 from pydantic import BaseModel, ConfigDict, JsonValue
 
 from concord.assessment.inputs import TrialInputs
 from concord.assessment.plan import attempt_key
 from concord.assessment.result_row import InfrastructureFailure
-from concord.assessment.results import TrialRecord
+from concord.assessment.results import Grading, Judgment, TrialRecord
 from concord.wire.ids import Id
 
 ROW_DOCUMENT: Final = "row"
@@ -130,12 +130,25 @@ JOBS: Final[tuple[type[JobRequest], ...]] = (EvaluateTrial, JudgeTrial, Aggregat
 """All jobs."""
 
 
-class TrialVerdict(BaseModel):
+class RecordHead(BaseModel):
+    """Of a trial's record, what the gateway reads."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    overall_score: float | None
+    grading: Grading | None = None
+    judge: Judgment | None
+
+
+R = TypeVar("R", TrialRecord, RecordHead)
+
+
+class _Verdict(BaseModel, Generic[R]):
     """The last part of a trial's document. The evaluator's `JudgedTrial` has further fields, which others ignore."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
-    record: TrialRecord | None = None
+    record: R | None = None
     """The trial as the row will show it; null if the evaluation failed."""
     failure: InfrastructureFailure | None = None
     """Why there is no record; null if there is one."""
@@ -160,3 +173,11 @@ class TrialVerdict(BaseModel):
         if not asked or record is None or record.judge is None or record.judge.source != "rules":
             return False
         return record.grading is not None and record.grading.value is None
+
+
+class TrialVerdict(_Verdict[TrialRecord]):
+    """The verdict with the whole record."""
+
+
+class VerdictHead(_Verdict[RecordHead]):
+    """The verdict without most of its record, for the gateway, which reads one for each trial."""

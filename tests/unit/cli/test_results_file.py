@@ -15,6 +15,7 @@ from concord_cli.assessment_client import assess
 from concord_cli.errors import UsageError
 from concord_cli.output_files import prepare_folder
 from concord_cli.results_file import write_results
+from concord_gateway.made_row import MadeRow
 from concord_gateway.results_file import write_results as write_at_the_gateway
 from tests.serving import served_agent
 from tests.team_rows import ground_truth, half_judged, mesh_of_five, recorded, troubled_six, unjudged_and_unseen
@@ -42,7 +43,7 @@ def at_the_gateway(folder: Path, row: ResultRow) -> Path:
         roster=[RosterEntry(id=role, url="http://a", agentbeats_id=known) for role, known in IDS.items()],
         trials=[],
     )
-    return write_at_the_gateway(folder, plan, ResultRow.model_validate_json(row.model_dump_json()), keep=1)
+    return write_at_the_gateway(folder, plan, MadeRow.read(row.model_dump_json()).document, keep=1)
 
 
 @pytest.mark.parametrize("team", [mesh_of_five, troubled_six, ground_truth, half_judged, unjudged_and_unseen, recorded])

@@ -3,8 +3,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
+from concord.assessment.result_row import ResultRow
 from concord_gateway.instruments import TRIALS, Instruments
+from concord_gateway.made_row import MadeRow, RowHead
 from tests.unit.cli.rows import row, trial, unjudged
+
+
+def head_of(row: ResultRow) -> RowHead:
+    return MadeRow.read(row.model_dump_json()).head
 
 
 @given(st.integers(0, 4), st.integers(0, 4), st.integers(0, 6))
@@ -16,7 +22,7 @@ def test_each_trial_is_counted_once_though_some_were_lost(judged: int, nobody: i
     )
     finished = base.model_copy(update={"detail": base.detail.model_copy(update={"scoring": scoring})})
     instruments = Instruments()
-    instruments.count_row(finished, judged + nobody + lost)
+    instruments.count_row(head_of(finished), judged + nobody + lost)
     counts = [instruments.trials.labels(name)._value.get() for name in TRIALS]
     assert counts == [judged, nobody, lost]
 
@@ -26,5 +32,6 @@ def test_a_row_that_counts_fewer_usable_trials_than_it_lists_is_counted_by_its_l
     base = row(trials=[*(trial() for _ in range(judged)), unjudged(), unjudged()])
     scoring = base.detail.scoring.model_copy(update={"usable_trials": said})
     instruments = Instruments()
-    instruments.count_row(base.model_copy(update={"detail": base.detail.model_copy(update={"scoring": scoring})}), 1)
+    finished = base.model_copy(update={"detail": base.detail.model_copy(update={"scoring": scoring})})
+    instruments.count_row(head_of(finished), 1)
     assert [instruments.trials.labels(name)._value.get() for name in TRIALS] == [judged, 2, 0]

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from concord.assessment.inputs import JudgeInputs, TrialInputs
-from concord.assessment.jobs import EvaluateTrial, TrialVerdict
+from concord.assessment.jobs import EvaluateTrial, VerdictHead
 from concord.assessment.losses import Loss
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Grading
@@ -15,7 +15,8 @@ from tests.unit.evaluator.graphs import mesh
 from tests.unit.evaluator.trials import judged, plan
 
 NOBODY = Grading(value=None, source="nobody", scorer=None, reason="the endpoint refused")
-JUDGED = judged(plan(mesh(2)[0]), mesh(2))
+JUDGED = VerdictHead.model_validate_json(judged(plan(mesh(2)[0]), mesh(2)).model_dump_json())
+assert JUDGED.record is not None
 UNJUDGED = JUDGED.model_copy(
     update={
         "record": JUDGED.record.model_copy(update={"grading": NOBODY, "overall_score": None}),
@@ -24,9 +25,9 @@ UNJUDGED = JUDGED.model_copy(
 )
 
 
-def failed(loss: Loss, cause: str) -> TrialVerdict:
+def failed(loss: Loss, cause: str) -> VerdictHead:
     failure = {"trial_id": "t", "stage": "evaluation", "message": "it died", "loss": loss, "caused_by": cause}
-    return TrialVerdict(failure=InfrastructureFailure.model_validate(failure))
+    return VerdictHead(failure=InfrastructureFailure.model_validate(failure))
 
 
 def request(trial_id: str) -> EvaluateTrial:
@@ -34,12 +35,12 @@ def request(trial_id: str) -> EvaluateTrial:
 
 
 async def asked_again(
-    lost: LostEvaluations, evaluations: Evaluations, monkeypatch: pytest.MonkeyPatch, found: TrialVerdict
+    lost: LostEvaluations, evaluations: Evaluations, monkeypatch: pytest.MonkeyPatch, found: VerdictHead
 ) -> list[str]:
     """The trials that are evaluated again, each with this result."""
     asked = list[str]()
 
-    async def evaluated(_: Evaluations, again: EvaluateTrial) -> TrialVerdict:
+    async def evaluated(_: Evaluations, again: EvaluateTrial) -> VerdictHead:
         assert (again.again, again.attempt) == (True, 2)
         asked.append(again.trial_id)
         return found

@@ -19,15 +19,15 @@ def plan(assessment_id: str) -> AssessmentPlan:
 
 
 def test_the_file_has_the_form_of_the_platforms_client(tmp_path: Path) -> None:
-    path = write_results(tmp_path / "new" / "folder", plan("a1"), make_row(), keep=10)
+    path = write_results(tmp_path / "new" / "folder", plan("a1"), make_row().model_dump(mode="json"), keep=10)
     document = json.loads(path.read_text())
     assert document["participants"] == {"a": "uuid-a"}
     assert [row["domain"] for row in document["results"]] == ["graph-assessment"]
 
 
 def test_the_latest_assessment_replaces_the_file_and_each_keeps_its_own(tmp_path: Path) -> None:
-    write_results(tmp_path, plan("a1"), make_row(time_used=1), keep=10)
-    write_results(tmp_path, plan("a2"), make_row(time_used=2), keep=10)
+    write_results(tmp_path, plan("a1"), make_row(time_used=1).model_dump(mode="json"), keep=10)
+    write_results(tmp_path, plan("a2"), make_row(time_used=2).model_dump(mode="json"), keep=10)
     used = {
         path.name: json.loads(path.read_text())["results"][0]["time_used"]
         for path in [tmp_path / "results.json", *(tmp_path / "assessments").iterdir()]
@@ -36,13 +36,13 @@ def test_the_latest_assessment_replaces_the_file_and_each_keeps_its_own(tmp_path
 
 
 def test_a_failed_write_leaves_the_old_file_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write_results(tmp_path, plan("a1"), make_row(time_used=1), keep=10)
+    write_results(tmp_path, plan("a1"), make_row(time_used=1).model_dump(mode="json"), keep=10)
 
     def refuse(*_: object) -> None:
         raise OSError("disk full")
 
     monkeypatch.setattr(Path, "replace", refuse)
     with pytest.raises(OSError, match="disk full"):
-        write_results(tmp_path, plan("a2"), make_row(time_used=2), keep=10)
+        write_results(tmp_path, plan("a2"), make_row(time_used=2).model_dump(mode="json"), keep=10)
     assert json.loads((tmp_path / "results.json").read_text())["results"][0]["time_used"] == 1
     assert [path.name for path in tmp_path.rglob(".*")] == []
