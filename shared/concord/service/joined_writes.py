@@ -34,6 +34,6 @@ class JoinedWrites:
         self._transport.close()
 
     def _flush(self) -> None:
-        if self._waiting:
-            self._transport.write(self._waiting)
-            self._waiting = b""
+        waiting, self._waiting = self._waiting, b""
+        if waiting and not self._transport.is_closing():  # uvloop raises in a transport that was aborted
+            self._transport.write(waiting)

@@ -24,6 +24,11 @@ class Recorder:
     def close(self) -> None:
         self.sent.append(None)
 
+    abort = close
+
+    def is_closing(self) -> bool:
+        return None in self.sent
+
 
 def sent(writes: list[bytes | None], *, closed: bool = False) -> list[bytes | None]:
     async def run() -> list[bytes | None]:
@@ -53,6 +58,15 @@ def test_what_is_written_alone_goes_out_in_the_next_turn() -> None:
 
 def test_a_long_answer_does_not_gather() -> None:
     assert sent([b"head", b"1", b"2", b"3", b"4"]) == [b"head1", b"23", b"4"]
+
+
+async def test_what_waits_when_the_connection_is_aborted_is_lost() -> None:
+    below = Recorder()
+    joined = JoinedWrites(cast(asyncio.Transport, below))
+    joined.write(b"head")
+    joined.abort()
+    await asyncio.sleep(0)
+    assert below.sent == [None]
 
 
 @given(st.lists(st.binary(max_size=3) | st.just(TURN)), st.booleans())
