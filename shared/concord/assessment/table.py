@@ -3,8 +3,8 @@
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import accumulate, chain, groupby, repeat
-from operator import mul
+from itertools import chain, compress, count, pairwise, repeat
+from operator import itemgetter, mul, ne, sub
 from typing import Annotated, Final, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, JsonValue
@@ -93,27 +93,28 @@ def _written(
     rows: list[dict[str, JsonValue]] = handler(records)
     if not MAX_LISTED < len(rows) <= MAX_ROWS:
         return rows
-    columns = [{"name": name, **_column([row[name] for row in rows])} for name in rows[0]]
+    columns = [{"name": name, **_column(list(map(itemgetter(name), rows)))} for name in rows[0]]
     return {"rows": len(rows), "columns": columns}
 
 
 def _column(cells: Sequence[JsonValue]) -> dict[str, object]:
     """The shortest form of a column."""
-    keys = [repr(cell) if isinstance(cell, dict | list) else cell for cell in cells]
+    plain = {dict, list}.isdisjoint(map(type, cells))
+    keys = cells if plain else [repr(cell) if isinstance(cell, dict | list) else cell for cell in cells]
     distinct = dict(zip(keys, cells, strict=True))
     if len(distinct) == 1:
         return _form([cells[0]])
-    runs = [len([*run]) for _, run in groupby(keys)]
-    in_runs = (VALUE_COST + 1) * len(runs)
-    if in_runs > VALUE_COST * len(distinct) + len(cells) - len(runs):  # a cell like the one before it is in no range
+    starts = [0, *compress(count(1), map(ne, keys[1:], keys))]
+    in_runs = (VALUE_COST + 1) * len(starts)
+    if in_runs > VALUE_COST * len(distinct) + len(cells) - len(starts):  # a cell like the one before it is in no range
         number = {key: place for place, key in enumerate(distinct)}
-        places = list(_ranges([number[key] for key in keys]))
+        places = list(_ranges(list(map(number.__getitem__, keys))))
         placed = VALUE_COST * len(distinct) + sum(1 if isinstance(each, int) else 2 for each in places)
         if VALUE_COST * len(cells) <= min(placed, in_runs):
             return _form(list(cells))
         if placed < in_runs:
             return _form(list(distinct.values()), places=places)
-    return _form([cells[start] for start in accumulate(runs[:-1], initial=0)], runs=runs)
+    return _form([cells[start] for start in starts], runs=list(map(sub, [*starts[1:], len(cells)], starts)))
 
 
 def _form(values: list[JsonValue], runs: list[int] | None = None, places: Places | None = None) -> dict[str, object]:
@@ -122,14 +123,12 @@ def _form(values: list[JsonValue], runs: list[int] | None = None, places: Places
 
 def _ranges(places: Sequence[int]) -> Iterator[int | tuple[int, int]]:
     """The places, those that count up as pairs."""
-    first = 0
-    for end in range(1, len(places) + 1):
-        if end == len(places) or places[end] != places[end - 1] + 1:
-            if end - first < FEWEST_IN_RANGE:
-                yield from places[first:end]
-            else:
-                yield places[first], places[end - 1]
-            first = end
+    ends = compress(count(1), map(ne, places[1:], (place + 1 for place in places)))
+    for first, end in pairwise([0, *ends, len(places)]):
+        if end - first < FEWEST_IN_RANGE:
+            yield from places[first:end]
+        else:
+            yield places[first], places[end - 1]
 
 
 def _read(value: object) -> object:

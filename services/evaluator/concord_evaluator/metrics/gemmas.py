@@ -22,6 +22,7 @@ from concord.assessment.results import MetricStatus
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics.metric import Measured, approximate, metric, undefined
 from concord_evaluator.trace import CallList
+from concord_evaluator.trace.cases import pairs
 from concord_evaluator.trace.columns import NONE
 from concord_evaluator.trace.trees import below_any
 
@@ -53,16 +54,16 @@ def _request_texts(graph: AgentGraph) -> tuple[dict[str, str], bool]:
     """By agent, the texts of its requests; and whether these are only a sample."""
     asked: defaultdict[str, list[int]] = defaultdict(list)
     links, names = graph.links, graph.calls.steps.names.texts
-    questions = np.stack([links.caller[links.link_of_call], links.requests], axis=1)[links.requests != NONE]
-    distinct = np.unique(questions, axis=0)
+    known = links.requests != NONE
+    distinct, _ = pairs(links.caller[links.link_of_call][known], links.requests[known])
     for caller, request in distinct[distinct[:, 1] < len(graph.texts)].tolist():
         asked[names[caller]].append(request)
     texts = {
         agent: [graph.texts[links.steps.request_digest(each)] for each in requests] for agent, requests in asked.items()
     }
-    known = sum(map(len, texts.values()))
+    n_known = sum(map(len, texts.values()))
     said = {agent: "\n".join(some) for agent, some in texts.items() if any(text.strip() for text in some)}
-    return said, known < len(distinct)
+    return said, n_known < len(distinct)
 
 
 @metric("unnecessary_path_ratio", definition_id="gemmas/unnecessary_path_ratio/calls/answered_and_new")

@@ -13,10 +13,11 @@ from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import VERDICT, TrialEvaluation
 from concord_evaluator.judge import SCREENED, screened_evidence
 from concord_evaluator.limits import EvaluationLimits
-from concord_evaluator.pipeline import Budget, evaluate_trial, without_metrics
+from concord_evaluator.pipeline import Budget, evaluate_trial, without_garbage_collection, without_metrics
 from concord_evaluator.verdicts import with_late
 
 
+@without_garbage_collection()
 def evaluation_of(
     plan: AssessmentPlan,
     outcome: TrialOutcome,
@@ -69,6 +70,7 @@ class _Deadline:
         return self.over
 
 
+@without_garbage_collection()
 def row_of(
     plan: AssessmentPlan, verdicts: Sequence[tuple[str, int]], infrastructure: Sequence[InfrastructureFailure]
 ) -> str:
