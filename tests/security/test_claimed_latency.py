@@ -15,7 +15,7 @@ from tests.unit.evaluator.arbitrary import AGENTS, reports
 from tests.unit.evaluator.traces import call, model_of, reported_by
 from tests.unit.evaluator.trials import batch, carried, evaluated, plan
 
-LATENCIES = [None, *range(10)]
+LATENCIES = [None, *range(10), 2**63 - 1]
 """The latencies that `arbitrary.reports` draws."""
 
 OTHERS = st.lists(st.integers(0, 10**9), min_size=len(LATENCIES), max_size=len(LATENCIES), unique=True).map(

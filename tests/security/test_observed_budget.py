@@ -2,12 +2,16 @@
 
 import asyncio
 import json
+from collections.abc import Awaitable
 from pathlib import Path
+from typing import cast
 
 import httpx
 import pytest
 
 from concord.a2a import IncomingMessage, TaskHandle
+from concord.storage import TraceStore
+from concord.storage.redis import keys
 from concord.wire.assignment import Assignment
 from concord.wire.roster import GREEN_AGENT
 from concord_gateway import trial_runner
@@ -53,15 +57,12 @@ class TestObservedCalls:
     async def test_calls_that_another_gateway_carried_count_as_well(
         self, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        async def settled(*_: object, **__: object) -> None:
-            """Waits for nothing; before the trial is closed, another gateway is refused a call of it."""
-
         async with stack(redis_url, tmp_path) as running:
 
-            async def refused(_: str) -> dict[str, int]:
-                return {GREEN_AGENT: 1}
+            async def settled(_: TraceStore, trace_id: str, *__: object, **___: object) -> None:
+                """Waits for nothing; before the trial is closed, another gateway is refused a call of it."""
+                await cast(Awaitable[int], running.storage.redis.hincrby(keys.refused(trace_id), GREEN_AGENT, 1))
 
-            monkeypatch.setattr(type(running.storage.traces), "refused", lambda _, trace_id: refused(trace_id))
             monkeypatch.setattr(trial_runner, "wait_until_settled", settled)
             async with served_agent(_echo) as url:
                 answer = await running.assess({"agent": url}, num_runs=1)
