@@ -235,7 +235,7 @@ class EvaluatorJobs:
         inputs = RowInputs(
             late={trial.trial_id: n for trial, document, n in counted if document is not None},
             infrastructure=request.infrastructure,
-            versions=software_versions(),
+            versions=dict(software_versions()),
         )
         await self._assessments.save(request.assessment_id, ROW_INPUTS_DOCUMENT, inputs.model_dump_json())
         await self._assessments.save(request.assessment_id, ROW_DOCUMENT, row)
