@@ -69,7 +69,7 @@ def _pipes() -> tuple[BinaryIO, BinaryIO]:
 def _end_with_parent(pipe: int) -> None:
     """Ends the process when the parent has closed its end of the pipe, also in the middle of a call."""
     poll = select.poll()
-    poll.register(pipe, 0)  # reports that the other end is closed, whatever is asked for
+    poll.register(pipe, 0)  # without any event: `poll` always reports a closed end
     poll.poll()
     os._exit(0)
 

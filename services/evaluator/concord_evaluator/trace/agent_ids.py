@@ -32,7 +32,7 @@ def callee_of(caller: str, url: str, name: str, roster: Roster) -> str:
 
 
 def known_callee(url: str, name: str, roster: Roster) -> str | None:
-    """The id of the agent that was called, whoever called it. None for an agent inside the caller's participant."""
+    """The id of the called agent where it does not depend on the caller; None for an agent inside its participant."""
     if url:
         return roster.resolve(url, name)
     if not name:
