@@ -12,7 +12,7 @@ from concord_evaluator.trace.chunks import full_steps
 from concord_evaluator.trace.columns import NONE, Codes, Flags, Steps, moved
 from concord_evaluator.trace.reading import ReadTrace, read_trace
 from concord_evaluator.trace.records import StepRecord
-from concord_evaluator.trace.settling import Attestations, settle
+from concord_evaluator.trace.settling import Attestations, claimed_beside_observed, settle
 from concord_evaluator.trace.trees import Numbers
 
 
@@ -20,7 +20,8 @@ from concord_evaluator.trace.trees import Numbers
 class FoldedTrace:
     """The accepted steps with the attestations they are accepted for, and how many attestations were not.
 
-    `steps`: the contents of one step are adjacent and sorted by their digests. `first`, `contents`: by step number, the
+    `steps`: the contents of one step are adjacent, the observed one before the claim beside it, and sorted by their
+    digests where that does not tell their order. `first`, `contents`: by step number, the
     first row of the step and how many it has. `carriers`: by row, the rows of the calls whose answers contained the
     step, for those that came in answers. `texts`: a sample of the texts of requests by request digest, also from
     steps that were not accepted.
@@ -41,7 +42,7 @@ class FoldedTrace:
 
 
 def fold(reports: Iterable[Report]) -> FoldedTrace:
-    """Folds reports, which are read a second time where steps were reported more than once.
+    """Folds reports. Reads those a second time of which the columns cannot tell whether they repeat another.
 
     For one (trace id, reporter, step id), the same digest again is a duplicate. Different digests conflict. Of these,
     only the observed ones are accepted; without any, the authenticated one if there is exactly one, since only the
@@ -81,11 +82,14 @@ class _Settled:
 
 def _settled(trace: ReadTrace, repeated: Flags, reports: Iterable[Report]) -> _Settled:
     """Joins the reports of each content, and rejects contents that conflict."""
-    read, row = trace.steps, np.flatnonzero(repeated)
-    digests = b"".join([content_digest(step) for step in full_steps(reports, trace.sizes, repeated)])
+    read, paired = trace.steps, claimed_beside_observed(trace.steps, repeated)
+    unclear = repeated.copy()
+    unclear[paired] = False
+    row = np.flatnonzero(unclear)
+    digests = b"".join([content_digest(step) for step in full_steps(reports, trace.sizes, unclear)])
     settlement = settle(read.columns.step[row], digests, read.columns.source[row], read.sources)
     first = row[settlement.first]
-    rows = np.concatenate([np.flatnonzero(~repeated), first[settlement.source != NONE]])
+    rows = np.concatenate([np.flatnonzero(~repeated), paired, first[settlement.source != NONE]])
     rows = rows[np.argsort(read.columns.step[rows], kind="stable")]
     source = read.columns.source.copy()
     source[first] = settlement.source

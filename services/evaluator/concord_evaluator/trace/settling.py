@@ -4,12 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TypeAlias
+from operator import attrgetter
+from typing import Final, TypeAlias
 
 import numpy as np
 
 from concord_evaluator.trace.cases import changes, pairs
-from concord_evaluator.trace.columns import NONE, Codes, Flags
+from concord_evaluator.trace.columns import NONE, Codes, Flags, Steps
 from concord_evaluator.trace.records import Attestation
 from concord_evaluator.trace.trees import Numbers
 
@@ -31,6 +32,32 @@ class Settlement:
     sources: Sequence[Attestations]
     duplicate: int
     conflicting: int
+
+
+_TOLD: Final = attrgetter(
+    "parent", "kind", "agent", "callee_url", "callee_name", "request", "failed", "answered", "tokens"
+)
+"""Columns that differ only where digests of contents do. Times do not: digests hold them rounded."""
+
+
+def claimed_beside_observed(steps: Steps, repeated: Flags) -> Numbers:
+    """The rows of steps that have one observed content and, by another reporter, one that a column tells from it.
+
+    Nearly all steps that are reported twice are such a call, and they need no digests: nothing conflicts, and the
+    observed content, which comes first here, goes before the other wherever an order matters. `repeated`: by row,
+    whether its step has several.
+    """
+    columns = steps.columns
+    row = np.flatnonzero(repeated)
+    row = row[np.argsort(columns.step[row], kind="stable")]
+    begins = np.flatnonzero(changes(columns.step[row]))
+    two = begins[np.diff(np.append(begins, len(row))) == 2]
+    one, other = row[two], row[two + 1]
+    observed, reporter = steps.of_sources("observed"), _reporters(steps.sources)[columns.source]
+    apart = (observed[one] != observed[other]) & (reporter[one] != reporter[other])
+    apart &= np.logical_or.reduce([column[one] != column[other] for column in _TOLD(columns)])
+    pair = np.where(observed[one], (one, other), (other, one))
+    return pair[:, apart].T.ravel()
 
 
 def settle(step: Codes, digests: bytes, source: Codes, sources: Sequence[Attestations]) -> Settlement:

@@ -3,6 +3,7 @@
 import json
 from datetime import UTC, datetime
 from typing import Any
+from unittest.mock import patch
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,9 +12,10 @@ from pydantic import JsonValue
 from concord.trace.decoding import StoredReports
 from concord.trace.report import Channel, Report, ReportBatch, pack
 from concord.trace.step import InteractionStep
+from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.trace import project
 from concord_evaluator.trace.fold import fold
-from concord_evaluator.trace.lean_steps import read_lean
+from concord_evaluator.trace.lean_steps import read_lean, read_some
 from tests.strategies import steps
 from tests.unit.evaluator.arbitrary import AGENTS, reports
 from tests.unit.evaluator.trace.test_decoding import forms
@@ -71,3 +73,17 @@ def test_a_field_in_another_form_is_not_overlooked() -> None:
     for other in ({"parentStepId": "0"}, {"step_action": {"agent_invocation": {"agentName": "b"}}}):
         sent = {"batch_id": "b", "trace_id": "t", "reporter": "a", "steps": [step | other]}
         assert read_lean(json.dumps(sent).encode()) is None
+
+
+def test_only_repetitions_that_no_column_tells_apart_are_read_again() -> None:
+    claim = {"step_id": "1", "trace_id": "t", "call_type": "AGENT", "name": "B"}
+    seen = claim | {"additional_attributes": {"agent_name": "A"}}
+    observed = Report(InteractionStep.model_validate(seen), GREEN_AGENT, True, Channel.OBSERVED, NOW)
+    claimed = observed._replace(reporter="A", channel=Channel.HTTP)
+    read_again = []
+    for again in (seen, claim):
+        with patch("concord_evaluator.trace.chunks.read_some", wraps=read_some) as reading:
+            trace = fold(StoredReports([stored([again], claimed), stored([seen], observed)]))
+        read_again.append((reading.call_count, len(trace.records)))
+    assert read_again == [(2, 1), (0, 2)]
+    assert [each.attestations[0].observed for each in trace.records] == [True, False]
