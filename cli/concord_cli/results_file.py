@@ -26,6 +26,13 @@ MAX_RESULTS: Final = 48 * 1024 * 1024
 """Bytes of a document or a line that is read, uncompressed. Reading takes up to nine times as much memory."""
 
 
+_TABLES: Final[Mapping[str, list[object] | None]] = {"metrics": [], "interactions": [], "calls": [], "flow": None}
+"""The parts that are most of a row, with what is read in their place if nobody asks for them."""
+
+_AROUND: Final = frozenset({"results", "detail", "trials", "team_task"})
+"""The parts of a document that have such parts."""
+
+
 def write_results(path: Path, agentbeats_ids: Mapping[str, str], results: Sequence[JsonValue]) -> None:
     """Writes `{"participants": {role: agentbeats_id}, "results": [...]}`, replacing the file in one step.
 
@@ -55,11 +62,11 @@ def read_rows(path: Path) -> list[ResultRow]:
     return list(rows_in(path))
 
 
-def rows_in(path: Path) -> Iterator[ResultRow]:
+def rows_in(path: Path, *, tables: bool = True) -> Iterator[ResultRow]:
     """The rows of a results file, as they are read: the document, or `.jsonl` with one row on each line.
 
-    Either may be compressed (`.gz`). Raises UsageError, also for over `MAX_RESULTS` bytes, and for two rows of one
-    assessment.
+    Either may be compressed (`.gz`). Without `tables`, rows have no metrics, interactions, calls and flows of facts,
+    and these are not checked. Raises UsageError, also for over `MAX_RESULTS` bytes, and for two rows of one assessment.
     """
     seen = list[str]()
     try:
@@ -67,7 +74,7 @@ def rows_in(path: Path) -> Iterator[ResultRow]:
             open_regular(path) as raw,
             gzip.open(raw) if path.suffix == COMPRESSED else nullcontext(raw) as file,
         ):
-            for row in _rows(file, form_of(path)):
+            for row in _rows(file, form_of(path), _json if tables else _json_without_tables):
                 if row.detail.mode is not Mode.RECORDED:  # equal traces have equal rows
                     seen.append(row.detail.assessment_id)
                 yield row
@@ -82,14 +89,14 @@ def rows_in(path: Path) -> Iterator[ResultRow]:
     refuse_copies(path, seen)
 
 
-def _rows(file: IO[bytes] | gzip.GzipFile, form: str) -> Iterator[ResultRow]:
+def _rows(file: IO[bytes] | gzip.GzipFile, form: str, parsed: Callable[[bytes], object]) -> Iterator[ResultRow]:
     """Raises ValueError, also for NaN and infinite numbers, which are not JSON."""
     if form != ".jsonl":
-        yield from ResultsDocument.model_validate(_json(_bounded(file.read))).results
+        yield from ResultsDocument.model_validate(parsed(_bounded(file.read))).results
         return
     while line := _bounded(file.readline):
         if line.strip():
-            yield ResultRow.model_validate(_json(line))
+            yield ResultRow.model_validate(parsed(line))
 
 
 def _json(content: bytes) -> object:
@@ -97,6 +104,19 @@ def _json(content: bytes) -> object:
         return from_json(content, allow_inf_nan=False)
     except ValueError as error:
         raise ValueError(f"Invalid JSON: {error}") from error
+
+
+def _json_without_tables(content: bytes) -> object:
+    return _without_tables(_json(content))
+
+
+def _without_tables(part: object) -> object:
+    if isinstance(part, list):
+        return [_without_tables(each) for each in part]
+    if not isinstance(part, dict):
+        return part
+    kept = {key: _TABLES.get(key, each) for key, each in part.items()}
+    return kept | {key: _without_tables(part[key]) for key in _AROUND & part.keys()}
 
 
 def _bounded(read: Callable[[int], bytes]) -> bytes:

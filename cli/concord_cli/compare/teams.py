@@ -89,7 +89,7 @@ def read_teams(results: Sequence[Path], references: Sequence[Path] = ()) -> list
         raise UsageError("a results file is given twice: give each file once")
     stems = [shortened(path.stem, MAX_NAME) for path in paths]
     names = stems if len(set(stems)) == len(stems) else [str(path) for path in paths]
-    rows = {path: [_compared(row) for row in rows_in(path)] for path in paths}
+    rows = {path: [_compared(row) for row in rows_in(path, tables=False)] for path in paths}
     if harmed := [str(path) for path, of_file in rows.items() if any(row.detail.planted_faults for row in of_file)]:
         raise UsageError(f"rows with planted faults are never ranked: {', '.join(harmed)}")
     kind = _common_kind(rows)
@@ -100,11 +100,9 @@ def read_teams(results: Sequence[Path], references: Sequence[Path] = ()) -> list
 
 
 def _compared(row: ResultRow) -> ResultRow:
-    """The row without the lists and the flow of messages, which no comparison reads. They are most of its memory."""
+    """The row without its other lists, which no comparison reads either. They take much memory."""
     trials = [
-        _without_lists(trial).model_copy(
-            update={"team_task": trial.team_task and _without_lists(trial.team_task).model_copy(update={"flow": None})}
-        )
+        _without_lists(trial).model_copy(update={"team_task": trial.team_task and _without_lists(trial.team_task)})
         for trial in row.detail.trials
     ]
     detail = _without_lists(row.detail, kept="infrastructure").model_copy(update={"trials": trials})

@@ -97,7 +97,8 @@ class Runs:
 def find_runs(folder: Path, index_folder: Path) -> Runs:
     """Reads all results files below a folder, without hidden ones, for an index in `index_folder`.
 
-    A run that several files have is listed once.
+    A run that several files have is listed once: rows of one assessment that differ in nothing but tables, which no
+    index shows, are one.
 
     Raises UsageError if the folder cannot be read or has no results.
     """
@@ -107,7 +108,8 @@ def find_runs(folder: Path, index_folder: Path) -> Runs:
     unreadable = []
     for file in _results_files(folder):
         try:
-            of_file = {_identity(row): shown(Run(file, row), folder, index_folder) for row in rows_in(folder / file)}
+            rows = rows_in(folder / file, tables=False)
+            of_file = {_identity(row): shown(Run(file, row), folder, index_folder) for row in rows}
         except UsageError as error:
             unreadable.append(on_one_line(str(error)))
             continue

@@ -9,16 +9,25 @@ from pydantic import JsonValue
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import AssessmentConfig, AssessmentPlan
-from concord.assessment.result_row import ResultRow
+from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord.wire.roster import RosterEntry
 from concord_cli.assessment_client import assess
 from concord_cli.errors import UsageError
 from concord_cli.output_files import prepare_folder
-from concord_cli.results_file import write_results
+from concord_cli.results_file import rows_in, write_results
 from concord_gateway.made_row import MadeRow
 from concord_gateway.results_file import write_results as write_at_the_gateway
 from tests.serving import served_agent
-from tests.team_rows import ground_truth, half_judged, mesh_of_five, recorded, troubled_six, unjudged_and_unseen
+from tests.team_rows import (
+    all_with_all,
+    ground_truth,
+    half_judged,
+    mesh_of_five,
+    recorded,
+    troubled_six,
+    unjudged_and_unseen,
+)
+from tests.team_task_rows import withholding_team
 
 IDS = {"coordinator": "0197-c", "writer": "0197-w"}
 
@@ -108,3 +117,33 @@ def test_a_path_that_cannot_be_a_file_is_refused(place: str, tmp_path: Path) -> 
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match="cannot be"):
         prepare_folder(tmp_path / place)
+
+
+@pytest.mark.parametrize("form", [".json", ".jsonl"])
+@pytest.mark.parametrize("team", [lambda: all_with_all(30), withholding_team, mesh_of_five, unjudged_and_unseen])
+def test_without_its_tables_a_row_is_read_as_it_is_but_for_them(
+    team: Callable[[], ResultRow], form: str, tmp_path: Path
+) -> None:
+    row, path = team(), tmp_path / f"rows{form}"
+    document = ResultsDocument(participants={}, results=[row]) if form == ".json" else row
+    path.write_text(document.model_dump_json() + "\n", encoding="utf-8")
+
+    [read] = rows_in(path, tables=False)
+
+    whole = row.model_dump()
+    whole["detail"]["metrics"] = []
+    for trial in whole["detail"]["trials"]:
+        trial |= {"metrics": [], "interactions": [], "calls": []}
+        trial["team_task"] = trial["team_task"] and trial["team_task"] | {"flow": None}
+    assert read.model_dump() == whole
+    assert list(rows_in(path)) == [row]
+
+
+@pytest.mark.parametrize(
+    "wrong", ['{"detail": 7}', '{"detail": {"trials": {"metrics": 1}}}', "[]", "7", '{"metrics": []}']
+)
+def test_what_is_no_row_is_none_without_tables_either(wrong: str, tmp_path: Path) -> None:
+    path = tmp_path / "rows.jsonl"
+    path.write_text(wrong)
+    with pytest.raises(UsageError, match="not a results file of Concord"):
+        list(rows_in(path, tables=False))
