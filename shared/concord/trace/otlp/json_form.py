@@ -252,7 +252,17 @@ def _events(events: Iterable["_Event | FastEvent"]) -> Iterator[Event]:
 
 
 def _pairs(attributes: Iterable[_AnyPair]) -> list[tuple[str, JsonValue]]:
-    return [(each.key, None if (value := each.value) is None else value.plain()) for each in attributes]
+    return [
+        (
+            each.key,
+            None
+            if (value := each.value) is None
+            else value.plain()
+            if (text := value.string_value) is None or value.array_value is not None or value.kvlist_value is not None
+            else text,
+        )
+        for each in attributes
+    ]
 
 
 def _plain(value: _AnyValue) -> JsonValue:

@@ -146,6 +146,8 @@ def converted(document: JsonValue) -> FastExport:
 def whole(number: int | str | None) -> int:
     """An integer, also as OTLP/JSON writes those of 64 bits; 0 if absent. Raises ValueError for any other text."""
     if isinstance(number, str):
+        if len(number) <= _MAX_DIGITS and number.isdecimal() and number.isascii():
+            return int(number)
         digits = number.removeprefix("-")
         if len(digits) > _MAX_DIGITS or not (digits.isascii() and digits.isdecimal()):
             raise ValueError("not a number in the usual form")

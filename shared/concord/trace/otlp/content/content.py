@@ -64,6 +64,8 @@ class Content(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 NOTHING: Final = Content()
+_EMPTY: Final[tuple[JsonValue, ...]] = (None, "", "{}", "[]", [], {})
+_FACTS: Final = frozenset((*names.USAGE, names.EVENT))
 _KINDS: Final = frozenset(names.KIND)
 """Attributes that tell nothing by themselves. Most spans without content have no others."""
 
@@ -75,11 +77,10 @@ def with_content(
 
     Content that Concord wrote as an attribute comes before what the others tell.
     """
-    if not events and _KINDS.issuperset(told):
-        attributes, content = kept, NOTHING
-    else:
-        stated = _usage(told) | _step_agent(told)
-        attributes, content = stated | kept if stated else kept, read_content(told, events)
+    places = _places_in(told)
+    stated = _usage(told) | _step_agent(told) if places.tells_facts else None
+    attributes = stated | kept if stated else kept
+    content = read_content(told, events) if events else _content_at(places, told)
     if CONTENT in attributes:
         attributes = dict(attributes)
         content = content_in(attributes.pop(CONTENT)).completed_by(content)
@@ -124,11 +125,14 @@ def _step_agent(told: Mapping[str, JsonValue]) -> dict[str, AttributeValue]:
 def read_content(told: Mapping[str, JsonValue], events: Sequence[Event] = ()) -> Content:
     """The content in a span's attributes `told`, and in its events."""
     told = _with_events(told, events) if events else told
-    if _KINDS.issuperset(told):
+    return _content_at(_places_in(told), told)
+
+
+def _content_at(places: "_Places", told: Mapping[str, JsonValue]) -> Content:
+    """The content in these places of a span's attributes."""
+    if not places.tells_content:
         return NOTHING
-    places = _places_in(told)
-    kinds = [_kind(told[name]) for name in places.kinds]
-    tool, model = not names.TOOL_KINDS.isdisjoint(kinds), not names.MODEL_KINDS.isdisjoint(kinds)
+    tool, model = _subject(places.kinds, told)
     answers, is_cut = read_messages(_first(told, places.answered if model else places.answered_beside))
     unfinished = is_cut and not tool and not (model and answers and answers[0].role)
     output = "" if unfinished else _answer(answers, whole=model)
@@ -145,13 +149,18 @@ def read_content(told: Mapping[str, JsonValue], events: Sequence[Event] = ()) ->
     return Content(text, output, before, finish)
 
 
-def _kind(value: JsonValue) -> str:
-    return _kind_in(value) if isinstance(value, str) and len(value) <= _MAX_CACHED else str(parsed(value)).lower()
+def _subject(kinds: Sequence[str], told: Mapping[str, JsonValue]) -> tuple[bool, bool]:
+    """Whether a span is the use of a tool, and whether it is that of a model."""
+    if len(kinds) == 1 and isinstance(kind := told[kinds[0]], str) and len(kind) <= _MAX_CACHED:
+        return _subject_of(kind)
+    found = {str(parsed(told[name])).lower() for name in kinds}
+    return not names.TOOL_KINDS.isdisjoint(found), not names.MODEL_KINDS.isdisjoint(found)
 
 
 @lru_cache(maxsize=1 << 8)
-def _kind_in(text: str) -> str:
-    return str(parsed(text)).lower()
+def _subject_of(kind: str) -> tuple[bool, bool]:
+    read = str(parsed(kind)).lower()
+    return read in names.TOOL_KINDS, read in names.MODEL_KINDS
 
 
 def content_in(written: AttributeValue) -> Content:
@@ -206,6 +215,7 @@ class _Places(NamedTuple):
     is the prefix of numbered ones.
 
     `asked`, `answered`: those of a model's call. `asked_beside`, `answered_beside`: those of any other span.
+    `tells_content`: whether any name but `kinds` is given. `tells_facts`: whether one of `_usage` or `_step_agent` is.
     """
 
     kinds: tuple[str, ...]
@@ -214,6 +224,8 @@ class _Places(NamedTuple):
     asked_beside: tuple[str, ...]
     answered_beside: tuple[str, ...]
     finish: tuple[str, ...]
+    tells_content: bool
+    tells_facts: bool
 
 
 def _places_in(told: Mapping[str, JsonValue]) -> _Places:
@@ -230,6 +242,8 @@ def _places(given: tuple[str, ...]) -> _Places:
         asked_beside=_among(names.INPUT, beside),
         answered_beside=_among(names.OUTPUT, beside),
         finish=_among(names.FINISH, given),
+        tells_content=not _KINDS.issuperset(given),
+        tells_facts=not _FACTS.isdisjoint(given),
     )
 
 
@@ -248,7 +262,7 @@ def _first(told: Mapping[str, JsonValue], places: tuple[str, ...]) -> JsonValue:
     """The value of the first of these attributes that is not empty."""
     for name in places:
         value = unflattened(told, name) if name.endswith(".") else told[name]
-        if value not in (None, "", "{}", "[]", [], {}):
+        if (isinstance(value, str) and len(value) > 2) or value not in _EMPTY:
             return value
     return None
 
@@ -276,6 +290,9 @@ _BESIDE_ARGUMENTS: Final = frozenset({"tags", "metadata", "sanitize_inputs_outpu
 
 def _answer(messages: Sequence[Message], *, whole: bool) -> str:
     """What was answered: all messages if `whole`, else the last one, since an agent's output may repeat its input."""
+    if len(messages) == 1:
+        alone = messages[0]
+        return "" if alone.role == "system" or (alone.role == "user" and not whole) else alone.text[:MAX_TEXT]
     said = [each for each in messages if each.text and each.role != "system"]
     if whole:
         return "\n".join(each.text for each in said)[:MAX_TEXT]

@@ -3,10 +3,11 @@
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
+from msgspec.structs import replace
 from pydantic import JsonValue
 from pydantic_core import from_json
 
@@ -46,7 +47,7 @@ _CALL_PARTS: Final = ("tool_call", "tool_use", "tool-call", "function_call")
 _ANSWER_PARTS: Final = ("tool_call_response", "tool_result", "tool-result")
 
 
-class Message(NamedTuple):
+class Message(msgspec.Struct, frozen=True, gc=False):
     """One message. `role`: user, assistant, tool, system, or "" if unknown.
 
     `finish`: why its model stopped. `failed`: whether it says that the tool failed.
@@ -97,10 +98,11 @@ class _PlainMessage(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     def as_message(self) -> Message:
         """The message as `_messages` reads it, in a fifth of the time."""
         body = self.content or self.parts
-        texts = (
-            [body] if isinstance(body, str) else [each.content if each.text is UNSET else each.text for each in body]
-        )
-        return Message(_ROLES.get(self.role.lower(), ""), "\n".join(filter(None, texts)).strip(), self.finish_reason)
+        if not isinstance(body, str):
+            texts = [each.content if each.text is UNSET else each.text for each in body]
+            body = texts[0] if len(texts) == 1 else "\n".join(filter(None, texts))
+        role = _ROLES.get(self.role)
+        return Message(_ROLES.get(self.role.lower(), "") if role is None else role, body.strip(), self.finish_reason)
 
 
 _PLAIN: Final = msgspec.json.Decoder(list[_PlainMessage])
@@ -109,8 +111,10 @@ _PLAIN: Final = msgspec.json.Decoder(list[_PlainMessage])
 def read_messages(value: JsonValue) -> tuple[list[Message], bool]:
     """The messages in a value, or in the JSON that is its text, and whether that lacks its end: see `read_value`."""
     if isinstance(value, str) and value[:1] == "[" and len(value) <= MAX_PARSED:
-        with suppress(ValueError, RecursionError):
+        try:
             return [each.as_message() for each in _PLAIN.decode(value)], False
+        except (ValueError, RecursionError):
+            pass
     read, is_cut = read_value(value)
     return messages_of(read), is_cut
 
@@ -163,7 +167,7 @@ def _in_object(value: Mapping[str, JsonValue], depth: int) -> Iterator[Message]:
         if value.get(key) is not None and (key in _LISTS or _is_envelope(key, value)):
             found = list(_messages(parsed(value[key]), depth + 1))
             if found:
-                yield from (each._replace(finish=each.finish or finish) for each in found)
+                yield from (replace(each, finish=each.finish or finish) for each in found)
                 return
     if asked := next((value[key] for key in _ASKED if isinstance(value.get(key), str)), ""):
         yield Message("", str(asked), finish)
