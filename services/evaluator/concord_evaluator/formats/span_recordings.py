@@ -41,10 +41,14 @@ class ReadSpan(msgspec.Struct, frozen=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """The spans of one trace, or of several traces of a conversation. `reading` names agents, unless it is empty."""
+    """The spans of one trace, or of several traces of a conversation. `reading` names agents, unless it is empty.
+
+    `visible`: the spans without library internals.
+    """
 
     trace_id: str
     spans: list[ReadSpan]
+    visible: Sequence[Span]
     n_traces: int
     tree: SpanTree
     reading: TeamReading
@@ -53,6 +57,10 @@ class Recording:
     def agents(self) -> frozenset[str]:
         """The names of the agents at work."""
         return frozenset(each.agent for each in self.reading.spans.values() if each.act is Act.AGENT)
+
+    def line_of(self, span: Span) -> int:
+        """The line of a span; of several with one id, that of the last."""
+        return next(each.line for each in reversed(self.spans) if each.span.span_id == span.span_id)
 
 
 def recordings_of(by_trace: Mapping[str, list[ReadSpan]]) -> list[Recording]:
@@ -97,10 +105,10 @@ def _recording(trace_ids: Sequence[str], by_trace: Mapping[str, list[ReadSpan]])
         for trace_id in trace_ids
         for each in by_trace[trace_id]
     ]
-    visible = without_internals([each.span for each in spans])
+    visible = list(without_internals([each.span for each in spans]))
     tree = SpanTree(spans_by_id(visible))
     reading = read_team(tree)
-    return Recording(first, spans, len(trace_ids), tree, reading if names_agents(reading) else TeamReading({}))
+    return Recording(first, spans, visible, len(trace_ids), tree, reading if names_agents(reading) else TeamReading({}))
 
 
 def _has_agents(recording: Recording) -> bool:

@@ -1,6 +1,5 @@
 """The steps of spans: work of agents, calls between agents, and messages that the members of a conversation hear."""
 
-from collections.abc import Iterator
 from typing import Final
 
 from msgspec.structs import replace as changed
@@ -20,12 +19,13 @@ from concord.trace.attributes import (
     Support,
 )
 from concord.trace.fast_steps import FastAction, FastCall, FastStep, FastUse, Json
-from concord.trace.otlp import Act, Span, TeamReading, genai, to_step
+from concord.trace.otlp import Act, Span, TeamReading, genai, step_of, to_step
 from concord.trace.otlp.content import UNKNOWN, Content
 from concord.trace.step import MAX_VALUE_LENGTH, CallType
 from concord.wire.roster import UNKNOWN_AGENT
 from concord_evaluator.formats.activations import Activation, Edge, agent_id
 
+_OPERATION: Final = genai.GENAI_OPERATION[0]
 _OPERATIONS: Final = {Act.TOOL: "execute_tool", Act.MODEL: "chat"}
 
 
@@ -38,50 +38,56 @@ def as_read(span: Span, reading: TeamReading) -> Span:
     known = genai.TOOL_OPERATIONS if read.act is Act.TOOL else genai.MODEL_OPERATIONS
     if read.act not in _OPERATIONS or told.operation in known:
         return told
-    return changed(told, attributes={**told.attributes, genai.GENAI_OPERATION[0]: _OPERATIONS[read.act]})
+    return changed(told, attributes={**told.attributes, _OPERATION: _OPERATIONS[read.act]})
 
 
-def steps_of(span: Span, activation: Activation | None, said: Content) -> Iterator[tuple[str, FastStep]]:
-    """The steps of a span, each with its reporter: a call by each agent that asked, otherwise work or a tool's use.
+def steps_of(span: Span, activation: Activation | None, said: Content) -> list[tuple[str, FastStep]]:
+    """The steps of a span, whose ids are checked, each with its reporter: a call by each agent that asked, otherwise
+    work or a tool's use. Raises SpanError.
 
     `said`: the content of the span or, of the first span of an agent's work, of all of that work.
     """
-    step = to_step(span)
+    step = step_of(span)
     if activation is None:
-        yield UNKNOWN_AGENT, _with_texts(work_step(step), said)
-        return
+        return [(UNKNOWN_AGENT, _with_texts(work_step(step), said))]
     head = activation.head.span_id == span.span_id
-    causes = [cause for cause in activation.causes if cause.by.agent != activation.agent]
-    if not head or not causes:
-        yield activation.agent, _with_texts(work_step(step), said)
-        return
-    for number, cause in enumerate(causes):
-        call = call_step(step, activation.agent, cause.kind, f"-{number}" if number else "")
-        yield cause.by.agent, _with_texts(known_step(call, cause.known_by, cause.support), said)
+    causes = [cause for cause in activation.causes if cause.by.agent != activation.agent] if head else ()
+    if not causes:
+        return [(activation.agent, _with_texts(work_step(step), said))]
+    calls = [call_step(step, activation.agent, cause.kind, f"-{n}" if n else "") for n, cause in enumerate(causes)]
+    return [
+        (cause.by.agent, _with_texts(known_step(call, cause.known_by, cause.support), said))
+        for cause, call in zip(causes, calls, strict=True)
+    ]
 
 
 def _with_texts(step: FastStep, said: Content) -> FastStep:
-    """The step with what was said in it. A tool whose result states an error has failed."""
-    action, attributes = step.step_action, dict(step.additional_attributes)
-    # Unknown messages equal no others.
-    before = int(step.step_id[:12], 16) if said.before == UNKNOWN else said.before
-    asked: dict[str, Json] = {CONTEXT: before} if before else {}
-    is_model = attributes.get(genai.GENAI_OPERATION[0]) in genai.MODEL_OPERATIONS
-    kind = step.kind
-    if action is not None and action.tool_invocation is not None and kind is CallType.TOOL:
-        parameters = {(MODEL_INPUT if is_model else TOOL_ARGUMENTS): said.input, **asked} if said.input else None
-        action = FastAction(tool_invocation=FastUse(action.tool_invocation.tool_name, parameters))
+    """Adds what was said in it to a step, and returns it. A tool whose result states an error has failed."""
+    action, attributes = step.step_action, step.additional_attributes
+    is_model = attributes.get(_OPERATION) in genai.MODEL_OPERATIONS
+    is_use = step.kind is CallType.TOOL
+    if action is not None and (use := action.tool_invocation) is not None and is_use:
+        asked = _asked(step, MODEL_INPUT if is_model else TOOL_ARGUMENTS, said)
+        step.step_action = FastAction(FastUse(use.tool_name, asked))
     elif action is not None and (call := action.agent_invocation) is not None:
-        requests = {"text": said.input, **asked} if said.input else None
-        action = FastAction(agent_invocation=FastCall(call.agent_url, call.agent_name, requests))
-    is_tool = kind is CallType.TOOL and not is_model
+        step.step_action = FastAction(None, FastCall(call.agent_url, call.agent_name, _asked(step, "text", said)))
+    is_tool = is_use and not is_model
     if said.output:
         attributes[TOOL_RESULT if is_tool else RESPONSE_TEXT] = said.output[:MAX_VALUE_LENGTH]
     if said.finish and is_model:
         attributes[FINISH_REASON] = said.finish[:MAX_VALUE_LENGTH]
     if said.error and is_tool and "error" not in attributes:
         attributes["error"] = said.error[:MAX_VALUE_LENGTH]
-    return changed(step, step_action=action, additional_attributes=attributes)
+    return step
+
+
+def _asked(step: FastStep, name: str, said: Content) -> dict[str, Json] | None:
+    """What was asked, under a name, with the number for the messages before it. Unknown messages equal no others."""
+    if not said.input:
+        return None
+    if not said.before:
+        return {name: said.input}
+    return {name: said.input, CONTEXT: int(step.step_id[:12], 16) if said.before == UNKNOWN else said.before}
 
 
 def work_step(step: FastStep) -> FastStep:

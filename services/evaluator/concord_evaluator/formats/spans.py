@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from concord.trace.attributes import EdgeKind
-from concord.trace.otlp import Act, Reading, SpanError, SpanTree, TeamReading, check_ids, without_internals
+from concord.trace.otlp import Act, Reading, SpanError, SpanTree, TeamReading, check_ids
 from concord.trace.report import Channel
 from concord_evaluator.formats.activations import find_activations
 from concord_evaluator.formats.doubts import doubts_of, doubts_of_file
@@ -72,14 +72,13 @@ def traces_of(
 def _take(builder: TraceBuilder, recording: Recording, source: Source, channel: Channel) -> None:
     tree = recording.tree
     if len(tree.spans) < len({each.span.span_id for each in recording.spans}):
-        ignored = len(recording.spans) - len(list(without_internals(each.span for each in recording.spans)))
+        ignored = len(recording.spans) - len(recording.visible)
         builder.warn(f"{ignored} internal spans of the a2a-python-sdk library were ignored")
     order = parents_first(tree.spans)
     reading = recording.reading if recording.reading.spans else _services(tree)
     activations = find_activations(tree, reading, order)
     for doubt in doubts_of(tree, reading, activations):
         builder.warn(doubt)
-    lines = {each.span.span_id: each.line for each in recording.spans}
     texts = SpanTexts(tree, reading, activations)
     read = {span_id: as_read(span, reading) for span_id, span in tree.spans.items()}
     builder.failure = failure_of_run(tree, activations, read)
@@ -88,17 +87,20 @@ def _take(builder: TraceBuilder, recording: Recording, source: Source, channel: 
     builder.version = versions.pop() if len(versions) == 1 else ""
     for agent in sorted({agent for members in activations.conversations for agent in members}):
         builder.declare(agent)
-    for span in without_internals(each.span for each in recording.spans):
-        with source.record(lines[span.span_id]):
-            activation = activations.of_span[span.span_id]
-            head = activation is not None and activation.head.span_id == span.span_id
-            said = texts.of_heads[span.span_id] if head else span.content
-            told = read[span.span_id] if tree.spans[span.span_id] is span else as_read(span, reading)
-            steps = list(steps_of(told, activation, said))
+    for span in recording.visible:
+        activation, told = activations.of_span[span.span_id], read[span.span_id]
+        if tree.spans[span.span_id] is not span:
+            told = as_read(span, reading)
+        head = activation is not None and activation.head.span_id == span.span_id
+        try:
+            steps = steps_of(told, activation, texts.of_heads[span.span_id] if head else span.content)
             if activation is not None:
                 builder.declare(activation.agent)
             for reporter, step in steps:
                 builder.add(with_failures(step, span, told, tree, activation), reporter, channel=channel)
+        except (ValueError, ArithmeticError):
+            with source.record(recording.line_of(span)):
+                raise
     for edge in activations.edges():
         if edge.kind is EdgeKind.CONVERSATION:
             message = texts.of_heads[edge.head.span_id].output

@@ -46,16 +46,21 @@ def to_step(span: Span, *, with_agent: bool = False) -> FastStep:
     HOST step. Its attributes are its own, to be added to. Raises SpanError.
     """
     check_ids(span)
+    return step_of(span, with_agent=with_agent)
+
+
+def step_of(span: Span, *, with_agent: bool = False) -> FastStep:
+    """The same for a span whose ids are checked."""
     operation = span.operation
     calls_agent = operation in genai.AGENT_OPERATIONS
     tokens = _tokens(span) if operation in _USES else {}
     agent = span.text(genai.AGENT_NAME) if with_agent and not calls_agent else ""
     step = FastStep(
-        step_id=span.span_id,
-        trace_id=span.trace_id,
-        call_type=_AGENT if calls_agent else _TOOL,
-        parent_step_id=span.parent_id or None,
-        step_action=_call(span) if calls_agent else _use(span, operation),
+        span.span_id,
+        span.trace_id,
+        _AGENT if calls_agent else _TOOL,
+        span.parent_id or None,
+        _call(span) if calls_agent else _use(span, operation),
         total_tokens=sum(tokens.values()) if tokens else None,
         additional_attributes=_attributes(span, operation, tokens, agent),
         start_time=_moment(span.start_ns) if span.start_ns else None,
