@@ -1,8 +1,8 @@
 """Truncation: shares a budget of characters fairly among texts, and cuts the texts that exceed their share."""
 
-import json
 from collections.abc import Sequence
 from itertools import accumulate, takewhile
+from json.encoder import encode_basestring_ascii
 from typing import Final
 
 EVIDENCE: Final = 48_000
@@ -13,7 +13,7 @@ _OMISSION: Final = " [...] "
 
 def cost(text: str) -> int:
     """The characters of a text as it is sent: in JSON, with non-ASCII characters escaped."""
-    return len(json.dumps(text)) - 2
+    return len(encode_basestring_ascii(text)) - 2
 
 
 def fair_limit(costs: Sequence[int], budget: int) -> int:
@@ -38,4 +38,7 @@ def cut(text: str, limit: int) -> str:
 
 def _fitting(text: str, limit: int) -> int:
     """The number of first characters with a total cost of at most `limit`."""
-    return sum(1 for _ in takewhile(lambda spent: spent <= limit, accumulate(map(cost, text[: max(0, limit)]))))
+    first = text[: max(0, limit)]
+    if cost(first) == len(first):
+        return len(first)
+    return sum(1 for _ in takewhile(lambda spent: spent <= limit, accumulate(map(cost, first))))

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import combinations
+from itertools import combinations, takewhile
 from typing import Final
 
 from concord.suite import Kind, SuiteTask, Value
@@ -52,6 +52,8 @@ class Falsehoods:
         default_factory=lambda: defaultdict[tuple[str, Value], list[Falsehood]](list)
     )
     """The false values that were told to each seat, in the order of the messages."""
+    _numbers: dict[tuple[str, int], tuple[int, ...]] = field(default_factory=dict)
+    """By seat and time, the numbers of the facts that it knew."""
 
     def told_in(self, message: Conveyed) -> Sequence[Falsehood]:
         """The false values of a message."""
@@ -113,11 +115,15 @@ class Falsehoods:
     @cached_property
     def _by_step(self) -> Mapping[tuple[str, str, str], Sequence[Falsehood]]:
         found, count = dict[tuple[str, str, str], list[Falsehood]](), Counter[str]()
+        read = dict[tuple[str, int, str, frozenset[str]], Sequence[Falsehood]]()
         for each in self.flow.messages:
             message = each.message
             if (not each.strange and not each.stated.contradicted) or count[message.sender] >= MAX_FALSE:
                 continue
-            false = [self._as_told(falsehood) for falsehood in self._in(each)]
+            turn = message.sender, message.time, message.text, each.facts
+            if turn not in read:  # it tells the same to all receivers
+                read[turn] = [self._as_told(falsehood) for falsehood in self._in(each)]
+            false = [replace(falsehood, said=each) for falsehood in read[turn]]
             count[message.sender] += len(false)
             found[message.step_id, message.sender, message.receiver] = false
             for falsehood in false if message.delivered else ():
@@ -134,12 +140,8 @@ class Falsehoods:
     def _told_before(self, found: Falsehood) -> Falsehood | None:
         """What first told the value to the sender of a message."""
         sender, time = found.said.message.sender, found.said.message.time
-        earlier = (
-            each
-            for each in self._told.get((sender, found.value), ())
-            if each.said.message.time < time and not each.about.isdisjoint(found.about)
-        )
-        return next(earlier, None)
+        earlier = takewhile(lambda each: each.said.message.time < time, self._told.get((sender, found.value), ()))
+        return next((each for each in earlier if not each.about.isdisjoint(found.about)), None)
 
     @cached_property
     def _right(self) -> Mapping[tuple[str, str], Sequence[int]]:
@@ -154,7 +156,15 @@ class Falsehoods:
         return [time for fact in facts for time in self._right.get((seat, fact), ())]
 
     def _own(self, seat: str) -> frozenset[str]:
-        return frozenset(fact for fact, arrival in self.flow.known.get(seat, {}).items() if arrival.step_id is None)
+        return self._briefs.get(seat, frozenset())
+
+    @cached_property
+    def _briefs(self) -> Mapping[str, frozenset[str]]:
+        """By seat, the facts that its brief states."""
+        return {
+            seat: frozenset(fact for fact, arrival in known.items() if arrival.step_id is None)
+            for seat, known in self.flow.known.items()
+        }
 
     def _in(self, message: Conveyed) -> Iterator[Falsehood]:
         beside_anchors = {each.value for each in message.stated.contradicted}
@@ -229,15 +239,21 @@ class Falsehoods:
         """Whether a number is a sum or a difference of numbers of facts that its sender knew."""
         if value.kind is not Kind.NUMBER:
             return False
-        known = tuple(
-            int(fact.value.text)
-            for fact in self.task.facts
-            if fact.value.kind is Kind.NUMBER and self._knew(message, fact.id)
-        )
-        number = int(value.text)
+        known, number = self._known_numbers(message), int(value.text)
         if number in _of_two(known) or number == sum(known):
             return True
         return value in message.stated.concluded and len(known) <= MAX_ADDED and number in _sums(known)
+
+    def _known_numbers(self, message: Conveyed) -> tuple[int, ...]:
+        """The numbers of facts that the sender of a message knew."""
+        turn = message.message.sender, message.message.time
+        if turn not in self._numbers:
+            self._numbers[turn] = tuple(
+                int(fact.value.text)
+                for fact in self.task.facts
+                if fact.value.kind is Kind.NUMBER and self._knew(message, fact.id)
+            )
+        return self._numbers[turn]
 
 
 def _is_corrected(about: Collection[str], at: int, message: Conveyed) -> bool:

@@ -73,6 +73,16 @@ class Flow:
         return sum(each.message.delivered and not each.news for each in self.messages)
 
 
+@dataclass(frozen=True, slots=True)
+class _Told:
+    """What a text tells, whoever it is sent to. `able`: the facts that its sender could know."""
+
+    able: frozenset[str]
+    facts: frozenset[str]
+    results: Mapping[Value, frozenset[str]]
+    strange: tuple[Strange, ...]
+
+
 @dataclass(slots=True)
 class _Tracker:
     task: SuiteTask
@@ -91,6 +101,9 @@ class _Tracker:
         default_factory=lambda: defaultdict(list)
     )
     """By seat and partial result that it was told: from which time on, and for which facts it stood."""
+    _time: int = 0
+    _told_now: dict[tuple[str, str], _Told] = field(default_factory=dict)
+    """By sender and text, what the messages of the present time tell: nothing that is sent then changes it."""
 
     def __post_init__(self) -> None:
         self._quotable = quotable(self.task)
@@ -108,22 +121,32 @@ class _Tracker:
         A message tells a fact only if its sender could know it: by the fact's own value, by a partial result, by values
         from which the fact follows, or by the right answer to a part whose needed facts its sender could all know.
         """
+        if message.time != self._time:
+            self._time, self._told_now = message.time, {}
+        text = message.sender, message.text
+        if text not in self._told_now:
+            self._told_now[text] = self._tells(message, stated)
+        told = self._told_now[text]
+        answered = self._answered(message, told.able)
+        conveyed = told.facts | answered if answered else told.facts
+        arrived = message.delivered and message.receiver in self.known
+        met = self.known.get(message.receiver, {})
+        news = [fact for fact in conveyed if fact not in met or met[fact].time > message.time + 1] if arrived else ()
+        if arrived:
+            for fact_id in conveyed:
+                met.setdefault(fact_id, Arrival(message.time + 1, message.step_id))
+            for value, facts in told.results.items():
+                self._told[message.receiver, value].append((message.time + 1, facts))
+        return Conveyed(message, stated, conveyed, frozenset(news), told.strange)
+
+    def _tells(self, message: Sent, stated: Stated) -> _Told:
         own = self.known.get(message.sender, {})
         able = frozenset(fact for fact, arrival in own.items() if arrival.time <= message.time)
         results = self._results_of(message, stated, able)
         implied = self._implied(stated, able)
-        conveyed = (stated.facts & able).union(*results.values(), *implied.values(), self._answered(message, able))
         explained = set(results).union(*implied)
         strange = tuple(each for each in stated.strange if each.value not in explained)
-        arrived = message.delivered and message.receiver in self.known
-        met = self.known.get(message.receiver, {})
-        news = {fact for fact in conveyed if fact not in met or met[fact].time > message.time + 1}
-        if arrived:
-            for fact_id in conveyed:
-                met.setdefault(fact_id, Arrival(message.time + 1, message.step_id))
-            for value, facts in results.items():
-                self._told[message.receiver, value].append((message.time + 1, facts))
-        return Conveyed(message, stated, conveyed, frozenset(news if arrived else ()), strange)
+        return _Told(able, (stated.facts & able).union(*results.values(), *implied.values()), results, strange)
 
     def _answered(self, message: Sent, able: frozenset[str]) -> frozenset[str]:
         """The needed facts of the parts to which a message gives the right answer, if its sender could know them."""

@@ -61,6 +61,21 @@ class Losses:
         return found
 
     @cached_property
+    def undelivered(self) -> Sequence[Conveyed]:
+        """The messages between neighbours that were not delivered."""
+        neighbours, messages = self.task.neighbours, (each for each in self.flow.messages if not each.message.delivered)
+        return [each for each in messages if each.message.receiver in neighbours.get(each.message.sender, ())]
+
+    @cached_property
+    def undelivered_by_fact(self) -> Mapping[str, Sequence[Conveyed]]:
+        """The undelivered messages between neighbours before the last turn, by the facts that they tell."""
+        found = defaultdict[str, list[Conveyed]](list)
+        for each in self.undelivered:
+            for fact in each.facts if each.message.time < self.answered.end else ():
+                found[fact].append(each)
+        return found
+
+    @cached_property
     def addressed(self) -> frozenset[str]:
         """The seats that some message reached."""
         return frozenset(each.message.receiver for each in self.flow.messages if each.message.delivered)
@@ -246,30 +261,21 @@ class _Search:
 
     def _lost_on_the_way_to(self, seat: str) -> Sent | None:
         """The first call between neighbours towards a seat, if it was not carried and nobody else called its callee."""
-        neighbours, away = self.losses.task.neighbours, distances(self.losses.task.neighbours, seat)
-        calls = (each.message for each in self.losses.flow.messages if not each.message.delivered)
+        away = distances(self.losses.task.neighbours, seat)
+        calls = (each.message for each in self.losses.undelivered)
         lost = (
             each
             for each in calls
-            if each.receiver in neighbours[each.sender]
-            and each.receiver not in self.losses.addressed
-            and away[each.receiver] < away[each.sender]
+            if each.receiver not in self.losses.addressed and away[each.receiver] < away[each.sender]
         )
         return next(lost, None)
 
     def _not_delivered(self, need: str) -> Loss | None:
         """The first connection between neighbours that did not deliver a fact, in rounds, in time; None without one."""
-        neighbours, answered = self.losses.task.neighbours, self.losses.answered
-        for each in self.losses.flow.messages if answered.in_rounds else ():
+        for each in self.losses.undelivered_by_fact.get(need, ()) if self.losses.answered.in_rounds else ():
             sent = each.message
-            if (
-                not sent.delivered
-                and need in each.facts
-                and sent.receiver in neighbours[sent.sender]
-                and sent.time < answered.end
-                and need not in self.losses.flow.known[sent.receiver]
-                and not self._is_too_late(sent.sender, sent.time)
-            ):
+            is_known = need in self.losses.flow.known[sent.receiver]
+            if not is_known and not self._is_too_late(sent.sender, sent.time):
                 return Loss(Cause.UNDELIVERED, (sent.sender, sent.receiver), sent.step_id)
         return None
 

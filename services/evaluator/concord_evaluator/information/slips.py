@@ -13,6 +13,7 @@ class Slips:
     def __init__(self, facts: Iterable[Fact]) -> None:
         self._facts = defaultdict[Value, set[str]](set)
         self._masked = defaultdict[Value, set[str]](set)
+        self._found = dict[Value, frozenset[str]]()
         for fact in facts:
             value = as_found(fact.value)
             self._facts[value].add(fact.id)
@@ -23,6 +24,11 @@ class Slips:
         """The ids of the facts whose values a slip turns into this one."""
         if value.kind is Kind.DATE:
             return frozenset()
+        if value not in self._found:
+            self._found[value] = self._near(value)
+        return self._found[value]
+
+    def _near(self, value: Value) -> frozenset[str]:
         near = [self._masked[masked] for masked in _masked(value) if masked in self._masked]
         turned = [self._facts[other] for other in _turned(value) if other in self._facts]
         return frozenset[str]().union(*near, *turned) - self._facts.get(value, set())

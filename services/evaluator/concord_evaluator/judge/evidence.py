@@ -106,13 +106,14 @@ def call_texts(reports: Iterable[Report], calls: Iterable[CallRecord]) -> dict[C
     found: dict[CallKey, tuple[_Rank, CallTexts]] = {}
     for report in reports:
         for step, direct in with_nested(report.step):
-            if (invocation := step.agent_call) is None:
+            of_call = callers.get(step.step_id, ())
+            if not of_call or (invocation := step.agent_call) is None:
                 continue
             asked = invocation.requests.get("text") if invocation.requests else None
             texts = CallTexts(
                 asked if isinstance(asked, str) else "", step.additional_attributes.get(RESPONSE_TEXT, "")
             )
-            for caller in callers.get(step.step_id, ()):
+            for caller in of_call:
                 key, rank = (step.step_id, caller), _rank(report, caller, texts, direct=direct)
                 if key not in found or rank > found[key][0]:
                     found[key] = rank, texts
