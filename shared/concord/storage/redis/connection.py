@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from arq.connections import ArqRedis
-from redis.asyncio import BlockingConnectionPool, Redis
+from redis.asyncio import Redis
 
 from concord.assessment import AssessmentPlan
 from concord.storage.ports import (
@@ -24,7 +24,7 @@ from concord.storage.redis.answer_cache import RedisAnswerCache
 from concord.storage.redis.assessments import RedisAssessmentStore
 from concord.storage.redis.cluster import Limits, TimedCluster
 from concord.storage.redis.faults import storage_faults
-from concord.storage.redis.hard_timeout import with_hard_timeout
+from concord.storage.redis.hard_timeout import TimedPool
 from concord.storage.redis.jobs import ArqJobQueue
 from concord.storage.redis.open_traces import RedisOpenTraces
 from concord.storage.redis.registry import RedisAgentRegistry
@@ -115,17 +115,16 @@ class Storage:
 
 def open_redis(url: str, *, retry_s: float) -> ArqRedis:
     """A client for the Redis at `url` that retries lost connections for `retry_s`. It connects on first use."""
-    pool: BlockingConnectionPool = BlockingConnectionPool.from_url(
+    pool: TimedPool = TimedPool.from_url(
         url,
         max_connections=MAX_CONNECTIONS,
-        timeout=_TURN_S,
+        turn_s=_TURN_S,
         socket_connect_timeout=_CONNECT_S,
         socket_timeout=_ANSWER_S,
         health_check_interval=30,
         retry=TimedRetry(retry_s),
         retry_on_error=list(PASSING_FAULTS),
     )
-    with_hard_timeout(pool)
     redis = ArqRedis(pool)
     redis.auto_close_connection_pool = True
     redis.job_serializer = to_json
