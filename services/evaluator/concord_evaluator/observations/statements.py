@@ -3,7 +3,6 @@
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from functools import cache
 from itertools import islice
 from typing import Final, NamedTuple
 
@@ -59,22 +58,17 @@ def corrections_in(text: str) -> Iterator[Correction]:
                 yield Correction(old, new, found.start())
 
 
-def _first_corrections(text: str) -> Sequence[Correction]:
-    return list(islice(corrections_in(text), _MAX_READ))
-
-
 def ignored_corrections(acts: Sequence[Act]) -> Iterator[Observation]:
     """An agent that was told a correction, had spoken of the old value, and later states it and never the new one."""
-    numbers, corrections = cache(_numbers), cache(_first_corrections)  # many messages have one text
     spoken = defaultdict[str, list[tuple[int, Act, frozenset[str]]]](list)
     for index, act in enumerate(acts):
         if act.speaks:
-            spoken[act.agent].append((index, act, numbers(act.text)))
+            spoken[act.agent].append((index, act, _numbers(act.text)))
     received = (
         (index, act, each)
         for index, act in enumerate(acts)
         if act.deed in {Deed.MESSAGE, Deed.ANSWER} and act.to != act.agent
-        for each in corrections(act.text)
+        for each in islice(corrections_in(act.text), _MAX_READ)
     )
     for index, act, each in islice(received, MAX_CORRECTIONS):
         before = any(each.old in said for at, _, said in spoken[act.to] if at < index)
@@ -95,17 +89,16 @@ def changed_values(acts: Sequence[Act]) -> Iterator[Observation]:
     Not where anybody told it that other value, or where it ever tells the one that it was told: it may have computed
     anew, or tell of both.
     """
-    numbers, labelled = cache(_numbers), cache(_labelled)
     told = defaultdict[tuple[str, str], dict[str, tuple[Act, int]]](dict)
     """By agent and name, the values that others told it."""
     says = defaultdict[str, set[str]](set)
     for act in acts:
         if act.speaks:
-            says[act.agent] |= numbers(act.text)
+            says[act.agent] |= _numbers(act.text)
     for act in acts:
         if act.deed not in {Deed.MESSAGE, Deed.ANSWER} or act.to == act.agent:
             continue
-        for name, value, at in labelled(act.text):
+        for name, value, at in _labelled(act.text):
             known = told[act.agent, name]
             if len(known) == 1 and value not in known and says[act.agent].isdisjoint(known):
                 [(original, (source, place))] = known.items()
@@ -116,7 +109,7 @@ def changed_values(acts: Sequence[Act]) -> Iterator[Observation]:
             told[act.to, name].setdefault(value, (act, at))
 
 
-def _labelled(text: str) -> Sequence[tuple[str, str, int]]:
+def _labelled(text: str) -> list[tuple[str, str, int]]:
     """The values that a text names once, with their names and places. A name with several values says nothing."""
     found = defaultdict[str, dict[str, int]](dict)
     for match in _LABELLED.finditer(text):
