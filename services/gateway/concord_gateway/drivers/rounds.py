@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from pydantic import JsonValue
@@ -15,7 +16,7 @@ from concord.assessment.task_spec import Control
 from concord.suite import SuiteTask
 from concord.trace.attributes import AGENT_NAME, CUT_FROM, ROUND, TASK_STATE
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
-from concord.trace.timing import StepClock
+from concord.trace.timing import StepClock, StepTimes
 from concord.trust.redaction import redact
 from concord.wire.ids import new_step_id
 from concord.wire.roster import RosterEntry
@@ -109,9 +110,10 @@ def _taken(
 
     A team may write so much that this takes seconds, in which the event loop must serve others.
     """
-    sent, clock = len(rounds.messages), StepClock()
+    sent, clock, redacted = len(rounds.messages), StepClock(), cache(redact)  # many messages have one text
     rounds.take(replies)
-    return [_step(context, message, seats, clock) for message in rounds.messages[sent:]]
+    times = clock.times()
+    return [_step(context, message, redacted(message.text), seats, times) for message in rounds.messages[sent:]]
 
 
 def turn_limit_s(requested_s: float | None, remaining_s: float, late_after_s: float | None) -> float:
@@ -154,8 +156,10 @@ async def _turn(
     return await reading.read(name, answer) or Turn(number, name, "failed", str(reading.fault))
 
 
-def _step(context: TrialContext, message: Message, seats: dict[str, _Seat], clock: StepClock) -> InteractionStep:
-    """The observed step of a message between seats, below its sender's turn."""
+def _step(
+    context: TrialContext, message: Message, text: str, seats: dict[str, _Seat], times: StepTimes
+) -> InteractionStep:
+    """The observed step of a message between seats, below its sender's turn. `text`: the message's, redacted."""
     receiver = seats.get(message.receiver)
     attributes = {AGENT_NAME: message.sender, ROUND: str(message.round)}
     if message.cut_from is not None:
@@ -173,11 +177,11 @@ def _step(context: TrialContext, message: Message, seats: dict[str, _Seat], cloc
             agent_invocation=AgentInvocation(
                 agent_url="" if receiver is None else receiver.entry.url,
                 agent_name=message.receiver,
-                requests={"text": redact(message.text)},
+                requests={"text": text},
             )
         ),
         additional_attributes=attributes,
-        **clock.times(),
+        **times,
     )
 
 
