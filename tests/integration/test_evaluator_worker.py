@@ -216,12 +216,12 @@ class TestJobs:
         saved: list[str] = []
         save_once = storage.assessments.save_once
 
-        async def lost_in_stage(assessment_id: str, name: str, document: str, *, instead_of: str | None = None) -> None:
+        async def lost_in_stage(assessment_id: str, name: str, document: str, *, instead_of: str | None = None) -> str:
             if name == f"trial:trial-1:{stage}" and "lost" not in saved:
                 saved.append("lost")
                 raise StorageUnavailableError("the worker was killed here")
             saved.append(name)
-            await save_once(assessment_id, name, document, instead_of=instead_of)
+            return await save_once(assessment_id, name, document, instead_of=instead_of)
 
         async def no_model(_: Queue) -> str:
             return NO_KEY

@@ -14,7 +14,7 @@ from redis.commands.core import AsyncScript
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
 from concord.errors import StorageUnavailableError
-from concord.storage import OpenTraceLimits, Quota
+from concord.storage import LeftOut, OpenTraceLimits, Quota
 from concord.storage.connection import Storage, connect
 from concord.task_records import TaskDraft
 from concord.wire.roster import RosterEntry
@@ -67,6 +67,11 @@ async def use_all_stores(storage: Storage, plan: AssessmentPlan) -> None:
     await storage.assessments.save_once("a1", "row", '{"another": 1}')
     assert await storage.assessments.plan("a1") == plan
     assert await storage.assessments.load_all("a1", ["row", "none"]) == ["{}", None]
+    await storage.assessments.save_all("a1", {"inputs": "1", "row": "2"})
+    assert await storage.assessments.load_all("a1", ["row", "inputs"]) == ["2", "1"]
+    assert await storage.traces.left_out([trial.trace_id for trial in plan.trials]) == [
+        LeftOut(late={}, refused={}) for _ in plan.trials
+    ]
     assert await storage.registry.register("a1", plan.roster) > 0
     assert await storage.registry.agents("a1") == plan.roster
     await storage.answers.put("digest", "answer")

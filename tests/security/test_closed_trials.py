@@ -10,6 +10,7 @@ from pydantic import SecretStr
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.retention import LATE_S
+from concord.storage import LeftOut
 from concord.storage.connection import connect
 from concord.storage.redis.keys import closing
 from concord.trace.report import BatchReceipt, Channel
@@ -193,6 +194,10 @@ async def test_late_batches_count_towards_the_quota(redis_url: str) -> None:
         assert 0 < late < 60
         assert await storage.traces.late("t1") == {"writer": late}
         assert await storage.traces.refused("t1") == {"writer": 60 - late}
+        assert await storage.traces.left_out(["t2", "t1"]) == [
+            LeftOut(late={}, refused={}),
+            LeftOut(late={"writer": late}, refused={"writer": 60 - late}),
+        ]
 
 
 async def test_another_process_learns_that_a_trial_is_closed(redis_url: str) -> None:

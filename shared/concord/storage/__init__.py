@@ -9,6 +9,7 @@ from concord.storage.ports import (
     DeadLetter,
     JobFunction,
     JobQueue,
+    LeftOut,
     MemoryUse,
     OnDeadLetter,
     OpenTrace,
@@ -23,7 +24,7 @@ from concord.storage.ports import (
     TraceStore,
 )
 from concord.storage.quotas import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
-from concord.storage.trial_documents import ForeignDocumentError, TrialDocuments
+from concord.storage.trial_documents import ForeignDocumentError, TrialDocument, TrialDocuments
 
 __all__ = [
     "MAX_STEPS",
@@ -37,6 +38,7 @@ __all__ = [
     "ForeignDocumentError",
     "JobFunction",
     "JobQueue",
+    "LeftOut",
     "MemoryUse",
     "OnDeadLetter",
     "OpenTrace",
@@ -50,5 +52,6 @@ __all__ = [
     "TraceFullError",
     "TraceLimits",
     "TraceStore",
+    "TrialDocument",
     "TrialDocuments",
 ]

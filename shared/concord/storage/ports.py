@@ -60,6 +60,14 @@ class ClosedTrace:
     refused: Mapping[str, int]
 
 
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """The steps of a trace that are in no batch, by account: those that came after it was closed, and the refused."""
+
+    late: Mapping[str, int]
+    refused: Mapping[str, int]
+
+
 class TraceStore(Protocol):
     """Report batches by trace, appended once per batch id and read in order of arrival.
 
@@ -103,6 +111,9 @@ class TraceStore(Protocol):
 
         Raises StorageUnavailableError.
         """
+
+    async def left_out(self, trace_ids: Sequence[str]) -> list[LeftOut]:
+        """What `late` and `refused` say of each of the traces. Raises StorageUnavailableError."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,8 +191,14 @@ class AssessmentStore(Protocol):
     async def save(self, assessment_id: str, name: str, document: str) -> None:
         """Stores a JSON document under a name, replacing any earlier one."""
 
-    async def save_once(self, assessment_id: str, name: str, document: str, *, instead_of: str | None = None) -> None:
-        """Stores a JSON document under a name, unless there is one other than `instead_of`."""
+    async def save_all(self, assessment_id: str, documents: Mapping[str, str]) -> None:
+        """The same for several documents by their names, at once."""
+
+    async def save_once(self, assessment_id: str, name: str, document: str, *, instead_of: str | None = None) -> str:
+        """Stores a JSON document under a name, unless there is one other than `instead_of`.
+
+        Returns the document that is stored then.
+        """
 
     async def retire(self, plan: AssessmentPlan, keep_s: int, *, tokens_s: int = 0) -> None:
         """Lets everything about an ended assessment expire in `keep_s` seconds.

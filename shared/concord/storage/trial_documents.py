@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, get_args
 
 from concord.storage.ports import AssessmentStore
 
@@ -13,6 +13,8 @@ VERSION: Final = 2
 TrialPart = Literal["outcome", "evaluation", "evidence", "verdict"]
 """`outcome`: the `TrialOutcome`, when the gateway has closed the trial; `evaluation`: made from the trace, with the
 screened `evidence` for the judge; `verdict`: the score, with the judgment."""
+
+_PARTS: Final[tuple[TrialPart, ...]] = get_args(TrialPart)
 
 _VERSION: Final = re.compile(r'\{"version":(\d{1,9}),')
 _HEAD: Final = '{"version":%d,"content":'
@@ -39,12 +41,42 @@ class TrialDocuments:
         pairs = zip(keys, loaded, strict=True)
         return [None if text is None else _content(key, text) for key, text in pairs]
 
+    async def document(self, assessment_id: str, key: str) -> "TrialDocument":
+        """All parts of a trial, in one round trip."""
+        loaded = await self.assessments.load_all(assessment_id, [_name(key, part) for part in _PARTS])
+        stored = {part: text for part, text in zip(_PARTS, loaded, strict=True) if text is not None}
+        return TrialDocument(self.assessments, assessment_id, key, stored)
+
     async def add(
         self, assessment_id: str, key: str, part: TrialPart, content: str, *, instead_of: str | None = None
     ) -> None:
         """Adds a part, as JSON. Changes nothing if there is one already, unless it is `instead_of`."""
+        await TrialDocument(self.assessments, assessment_id, key, {}).add(part, content, instead_of=instead_of)
+
+
+@dataclass(frozen=True, slots=True)
+class TrialDocument:
+    """The document of one trial as it was read, with the parts that were added since."""
+
+    assessments: AssessmentStore
+    assessment_id: str
+    key: str
+    _stored: dict[TrialPart, str]
+
+    def part(self, part: TrialPart) -> str | None:
+        """A part as JSON, or None. Raises ForeignDocumentError."""
+        stored = self._stored.get(part)
+        return None if stored is None else _content(self.key, stored)
+
+    async def add(self, part: TrialPart, content: str, *, instead_of: str | None = None) -> None:
+        """Adds a part, as JSON. Where somebody else has added it since, that one stays, unless it is `instead_of`.
+
+        Raises StorageUnavailableError.
+        """
         earlier = None if instead_of is None else _document(instead_of)
-        await self.assessments.save_once(assessment_id, _name(key, part), _document(content), instead_of=earlier)
+        self._stored[part] = await self.assessments.save_once(
+            self.assessment_id, _name(self.key, part), _document(content), instead_of=earlier
+        )
 
 
 def _name(key: str, part: TrialPart) -> str:

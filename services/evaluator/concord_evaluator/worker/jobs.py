@@ -109,17 +109,17 @@ class EvaluatorJobs:
         A repeated job goes on after what is stored. Raises StorageUnavailableError, RetryLater.
         """
         request = EvaluateTrial.model_validate(arguments)
-        trial = StoredTrial.of(self._assessments, request)
-        if await trial.is_judged():
+        trial = await StoredTrial.read(self._assessments, request)
+        if trial.is_judged():
             return
         plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
         if plan.trial(request.trial_id).attempt != request.attempt:  # it is played again, and nobody waits for this job
             return
         structlog.contextvars.bind_contextvars(trace_id=plan.trial(request.trial_id).trace_id)
-        if not await trial.is_evaluated():
+        if not trial.is_evaluated():
             batches = await self._evaluate(plan, request, trial)
             await self._screen(plan, trial, batches)
-        elif reads_texts(plan, request.trial_id) and not await trial.has_evidence():
+        elif reads_texts(plan, request.trial_id) and not trial.has_evidence():
             await self._screen(plan, trial, await self._batches(plan, trial))
         await self._judge_or_queue(plan, trial)
 
@@ -128,10 +128,11 @@ class EvaluatorJobs:
     ) -> Sequence[ReportBatch]:
         """Adds the evaluation of a trial to its document, and returns the trace that it was made from."""
         clock, trace_id = StepClock(), plan.trial(request.trial_id).trace_id
-        outcome, batches = await trial.outcome(), await self._batches(plan, trial)
-        late, refused = await self._traces.late(trace_id), await self._traces.refused(trace_id)
+        outcome, batches = trial.outcome(), await self._batches(plan, trial)
+        [left_out] = await self._traces.left_out([trace_id])
+        late, refused = sorted(left_out.late), left_out.refused
         evaluation = await self._calls.run(
-            trial.owner, evaluation_of, plan, outcome, batches, refused, self._limits, late=sorted(late)
+            trial.owner, evaluation_of, plan, outcome, batches, refused, self._limits, late=late
         )
         await trial.add_evaluation(evaluation)
         root = _root(request.assessment_id, trace_id)
@@ -142,7 +143,7 @@ class EvaluatorJobs:
     async def _screen(self, plan: AssessmentPlan, trial: StoredTrial, batches: Sequence[ReportBatch]) -> None:
         """Adds the screened evidence on an evaluated trial to its document, if the judge reads texts."""
         if reads_texts(plan, trial.trial_id):
-            evaluation = await trial.evaluation()
+            evaluation = trial.evaluation()
             in_time = batches[: evaluation.outcome.closed_after]
             evidence = await self._calls.run(trial.owner, evidence_on, plan, evaluation, in_time)
             await trial.add_evidence(evidence.decode())
@@ -157,7 +158,7 @@ class EvaluatorJobs:
         note = await self._queue.worker_note(Queue.LLM)
         if reads_texts(plan, trial.trial_id) and not note:  # a model answers there, or nobody knows
             return False
-        evaluation, results, judgment = await trial.evaluation(), None, None
+        evaluation, results, judgment = trial.evaluation(), None, None
         inputs = TrialInputs(evaluation=evaluation.inputs)
         if has_criteria(plan, trial.trial_id):
             results = await evaluate_by_code(await self._conducted(trial), self._calls, model_answers=not note)
@@ -166,7 +167,7 @@ class EvaluatorJobs:
             evaluation = graded_by(results, plan, evaluation)
             inputs = inputs.model_copy(update={"criteria": CriteriaInputs(with_model=False)})
         if needs_judge(plan, trial.trial_id):
-            screened = await trial.evidence() if reads_texts(plan, trial.trial_id) else None
+            screened = trial.evidence() if reads_texts(plan, trial.trial_id) else None
             reason = note or A_GIVEN_PATTERN
             judgment = judge_without_model(plan, evaluation, screened, reason)
             evaluation = with_findings(evaluation, () if screened is None else screened.findings)
@@ -180,21 +181,21 @@ class EvaluatorJobs:
         Raises StorageUnavailableError; LookupError without an evaluation.
         """
         request = JudgeTrial.model_validate(arguments)
-        trial = StoredTrial.of(self._assessments, request)
-        if await trial.is_judged():
+        trial = await StoredTrial.read(self._assessments, request)
+        if trial.is_judged():
             return
         plan = await self._plans.of_trial(request.assessment_id, request.trial_id)
         if plan.trial(request.trial_id).attempt != request.attempt:
             return
         structlog.contextvars.bind_contextvars(trace_id=plan.trial(request.trial_id).trace_id)
-        evaluation, results, judgment = await trial.evaluation(), None, None
+        evaluation, results, judgment = trial.evaluation(), None, None
         inputs = TrialInputs(evaluation=evaluation.inputs)
         if has_criteria(plan, request.trial_id):
             results, of_criteria = await self._evaluate_criteria(plan, trial)
             evaluation = graded_by(results, plan, evaluation)
             inputs = inputs.model_copy(update={"criteria": of_criteria})
         if reads_texts(plan, request.trial_id):
-            screened = await trial.evidence()
+            screened = trial.evidence()
             judgment, of_judge = await self._ask_judge(plan, request, evaluation, screened)
             evaluation = with_findings(evaluation, screened.findings)
             inputs = inputs.model_copy(update={"judge": of_judge})
@@ -228,7 +229,8 @@ class EvaluatorJobs:
         plan = await self._plans.whole(request.assessment_id)
         attempts = [trial.key for trial in plan.trials]
         loaded = await TrialDocuments(self._assessments).parts(request.assessment_id, attempts, "verdict")
-        late = [sum((await self._traces.late(trial.trace_id)).values()) for trial in plan.trials]
+        left_out = await self._traces.left_out([trial.trace_id for trial in plan.trials])
+        late = [sum(each.late.values()) for each in left_out]
         verdicts = [(document, n) for document, n in zip(loaded, late, strict=True) if document is not None]
         row = await self._calls.run(request.assessment_id, row_of, plan, verdicts, request.infrastructure)
         counted = zip(plan.trials, loaded, late, strict=True)
@@ -237,8 +239,8 @@ class EvaluatorJobs:
             infrastructure=request.infrastructure,
             versions=dict(software_versions()),
         )
-        await self._assessments.save(request.assessment_id, ROW_INPUTS_DOCUMENT, inputs.model_dump_json())
-        await self._assessments.save(request.assessment_id, ROW_DOCUMENT, row)
+        made = {ROW_INPUTS_DOCUMENT: inputs.model_dump_json(), ROW_DOCUMENT: row}
+        await self._assessments.save_all(request.assessment_id, made)
         logger.info("aggregated an assessment", job=request.job_id, trials=len(plan.trials), verdicts=len(verdicts))
 
     async def on_dead_letter(self, job: Job, error: str, raised: Exception | None) -> None:
@@ -253,8 +255,8 @@ class EvaluatorJobs:
             await self._assessments.save(assessment_id, ROW_FAILURE_DOCUMENT, failure.model_dump_json())
             return
         kind = JudgeTrial if job.function == JudgeTrial.function else EvaluateTrial
-        trial = StoredTrial.of(self._assessments, kind.model_validate(job.arguments))
-        if not await trial.is_judged():
+        trial = await StoredTrial.read(self._assessments, kind.model_validate(job.arguments))
+        if not trial.is_judged():
             try:
                 await self._score_anyway(job.function, trial, _failure(trial, job.function, error, raised))
             except (LookupError, ValueError, LimitExceededError, RetryLater) as fault:
@@ -269,20 +271,20 @@ class EvaluatorJobs:
         graded.
         """
         plan = await self._plans.of_trial(trial.assessment_id, trial.trial_id)
-        if function == EvaluateTrial.function and not await trial.is_evaluated():
+        if function == EvaluateTrial.function and not trial.is_evaluated():
             batches = await self._evaluate_without_metrics(plan, trial, failure)
             with suppress(LimitExceededError, RetryLater):
                 await self._screen(plan, trial, batches)
                 await self._judge_or_queue(plan, trial)
                 return
-        evaluation = await trial.evaluation()
+        evaluation = trial.evaluation()
         unjudged = TrialInputs(evaluation=evaluation.inputs, failure=failure)
         await self._add_verdict(trial, verdict_on(plan, given_up(evaluation, failure), None), None, unjudged)
 
     async def _evaluate_without_metrics(
         self, plan: AssessmentPlan, trial: StoredTrial, failure: InfrastructureFailure
     ) -> Sequence[ReportBatch]:
-        outcome, batches = await trial.outcome(), await self._batches(plan, trial)
+        outcome, batches = trial.outcome(), await self._batches(plan, trial)
         evaluation = await self._calls.run(
             trial.owner, evaluation_without_metrics, plan, outcome, batches, failure.message
         )

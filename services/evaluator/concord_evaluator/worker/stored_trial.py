@@ -4,27 +4,28 @@ from dataclasses import dataclass
 
 from concord.assessment.jobs import TrialRequest, TrialVerdict
 from concord.assessment.results import TrialOutcome
-from concord.storage import AssessmentStore, TrialDocuments
-from concord.storage.trial_documents import TrialPart
+from concord.storage import AssessmentStore, TrialDocument, TrialDocuments
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge import SCREENED, ScreenedEvidence
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class StoredTrial:
-    """Reads parts, and adds each once. A part that has a failure may be replaced by the retry of a dead letter, and by
-    a job that runs `again`.
+    """Has the parts, and adds each once. A part that has a failure may be replaced by the retry of a dead letter, and
+    by a job that runs `again`.
 
-    Every operation raises StorageUnavailableError, and ForeignDocumentError for the document of another version.
+    Every operation raises ForeignDocumentError for the document of another version, and those that add a part
+    StorageUnavailableError.
     """
 
-    documents: TrialDocuments
+    document: TrialDocument
     request: TrialRequest
+    _evaluation: TrialEvaluation | None = None
 
     @classmethod
-    def of(cls, assessments: AssessmentStore, request: TrialRequest) -> "StoredTrial":
-        """The document of the trial that a job is about."""
-        return cls(TrialDocuments(assessments), request)
+    async def read(cls, assessments: AssessmentStore, request: TrialRequest) -> "StoredTrial":
+        """The document of the trial that a job is about. Raises StorageUnavailableError."""
+        return cls(await TrialDocuments(assessments).document(request.assessment_id, request.key), request)
 
     @property
     def assessment_id(self) -> str:
@@ -41,39 +42,40 @@ class StoredTrial:
         """On whose behalf the pool computes for the trial."""
         return f"{self.assessment_id}/{self.request.key}"
 
-    async def outcome(self) -> TrialOutcome:
+    def outcome(self) -> TrialOutcome:
         """The outcome. Raises LookupError for a trial that was not closed."""
-        found = await self._part("outcome")
+        found = self.document.part("outcome")
         if found is None:
             raise LookupError(f"{self.trial_id} was not closed")
         return TrialOutcome.model_validate_json(found)
 
-    async def evaluation(self) -> TrialEvaluation:
+    def evaluation(self) -> TrialEvaluation:
         """The evaluation. Raises LookupError for a trial that was not evaluated."""
-        found = await self._part("evaluation")
-        if found is None:
-            raise LookupError(f"{self.trial_id} has no evaluation")
-        return TrialEvaluation.model_validate_json(found)
+        if self._evaluation is None:
+            found = self.document.part("evaluation")
+            if found is None:
+                raise LookupError(f"{self.trial_id} has no evaluation")
+            self._evaluation = TrialEvaluation.model_validate_json(found)
+        return self._evaluation
 
-    async def evidence(self) -> ScreenedEvidence:
+    def evidence(self) -> ScreenedEvidence:
         """The screened evidence. Raises LookupError for a trial without it."""
-        found = await self._part("evidence")
+        found = self.document.part("evidence")
         if found is None:
             raise LookupError(f"{self.trial_id} has no evidence")
         return SCREENED.validate_json(found)
 
-    async def is_evaluated(self) -> bool:
+    def is_evaluated(self) -> bool:
         """Whether a complete evaluation is stored. One without metrics may be replaced."""
-        found = await self._part("evaluation")
-        return found is not None and TrialEvaluation.model_validate_json(found).failure is None
+        return self.document.part("evaluation") is not None and self.evaluation().failure is None
 
-    async def has_evidence(self) -> bool:
+    def has_evidence(self) -> bool:
         """Whether screened evidence is stored."""
-        return await self._part("evidence") is not None
+        return self.document.part("evidence") is not None
 
-    async def is_judged(self) -> bool:
+    def is_judged(self) -> bool:
         """Whether a final verdict is stored. One with a failure may be replaced, and one that the judge lost."""
-        found = await self._part("verdict")
+        found = self.document.part("verdict")
         return found is not None and self._is_final(found)
 
     def _is_final(self, found: str) -> bool:
@@ -82,23 +84,18 @@ class StoredTrial:
 
     async def add_evaluation(self, evaluation: str) -> None:
         """Adds the evaluation, as JSON."""
-        earlier = await self._part("evaluation")
-        failed = earlier is not None and TrialEvaluation.model_validate_json(earlier).failure is not None
-        await self._add("evaluation", evaluation, instead_of=earlier if failed else None)
+        earlier = self.document.part("evaluation")
+        failed = earlier is not None and self.evaluation().failure is not None
+        await self.document.add("evaluation", evaluation, instead_of=earlier if failed else None)
+        self._evaluation = None
 
     async def add_evidence(self, evidence: str) -> None:
         """Adds the screened evidence, as JSON. Replaces that of an evaluation that was replaced."""
-        await self._add("evidence", evidence, instead_of=await self._part("evidence"))
+        await self.document.add("evidence", evidence, instead_of=self.document.part("evidence"))
 
     async def add_verdict(self, verdict: TrialVerdict) -> None:
         """Adds the verdict."""
-        earlier = await self._part("verdict")
+        earlier = self.document.part("verdict")
         instead_of = None if earlier is None or self._is_final(earlier) else earlier
         made = verdict.model_copy(update={"again": self.request.again})
-        await self._add("verdict", made.model_dump_json(), instead_of=instead_of)
-
-    async def _part(self, part: TrialPart) -> str | None:
-        return await self.documents.part(self.assessment_id, self.request.key, part)
-
-    async def _add(self, part: TrialPart, content: str, *, instead_of: str | None) -> None:
-        await self.documents.add(self.assessment_id, self.request.key, part, content, instead_of=instead_of)
+        await self.document.add("verdict", made.model_dump_json(), instead_of=instead_of)

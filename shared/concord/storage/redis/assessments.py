@@ -1,6 +1,7 @@
 """Assessments in Redis: one hash of JSON documents each, the plan among them."""
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Mapping, Sequence
+from itertools import chain
 from typing import Final, cast
 
 from redis.asyncio import Redis
@@ -16,9 +17,13 @@ _SAVE: Final = """
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
 redis.call('EXPIRE', KEYS[1], ARGV[3])
 """
+_SAVE_ALL: Final = """
+redis.call('HSET', KEYS[1], unpack(ARGV, 2))
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+"""
 _SAVE_ONCE: Final = f"""
 local stored = redis.call('HGET', KEYS[1], ARGV[1])
-if stored and stored ~= ARGV[4] then return end
+if stored and stored ~= ARGV[4] then return stored end
 {_SAVE}"""
 _SAVE_PLAN: Final = f"redis.call('HINCRBY', KEYS[1], ARGV[4], 1)\n{_SAVE}"
 
@@ -32,6 +37,7 @@ class RedisAssessmentStore:
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
         self._save = redis.register_script(_SAVE)
+        self._save_all = redis.register_script(_SAVE_ALL)
         self._save_once = redis.register_script(_SAVE_ONCE)
         self._save_plan = redis.register_script(_SAVE_PLAN)
 
@@ -66,12 +72,20 @@ class RedisAssessmentStore:
         with storage_faults():
             await self._save([keys.assessment(assessment_id)], [name, redact(document), retention.ASSESSMENT_S])
 
-    async def save_once(self, assessment_id: str, name: str, document: str, *, instead_of: str | None = None) -> None:
-        """See `AssessmentStore.save_once`."""
+    async def save_all(self, assessment_id: str, documents: Mapping[str, str]) -> None:
+        """See `AssessmentStore.save_all`."""
+        redacted = chain.from_iterable((name, redact(document)) for name, document in documents.items())
         with storage_faults():
-            await self._save_once(
-                [keys.assessment(assessment_id)], [name, redact(document), retention.ASSESSMENT_S, instead_of or ""]
+            await self._save_all([keys.assessment(assessment_id)], [retention.ASSESSMENT_S, *redacted])
+
+    async def save_once(self, assessment_id: str, name: str, document: str, *, instead_of: str | None = None) -> str:
+        """See `AssessmentStore.save_once`."""
+        new = redact(document)
+        with storage_faults():
+            other: bytes | None = await self._save_once(
+                [keys.assessment(assessment_id)], [name, new, retention.ASSESSMENT_S, instead_of or ""]
             )
+        return new if other is None else other.decode()
 
     async def retire(self, plan: AssessmentPlan, keep_s: int, *, tokens_s: int = 0) -> None:
         """See `AssessmentStore.retire`."""

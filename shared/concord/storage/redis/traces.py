@@ -1,6 +1,6 @@
 """Report batches in Redis: a stream per trace, and the receipts by batch id."""
 
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
 from typing import Any, Final, cast
 
 from pydantic import TypeAdapter
@@ -8,7 +8,7 @@ from pydantic_core import from_json
 from redis.asyncio import Redis
 
 from concord import retention
-from concord.storage.ports import ClosedTrace, Quota, TraceClosedError, TraceFullError
+from concord.storage.ports import ClosedTrace, LeftOut, Quota, TraceClosedError, TraceFullError
 from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
 from concord.trace.report import BatchReceipt, Channel, ReportBatch
@@ -148,8 +148,25 @@ class RedisTraceStore:
         """See `TraceStore.late`."""
         with storage_faults():
             told = await cast(Awaitable[dict[bytes, bytes]], self._redis.hgetall(keys.closing(trace_id)))
-        fields = {name.decode(): value for name, value in told.items()}
-        return {name.removeprefix(_LATE): int(n) for name, n in fields.items() if name.startswith(_LATE)}
+        return _late_by_account(told)
+
+    async def left_out(self, trace_ids: Sequence[str]) -> list[LeftOut]:
+        """See `TraceStore.left_out`."""
+        with storage_faults():
+            async with self._redis.pipeline(transaction=False) as pipe:
+                for trace_id in trace_ids:
+                    pipe.hgetall(keys.closing(trace_id))
+                    pipe.hgetall(keys.refused(trace_id))
+                told: list[dict[bytes, bytes]] = await pipe.execute()
+        return [
+            LeftOut(_late_by_account(late), _steps_by_account(refused))
+            for late, refused in zip(told[::2], told[1::2], strict=True)
+        ]
+
+
+def _late_by_account(told: Mapping[bytes, bytes]) -> dict[str, int]:
+    fields = {name.decode(): value for name, value in told.items()}
+    return {name.removeprefix(_LATE): int(n) for name, n in fields.items() if name.startswith(_LATE)}
 
 
 def _steps_by_account(fields: Mapping[bytes, bytes]) -> dict[str, int]:
