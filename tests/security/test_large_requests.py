@@ -30,7 +30,7 @@ from concord.trust.closed_trials import ClosedTrials
 from concord.trust.token_keys import TokenKeys
 from concord.trust.urls import PeerUrls
 from concord.wire.ids import new_trace_id
-from concord_evaluator.criteria import CriteriaEvaluator
+from concord_evaluator.criteria.evaluation import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.limits import EvaluationLimits
 from concord_evaluator.worker.jobs import EvaluatorJobs

@@ -8,6 +8,7 @@ from typing import Any, Final
 from concord_assistant.environment.admin import RefusedCall
 from concord_assistant.results import ActionLogEntry, OtherEvent
 from concord_assistant.turns.other_events import MAX_LISTED, listed
+from concord_assistant.turns.shortening import shortened
 from concord_environment_client.modalities import MODALITIES
 from concord_environment_client.responses import Event
 
@@ -189,18 +190,3 @@ def _flat(data: Mapping[str, Any]) -> Mapping[str, Any]:
         if name.endswith(_NESTED) and isinstance(value, dict):
             flat |= value
     return flat | {"operation": data["action"]}
-
-
-def shortened(parameters: Mapping[str, Any], limit: int) -> dict[str, Any]:
-    """The parameters with every text cut to `limit` characters."""
-    return {name: _cut(value, limit) for name, value in parameters.items()}
-
-
-def _cut(value: Any, limit: int) -> Any:  # noqa: ANN401 - JSON
-    if isinstance(value, str):
-        return value if len(value) <= limit else f"{value[:limit]}…"
-    if isinstance(value, dict):
-        return {key: _cut(each, limit) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_cut(each, limit) for each in value]
-    return value

@@ -16,8 +16,9 @@ from concord_assistant.emitter import TaskUpdateEmitter
 from concord_assistant.environment.admin import EnvironmentAdmin
 from concord_assistant.messages import EarlyCompletionMessage, Reply, TurnStartMessage
 from concord_assistant.results import ActionLogEntry, TurnResult, UserFault
-from concord_assistant.turns.action_log import ActionLogBuilder, shortened
+from concord_assistant.turns.action_log import ActionLogBuilder
 from concord_assistant.turns.new_messages import NewMessageCollector
+from concord_assistant.turns.shortening import shortened
 from concord_assistant.updates import (
     ActionObserved,
     ErrorOccurred,

@@ -63,3 +63,9 @@ def test_a_process_of_the_pool_starts_with_the_standard_library_alone() -> None:
     code = f"import runpy, sys; runpy.run_path({path!r}); print(*sys.modules)"
     loaded = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True).stdout
     assert {name.partition(".")[0] for name in loaded.split()} <= {"__main__", *sys.stdlib_module_names}
+
+
+def test_the_evaluation_of_a_file_comes_without_that_of_scenarios() -> None:
+    assert not {
+        each for each in imported("concord_evaluator.offline") if each.startswith("concord_assistant.evaluation")
+    }

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Final
 
 from concord_assistant.results import AssessmentResults
-from concord_assistant.turns.action_log import shortened
+from concord_assistant.turns.shortening import shortened
 
 MAX_STORED: Final = 512 * 1024
 """Bytes of the results of one trial in its verdict."""
