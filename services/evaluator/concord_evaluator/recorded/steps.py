@@ -20,7 +20,7 @@ from concord.trace.attributes import (
 from concord.trace.report import Report
 from concord.trace.step import CallType, StepFacts, as_utc
 from concord.wire.roster import Roster
-from concord_evaluator.trace.model_uses import use_in
+from concord_evaluator.trace.model_uses import calls_model
 from concord_evaluator.trace.request_texts import text_of
 
 Kind = Literal["call", "tool", "model", "work"]
@@ -68,7 +68,8 @@ def work_steps(reports: Iterable[Report], roster: Roster) -> Iterator[WorkStep]:
 
 
 def _step(step: StepFacts, agent: str, roster: Roster) -> WorkStep:
-    attributes, kind = step.additional_attributes, _kind(step)
+    attributes = step.additional_attributes
+    kind = _kind(step, attributes)
     name, asked = _subject(step, kind, roster)
     where, nature, error = _failure(kind, step.failure, attributes)
     return WorkStep(
@@ -78,7 +79,7 @@ def _step(step: StepFacts, agent: str, roster: Roster) -> WorkStep:
         name=name,
         input=_asked_text(kind, asked),
         output=attributes.get(TOOL_RESULT if kind == "tool" else RESPONSE_TEXT, ""),
-        arguments=str(sorted(asked.items())) if asked and kind in _USED else "",
+        arguments=_key(asked) if asked and kind in _USED else "",
         error=error,
         where=where,
         nature=nature,
@@ -88,12 +89,17 @@ def _step(step: StepFacts, agent: str, roster: Roster) -> WorkStep:
     )
 
 
-def _kind(step: StepFacts) -> Kind:
-    if step.kind is CallType.AGENT:
+def _kind(step: StepFacts, attributes: Mapping[str, str]) -> Kind:
+    kind = step.kind
+    if kind is CallType.AGENT:
         return "call"
-    if step.kind is CallType.HOST:
+    if kind is CallType.HOST:
         return "work"
-    return "tool" if use_in(step, step.additional_attributes) is None else "model"
+    return "model" if calls_model(step, attributes) else "tool"
+
+
+def _key(asked: Mapping[str, object]) -> str:
+    return str(asked if len(asked) == 1 else sorted(asked.items()))
 
 
 def _subject(step: StepFacts, kind: Kind, roster: Roster) -> tuple[str, Mapping[str, object]]:

@@ -12,7 +12,6 @@ from concord.trace.otlp import genai
 from concord.trace.step import StepFacts
 from concord_evaluator.trace.cases import cases
 from concord_evaluator.trace.columns import NONE, Codes, Steps
-from concord_evaluator.trace.lean_steps import INPUT_TOKENS, OUTPUT_TOKENS
 from concord_evaluator.trace.trees import Numbers
 
 CLIENT_PREFIX: Final = "llm:"
@@ -35,26 +34,24 @@ class StepUse(msgspec.Struct, frozen=True, gc=False):
     output_tokens: int | None
 
 
-def use_in(step: StepFacts, attributes: Mapping[str, str]) -> StepUse | None:
-    """The model call that a step of the kind `TOOL` is; None for the use of another tool."""
-    tool = None if step.step_action is None else step.step_action.tool_invocation
-    return use_of(
-        None if tool is None else tool.tool_name,
-        step.total_tokens,
-        attributes.get(_OPERATION),
-        attributes.get(INPUT_TOKENS),
-        attributes.get(OUTPUT_TOKENS),
-    )
+def calls_model(step: StepFacts, attributes: Mapping[str, str]) -> bool:
+    """Whether a step of the kind `TOOL` is the call of a model, and not the use of another tool."""
+    return _is_model(step.total_tokens, attributes.get(_OPERATION))
+
+
+def _is_model(told: int | None, operation: str | None) -> bool:
+    """A model has an operation or tokens."""
+    return told is not None if operation is None else operation in _MODELS
 
 
 def use_of(
     tool: str | None, told: int | None, operation: str | None, read: str | None, written: str | None
 ) -> StepUse | None:
-    """The model call that the use of a tool is; None if it is none. A model has an operation or tokens.
+    """The model call that the use of a tool is; None if it is none.
 
     `told`: the tokens of the step. The other arguments are attributes of it.
     """
-    if told is None if operation is None else operation not in _MODELS:
+    if not _is_model(told, operation):
         return None
     model = None if tool is None else tool.removeprefix(CLIENT_PREFIX) or None
     into, out_of = _count(read), _count(written)

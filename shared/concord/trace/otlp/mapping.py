@@ -186,6 +186,6 @@ def _tokens(span: Span) -> dict[str, int]:
 
 def _moment(nanoseconds: int) -> datetime:
     try:
-        return _EPOCH + timedelta(microseconds=nanoseconds // 1000)
+        return _EPOCH + timedelta(0, 0, nanoseconds // 1000)
     except OverflowError as error:
         raise SpanError("a time is out of range") from error
