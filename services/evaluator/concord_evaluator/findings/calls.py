@@ -49,7 +49,7 @@ def silent_agents(trial: MeasuredTrial) -> Iterator[Finding]:
             measured="messages sent",
             value=0.0,
             threshold=0.0,
-            step_ids=first_step_ids(links.step_ids(asked[links.link_of_attempt])),
+            step_ids=links.first_step_ids(asked[links.link_of_attempt]),
             advice=f"{agent} made no call, gave no answer and sent no report.",
         )
 

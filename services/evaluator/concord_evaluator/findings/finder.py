@@ -32,7 +32,7 @@ def steps_of(graph: AgentGraph, agents: Collection[str]) -> list[str]:
     links, names = graph.links, graph.calls.steps.names
     chosen = np.array([names.code(agent) for agent in agents], np.int32)
     touched = np.isin(links.caller, chosen) | np.isin(links.callee, chosen)
-    return first_step_ids(links.step_ids(touched[links.link_of_attempt]))
+    return links.first_step_ids(touched[links.link_of_attempt])
 
 
 def first_step_ids(step_ids: Iterable[str]) -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 from concord.trace.attributes import EdgeKind, KnownBy, Support
 from concord.trace.step import CallType
 from concord_evaluator.trace.records import Attestation, StepRecord
+from concord_evaluator.trace.texts import Texts
 from concord_evaluator.trace.trees import Numbers
 
 Bytes: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int8]]"
@@ -119,8 +120,8 @@ class Steps:
 
     columns: StepColumns
     names: Names
-    step_ids: Sequence[str]
-    traces: Sequence[int]
+    step_ids: Texts
+    traces: Codes
     trace_ids: Sequence[str]
     sources: Sequence[tuple[Attestation, ...]]
     requests: bytes
@@ -134,7 +135,7 @@ class Steps:
 
     def trace_id(self, row: int) -> str:
         """The id of the trace in a row."""
-        return self.trace_ids[self.traces[int(self.columns.step[row])]]
+        return self.trace_ids[int(self.traces[self.columns.step[row]])]
 
     def request_digest(self, rank: int) -> str:
         """The digest of a request, in hexadecimal digits."""

@@ -8,6 +8,7 @@ from itertools import chain
 
 import numpy as np
 
+from concord.assessment.results import MAX_STEP_IDS
 from concord_evaluator.trace.attempts import Attempts
 from concord_evaluator.trace.cases import changes
 from concord_evaluator.trace.columns import NONE, Amounts, Bytes, Codes, Flags, Steps
@@ -131,10 +132,10 @@ class Links(Mapping[Link, "LinkCalls"]):
         order = np.lexsort((latency, link))
         return latency[order], np.searchsorted(link[order], np.arange(len(self) + 1))
 
-    def step_ids(self, attempts: Flags) -> Iterator[str]:
-        """The step ids of the chosen attempts, in no particular order."""
-        numbers = np.unique(self.steps.columns.step[self.row[attempts]]).tolist()
-        return (self.steps.step_ids[number] for number in numbers)
+    def first_step_ids(self, attempts: Flags) -> list[str]:
+        """The first `MAX_STEP_IDS` distinct step ids of the chosen attempts, sorted."""
+        chosen = np.unique(self.steps.columns.step[self.row[attempts]])
+        return self.steps.step_ids.smallest(chosen, MAX_STEP_IDS)
 
     def among(self, calls: Flags) -> "Links":
         """Those of the calls that are chosen, by call."""
@@ -258,8 +259,8 @@ def _bounds(sizes: Numbers) -> Numbers:
 def _repeated(attempts: Attempts, link: Numbers, steps: Steps) -> Iterator[list[int]]:
     """The attempts at each call that has several, by their step ids."""
     named = {steps.retry_of[row] for row in attempts.row[_repeats(attempts.row, steps)].tolist()}
-    repeated = np.array([number for number, step_id in enumerate(steps.step_ids) if step_id in named], np.int64)
-    involved = _repeats(attempts.row, steps) | np.isin(steps.columns.step[attempts.row], repeated)
+    repeated = np.isin(steps.columns.step[attempts.row], steps.step_ids.places(named))
+    involved = _repeats(attempts.row, steps) | repeated
     by_link: defaultdict[tuple[int, str], dict[str, int]] = defaultdict(dict)
     for number in np.flatnonzero(involved).tolist():
         row = int(attempts.row[number])

@@ -4,7 +4,6 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -22,7 +21,6 @@ from concord_evaluator.trace.columns import (
     NONE,
     SOURCES,
     SUPPORTS,
-    UNREPORTED,
     Bytes,
     Codes,
     Names,
@@ -33,6 +31,7 @@ from concord_evaluator.trace.fields import call_in, compact, failure_of, kinds_o
 from concord_evaluator.trace.lean_steps import LeanAttributes, LeanStep
 from concord_evaluator.trace.model_uses import StepUse, use_of
 from concord_evaluator.trace.request_texts import RequestTexts
+from concord_evaluator.trace.step_numbers import StepNumbers
 
 MAX_ERROR: Final = 200
 """Characters of an error that are kept."""
@@ -67,47 +66,15 @@ def read_trace(reports: Iterable[Report]) -> ReadTrace:
     return ReadTrace(reading.steps(), reading.carriers, reading.sizes, reading.sampled_texts())
 
 
-class _Ids:
-    """Ids of steps as codes, also of those that are only named as parents. Codes grow, but not every number is one.
-
-    Nearly all steps are in one trace, so that those of the first trace are known by their id alone.
-    """
-
-    def __init__(self) -> None:
-        self.end = 0
-        """All codes are below it."""
-        self._codes: dict[str | tuple[str, str], int] = {}
-        self._first_trace = ""
-
-    def codes(self, trace_ids: Sequence[str], step_ids: Sequence[str]) -> Codes:
-        """The codes of steps, new ones for new steps."""
-        if not self._codes and trace_ids:
-            self._first_trace = trace_ids[0]
-        keys: Sequence[str | tuple[str, str]] = step_ids
-        if trace_ids.count(self._first_trace) < len(trace_ids):
-            pairs = zip(trace_ids, step_ids, strict=True)
-            keys = [pair[1] if pair[0] == self._first_trace else pair for pair in pairs]
-        first, self.end = self.end, self.end + len(keys)
-        return np.fromiter(map(self._codes.setdefault, keys, range(first, self.end)), np.int32, len(keys))
-
-    def taken(self) -> tuple[Codes, list[str], list[str]]:
-        """The codes, and of each its trace and its id. Forgets them, so that memory does not hold them twice."""
-        codes = np.fromiter(self._codes.values(), np.int32, len(self._codes))
-        keys = list(self._codes)
-        self._codes.clear()
-        traces = [self._first_trace if isinstance(key, str) else key[0] for key in keys]
-        return codes, traces, [key if isinstance(key, str) else key[1] for key in keys]
-
-
 class _Reading:
-    """The columns of the chunks read so far. Their steps and parents are codes of ids."""
+    """The columns of the chunks read so far."""
 
     def __init__(self) -> None:
         self.sources = Sources()
         self.carriers: dict[int, int] = {}
         self.sizes: list[int] = []
         self._rows = 0
-        self._ids, self._names, self._texts = _Ids(), Names(), RequestTexts()
+        self._numbers, self._names, self._texts = StepNumbers(), Names(), RequestTexts()
         self._empty = self._names.code("")
         self._parts: defaultdict[str, list[_Column]] = defaultdict(list)
         self._asked, self._requests = array("i"), bytearray()
@@ -119,10 +86,12 @@ class _Reading:
         steps, first = chunk.steps, self._rows
         attributes = [step.additional_attributes for step in steps]
         kind = kinds_of(steps)
-        step, parent = self._places(steps)
+        self._numbers.add(
+            [step.trace_id for step in steps],
+            [step.step_id for step in steps],
+            [step.parent_step_id for step in steps],
+        )
         columns: dict[str, _Column] = {
-            "step": step,
-            "parent": parent,
             "source": np.fromiter(chunk.sources, np.int32, len(steps)),
             "kind": kind,
             "latency_ms": latencies_ms(steps),
@@ -139,18 +108,6 @@ class _Reading:
         self.carriers |= {first + inner: first + outer for inner, outer in chunk.carriers.items()}
         self.sizes += chunk.sizes
         self._rows += len(steps)
-
-    def _places(self, steps: Sequence[LeanStep]) -> tuple[Codes, Codes]:
-        """The codes of steps and of their parents."""
-        traces = [step.trace_id for step in steps]
-        parents = [step.parent_step_id for step in steps]
-        children = [place for place, parent in enumerate(parents) if parent]
-        own = self._ids.codes(traces, [step.step_id for step in steps])
-        above = np.full(len(steps), NONE, np.int32)
-        above[children] = self._ids.codes(
-            [traces[place] for place in children], [parent for parent in parents if parent]
-        )
-        return own, above
 
     def _calls(self, steps: Sequence[LeanStep], kind: Bytes) -> dict[str, _Column]:
         url, name = np.full((2, len(steps)), self._empty, np.int32)
@@ -202,28 +159,20 @@ class _Reading:
 
     def steps(self) -> Steps:
         """The steps read, a row for each report."""
-        codes, traces, ids = self._ids.taken()
+        numbered = self._numbers.numbered()
+        self._numbers = StepNumbers()  # drops the hashes
         columns = {name: self._column(name) for name in list(self._parts)}
-        reported = np.zeros(self._ids.end + 1, np.bool_)
-        reported[columns["step"]] = True
-        known = reported[codes]
-        number = np.full(self._ids.end + 1, UNREPORTED, np.int32)
-        number[codes[known]] = np.arange(known.sum())
-        number[NONE] = NONE
-        above, unknown = columns["parent"], np.flatnonzero(number[columns["parent"]] == UNREPORTED)
-        unreported = zip(unknown.tolist(), np.searchsorted(codes, above[unknown]).tolist(), strict=True)
-        columns["step"], columns["parent"] = number[columns["step"]], number[above]
+        columns["step"], columns["parent"] = numbered.step, numbered.parent
         columns["request"], digests = _ranked(self._requests, np.frombuffer(self._asked, np.int32), self._rows)
-        trace_names = Names()
         return Steps(
             StepColumns(**columns),
             self._names,
-            list(compress(ids, known)),
-            array("i", trace_names.codes([*compress(traces, known)]).tobytes()),
-            trace_names.texts,
+            numbered.step_ids,
+            numbered.traces,
+            numbered.trace_ids,
             self.sources.attestations,
             digests,
-            {row: ids[place] for row, place in unreported},
+            numbered.unreported,
             self._errors,
             self._retry_of,
         )
