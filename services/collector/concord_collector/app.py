@@ -24,6 +24,7 @@ from concord.version import VERSION
 from concord_collector.admission import Admission
 from concord_collector.authentication import Authenticator
 from concord_collector.backpressure import Backpressure
+from concord_collector.bare_endpoints import BareEndpoints
 from concord_collector.metrics import Metrics, TimingMiddleware
 from concord_collector.open_traces import OpenCollection, open_router
 from concord_collector.otlp_endpoint import otlp_router
@@ -65,6 +66,8 @@ def create_app(settings: CollectorSettings) -> FastAPI:
     app = FastAPI(title="Concord collector", version=VERSION, lifespan=lifespan)
     app.state.documented = []
     app.state.metrics = metrics.registry
+    app.state.bare = {}
+    app.add_middleware(BareEndpoints, endpoints=app.state.bare)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(TimingMiddleware, metrics=metrics)
     app.add_middleware(TokenPathLimit, accepts=PATHS.__contains__)
@@ -100,14 +103,16 @@ def _open_collection(settings: CollectorSettings, storage: Storage) -> OpenColle
 
 
 def _mount_bare(app: FastAPI, router: APIRouter) -> None:
-    """Mounts endpoints that take a request and return a response as plain Starlette routes.
+    """Mounts endpoints that take a request and return a response, without FastAPI's own handling of either.
 
-    FastAPI's own handling would take a third of a batch's time, and they need none of it. It documents them all the
-    same.
+    That would take a third of a batch's time, and they need none of it. FastAPI documents them all the same, and
+    refuses other methods.
     """
     for route in router.routes:
         assert isinstance(route, APIRoute)  # nosec B101  # noqa: S101 - our own routers have no others
-        app.router.add_route(route.path, route.endpoint, methods=sorted(route.methods or ()), include_in_schema=False)
+        methods = sorted(route.methods or ())
+        app.router.add_route(route.path, route.endpoint, methods=methods, include_in_schema=False)
+        app.state.bare |= {(method, route.path): route.endpoint for method in methods}
         app.state.documented.append(route)
 
 

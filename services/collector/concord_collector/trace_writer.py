@@ -5,6 +5,7 @@ from typing import Final
 
 import structlog
 from fastapi import HTTPException
+from isal import isal_zlib
 
 from concord.errors import StorageUnavailableError
 from concord.storage import TraceClosedError, TraceFullError, TraceLimits, TraceStore
@@ -19,6 +20,9 @@ logger = logging.getLogger(__name__)
 
 TRACE_FULL: Final = "the trace is full"
 """The reason with which a step beyond its trace's quota is refused."""
+
+_LEVEL: Final = 1
+"""Of ISA-L, which compresses at it as far as zlib does at its own, in a quarter of the time."""
 
 
 class TraceWriter:
@@ -45,10 +49,14 @@ class TraceWriter:
         if not batch.n_steps and not batch.dropped:
             return receipt
         authenticated = caller.claims is not None
-        structlog.contextvars.bind_contextvars(trace_id=batch.trace_id, batch_id=batch.batch_id, reporter=reporter)
-        if caller.claims is not None:
-            structlog.contextvars.bind_contextvars(assessment_id=caller.claims.assessment_id)
-        report = batch.received(channel, authenticated=authenticated, reporter=reporter, compressed=gzipped)
+        structlog.contextvars.bind_contextvars(
+            trace_id=batch.trace_id,
+            batch_id=batch.batch_id,
+            reporter=reporter,
+            **({} if caller.claims is None else {"assessment_id": caller.claims.assessment_id}),
+        )
+        compressed = isal_zlib.compress(batch.body, _LEVEL) if gzipped is None else gzipped
+        report = batch.received(channel, authenticated=authenticated, reporter=reporter, compressed=compressed)
         try:
             first = await self._append(report, receipt, len(batch.body))
         except TraceFullError:
@@ -61,9 +69,9 @@ class TraceWriter:
 
     def count_rejected(self, invalid: int, foreign: int) -> None:
         """Counts refused steps: those that are invalid, and those of another trace."""
-        self._metrics.steps.labels(outcome="rejected").inc(invalid + foreign)
-        self._metrics.rejected.labels(reason="invalid").inc(invalid)
-        self._metrics.rejected.labels(reason="foreign_trace").inc(foreign)
+        self._metrics.steps["rejected"].inc(invalid + foreign)
+        self._metrics.rejected["invalid"].inc(invalid)
+        self._metrics.rejected["foreign_trace"].inc(foreign)
 
     async def _append(self, report: ReportBatch, receipt: BatchReceipt, inflated: int) -> BatchReceipt | None:
         try:
@@ -75,12 +83,12 @@ class TraceWriter:
             raise storage_unavailable() from error
 
     def _count_trace_full(self, batch: ParsedBatch) -> None:
-        self._metrics.steps.labels(outcome="rejected").inc(batch.n_steps)
-        self._metrics.rejected.labels(reason="trace_full").inc(batch.n_steps)
+        self._metrics.steps["rejected"].inc(batch.n_steps)
+        self._metrics.rejected["trace_full"].inc(batch.n_steps)
 
     def _count(self, batch: ParsedBatch, report: ReportBatch, first: BatchReceipt | None) -> None:
         outcome = "accepted" if first is None else "late" if first.late else "duplicate"
-        self._metrics.steps.labels(outcome=outcome).inc(batch.n_steps)
+        self._metrics.steps[outcome].inc(batch.n_steps)
         if first is None:
             self._metrics.bytes.inc(len(batch.body))
             self._metrics.stored_bytes.inc(len(report.body))

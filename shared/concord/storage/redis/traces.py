@@ -11,6 +11,7 @@ from concord import retention
 from concord.storage.ports import ClosedTrace, LeftOut, Quota, TraceClosedError, TraceFullError
 from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
+from concord.storage.redis.joined_calls import JoinedCalls
 from concord.trace.report import BatchReceipt, Channel, ReportBatch
 
 _PAGE: Final = 64
@@ -75,7 +76,7 @@ class RedisTraceStore:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._append = redis.register_script(_APPEND)
+        self._append = JoinedCalls(redis, _APPEND)
         self._close = redis.register_script(_CLOSE)
 
     async def append(
