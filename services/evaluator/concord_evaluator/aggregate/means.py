@@ -30,20 +30,21 @@ def mean_metrics(records: Sequence[TrialRecord]) -> list[MetricRecord]:
 
 
 def _mean_metric(metrics: list[MetricRecord]) -> MetricRecord:
-    valued = [metric for metric in metrics if metric.value is not None]
-    status, reason = metrics[0].status, metrics[0].reason
+    first, valued = metrics[0], [metric for metric in metrics if metric.value is not None]
+    status, reason = first.status, first.reason
     if valued:
         approximate = [metric for metric in valued if metric.status is MetricStatus.APPROXIMATE]
-        status = MetricStatus.APPROXIMATE if approximate else MetricStatus.OK
-        reason = approximate[0].reason if approximate else None
-    return metrics[0].model_copy(
-        update={
-            "value": mean(metric.value for metric in valued),
-            "status": status,
-            "reason": reason,
-            "n": len(valued),
-            "params": [*metrics[0].params, _AGGREGATION],
-        }
+        status, reason = (MetricStatus.APPROXIMATE, approximate[0].reason) if approximate else (MetricStatus.OK, None)
+    return MetricRecord(
+        id=first.id,
+        agent=first.agent,
+        value=mean(metric.value for metric in valued),
+        status=status,
+        reason=reason,
+        n=len(valued),
+        definition_id=first.definition_id,
+        engine=first.engine,
+        params=[*first.params, _AGGREGATION],
     )
 
 

@@ -6,6 +6,8 @@ from heapq import nsmallest
 from itertools import pairwise
 from statistics import fmean
 
+import numpy as np
+
 from concord.assessment.results import Finding
 from concord_evaluator.findings.finder import MAX_PER_KIND, MeasuredTrial, first_step_ids
 from concord_evaluator.trace import LinkCalls
@@ -65,9 +67,9 @@ def redundant_questions(trial: MeasuredTrial) -> Iterator[Finding]:
     again: dict[int, tuple[int, int]] = {}
     for (link, question), n in zip(questions[often].tolist(), asked_times[often].tolist(), strict=True):
         again[link] = min((-n, question), again.get(link, (0, 0)))
-    ranked = [(n, ends[link], links.steps.request_digest(question)) for link, (n, question) in again.items()]
-    for times, (caller, callee), question in nsmallest(MAX_PER_KIND, ranked):
-        same = (call for call in links[caller, callee].calls if call.request_digest == question)
+    ranked = [(n, ends[link], link, question) for link, (n, question) in again.items()]
+    for times, (caller, callee), link, question in nsmallest(MAX_PER_KIND, ranked):
+        same = (links.link_of_call == link) & (links.requests == question)
         yield Finding(
             id="redundant_question",
             agents=[caller, callee],
@@ -75,6 +77,6 @@ def redundant_questions(trial: MeasuredTrial) -> Iterator[Finding]:
             measured="times asked the same",
             value=-times,
             threshold=threshold,
-            step_ids=first_step_ids(step_id for call in same for step_id in call.step_ids),
+            step_ids=first_step_ids(links.step_ids(np.repeat(same, np.diff(links.calls)))),
             advice=f"{caller} asked {callee} the same question {-times} times.",
         )

@@ -16,7 +16,7 @@ from concord_evaluator.graph.critical_path import CriticalPath, critical_path
 from concord_evaluator.graph.engines import Arcs, Distances, Scores
 from concord_evaluator.trace import CallList, Contradictions, Interaction, Links, Projection, calls_on
 from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH
-from concord_evaluator.trace.cases import pairs
+from concord_evaluator.trace.cases import are, pairs
 from concord_evaluator.trace.columns import EDGE_KINDS, NEVER, NONE, Codes
 from concord_evaluator.trace.trees import Numbers
 
@@ -146,7 +146,7 @@ class AgentGraph:
         An agent that passes control on, or works next because the program says so, is not a hub of an exchange.
         """
         passing = [EDGE_KINDS.index(kind) for kind in (EdgeKind.HANDOFF, EdgeKind.SEQUENCE)]
-        exchanged = ~np.isin(self.links.edge_kind, passing)
+        exchanged = ~are(self.links.edge_kind, passing)
         return self if exchanged.all() else replace(self, links=self.links.among(exchanged))
 
     @cached_property
@@ -168,9 +168,9 @@ class AgentGraph:
     def performers(self) -> Codes:
         """The callees of the calls with a known start, in causal order, as codes of names."""
         calls = self.calls
-        outside = np.array([calls.steps.names.code(each) for each in sorted(NOT_IN_GRAPH)])
+        outside = [calls.steps.names.code(each) for each in sorted(NOT_IN_GRAPH)]
         timed = calls.steps.columns.started_us[calls.row] != NEVER
-        performers: Codes = calls.callee[timed & ~np.isin(calls.callee, outside)]
+        performers: Codes = calls.callee[timed & ~are(calls.callee, outside)]
         return performers
 
     @cached_property

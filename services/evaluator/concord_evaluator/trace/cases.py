@@ -1,5 +1,6 @@
 """Cases: the distinct combinations in several columns, so that what depends on them alone is found once for each."""
 
+from collections.abc import Iterable
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,15 +13,20 @@ _Codes: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]]"
 
 
 def cases(first: _Codes, *others: _Codes) -> tuple[Numbers, Numbers]:
-    """A row of each distinct combination, and by row the number of its combination. The columns hold integers.
+    """The first row of each distinct combination, and by row the number of its combination, in order of the columns."""
+    order = np.lexsort((*reversed(others), first))
+    new = changes(*(column[order] for column in (first, *others)))
+    case = np.empty(len(order), np.int64)
+    case[order] = np.cumsum(new) - 1
+    return order[new], case
 
-    Numbers the combinations column by column, so that no product of the columns' ranges can overflow.
-    """
-    _, place, case = np.unique(first, return_index=True, return_inverse=True)
-    for column in others:
-        values, value = np.unique(column, return_inverse=True)
-        _, place, case = np.unique(case * len(values) + value, return_index=True, return_inverse=True)
-    return place, case.astype(np.int64, copy=False)
+
+def are(codes: _Codes, few: Iterable[int]) -> Flags:
+    """By row, whether its code is one of these. For two codes, in a tenth of the time of `np.isin`."""
+    found = np.zeros(len(codes), np.bool_)
+    for code in few:
+        found |= codes == code
+    return found
 
 
 def changes(*columns: _Codes) -> Flags:

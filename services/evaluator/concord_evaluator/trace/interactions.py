@@ -4,11 +4,10 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import Final, NamedTuple, overload
 
-import numpy as np
-
 from concord.trace.attributes import EdgeKind, KnownBy, Support
 from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH
 from concord_evaluator.trace.attempts import Attempts
+from concord_evaluator.trace.cases import are
 from concord_evaluator.trace.columns import Bytes, Codes, Flags, Steps
 from concord_evaluator.trace.provenance import PROVENANCES, Provenance
 from concord_evaluator.trace.records import StepRecord
@@ -119,8 +118,8 @@ class CallList(Sequence[Call]):
     @cached_property
     def between_agents(self) -> Flags:
         """By attempt, whether an agent of the team called another."""
-        outside = np.array([self.steps.names.code(each) for each in sorted(NOT_IN_GRAPH)])
-        inside = ~np.isin(self.caller, outside) & ~np.isin(self.callee, outside)
+        outside = [self.steps.names.code(each) for each in sorted(NOT_IN_GRAPH)]
+        inside = ~are(self.caller, outside) & ~are(self.callee, outside)
         between: Flags = inside & (self.caller != self.callee)
         return between
 

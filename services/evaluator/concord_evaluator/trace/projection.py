@@ -14,6 +14,7 @@ from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH, participant_of
 from concord_evaluator.trace.attempts import Contradictions, find_attempts, without_refuted
 from concord_evaluator.trace.attribution import attribute, bound_undeclared
+from concord_evaluator.trace.cases import are
 from concord_evaluator.trace.causal_order import causal_order
 from concord_evaluator.trace.columns import KINDS, NONE, Flags, Steps
 from concord_evaluator.trace.fold import FoldedTrace, fold
@@ -137,13 +138,14 @@ class _SortedCalls:
 def _sort_calls(logical: Links) -> _SortedCalls:
     names = logical.steps.names
     caller, callee = logical.caller[logical.link_of_call], logical.callee[logical.link_of_call]
-    green, outside = names.code(GREEN_AGENT), np.array([names.code(each) for each in sorted(NOT_IN_GRAPH)])
+    green, outside = names.code(GREEN_AGENT), [names.code(each) for each in sorted(NOT_IN_GRAPH)]
+    inside = ~are(callee, outside)
     between = (caller != green) & (callee != green)
-    named = between & ~np.isin(caller, outside) & ~np.isin(callee, outside)
+    named = between & ~are(caller, outside) & inside
     structural = named & (caller != callee)
     return _SortedCalls(
         structural=structural,
-        green=(caller == green) & ~np.isin(callee, outside),
+        green=(caller == green) & inside,
         self_calls=int(named.sum() - structural.sum()),
         unattributed_calls=int(between.sum() - named.sum()),
     )
