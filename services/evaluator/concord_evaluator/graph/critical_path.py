@@ -121,15 +121,12 @@ def _longest_chains(parents: Numbers, groups: _Groups, untimed: Numbers, own: Se
     untimed = untimed[of_untimed]
     outer, n_calls = np.unique(parents, return_counts=True)
     bounds = [
-        np.searchsorted(each, outer, side).tolist()
-        for each in (groups.parent, parents[untimed])
-        for side in ("left", "right")
+        np.searchsorted(each, outer, side) for each in (groups.parent, parents[untimed]) for side in ("left", "right")
     ]
     calls, before, first, alone = map(viewed, (groups.calls, groups.before, groups.first, untimed))
     waited: list[int] = []
-    for parent, n, group, last_group, loose, last_loose in reversed(
-        list(zip(outer.tolist(), n_calls.tolist(), *bounds, strict=True))
-    ):
+    inner_first = [viewed(each[::-1].copy()) for each in (outer, n_calls, *bounds)]
+    for parent, n, group, last_group, loose, last_loose in zip(*inner_first, strict=True):
         chain: Sequence[int] | None = None
         longest = -1
         for call in alone[loose:last_loose]:

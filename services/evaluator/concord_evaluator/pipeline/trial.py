@@ -86,12 +86,15 @@ def _evaluate(
     known = recorded if grading is None else grading.value
     roster = Roster(plan.agents(plan.trial(outcome.trial_id).task_id))
     read, unread_spans = with_teams(selection.batches, roster)
-    trial = _input(plan, outcome, read, roster, reporters, budget, _completed(outcome, known))
-    evaluators = installed_evaluators()
-    done = run_evaluators(evaluators, trial, plan.config.chosen_evaluators(evaluators))
+    completed = _completed(outcome, known)
     unread = sum(selection.omitted.values()) + sum(refused.values())
-    integrity = _integrity(trial.projection, trial.participants, batches, in_time, unread)
-    evaluation = _evaluation(outcome, trial.projection, done, integrity)
+    evaluation = _measured(
+        plan,
+        outcome,
+        _input(plan, outcome, read, roster, reporters, budget, completed),
+        late=sum(batch.n_steps for batch in batches[len(in_time) :]),
+        dropped=sum(batch.dropped for batch in batches) + unread,
+    )
     team_task = team_task_record(plan, outcome, in_time)
     alone = plan.task(plan.trial(outcome.trial_id).task_id).control is Control.ALONE
     warnings = [each for each in evaluation.warnings if not (alone and each == UNSEEN)]  # there is nothing to see
@@ -106,6 +109,23 @@ def _evaluate(
             "warnings": [*excess_warnings(selection.omitted, refused), *unread_spans, *warnings],
         }
     )
+
+
+def _measured(
+    plan: AssessmentPlan, outcome: TrialOutcome, trial: TrialInput, *, late: int, dropped: int
+) -> TrialEvaluation:
+    """What evaluators find in a trial. Nothing holds its columns after that, so that observations have their room."""
+    evaluators = installed_evaluators()
+    done = run_evaluators(evaluators, trial, plan.config.chosen_evaluators(evaluators))
+    integrity = trial.projection.integrity.model_copy(
+        update={
+            "late": late,
+            "dropped": dropped,
+            "observability": team_observability(trial.participants),
+            "participants": list(trial.participants),
+        }
+    )
+    return _evaluation(outcome, trial.projection, done, integrity)
 
 
 def _observed(
@@ -205,23 +225,6 @@ def _observabilities(
     if plan.mode is not Mode.LIVE or len(roster) < 2:
         return ()
     return tuple(observability_of(projection, roster, reporters))
-
-
-def _integrity(
-    projection: Projection,
-    participants: Sequence[ParticipantObservability],
-    batches: Sequence[ReportBatch],
-    in_time: Sequence[ReportBatch],
-    unread: int,
-) -> TraceIntegrity:
-    return projection.integrity.model_copy(
-        update={
-            "late": sum(batch.n_steps for batch in batches[len(in_time) :]),
-            "dropped": sum(batch.dropped for batch in batches) + unread,
-            "observability": team_observability(participants),
-            "participants": list(participants),
-        }
-    )
 
 
 def _evaluation(

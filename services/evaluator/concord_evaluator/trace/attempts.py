@@ -14,7 +14,7 @@ from concord.trust.proxy_urls import is_proxy_url
 from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.trace.agent_ids import participant_of
 from concord_evaluator.trace.attribution import AttributedCalls
-from concord_evaluator.trace.cases import cases, changes, pairs
+from concord_evaluator.trace.cases import cases, changes
 from concord_evaluator.trace.columns import Bytes, Codes, Flags, Names, Steps
 from concord_evaluator.trace.provenance import PROVENANCES, Provenance
 from concord_evaluator.trace.trees import Numbers
@@ -145,7 +145,9 @@ def _provenance(row: Numbers, caller: Codes, callee: Codes, steps: Steps) -> Byt
     calling, called = (participant_codes(each, steps.names) for each in (caller, callee))
     told, size = _told_below(steps), len(steps.names.texts)
     asked = steps.columns.step[row].astype(np.int64) * size + called
-    corroborated = (calling != called) & np.isin(asked, told[:, 0] * size + told[:, 1])
+    place = np.searchsorted(told, asked)
+    corroborated = calling != called
+    corroborated &= told.take(place, mode="clip") == asked if len(told) else False
     found = np.where(corroborated, _CORROBORATED, _REPORTED)
     return np.where(steps.of_sources("observed")[row], _OBSERVED, found).astype(np.int8)
 
@@ -157,15 +159,24 @@ def participant_codes(agents: Codes, names: Names) -> Codes:
     return np.array(participants, np.int32)[place]
 
 
-def _told_below(steps: Steps) -> "np.ndarray[tuple[int, int], np.dtype[np.int64]]":
-    """Pairs of the number of a step and the code of a direct reporter of a step below it."""
+def _told_below(steps: Steps) -> Numbers:
+    """The steps below which somebody directly reported a step, by whom: the number of the step times the number of
+    names, plus the code of the reporter. Sorted."""
     columns, code = steps.columns, steps.names.code
-    below = columns.parent >= 0
-    told, _ = pairs(columns.parent[below], columns.source[below])
     reporters = [[code(each.reporter) for each in source if each.direct] for source in steps.sources]
-    times = np.array([len(each) for each in reporters], np.int64)[told[:, 1]]
-    direct = [reporter for source in told[:, 1].tolist() for reporter in reporters[source]]
-    return np.column_stack([np.repeat(told[:, 0], times), np.array(direct, np.int64)])
+    size = len(steps.names.texts)
+    below = columns.parent >= 0
+    parent, source = columns.parent[below].astype(np.int64) * size, columns.source[below]
+    times = np.array([len(each) for each in reporters], np.int64)
+    flat, first = np.array([each for of_source in reporters for each in of_source], np.int64), np.cumsum(times) - times
+    told = [np.zeros(0, np.int64)]
+    for nth in range(times.max(initial=0)):
+        has = times[source] > nth
+        parent, source = parent[has], source[has]
+        told.append(parent + flat[first[source] + nth])
+    found = np.concatenate(told)
+    found.sort()
+    return found
 
 
 def _joined(calls: AttributedCalls, steps: Steps, contradicted: Contradictions) -> Iterator[list[_Claimed]]:
