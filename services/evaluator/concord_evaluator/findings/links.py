@@ -77,6 +77,6 @@ def redundant_questions(trial: MeasuredTrial) -> Iterator[Finding]:
             measured="times asked the same",
             value=-times,
             threshold=threshold,
-            step_ids=first_step_ids(links.step_ids(np.repeat(same, np.diff(links.calls)))),
+            step_ids=links.first_step_ids(np.repeat(same, np.diff(links.calls))),
             advice=f"{caller} asked {callee} the same question {-times} times.",
         )
