@@ -35,11 +35,14 @@ class BundleClient(BaseModel):
         return cls(assessment_id=assessment_id, owner=owner, task="" if owner else owner_of(task_id))
 
 
-def keep_client(output_dir: Path, bundle_sha256: str, client: BundleClient) -> None:
-    """Stores whose bundle it is, and forgets the clients of deleted bundles. Raises OSError."""
+def keep_client(output_dir: Path, bundle_sha256: str, client: BundleClient, *, forget: bool) -> None:
+    """Stores whose bundle it is. Raises OSError.
+
+    `forget`: forgets the clients of deleted bundles, which takes the longer the more there are.
+    """
     folder = output_dir / "bundle-clients"
     folder.mkdir(parents=True, exist_ok=True)
-    for path in folder.glob("*.json"):
+    for path in folder.glob("*.json") if forget else ():
         known = _client(path)
         if known is None or not bundle_file(output_dir, known.assessment_id).exists():
             path.unlink(missing_ok=True)

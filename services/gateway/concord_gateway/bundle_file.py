@@ -3,14 +3,18 @@
 import asyncio
 import base64
 import logging
+import os
 import zlib
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
 from hashlib import file_digest
+from itertools import accumulate
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Final
 
-from concord.assessment import TrialSpec
+from concord.assessment import AssessmentPlan, TrialSpec
 from concord.assessment.jobs import ROW_INPUTS_DOCUMENT, VerdictHead, conducted_document
 from concord.assessment.results import TrialOutcome
 from concord.bundle import (
@@ -45,7 +49,7 @@ _TOGETHER: Final = 20
 """Trials whose documents are read together."""
 
 _GROUP_BYTES: Final = 2**20
-"""Bytes of compressed batches that are written together."""
+"""Bytes that are written together, those of batches compressed."""
 
 
 class _NoInputsError(Exception):
@@ -63,16 +67,11 @@ async def write_bundle(
     path = bundle_file(output_dir, record.plan.assessment_id)
     try:
         async with asyncio.timeout(LIMIT_S):
-            await _write(storage, record, request, path)
-            digest = await asyncio.to_thread(_finish, path)
+            digest = await _write(storage, record, request, path, partial(_finish, path, output_dir, client))
     except TimeoutError:
         return _without(row, f"it was not written within {LIMIT_S:g} s")
     except Exception as error:  # the row is made, whatever its bundle's members or its disk are like
         return _without(row, _reason(error))
-    try:
-        await asyncio.to_thread(keep_client, output_dir, digest, client)
-    except OSError as error:
-        logger.warning("the client cannot fetch its bundle: %s", error.strerror)
     return row.with_bundle(digest)
 
 
@@ -88,100 +87,165 @@ def _reason(error: Exception) -> str:
     return str(error) or type(error).__name__
 
 
-async def _write(storage: Storage, record: AssessmentRecord, request: str, path: Path) -> None:
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A piece of a member. `made` makes its content, and `size` is about how long that is (bytes)."""
+
+    member: str
+    made: Callable[[], str | bytes]
+    size: int
+
+
+class _File:
+    """The bundle's file. Its methods wait for the disk, and so run in a thread."""
+
+    def __init__(self, path: Path, unless_written: ExitStack) -> None:
+        """`unless_written` removes the file when it is left with an error."""
+        self._path = path
+        self._unless_written = unless_written
+        self._member = ExitStack()
+        self._name = ""
+        self._writer: BundleWriter | None = None
+        self._write: Callable[[bytes], None]
+
+    def write(self, pieces: Sequence[_Piece]) -> None:
+        """Writes pieces; those of a member follow each other. Raises OSError, BundleTooLargeError.
+
+        Only its owner can read the file: it has the secret of the tasks.
+        """
+        writer = self._writer = self._writer or self._opened()
+        for piece in pieces:
+            if piece.member != self._name:
+                self._member.close()
+                self._write = self._member.enter_context(writer.member(piece.member))
+                self._name = piece.member
+            made = piece.made()
+            self._write(made if isinstance(made, bytes) else made.encode())
+
+    def end(self, pieces: Sequence[_Piece], plan: AssessmentPlan) -> None:
+        """Writes the last pieces and the manifest, after which the file is complete on the disk. Raises as `write`."""
+        self.write(pieces)
+        assert self._writer is not None  # nosec B101  # noqa: S101 - it was opened to write
+        self._member.close()
+        self._writer.close(plan.assessment_id, plan.task_commitment)
+        self._unless_written.pop_all().close()
+
+    def _opened(self) -> BundleWriter:
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        file = self._unless_written.enter_context(atomic_file(self._path, 0o600))
+        writer = self._unless_written.enter_context(BundleWriter(file))
+        self._unless_written.push(self._member)
+        return writer
+
+
+async def _write(storage: Storage, record: AssessmentRecord, request: str, path: Path, ended: Callable[[], str]) -> str:
+    """Writes a bundle piece by piece, and returns what `ended` does in the thread that has written the last one.
+
+    A slow disk does not hold up the event loop. The way to a thread and back takes longer than a small assessment's
+    bundle.
+    """
+    with ExitStack() as unless_written:
+        file = _File(path, unless_written)
+        group, size = list[_Piece](), 0
+        async for piece in _pieces(storage, record, request):
+            group.append(piece)
+            size += piece.size
+            if size >= _GROUP_BYTES:
+                await asyncio.to_thread(file.write, group)
+                group, size = [], 0
+
+        def end() -> str:
+            file.end(group, record.plan)
+            return ended()
+
+        return await asyncio.to_thread(end)
+
+
+async def _pieces(storage: Storage, record: AssessmentRecord, request: str) -> AsyncIterator[_Piece]:
     assessment_id = record.plan.assessment_id
     plan = await storage.assessments.plan(assessment_id)
     inputs = await storage.assessments.load(assessment_id, ROW_INPUTS_DOCUMENT)
     if plan is None or inputs is None:
         raise _NoInputsError("the evaluator stored no inputs of the row")
-    head = {PLAN: plan.model_dump_json(by_alias=True), REQUEST: redact(request), ROW_INPUTS: redact(inputs)}
-    async with _replaced(path) as file:
-        with BundleWriter(file) as writer:
-            await asyncio.to_thread(_add, writer, head)
-            for trials in _in_groups(plan.trials):
-                await _write_trials(storage, record, trials, writer)
-            await asyncio.to_thread(writer.close, assessment_id, plan.task_commitment)
-
-
-def _add(writer: BundleWriter, members: Mapping[str, str]) -> None:
-    for name, content in members.items():
-        writer.add(name, content)
+    yield _Piece(PLAN, partial(plan.model_dump_json, by_alias=True), len(request))
+    yield _Piece(REQUEST, partial(redact, request), len(request))
+    yield _Piece(ROW_INPUTS, partial(redact, inputs), len(inputs))
+    for trials in _in_groups(plan.trials):
+        async for piece in _pieces_of_trials(storage, record, trials):
+            yield piece
 
 
 def _in_groups(trials: Sequence[TrialSpec]) -> Iterator[Sequence[TrialSpec]]:
     return (trials[first : first + _TOGETHER] for first in range(0, len(trials), _TOGETHER))
 
 
-@asynccontextmanager
-async def _replaced(path: Path) -> AsyncIterator[BinaryIO]:
-    """As `atomic_file`; a slow disk does not hold up the event loop. Only its owner can read the file: it has the
-    secret of the tasks."""
-    await asyncio.to_thread(path.parent.mkdir, parents=True, exist_ok=True)
-    with ExitStack() as unless_written:
-        file = unless_written.enter_context(atomic_file(path, 0o600))
-        yield file
-        await asyncio.to_thread(unless_written.pop_all().close)
-
-
-async def _write_trials(
-    storage: Storage, record: AssessmentRecord, trials: Sequence[TrialSpec], writer: BundleWriter
-) -> None:
-    """Writes the members of these trials. Each wait for storage or for a thread takes long beside a busy assessment."""
+async def _pieces_of_trials(
+    storage: Storage, record: AssessmentRecord, trials: Sequence[TrialSpec]
+) -> AsyncIterator[_Piece]:
+    """The members of these trials. Each wait for storage takes long beside a busy assessment."""
     assessment_id, keys = record.plan.assessment_id, [trial.key for trial in trials]
     verdicts = await TrialDocuments(storage.assessments).parts(assessment_id, keys, "verdict")
     conducted = await storage.assessments.load_all(assessment_id, [conducted_document(key) for key in keys])
     for trial, document, told in zip(trials, verdicts, conducted, strict=True):
         verdict = VerdictHead() if document is None else VerdictHead.model_validate_json(document)
-        await asyncio.to_thread(_add_documents, writer, trial, record.closed.get(trial.trial_id), verdict, told)
+        for piece in _documents(trial, record.closed.get(trial.trial_id), verdict, told):
+            yield piece
         left = verdict.inputs.evaluation.batches if verdict.inputs and verdict.inputs.evaluation else 0
-        with writer.member(trial_member(trial.trial_id, "reports.jsonl")) as write:
-            async for batches in _batches(storage, trial.trace_id, left):
-                await asyncio.to_thread(_write_lines, write, batches)
+        reports = trial_member(trial.trial_id, "reports.jsonl")
+        yield _Piece(reports, bytes, 0)  # a member, also without reports
+        async for batch in _batches(storage, trial.trace_id, left):
+            yield _Piece(reports, partial(_line, batch), len(batch.body))
 
 
-def _add_documents(
-    writer: BundleWriter, trial: TrialSpec, closed: TrialOutcome | None, verdict: VerdictHead, conducted: str | None
-) -> None:
-    members: dict[TrialMember, str | None] = {
-        "outcome.json": None if closed is None else closed.model_dump_json(),
-        "inputs.json": None if verdict.inputs is None else verdict.inputs.model_dump_json(),
-        "failure.json": verdict.failure.model_dump_json() if verdict.failure and verdict.record is None else None,
-        "conducted.json": None if conducted is None else zlib.decompress(base64.b64decode(conducted)).decode(),
-    }
-    for name, content in members.items():
-        if content is not None:
-            writer.add(trial_member(trial.trial_id, name), redact(content))
+def _documents(
+    trial: TrialSpec, closed: TrialOutcome | None, verdict: VerdictHead, conducted: str | None
+) -> Iterator[_Piece]:
+    def piece(name: TrialMember, made: Callable[[], str], size: int) -> _Piece:
+        return _Piece(trial_member(trial.trial_id, name), lambda: redact(made()), size)
+
+    if closed is not None:
+        yield piece("outcome.json", closed.model_dump_json, len(closed.answer or ""))
+    if verdict.inputs is not None:
+        yield piece("inputs.json", verdict.inputs.model_dump_json, 0)
+    if verdict.failure and verdict.record is None:
+        yield piece("failure.json", verdict.failure.model_dump_json, 0)
+    if conducted is not None:
+        yield piece("conducted.json", lambda: zlib.decompress(base64.b64decode(conducted)).decode(), len(conducted))
 
 
-async def _batches(storage: Storage, trace_id: str, left: int) -> AsyncIterator[list[ReportBatch]]:
-    """The first `left` batches of a trace, which its row follows from, in groups of at least `_GROUP_BYTES`."""
-    group, size = list[ReportBatch](), 0
-    async for batch in storage.traces.batches(trace_id):
-        if left <= 0:  # later batches have no part in the row
-            break
-        left -= 1
-        group.append(batch)
-        size += len(batch.body)
-        if size >= _GROUP_BYTES:
-            yield group
-            group, size = [], 0
-    if group:
-        yield group
+def _line(batch: ReportBatch) -> bytes:
+    return redact(report_line(batch))
 
 
-def _write_lines(write: Callable[[bytes], None], batches: Sequence[ReportBatch]) -> None:
-    for batch in batches:
-        write(redact(report_line(batch)))
+async def _batches(storage: Storage, trace_id: str, left: int) -> AsyncIterator[ReportBatch]:
+    """The first `left` batches of a trace, which its row follows from; later ones have no part in it."""
+    if left > 0:
+        async for batch in storage.traces.batches(trace_id):
+            yield batch
+            left -= 1
+            if left <= 0:
+                break
 
 
-def _finish(path: Path) -> str:
-    """The SHA-256 of a written bundle. Removes the oldest others beyond the limit."""
+def _finish(path: Path, output_dir: Path, client: BundleClient) -> str:
+    """The SHA-256 of a written bundle, whose client is kept. Removes the oldest others beyond the limit."""
     with path.open("rb") as file:
         digest = file_digest(file, "sha256").hexdigest()
-    kept = 0
-    written = [(each.stat().st_mtime_ns, each.stat().st_size, each) for each in path.parent.glob("*.zip")]
-    for _, size, each in sorted(written, reverse=True):
-        kept += size
-        if kept > MAX_KEPT_BYTES and each != path:
-            each.unlink(missing_ok=True)
+    removed = _remove_oldest(path)
+    try:
+        keep_client(output_dir, digest, client, forget=removed)
+    except OSError as error:
+        logger.warning("the client cannot fetch its bundle: %s", error.strerror)
     return digest
+
+
+def _remove_oldest(path: Path) -> bool:
+    """Removes the oldest bundles beyond the limit, besides this one. Returns whether there were any."""
+    with os.scandir(path.parent) as found:  # which may be thousands
+        files = [(each.stat(), Path(each)) for each in found if each.name.endswith(".zip")]
+    files.sort(key=lambda each: each[0].st_mtime_ns, reverse=True)
+    kept = list(accumulate(stat.st_size for stat, _ in files))
+    beyond = [each for size, (_, each) in zip(kept, files, strict=True) if size > MAX_KEPT_BYTES and each != path]
+    for each in beyond:
+        each.unlink(missing_ok=True)
+    return bool(beyond)

@@ -16,7 +16,7 @@ HEARTBEAT_S: Final = 10.0
 """The platform's client gives up after 300 s of silence; its guideline is one update every 15 s."""
 
 
-TOGETHER_S: Final = 0.2
+TOGETHER_S: Final = 0.5
 """The shortest time between two updates. Texts in between make one update, a line each: every update is stored."""
 
 

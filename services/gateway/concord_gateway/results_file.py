@@ -30,8 +30,11 @@ def write_results(output_dir: Path, plan: AssessmentPlan, row: JsonValue, *, kee
 
 
 def _remove_old(folder: Path, keep: int) -> None:
+    paths = list(folder.glob("*.json"))
+    if len(paths) <= keep:
+        return
     written: list[tuple[int, Path]] = []
-    for path in folder.glob("*.json"):
+    for path in paths:
         with suppress(FileNotFoundError):  # a concurrent assessment may have removed it
             written.append((path.stat().st_mtime_ns, path))
     for _, path in sorted(written, reverse=True)[keep:]:

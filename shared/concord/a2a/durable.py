@@ -3,7 +3,7 @@
 import asyncio
 import zlib
 from collections.abc import AsyncGenerator
-from typing import Final, TypeVar
+from typing import Final
 
 from a2a.server.cluster.event_stream import TaskEventStream, VersionedEvent
 from a2a.server.cluster.task_store import ConcurrentTaskModificationError, StoredTask, VersionedTaskStore
@@ -21,7 +21,8 @@ from concord.trust.redaction import redact
 _LOOK_S: Final = 0.5
 """How often a task of another process is polled."""
 
-Packed = TypeVar("Packed", pb.Task, pb.Message)
+_LARGE: Final = 32 * 1024
+"""What takes longer to compress than the way to a thread and back (bytes)."""
 
 
 class DurableTaskStore(VersionedTaskStore):
@@ -34,22 +35,26 @@ class DurableTaskStore(VersionedTaskStore):
         self,
         task: pb.Task,
         *,
-        event: Event | None,  # noqa: ARG002 - changes are derived from the tasks
+        event: Event | None,
         prev: pb.Task | None,
         prev_version: TaskVersion,
         context: ServerCallContext,
     ) -> TaskVersion:
-        """See `VersionedTaskStore.save`. Raises StorageUnavailableError."""
+        """See `VersionedTaskStore.save`. Raises StorageUnavailableError.
+
+        An artifact is stored with the next change of the status, which `TaskHandle.complete` sends right after it.
+        """
+        if isinstance(event, pb.TaskArtifactUpdateEvent) and not prev_version.is_missing:
+            return prev_version
         waiting, waited = _waits(task), prev is not None and _waits(prev)
         begins = prev_version.is_missing or (waited and not waiting)
-        request = await asyncio.to_thread(_packed, task.history[-1]) if begins and task.history else b""
+        request = await _packed(task.history[-1]) if begins and task.history else b""
         prune(task)
-        body = task.SerializeToString()
         draft = TaskDraft(
             task_id=task.id,
             owner=context.user.user_name,
             head=head_of(task).SerializeToString(),
-            body=await asyncio.to_thread(_packed, task, body),
+            body=await _packed(task),
             request=request,
             ended=task.status.state in TERMINAL,
             canceled=task.status.state == pb.TaskState.TASK_STATE_CANCELED,
@@ -143,11 +148,18 @@ def _changes(task: pb.Task, shown: int) -> list[Event]:
     return [*events, pb.TaskStatusUpdateEvent(task_id=task.id, context_id=task.context_id, status=task.status)]
 
 
-def _packed(whole: Packed, serialized: bytes | None = None) -> bytes:
+async def _packed(whole: pb.Task | pb.Message) -> bytes:
+    serialized = whole.SerializeToString()  # here: the task may change meanwhile
+    if len(serialized) <= _LARGE:
+        return _redacted(type(whole), serialized)
+    return await asyncio.to_thread(_redacted, type(whole), serialized)
+
+
+def _redacted(kind: type[pb.Task | pb.Message], serialized: bytes) -> bytes:
     """Protobuf prefixes strings with their length, so a message that contains a secret is redacted as JSON."""
-    serialized = whole.SerializeToString() if serialized is None else serialized
     if redact(serialized) != serialized:
-        serialized = Parse(redact(MessageToJson(whole)), type(whole)()).SerializeToString()
+        whole = kind.FromString(serialized)
+        serialized = Parse(redact(MessageToJson(whole)), kind()).SerializeToString()
     return zlib.compress(serialized, 1)
 
 

@@ -23,8 +23,9 @@ _SPREAD: Final = 0x9E3779B97F4A7C15
 
 
 def blocks_of(text: bytes) -> list[int]:
-    """The blocks at all positions, as integers."""
-    return [block_at(text, at) for at in range(len(text) - SIZE + 1)]
+    """The blocks at all positions, as integers, in the order of their positions modulo `SIZE`."""
+    starts = range(min(SIZE, max(0, len(text) - SIZE + 1)))
+    return [block for start in starts for block in struct.unpack_from(f"<{(len(text) - start) // SIZE}Q", text, start)]
 
 
 def block_at(text: bytes, at: int) -> int:

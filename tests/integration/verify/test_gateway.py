@@ -3,7 +3,7 @@
 import asyncio
 import errno
 import os
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -41,17 +41,18 @@ class TestRowFirst:
     async def test_a_fault_of_our_own_in_the_bundle_costs_the_bundle_alone(
         self, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(gateways_bundles, "_write_trials", _raising(ValueError("a member is odd")))
+        monkeypatch.setattr(gateways_bundles, "_pieces_of_trials", _raising(ValueError("a member is odd")))
         async with stack(redis_url, tmp_path) as running:
             assert _without_bundle(await running.row({}, **CONFIG)) == "a member is odd"
 
     async def test_a_bundle_that_does_not_end_is_given_up(
         self, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        async def forever(*_: object) -> None:
+        async def forever(*_: object) -> AsyncIterator[None]:
             await asyncio.Event().wait()
+            yield
 
-        monkeypatch.setattr(gateways_bundles, "_write_trials", forever)
+        monkeypatch.setattr(gateways_bundles, "_pieces_of_trials", forever)
         monkeypatch.setattr(gateways_bundles, "LIMIT_S", 0.2)
         async with stack(redis_url, tmp_path) as running:
             assert "not written within 0.2 s" in _without_bundle(await running.row({}, **CONFIG))
