@@ -45,14 +45,17 @@ rows AS (
         coalesce(res ->> '$.detail.coordination_status', 'ok') = 'not_applicable'
         OR (
             coalesce(len(res -> '$.detail.scoring.ranking_parts.seats[*]'), 0) > 0
-            AND len(list_distinct(regexp_extract_all(
-                -- More than 500 agents are columns, the first of them their ids.
-                coalesce(
-                    CAST(res -> '$.detail.agents.columns[0].values' AS VARCHAR),
-                    CAST(res -> '$.detail.agents[*].id' AS VARCHAR)
-                ),
-                '"([^]",/][^"/]*)', 1
-            ))) = 1
+            AND (
+                -- More than 500 agents are columns, the first of them their ids, which may have a common prefix.
+                coalesce(contains(res ->> '$.detail.agents.columns[0].prefix', '/'), false)
+                OR len(list_distinct(regexp_extract_all(
+                    coalesce(
+                        CAST(res -> '$.detail.agents.columns[0].values' AS VARCHAR),
+                        CAST(res -> '$.detail.agents[*].id' AS VARCHAR)
+                    ),
+                    '"([^"/]*)[^"]*"', 1
+                ))) = 1
+            )
         ) AS lone,
         coalesce(res ->> '$.detail.scoring.ranking_kind', '') AS kind,
         coalesce(try_cast(res ->> '$.detail.scoring.complete' AS BOOLEAN), true) AS complete,

@@ -271,7 +271,7 @@ def test_versions_are_ranked_separately_with_the_latest_first(tmp_path: Path) ->
 def test_lone_participants_are_ranked_separately_from_teams(tmp_path: Path) -> None:
     lone = [v1(f"uuid-lone-{score}", scored(score, status="not_applicable")) for score in (0.95, 0.97)]
     lone += [v1("uuid-seats-0.96", in_seats(0.96, "agent/1", "agent/2"))]
-    lone += [v1("uuid-crowd-0.94", in_seats(0.94, *(f"agent/{number}" for number in range(MAX_LISTED + 1))))]
+    lone += [v1("uuid-crowd-0.94", in_seats(0.94, *_crowd("agent")))]
     unseen = v1("uuid-unseen", scored(0.2, status="undefined"))
     lines = leaderboard(tmp_path, *lone, v1("uuid-team", row(0.5)), unseen)
     assert [(line["id"], line["Assessed"], line["Rank"]) for line in lines] == [
@@ -282,6 +282,22 @@ def test_lone_participants_are_ranked_separately_from_teams(tmp_path: Path) -> N
         ("uuid-lone-0.95", "one participant", 3),
         ("uuid-crowd-0.94", "one participant", 4),
     ]
+
+
+@pytest.mark.parametrize(
+    ("participants", "assessed"),
+    [(["agent"], "one participant"), (["agent", "agent2"], "team"), (["agent", "bee"], "team"), (["x", "y"], "team")],
+)
+def test_so_many_seats_that_they_are_columns_tell_whose_they_are(
+    participants: list[str], assessed: str, tmp_path: Path
+) -> None:
+    (line,) = leaderboard(tmp_path, v1("uuid-crowd", in_seats(0.9, *_crowd(*participants))))
+    assert line["Assessed"] == assessed
+
+
+def _crowd(*participants: str) -> list[str]:
+    """The names of more seats than a row lists one by one, of each participant one after the other."""
+    return [f"{name}/{number}" for name in participants for number in range(MAX_LISTED + 1)]
 
 
 def test_equal_scores_share_a_rank(tmp_path: Path) -> None:

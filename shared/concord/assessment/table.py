@@ -27,6 +27,9 @@ VALUE_COST: Final = 3
 FEWEST_IN_RANGE: Final = 3
 """Places of a range: two are as short without brackets."""
 
+FEWEST_TEXTS: Final = 10
+"""Texts of a column from which on it names once what all of them have in common: fewer are easier to read whole."""
+
 Place = Annotated[int, Field(ge=0)]
 Places: TypeAlias = list[Place | tuple[Place, Place]]
 
@@ -36,6 +39,7 @@ class Column(BaseModel):
 
     With `runs`: each of the values, and how many records in succession have it. With `places`: the distinct values,
     and for each record the place of its value among them; a pair stands for all places from the first to the second.
+    Each value that is a text stands for itself between `prefix` and `suffix`; where these are, other values are null.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
@@ -44,6 +48,8 @@ class Column(BaseModel):
     values: list[JsonValue]
     runs: list[Annotated[int, Field(ge=1)]] | None = None
     places: Places | None = None
+    prefix: str = ""
+    suffix: str = ""
 
 
 class ColumnTable(BaseModel):
@@ -118,7 +124,26 @@ def _column(cells: Sequence[JsonValue]) -> dict[str, object]:
 
 
 def _form(values: list[JsonValue], runs: list[int] | None = None, places: Places | None = None) -> dict[str, object]:
-    return {"values": values, "runs": runs, "places": places}
+    prefix, parts, suffix = _without_affixes(values)
+    return {"values": parts, "runs": runs, "places": places, "prefix": prefix, "suffix": suffix}
+
+
+def _without_affixes(values: list[JsonValue]) -> tuple[str, list[JsonValue], str]:
+    """The texts without what all of them begin and end with, as names and addresses do, and nulls as they are."""
+    texts = [each for each in values if isinstance(each, str)]
+    if len(texts) < FEWEST_TEXTS or len(texts) + values.count(None) < len(values):
+        return "", values, ""
+    prefix = _common_start(texts)
+    suffix = _common_start([text[len(prefix) :][::-1] for text in texts])[::-1]
+    parts = [each[len(prefix) : len(each) - len(suffix)] if isinstance(each, str) else each for each in values]
+    return prefix, parts, suffix
+
+
+def _common_start(texts: Sequence[str]) -> str:
+    """What all texts begin with: what the first and the last of them do, in their order."""
+    first, last = min(texts), max(texts)
+    differ = (place for place, (one, other) in enumerate(zip(first, last, strict=False)) if one != other)
+    return first[: next(differ, len(first))]
 
 
 def _ranges(places: Sequence[int]) -> Iterator[int | tuple[int, int]]:
@@ -152,7 +177,10 @@ def _records(value: dict[str, JsonValue]) -> list[JsonValue]:
 
 def _characters(rows: int, column: Column) -> int:
     """The characters of all cells of a column. Raises ValueError unless it has a value for each row, and no other."""
-    lengths = [len(json.dumps(value)) for value in column.values]
+    affixes = len(json.dumps(column.prefix + column.suffix)) - len('""')
+    if affixes and not all(value is None or isinstance(value, str) for value in column.values):
+        raise ValueError(f"column {column.name!r} has a prefix or a suffix, and values that are no texts")
+    lengths = [len(json.dumps(value)) + (affixes if isinstance(value, str) else 0) for value in column.values]
     if column.runs is not None:
         if column.places is not None or len(column.runs) != len(lengths) or sum(column.runs) != rows:
             raise ValueError(f"the runs of column {column.name!r} are not those of its values in {rows} rows")
@@ -174,8 +202,16 @@ def _unfolded(places: Places) -> Iterator[int]:
 
 
 def _cells(rows: int, column: Column) -> Iterable[JsonValue]:
+    values = _whole(column)
     if column.runs is not None:
-        return chain.from_iterable(map(repeat, column.values, column.runs))
+        return chain.from_iterable(map(repeat, values, column.runs))
     if column.places is not None:
-        return map(column.values.__getitem__, _unfolded(column.places))
-    return column.values if len(column.values) == rows else column.values * rows
+        return map(values.__getitem__, _unfolded(column.places))
+    return values if len(values) == rows else values * rows
+
+
+def _whole(column: Column) -> list[JsonValue]:
+    """The values of a column with its prefix and suffix."""
+    if not column.prefix and not column.suffix:
+        return column.values
+    return [f"{column.prefix}{each}{column.suffix}" if isinstance(each, str) else each for each in column.values]

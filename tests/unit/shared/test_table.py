@@ -30,7 +30,11 @@ class Document(BaseModel):
     cells: Table[Cell]
 
 
-_texts = st.sampled_from(["", "a", "[]", '{"name": "a"}']) | st.text(max_size=5)
+_texts = (
+    st.sampled_from(["", "a", "[]", '{"name": "a"}'])
+    | st.text(max_size=5)
+    | st.builds("http://agent-{}.test/".format, st.integers(0, 99))
+)
 _cells = st.builds(
     Cell,
     text=_texts,
@@ -63,7 +67,8 @@ def test_a_list_of_any_length_is_read_as_it_was_written(cells: list[Cell], lengt
 def test_a_column_has_its_shortest_form(numbers: list[int], form: dict[str, object]) -> None:
     written = Document(cells=[_cell(number) for number in numbers]).model_dump_json()
     column = next(each for each in json.loads(written)["cells"]["columns"] if each["name"] == "number")
-    assert column == json.loads(json.dumps({"name": "number", "runs": None, "places": None} | form))
+    plain = {"name": "number", "runs": None, "places": None, "prefix": "", "suffix": ""}
+    assert column == json.loads(json.dumps(plain | form))
     assert [cell.number for cell in Document.model_validate_json(written).cells] == numbers
 
 
@@ -74,6 +79,26 @@ def test_numbers_in_runs_and_series_are_read_as_they_were_written(parts: list[tu
     numbers = (some * LONG)[: LONG + len(some)]
     document = Document(cells=[_cell(number) for number in numbers])
     assert Document.model_validate_json(document.model_dump_json()) == document
+
+
+@pytest.mark.parametrize(
+    ("form", "parts", "prefix", "suffix"),
+    [
+        ("http://agent-{}.test/", [str(n) for n in range(LONG)], "http://agent-", ".test/"),
+        ("{0}-{0}", [f"{n}-{n}" for n in range(LONG)], "", ""),
+        ("a" * 3 + "{}", ["", *map(str, range(1, LONG))], "aaa", ""),
+    ],
+    ids=["addresses", "nothing in common", "one is the prefix of all others"],
+)
+def test_a_column_of_texts_names_once_what_all_have_in_common(
+    form: str, parts: list[str], prefix: str, suffix: str
+) -> None:
+    texts = [form.format(part) if form[0] != "{" else part for part in parts]
+    document = Document(cells=[Cell(text=text, number=0, share=None, parts=[]) for text in texts])
+    written = document.model_dump_json()
+    column = next(each for each in json.loads(written)["cells"]["columns"] if each["name"] == "text")
+    assert (column["values"], column["prefix"], column["suffix"]) == (parts, prefix, suffix)
+    assert Document.model_validate_json(written) == document
 
 
 def test_numbers_that_a2a_made_floats_are_read() -> None:
@@ -151,6 +176,8 @@ def _with(whole: ColumnTable, column: str, changes: dict[str, object]) -> list[d
         _changed("text", runs=[LONG, 0], places=None, values=["a", "b"]),
         _changed("text", runs=[LONG + 1, -1], places=None, values=["a", "b"]),
         _changed("text", runs=[LONG + 1], places=None, values=["a"]),
+        _changed("number", prefix="1"),
+        _changed("parts", suffix="]"),
         _changed("share", values=[1.0, 2.0]),
         _changed("share", values=[]),
         _changed("parts", values=["no list"]),
@@ -176,6 +203,14 @@ def test_a_small_table_does_not_unfold_to_gigabytes(form: dict[str, object]) -> 
     column = {"name": "text", "values": ["", long] if form else [long], **form}
     with pytest.raises(ValidationError, match="unfolds to more"):
         Document.model_validate({"cells": {"rows": MAX_ROWS, "columns": [column]}})
+
+
+def test_a_long_prefix_is_not_repeated_to_gigabytes() -> None:
+    whole = ColumnTable.model_validate(_many().model_dump(mode="json")["cells"]).model_dump()
+    for affix in ("prefix", "suffix"):
+        columns = [each | {affix: "x" * (MAX_TEXT // LONG + 1)} for each in whole["columns"] if each["name"] == "text"]
+        with pytest.raises(ValidationError, match="unfolds to more"):
+            Document.model_validate({"cells": whole | {"columns": columns}})
 
 
 def test_what_only_looks_like_a_table_stays_as_it_is() -> None:

@@ -1,12 +1,25 @@
-"""The reports of a long trace that its acts are made of."""
+"""The reports that the acts of a trace are made of, and the observations in these acts, each without needless work."""
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from typing import Final
 
+from concord.assessment.observations import Observation
 from concord.trace.decoding import reports_of
 from concord.trace.report import Report, ReportBatch, unpack
 from concord.wire.roster import GREEN_AGENT
+from concord_evaluator.observations import FINDERS, Act
 from concord_evaluator.observations.acts import MAX_ACTS
+from concord_evaluator.observations.finders import MAX_FOUND
+from concord_evaluator.observations.observed import Finder
+from concord_evaluator.observations.statements import changed_values, ignored_corrections
 from concord_evaluator.trace.lean_steps import named_steps
+
+_OF_VALUES: Final[frozenset[Finder]] = frozenset({changed_values, ignored_corrections})
+"""Finders that read only texts with a digit. To search long texts for values is most of what all finders take."""
+
+_DIGIT: Final = re.compile(r"\d")
 
 
 def reports_of_acts(batches: Iterable[ReportBatch]) -> Iterator[Report]:
@@ -25,3 +38,10 @@ def reports_of_acts(batches: Iterable[ReportBatch]) -> Iterator[Report]:
         elif batch.reporter == GREEN_AGENT:
             for step in named_steps(unpack(batch.body), read):
                 yield Report(step, batch.reporter, batch.authenticated, batch.channel, batch.received_at)
+
+
+def observations_in(acts: Sequence[Act]) -> list[Observation]:
+    """The same as `observe`."""
+    with_values = [act for act in acts if _DIGIT.search(act.text)]
+    found = (find(with_values if find in _OF_VALUES else acts) for find in FINDERS)
+    return list(chain.from_iterable(islice(each, MAX_FOUND) for each in found))

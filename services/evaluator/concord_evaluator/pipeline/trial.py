@@ -20,9 +20,9 @@ from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.findings import Shape
 from concord_evaluator.formats.live_spans import with_teams
 from concord_evaluator.information.record import team_task_record, unexplained_findings
-from concord_evaluator.observations import acts_of, observe, reading_order
+from concord_evaluator.observations import acts_of, reading_order
 from concord_evaluator.own_tasks import causes_of_trial
-from concord_evaluator.pipeline.acts import reports_of_acts
+from concord_evaluator.pipeline.acts import observations_in, reports_of_acts
 from concord_evaluator.pipeline.budget import NONE_REFUSED, Budget, excess_warnings, select_batches
 from concord_evaluator.pipeline.evaluator import Contribution, TrialInput
 from concord_evaluator.pipeline.registry import installed_evaluators
@@ -150,7 +150,7 @@ def _observed(
     network = None if of_family else temporal_network(acts, [entry.id for entry in roster])
     if not failed:
         return {"network": network}
-    found = observe(acts)
+    found = observations_in(acts)
     reading = reading_order(acts, task_text(plan, outcome.trial_id), found)
     return {"network": network, "observations": tuple(found), "reading": tuple(reading)}
 

@@ -1,13 +1,17 @@
-"""The acts of a long trace do not depend on the reports that are left out."""
+"""The acts of a long trace do not depend on the reports that are left out, nor observations on the texts that are."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from benchmarks.traces.synthetic_traces import roster, stored_batches
+from concord.assessment.observations import ObservationKind
 from concord.trace.decoding import StoredReports
 from concord.wire.roster import Roster
-from concord_evaluator.observations import acts, acts_of
+from concord_evaluator.observations import Act, acts, acts_of, observe
 from concord_evaluator.pipeline import acts as pipeline_acts
-from concord_evaluator.pipeline.acts import reports_of_acts
+from concord_evaluator.pipeline.acts import observations_in, reports_of_acts
+from tests.unit.evaluator.observations.test_finders import ACTS, ALL_FAULTS, FAULTS
 
 
 @pytest.mark.parametrize("limit", [1, 50, 300, 10_000])
@@ -19,3 +23,15 @@ def test_the_reports_left_out_change_no_act(limit: int, monkeypatch: pytest.Monk
         kept = list(reports_of_acts(order))
         assert acts_of(kept, team) == acts_of(StoredReports(order), team)
         assert len({each.step.step_id for each in kept}) <= limit
+
+
+@given(st.lists(ACTS | st.sampled_from(ALL_FAULTS), max_size=20))
+def test_texts_without_digits_have_no_part_in_what_is_observed_of_values(found: list[Act]) -> None:
+    assert observations_in(found) == observe(found)
+
+
+@pytest.mark.parametrize("kind", FAULTS)
+def test_every_known_fault_is_observed_as_it_is_by_reading_all_texts(kind: ObservationKind) -> None:
+    for acts_of_case in FAULTS[kind]:
+        assert observations_in(acts_of_case) == observe(acts_of_case)
+    assert kind in {each.kind for each in observations_in(FAULTS[kind][0])}

@@ -8,8 +8,8 @@ import numpy as np
 
 from concord_evaluator.graph.engines.arcs import Amounts, Arcs, Indices
 
-_AT_ONCE: Final = 4_000_000
-"""Nodes and arcs of the searches whose paths are followed at once: about 200 MB."""
+_AT_ONCE: Final = 500_000
+"""Nodes and arcs of the searches whose paths are followed at once: few enough for a processor's cache."""
 
 _BITS: Final = 256
 """Searches that run at once in bits."""
