@@ -7,13 +7,14 @@ from typing import Final
 
 from concord.assessment.observations import Observation
 from concord.trace.decoding import reports_of
-from concord.trace.report import Report, ReportBatch, unpack
+from concord.trace.report import Report, ReportBatch
 from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.observations import FINDERS, Act
 from concord_evaluator.observations.acts import MAX_ACTS
 from concord_evaluator.observations.finders import MAX_FOUND
 from concord_evaluator.observations.observed import Finder
 from concord_evaluator.observations.statements import changed_values, ignored_corrections
+from concord_evaluator.trace.bodies import unpacked
 from concord_evaluator.trace.lean_steps import named_steps
 
 _OF_VALUES: Final[frozenset[Finder]] = frozenset({changed_values, ignored_corrections})
@@ -36,7 +37,7 @@ def reports_of_acts(batches: Iterable[ReportBatch]) -> Iterator[Report]:
                     read.add(report.step.step_id)
                     yield report
         elif batch.reporter == GREEN_AGENT:
-            for step in named_steps(unpack(batch.body), read):
+            for step in named_steps(unpacked(batch.body), read):
                 yield Report(step, batch.reporter, batch.authenticated, batch.channel, batch.received_at)
 
 

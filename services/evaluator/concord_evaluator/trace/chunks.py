@@ -9,8 +9,9 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from concord.trace.decoding import StoredReports, read
-from concord.trace.report import Channel, Report, unpack
+from concord.trace.report import Channel, Report
 from concord.trace.step import StepFacts
+from concord_evaluator.trace.bodies import unpacked
 from concord_evaluator.trace.columns import NONE, Flags
 from concord_evaluator.trace.lean_steps import LeanStep, read_lean, read_some
 from concord_evaluator.trace.records import Attestation
@@ -94,7 +95,7 @@ class _Batch(NamedTuple):
 def _batches(reports: Iterable[Report]) -> Iterator[_Batch]:
     if isinstance(reports, StoredReports):
         for batch in reports.batches:
-            body = unpack(batch.body)
+            body = unpacked(batch.body)
             lean = read_lean(body)
             steps = read(body).steps if lean is None else ()
             yield _Batch(lean, steps, batch.reporter, batch.authenticated, batch.channel)
@@ -125,7 +126,7 @@ def full_steps(reports: Iterable[Report], sizes: Sequence[int], wanted: Flags) -
         places = np.flatnonzero(wanted[first : first + abs(size)]).tolist()
         first += abs(size)
         if places and size > 0:
-            yield from read_some(unpack(batch.body), places)
+            yield from read_some(unpacked(batch.body), places)
         elif places:
-            steps = [step for told in read(unpack(batch.body)).steps for step, _ in family(told)]
+            steps = [step for told in read(unpacked(batch.body)).steps for step, _ in family(told)]
             yield from (steps[place] for place in places)

@@ -4,6 +4,7 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -41,6 +42,9 @@ _DELEGATION: Final = EDGE_KINDS.index(EdgeKind.DELEGATION)
 _EDGE_KIND_CODES, _SOURCE_CODES, _SUPPORT_CODES = (
     dict[object, int](zip(members, range(len(members)), strict=True)) for members in (EDGE_KINDS, SOURCES, SUPPORTS)
 )
+
+_AMOUNTS: Final = attrgetter("tokens", "input_tokens", "output_tokens")
+"""Of a `StepUse`."""
 
 _Column: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]]"
 
@@ -137,15 +141,16 @@ class _Reading:
     def _models(self, steps: Sequence[LeanStep], kind: Bytes) -> dict[str, _Column]:
         model = np.full(len(steps), NO_MODEL_CALL, np.int32)
         tokens = np.full((3, len(steps)), NONE, np.int64)
-        used = [(place, _use_in(steps[place])) for place in np.flatnonzero(kind == _TOOL).tolist()]
-        uses = [(place, use) for place, use in used if use is not None]
-        named = [(place, use.model) for place, use in uses if use.model is not None]
-        places = [place for place, _ in uses]
-        model[places] = NONE
-        model[[place for place, _ in named]] = self._names.codes([name for _, name in named])
-        tokens[0, places] = _known(use.tokens for _, use in uses)
-        tokens[1, places] = _known(use.input_tokens for _, use in uses)
-        tokens[2, places] = _known(use.output_tokens for _, use in uses)
+        places, uses = list[int](), list[StepUse]()
+        for place in np.flatnonzero(kind == _TOOL).tolist():
+            if (use := _use_in(steps[place])) is not None:
+                places.append(place)
+                uses.append(use)
+        if uses:
+            names = self._names.codes([use.model or "" for use in uses])
+            model[places] = np.where(names == self._empty, NONE, names)
+            for row, amounts in zip(tokens, zip(*map(_AMOUNTS, uses), strict=True), strict=True):
+                row[places] = [NONE if each is None else each for each in amounts]
         told, read, written = map(compact, tokens)
         return {"model": model, "model_tokens": told, "model_input": read, "model_output": written}
 
@@ -197,10 +202,6 @@ def _use_in(step: LeanStep) -> StepUse | None:
         told.input_tokens or None,
         told.output_tokens or None,
     )
-
-
-def _known(amounts: Iterable[int | None]) -> list[int]:
-    return [NONE if each is None else each for each in amounts]
 
 
 def _ranked(digests: bytearray, asked: Codes, rows: int) -> tuple[Codes, bytes]:
