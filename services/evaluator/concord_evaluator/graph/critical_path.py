@@ -4,6 +4,7 @@ Two calls are sequential if one ended before the other began by the same clock, 
 that made both. Calls by different clocks without a causal bond have no order. A call waits for the calls made in it.
 """
 
+from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -59,11 +60,11 @@ def critical_path(calls: CallList) -> CriticalPath:
     groups = _groups(calls, timed, start, start + duration)
     covered = np.zeros(len(calls) + 1, np.int64)
     np.maximum.at(covered, groups.parent, groups.covered)
-    own = np.maximum(duration - covered[:-1], 0).tolist()
+    own = np.maximum(duration - covered[:-1], 0)
     span, chosen = _longest_chains(calls.parent, groups, np.flatnonzero(~timed), own)
     on_path = chosen & ~below_any(calls.parent, ~chosen)
     return CriticalPath(
-        work_us=sum(own),
+        work_us=sum(viewed(own)),
         span_us=span,
         calls=frozenset(np.flatnonzero(on_path).tolist()),
         timed=int(measured.sum()),
@@ -110,13 +111,15 @@ def _covered(group: Numbers, first: Numbers, start: Numbers, end: Numbers) -> Nu
     return np.add.reduceat(added, first) if len(first) else added
 
 
-def _longest_chains(parents: Numbers, groups: _Groups, untimed: Numbers, own: Sequence[int]) -> tuple[int, Flags]:
+def _longest_chains(parents: Numbers, groups: _Groups, untimed: Numbers, own: Numbers) -> tuple[int, Flags]:
     """The span of the whole trace (µs), and by call whether it is in the chain of sequential calls with the largest sum
     of spans among the calls that were made in the same call.
 
     `untimed`: the calls without a known start, which are in no order with others. `own`: by call, its own work.
     """
-    spans, chosen = [*own, 0], np.zeros(len(parents), np.bool_)
+    small = own.sum(dtype=np.float64) < 2**62  # then every sum is a number of 64 bits, since no chain is the larger
+    spans = array("q", np.append(own, 0).tobytes()) if small else [*own.tolist(), 0]
+    chosen = np.zeros(len(parents), np.bool_)
     of_untimed = np.argsort(parents[untimed], kind="stable")
     untimed = untimed[of_untimed]
     outer, n_calls = np.unique(parents, return_counts=True)

@@ -31,6 +31,7 @@ from concord_evaluator.pipeline.score_inputs import graded
 from concord_evaluator.pipeline.tallies import agent_tallies, interaction_records
 from concord_evaluator.temporal_network import temporal_network
 from concord_evaluator.trace import Projection, observability_of, project, team_observability
+from concord_evaluator.trace.freed_memory import release_freed
 
 UNSEEN: Final = (
     "no call between participants could be observed: call peers at the addresses from `/peers`, start agents with "
@@ -95,6 +96,7 @@ def _evaluate(
         late=sum(batch.n_steps for batch in batches[len(in_time) :]),
         dropped=sum(batch.dropped for batch in batches) + unread,
     )
+    release_freed(evaluation.trace_integrity.steps)
     team_task = team_task_record(plan, outcome, in_time)
     alone = plan.task(plan.trial(outcome.trial_id).task_id).control is Control.ALONE
     warnings = [each for each in evaluation.warnings if not (alone and each == UNSEEN)]  # there is nothing to see
@@ -173,6 +175,7 @@ def _input(
         live=plan.mode is Mode.LIVE,
         reporters=reporters,
     )
+    release_freed(projection.integrity.steps)
     return TrialInput(
         projection,
         roster,

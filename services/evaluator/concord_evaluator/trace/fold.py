@@ -10,6 +10,7 @@ from concord.trace.digest import content_digest
 from concord.trace.report import Report
 from concord_evaluator.trace.chunks import full_steps
 from concord_evaluator.trace.columns import NONE, Codes, Flags, Steps, moved
+from concord_evaluator.trace.freed_memory import release_freed
 from concord_evaluator.trace.reading import ReadTrace, read_trace
 from concord_evaluator.trace.records import StepRecord
 from concord_evaluator.trace.settling import Attestations, claimed_beside_observed, settle
@@ -52,6 +53,7 @@ def fold(reports: Iterable[Report]) -> FoldedTrace:
     again = list(reports) if isinstance(reports, Iterator) else reports
     trace = read_trace(again)
     read = trace.steps
+    release_freed(len(read.columns))
     numbers = read.columns.step
     repeated = (np.bincount(numbers, minlength=len(read.step_ids)) > 1)[numbers]
     settled = _settled(trace, repeated, again) if repeated.any() else _Settled(read, np.arange(len(numbers)))

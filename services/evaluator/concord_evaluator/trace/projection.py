@@ -19,6 +19,7 @@ from concord_evaluator.trace.causal_order import causal_order
 from concord_evaluator.trace.columns import KINDS, NONE, Flags, Steps
 from concord_evaluator.trace.fold import FoldedTrace, fold
 from concord_evaluator.trace.forest import Forest, build_forest
+from concord_evaluator.trace.freed_memory import release_freed
 from concord_evaluator.trace.interactions import CallList, Interaction, Link
 from concord_evaluator.trace.links import Links, calls_on, join_attempts
 from concord_evaluator.trace.model_uses import summed_uses
@@ -89,6 +90,7 @@ def project(
     trace = fold(reports)
     if live:
         trace = replace(trace, steps=trace.steps.without_claimed_latencies())
+    release_freed(len(trace.steps.columns))
     forest, steps = build_forest(trace), trace.steps
     made = attribute(forest, roster)
     if live:

@@ -1,12 +1,13 @@
 """Memory of a trace: a million steps and all that is derived from them fit into a gibibyte."""
 
 import tracemalloc
+from unittest.mock import patch
 
 from benchmarks.traces.synthetic_traces import roster, stored_batches
 from concord.trace.decoding import StoredReports, reports_of
 from concord.wire.roster import Roster
 from concord_evaluator.graph import build_graph
-from concord_evaluator.trace import project
+from concord_evaluator.trace import freed_memory, project
 
 STEPS = 3_000
 MAX_BYTES_A_STEP = 800
@@ -25,3 +26,12 @@ def test_a_step_takes_few_bytes() -> None:
     assert projection.integrity.steps == STEPS
     assert graph.n_messages > STEPS / 2
     assert taken / STEPS < MAX_BYTES_A_STEP
+
+
+def test_what_a_long_trace_leaves_goes_back_to_the_system() -> None:
+    for steps, times in ((freed_memory.LONG - 1, 0), (freed_memory.LONG, 1)):
+        with patch.object(freed_memory, "_TRIM") as trim:
+            freed_memory.release_freed(steps)
+        assert trim.call_count == times
+    with patch.object(freed_memory, "_TRIM", None):  # another C library
+        freed_memory.release_freed(freed_memory.LONG)
