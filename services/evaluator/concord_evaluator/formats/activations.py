@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Final, NamedTuple
 
 from concord.trace.attributes import EdgeKind, KnownBy, Support
@@ -66,18 +67,18 @@ class Edge(NamedTuple):
     support: Support
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Activations:
     """By span id, the activation that a span is part of; None outside of the team. `members`: of conversations."""
 
     of_span: Mapping[str, Activation | None]
     conversations: tuple[frozenset[str], ...]
 
-    @property
-    def all(self) -> list[Activation]:
+    @cached_property
+    def all(self) -> Sequence[Activation]:
         """The activations by the start of their heads."""
-        unique = {id(each): each for each in self.of_span.values() if each is not None}
-        return sorted(unique.values(), key=lambda each: (each.head.start_ns, each.head.span_id))
+        heads = (each for span_id, each in self.of_span.items() if each is not None and each.head.span_id == span_id)
+        return sorted(heads, key=lambda each: (each.head.start_ns, each.head.span_id))
 
     def edges(self) -> Iterator[Edge]:
         """The edges between different agents."""

@@ -1,6 +1,7 @@
 """Failures that spans tell and no call between agents does: of the run, of an agent asked from outside, exceptions."""
 
 from collections.abc import Mapping
+from itertools import chain
 
 from msgspec.structs import replace as changed
 
@@ -17,7 +18,7 @@ def failure_of_run(tree: SpanTree, activations: Activations, read: Mapping[str, 
     `read`: the spans as their mapping read them.
     """
     for top in reversed(tree.children.get("", ())):
-        if any(activations.of_span.get(each.span_id) for each in (top, *tree.below(top))):
+        if any(activations.of_span.get(each.span_id) for each in chain((top,), tree.below(top))):
             failed = read[top.span_id].failed and not top.content.output
             return error_of(read[top.span_id]) if failed else ""
     return ""

@@ -94,6 +94,7 @@ class _Reporter(NamedTuple):
 @dataclass(slots=True)
 class _OpenBatch:
     steps: list[bytes] = field(default_factory=list)
+    times: list[datetime] = field(default_factory=list)
     dropped: int = 0
 
 
@@ -145,11 +146,14 @@ class TraceBuilder:
         for call in calls_in(step) if step.kind is CallType.AGENT else ():
             if call.agent_url and call.agent_name:
                 self._reached.setdefault(normalise_url(call.agent_url), set()).add(call.agent_name)
-        self._see_times(step)
         key = _Reporter(reporter, channel, authenticated)
         batch = self._open.get(key)
         if batch is None:
             batch = self._open[key] = _OpenBatch()
+        if (started := step.start_time) is not None:
+            batch.times.append(started)
+        if (ended := step.end_time) is not None:
+            batch.times.append(ended)
         written = (
             step.model_dump_json(exclude_unset=True).encode() if isinstance(step, InteractionStep) else encoded(step)
         )
@@ -227,17 +231,14 @@ class TraceBuilder:
             parts=self.parts,
         )
 
-    def _see_times(self, step: StepFacts) -> None:
-        for moment in (step.start_time, step.end_time):
-            if moment is not None:
-                known = as_utc(moment)
-                if self._started is None or known < self._started:
-                    self._started = known
-                if self._ended is None or known > self._ended:
-                    self._ended = known
+    def _see(self, times: Iterable[datetime]) -> None:
+        known = [as_utc(moment) for moment in times]
+        self._started = min(known if self._started is None else [self._started, *known], default=None)
+        self._ended = max(known if self._ended is None else [self._ended, *known], default=None)
 
     def _close(self, key: _Reporter) -> None:
         batch = self._open.pop(key)
+        self._see(batch.times)
         batch_id = f"batch-{len(self._batches) + 1}"
         head = {"batch_id": batch_id, "trace_id": self.trace_id, "reporter": key.name}
         body = b"".join((json.dumps(head).encode()[:-1], b', "steps": [', b",".join(batch.steps), b"]}"))
