@@ -49,8 +49,8 @@ class StepNumbers:
         ids = [*step_ids, *filter(None, parent_ids)]
         first, between, end = len(self._traces), len(self._traces) + len(step_ids), len(self._traces) + len(ids)
         self._children.frombytes((len(self._own) + told).astype(np.int32).tobytes())
-        self._own.extend(range(first, between))
-        self._above.extend(range(between, end))
+        self._own.frombytes(np.arange(first, between, dtype=np.int32).tobytes())
+        self._above.frombytes(np.arange(between, end, dtype=np.int32).tobytes())
         of_ids = np.append(traces, traces[told])
         hashes = np.fromiter(map(hash, ids), np.int64, len(ids)).view(np.uint64)
         self._traces.frombytes(of_ids.tobytes())

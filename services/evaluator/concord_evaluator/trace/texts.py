@@ -10,11 +10,14 @@ from concord_evaluator.trace.trees import Numbers
 
 _Places: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int32]] | Numbers"
 _Lengths: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int32]]"
-_Prefixes: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.uint64]]"
+_Eights: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.uint64]]"
 _Flags: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.bool_]]"
 
-_PREFIX: Final = 8
-"""Bytes by which texts are compared at once; UTF-8 sorts as its characters do."""
+_EIGHT: Final = 8
+"""Bytes by which texts are compared at first; UTF-8 sorts as its characters do."""
+
+_SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
+"""Spreads numbers over all bits (Knuth's multiplicative hashing)."""
 
 _AT_ONCE: Final = 1 << 16
 """Texts that are compared at once, so that comparing takes little memory."""
@@ -44,7 +47,7 @@ class TextBuffer:
         data, self._data = self._data, bytearray()
         begins = np.cumsum(lengths, dtype=np.int64) - lengths
         small = begins.astype(np.int32) if len(data) < 2**31 else begins
-        data += bytes(_PREFIX)
+        data += bytes(_EIGHT)
         return Texts(np.frombuffer(data, np.uint8), small, lengths)
 
 
@@ -88,18 +91,24 @@ class Texts(Sequence[str]):
         """The first `at_most` distinct ones of the texts in these places as they sort."""
         found: list[str] = []
         for some in self._blocks(places):
-            prefixes = self._prefixes(some)
-            distinct = np.unique(prefixes)[:at_most]
-            some = some[prefixes <= distinct[-1]]
+            prefixes = self._eight(some)
+            some = some[prefixes <= np.unique(prefixes)[:at_most][-1]]
+            keys = self._padded(some)
+            if len(found) == at_most:
+                before = keys <= _encoded(found[-1])
+                some, keys = some[before], keys[before]
+            some = some[keys <= np.unique(keys)[:at_most][-1]] if len(some) else some
             found = sorted({*found, *map(self.__getitem__, some.tolist())})[:at_most]
         return found
 
     def places(self, wanted: Collection[str]) -> Numbers:
         """The places of the texts that are among the wanted ones."""
-        sought = np.array(sorted({_prefix(text) for text in wanted}), np.uint64)
+        sought = TextBuffer()
+        sought.add([*wanted])
+        marks = (texts := sought.texts())._marks(np.arange(len(texts)))
         found: list[int] = []
         for some in self._blocks(np.arange(len(self))):
-            alike = some[np.isin(self._prefixes(some), sought)].tolist()
+            alike = some[np.isin(self._marks(some), marks)].tolist()
             found += [place for place in alike if self[place] in wanted]
         return np.array(found, np.int64)
 
@@ -112,16 +121,29 @@ class Texts(Sequence[str]):
         ]
         return found
 
-    def _prefixes(self, places: _Places) -> _Prefixes:
-        """The first bytes of texts as numbers that sort as they do."""
-        first = self._bytes(places, _PREFIX)
-        first[np.arange(_PREFIX) >= self.lengths[places][:, None]] = 0
-        return first.view(">u8").ravel().astype(np.uint64)
+    def _eight(self, places: _Places, *, last: bool = False) -> _Eights:
+        """The first or the last eight bytes of texts, as numbers that sort as they do. A shorter text ends in zeros."""
+        lengths = np.minimum(self.lengths[places], _EIGHT)
+        begins = self.begins[places] + (self.lengths[places] - lengths if last else 0)
+        found = self.data[begins[:, None] + np.arange(_EIGHT)]
+        found[np.arange(_EIGHT) >= lengths[:, None]] = 0
+        eights: _Eights = found.view(">u8").ravel().astype(np.uint64)
+        return eights
+
+    def _marks(self, places: _Places) -> _Eights:
+        """Numbers that are equal for equal texts, and seldom for others: many ids have long beginnings in common."""
+        return self._eight(places) * _SPREAD ^ self._eight(places, last=True)
+
+    def _padded(self, places: _Places) -> "np.ndarray[tuple[int], np.dtype[np.bytes_]]":
+        """Texts for a comparison that takes zeros at their ends for none."""
+        lengths = self.lengths[places]
+        longest = int(lengths.max(initial=1))
+        at = np.minimum(self.begins[places][:, None] + np.arange(longest), len(self.data) - 1)
+        found = self.data[at]
+        found[np.arange(longest) >= lengths[:, None]] = 0
+        padded: np.ndarray[tuple[int], np.dtype[np.bytes_]] = found.view(f"S{longest}").ravel()
+        return padded
 
 
 def _encoded(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
-
-
-def _prefix(text: str) -> int:
-    return int.from_bytes(_encoded(text)[:_PREFIX].ljust(_PREFIX, b"\0"))

@@ -12,7 +12,20 @@ from concord_evaluator.trace.step_numbers import StepNumbers
 from concord_evaluator.trace.texts import TextBuffer, Texts
 
 TEXTS = st.text(max_size=12) | st.sampled_from(
-    ["", "\0", "a", "a\0", "step-1", "step-10", "step-100001", "é", "\ud800"]
+    [
+        "",
+        "\0",
+        "a",
+        "a\0",
+        "step-1",
+        "step-10",
+        "step-100001",
+        "beginning-1",
+        "beginning-2",
+        "beginning-é",
+        "é",
+        "\ud800",
+    ]
 )
 LISTS = st.lists(TEXTS, max_size=30)
 TRACES = st.sampled_from("tu")
