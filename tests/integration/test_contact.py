@@ -6,16 +6,19 @@ import socket
 from pathlib import Path
 
 import pytest
+from fastapi import FastAPI
+from starlette.types import Receive, Scope, Send
 
-from concord.a2a import A2AClient, Answer, IncomingMessage, TaskHandle
+from concord.a2a import A2AClient, AgentProfile, Answer, IncomingMessage, TaskHandle, mount_agent
 from concord.assessment.result_row import ResultRow
+from concord.wire.cards import CARD_PATH
 from concord_gateway import contact as contacting
 from concord_gateway.contact import contact
 from tests.integration.observed import running_gateway
 from tests.ports import free_port
 from tests.progress import RecordedProgress
-from tests.serving import listening, replying, served_agent
-from tests.stack import workers
+from tests.serving import listening, replying, served, served_agent
+from tests.stack import stack, workers
 
 
 async def answer(_: IncomingMessage, task: TaskHandle) -> None:
@@ -117,3 +120,22 @@ async def test_a_shard_without_trials_completes_with_a_row_without_a_score(redis
     assert answered.state == "completed"
     (row,) = [ResultRow.model_validate(data) for data in answered.data_parts]
     assert (row.score, row.detail.trials, row.detail.scoring.usable_trials) == (None, [], 0)
+
+
+async def test_a_card_that_was_read_on_contact_is_not_fetched_again_for_the_trials(
+    redis_url: str, tmp_path: Path
+) -> None:
+    asked: list[str] = []
+    app = FastAPI()
+    profile = AgentProfile(name="agent", description="A test's agent.", version="1", url=None, skills=())
+    agent = mount_agent(app, profile, answer)
+
+    async def counting(scope: Scope, receive: Receive, send: Send) -> None:
+        asked.append(scope.get("path", ""))
+        await app(scope, receive, send)
+
+    async with served(counting) as url, stack(redis_url, tmp_path) as running:
+        row = await running.row({"a": url}, num_runs=2)
+    await agent.aclose()
+    assert [trial["state"] for trial in row["detail"]["trials"]] == ["completed", "completed"]
+    assert (asked.count(CARD_PATH), asked.count("/")) == (1, 2)

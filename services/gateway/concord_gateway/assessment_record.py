@@ -1,10 +1,12 @@
 """The record of a run: the state in storage from which another gateway can continue it."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Self
 
 from pydantic import BaseModel
 
+from concord.a2a import CardSummary
 from concord.assessment import AssessmentPlan, TimeLimits, TrialSpec
 from concord.assessment.losses import Loss, cause_of
 from concord.assessment.replays import with_replays
@@ -39,6 +41,8 @@ class AssessmentRecord:
     closed: dict[str, TrialOutcome] = field(default_factory=dict)
     _trial_id: str = ""
     _attempt: int = 0
+    cards: Mapping[str, CardSummary] = field(default_factory=dict)
+    """By URL, the participants' cards as read before the first trial. They are not stored."""
 
     @classmethod
     async def begin(

@@ -172,7 +172,9 @@ class AssessmentHandler:
         await progress.tell(f"assessing {_participants(request)}")
         for sentence in unread_keys(request.config, work.tasks):
             await progress.tell(sentence)
-        plan, failures = await make_plan(request, work, self._participants, progress, self._settings.secret_of_tasks())
+        plan, failures, cards = await make_plan(
+            request, work, self._participants, progress, self._settings.secret_of_tasks()
+        )
         plan = plan.model_copy(update={"prices": self._settings.prices})
         if (started := self._settings.started_containers) is not None:
             plan = plan.model_copy(update={"seat_containers": started.around(plan)})
@@ -181,6 +183,7 @@ class AssessmentHandler:
         if (exchanges := exchanges_of(plan)) is not None:
             await progress.tell(exchanges)
         record = await AssessmentRecord.begin(self._storage.assessments, plan, work.limits, failures)
+        record.cards = cards
         await task.save_checkpoint(plan.assessment_id)
         return record
 

@@ -31,8 +31,9 @@ class NoParticipantError(Exception):
 
 async def make_plan(
     request: AssessmentRequest, work: Work, participants: Participants, progress: Progress, task_secret: bytes
-) -> tuple[AssessmentPlan, list[InfrastructureFailure]]:
-    """Makes the plan of an assessment, and lists as failures the participants that are missing from it.
+) -> tuple[AssessmentPlan, list[InfrastructureFailure], dict[str, CardSummary]]:
+    """Makes the plan of an assessment, lists as failures the participants that are missing from it, and returns the
+    cards of the others by URL.
 
     Raises NoParticipantError if participants cannot be reached, unless `allow_missing` is set and the participants that
     receive the tasks and give the answers can be reached. Raises NotAnAssessmentError for calls that the gateway cannot
@@ -68,10 +69,14 @@ async def make_plan(
     )
     _check(plan, missing)
     _check_faults(plan)
-    return plan, [
-        InfrastructureFailure(trial_id=None, stage="contact", message=f"could not be reached: {missing[name]}")
-        for name in sorted(missing)
-    ]
+    return (
+        plan,
+        [
+            InfrastructureFailure(trial_id=None, stage="contact", message=f"could not be reached: {missing[name]}")
+            for name in sorted(missing)
+        ],
+        {str(request.participants[name]): card for name, card in contacts.cards.items() if card is not None},
+    )
 
 
 def decided_exchange(cards: Mapping[str, CardSummary | None], *, observed: bool) -> Exchange:

@@ -57,7 +57,10 @@ class TrialRunner:
 
     def __post_init__(self) -> None:
         self._messenger = Messenger(
-            self._on_step, timeout_s=self.record.limits.trial_s, peer_urls=self.participants.peer_urls
+            self._on_step,
+            timeout_s=self.record.limits.trial_s,
+            peer_urls=self.participants.peer_urls,
+            cards=self.record.cards,
         )
         self._reporters = Reporters(frozenset(entry.id for entry in self._plan.roster if entry.reports))
 

@@ -47,8 +47,9 @@ class A2AClient:
         protocol_version: str | None = None,
         peer_urls: PeerUrls | None = None,
         max_values: int | None = None,
+        card: CardSummary | None = None,
     ) -> Self:
-        """Fetches the card at `url` and selects an interface from it.
+        """Fetches the card at `url`, unless it is given, and selects an interface from it.
 
         `protocol_version` ("0.3") insists on that version; by default the newest common version is used. `timeout_s`
         limits the wait for an answer, or between two events of a stream. `peer_urls` restricts where the card may lead,
@@ -60,13 +61,13 @@ class A2AClient:
             guard = None if peer_urls is None else CardGuard(url, peer_urls)
             if guard is not None:
                 http.event_hooks["request"].append(guard.pin)
-            card = await _card(http, url)
+            whole = pb.AgentCard.FromString(card.whole) if card is not None else await _card(http, url)
             if guard is not None:
-                await guard.replace_forbidden_urls(card)
-            offered = _interfaces(card, protocol_version)
+                await guard.replace_forbidden_urls(whole)
+            offered = _interfaces(whole, protocol_version)
             config = ClientConfig(streaming=True, httpx_client=http, accepted_output_modes=list(OUTPUT_MODES))
             factory = ClientFactory(config)
-            return cls(factory.create(offered), card, http)
+            return cls(factory.create(offered), whole, http)
         except ValueError as error:
             await http.aclose()
             raise RemoteError(f"{url}: its card offers no supported interface: {error}") from error
@@ -236,4 +237,5 @@ def summarise(card: pb.AgentCard) -> CardSummary:
         skill_ids=tuple(skill.id for skill in card.skills),
         streaming=card.capabilities.streaming,
         extensions=tuple(extension.uri for extension in card.capabilities.extensions),
+        whole=card.SerializeToString(),
     )

@@ -108,6 +108,8 @@ class CardSummary:
     skill_ids: tuple[str, ...]
     streaming: bool
     extensions: tuple[str, ...]
+    whole: bytes = field(default=b"", repr=False)
+    """The fetched card, for a client that need not fetch it again."""
 
 
 def state_of(state: "pb.TaskState") -> TaskState:

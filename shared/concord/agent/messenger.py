@@ -12,7 +12,7 @@ from pydantic import JsonValue, SecretStr
 from concord.a2a.body_values import MAX_VALUES
 from concord.a2a.client import A2AClient
 from concord.a2a.errors import AgentTimeoutError, AgentUnreachableError, RemoteError
-from concord.a2a.messages import Answer, TaskUpdate
+from concord.a2a.messages import Answer, CardSummary, TaskUpdate
 from concord.trace.attributes import RESPONSE_TEXT, TASK_STATE
 from concord.trace.step import AgentInvocation, InteractionStep
 from concord.trace.timed_steps import MAX_QUOTED, call_step
@@ -40,13 +40,21 @@ class Messenger:
     """Sends messages to agents, with one client per URL and one step per call, errors included.
 
     Create one per assessment. Close it, or use it as a context manager. `peer_urls` restricts where cards may lead (see
-    `A2AClient.connect`).
+    `A2AClient.connect`). `cards` are those that were fetched before, by URL.
     """
 
-    def __init__(self, on_step: StepSink, *, timeout_s: float = SILENCE_S, peer_urls: PeerUrls | None = None) -> None:
+    def __init__(
+        self,
+        on_step: StepSink,
+        *,
+        timeout_s: float = SILENCE_S,
+        peer_urls: PeerUrls | None = None,
+        cards: Mapping[str, CardSummary] | None = None,
+    ) -> None:
         self._on_step = on_step
         self._peer_urls = peer_urls
         self._timeout_s = timeout_s
+        self._cards = {normalise_url(url): card for url, card in (cards or {}).items()}
         self._clients: dict[str, A2AClient] = {}
         self._locks: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
@@ -116,7 +124,11 @@ class Messenger:
         async with self._locks[key]:
             if key not in self._clients:
                 self._clients[key] = await A2AClient.connect(
-                    url, timeout_s=self._timeout_s, peer_urls=self._peer_urls, max_values=MAX_VALUES
+                    url,
+                    timeout_s=self._timeout_s,
+                    peer_urls=self._peer_urls,
+                    max_values=MAX_VALUES,
+                    card=self._cards.get(key),
                 )
             return self._clients[key]
 
