@@ -26,6 +26,9 @@ _NEW_RETRY: Final = TimedRetry(_OUTAGE_S)
 _UPDATE_RETRY: Final = TimedRetry(_OUTAGE_S, (*PASSING_FAULTS, OutOfMemoryError))
 """A task that runs is stored once a full Redis has room again: what fills it is mostly the trace of a trial."""
 
+_MAX_BEGUN: Final = 1000
+"""Tasks that were begun and not stored yet. Whoever asks for an older one asks Redis."""
+
 _ENDED: Final = "done"
 _REJECTED: Final = "rejected"
 
@@ -163,6 +166,8 @@ class RedisTaskRecords:
         self.lease_s, self._keep_s = lease_s, keep_s
         self._holder = new_step_id()
         self._held: dict[str, None] = {}
+        self._begun: dict[str, None] = {}
+        """Tasks that are not stored yet: nobody else has them, and the A2A server asks for each three times."""
         self._begin = redis.register_script(_BEGIN)
         self._save = redis.register_script(_SAVE)
         self._renew = redis.register_script(_RENEW)
@@ -176,6 +181,10 @@ class RedisTaskRecords:
                 [keys.BEGUN_TASKS, keys.BEGUN_AT],
                 [message, task_id, instead_of, retention.BEGUN_TASKS, retention.ABANDONED_TASK_S],
             )
+        if begun.decode() == task_id:
+            self._begun[task_id] = None
+            if len(self._begun) > _MAX_BEGUN:
+                del self._begun[next(iter(self._begun))]
         return begun.decode()
 
     async def save(self, draft: TaskDraft, version: int) -> int:
@@ -196,6 +205,7 @@ class RedisTaskRecords:
             *(draft.owner, draft.head, draft.body, draft.request, state),
             *(self.lease_s, ttl_s, most, retention.ENDED_TASKS_BYTES, keys.task(""), keys.WEBHOOKS, draft.listed_by),
         ]
+        self._begun.pop(task_id, None)
         began = not stays and task_id not in self._held
         if began:
             self._held[task_id] = None  # renewed from now on, however late the answer comes
@@ -213,6 +223,8 @@ class RedisTaskRecords:
 
     async def get(self, task_id: str) -> TaskRecord | None:
         """See `TaskRecords.get`."""
+        if task_id in self._begun:
+            return None
         with storage_faults():
             found = self._redis.hmget(keys.task(task_id), ["owner", "version", "body"])
             owner, version, body = await cast(Awaitable[list[bytes | None]], found)
