@@ -6,7 +6,7 @@ import logging
 import os
 import zlib
 from collections.abc import AsyncIterator, Callable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from functools import partial
 from hashlib import file_digest
@@ -241,11 +241,15 @@ def _finish(path: Path, output_dir: Path, client: BundleClient) -> str:
 
 def _remove_oldest(path: Path) -> bool:
     """Removes the oldest bundles beyond the limit, besides this one. Returns whether there were any."""
+    files: list[tuple[os.stat_result, Path]] = []
     with os.scandir(path.parent) as found:  # which may be thousands
-        files = [(each.stat(), Path(each)) for each in found if each.name.endswith(".zip")]
+        for each in found:
+            if each.name.endswith(".zip"):
+                with suppress(FileNotFoundError):  # a concurrent assessment may have removed it
+                    files.append((each.stat(), Path(each)))
     files.sort(key=lambda each: each[0].st_mtime_ns, reverse=True)
     kept = list(accumulate(stat.st_size for stat, _ in files))
-    beyond = [each for size, (_, each) in zip(kept, files, strict=True) if size > MAX_KEPT_BYTES and each != path]
-    for each in beyond:
-        each.unlink(missing_ok=True)
+    beyond = [bundle for size, (_, bundle) in zip(kept, files, strict=True) if size > MAX_KEPT_BYTES and bundle != path]
+    for bundle in beyond:
+        bundle.unlink(missing_ok=True)
     return bool(beyond)

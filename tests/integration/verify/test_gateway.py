@@ -38,6 +38,15 @@ class TestRowFirst:
         assert list((tmp_path / "bundles").iterdir()) == []
         assert (tmp_path / "results.json").exists()
 
+    async def test_a_bundle_that_goes_while_the_oldest_are_looked_for_costs_nothing(
+        self, redis_url: str, tmp_path: Path
+    ) -> None:
+        (tmp_path / "bundles").mkdir()
+        (tmp_path / "bundles" / "gone.zip").symlink_to(tmp_path / "nowhere")  # is listed, and cannot be looked at
+        async with stack(redis_url, tmp_path) as running:
+            row = await running.row({}, **CONFIG)
+        assert row["detail"]["bundle_sha256"] is not None
+
     async def test_a_fault_of_our_own_in_the_bundle_costs_the_bundle_alone(
         self, redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
