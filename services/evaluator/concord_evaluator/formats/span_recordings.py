@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final
 
 import msgspec
@@ -39,7 +40,7 @@ class ReadSpan(msgspec.Struct, frozen=True, gc=False):
         return cls(span if span.service else replace(span, service=UNNAMED_SERVICE), line)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Recording:
     """The spans of one trace, or of several traces of a conversation. `reading` names agents, unless it is empty.
 
@@ -58,9 +59,10 @@ class Recording:
         """The names of the agents at work."""
         return frozenset(each.agent for each in self.reading.spans.values() if each.act is Act.AGENT)
 
-    def line_of(self, span: Span) -> int:
-        """The line of a span; of several with one id, that of the last."""
-        return next(each.line for each in reversed(self.spans) if each.span.span_id == span.span_id)
+    @cached_property
+    def lines(self) -> Mapping[str, int]:
+        """The lines of the spans by id; of several with one id, that of the last."""
+        return {each.span.span_id: each.line for each in self.spans}
 
 
 def recordings_of(by_trace: Mapping[str, list[ReadSpan]]) -> list[Recording]:

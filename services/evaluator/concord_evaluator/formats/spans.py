@@ -99,7 +99,7 @@ def _take(builder: TraceBuilder, recording: Recording, source: Source, channel: 
             for reporter, step in steps:
                 builder.add(with_failures(step, span, told, tree, activation), reporter, channel=channel)
         except (ValueError, ArithmeticError):
-            with source.record(recording.line_of(span)):
+            with source.record(recording.lines[span.span_id]):
                 raise
     for edge in activations.edges():
         if edge.kind is EdgeKind.CONVERSATION:
