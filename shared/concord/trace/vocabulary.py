@@ -94,8 +94,10 @@ def unquoted_words(said: Iterable[str], quote: str, limit: int) -> str:
 
     New content usually stands at the end of a long message.
     """
+    if not (further := [text for text in said if text != quote]):  # most messages are quoted whole
+        return ""
     quoted = set(words_in(quote))
-    beyond = dict.fromkeys(word for text in said for word in words_in(text) if word not in quoted)
+    beyond = dict.fromkeys(word for text in further for word in words_in(text) if word not in quoted)
     kept: list[str] = []
     room = limit
     for word in reversed(beyond):

@@ -26,7 +26,8 @@ _MIN_SECRET: Final = 8
 """The shortest secret that is removed (characters): anything shorter occurs in ordinary text."""
 
 
-_FORM: Final = TOKEN_PREFIX.encode() + rb"eyJ[\w-]*(?:\.[\w-]*){0,2}"
+_BEGINNING: Final = TOKEN_PREFIX.encode() + b"eyJ"
+_FORM: Final = _BEGINNING + rb"[\w-]*(?:\.[\w-]*){0,2}"
 _TOKEN: Final = re.compile(_FORM)
 
 
@@ -41,7 +42,7 @@ def _encoded(secret: bytes) -> list[bytes]:
     return found
 
 
-_BEGINNINGS: Final = _encoded(TOKEN_PREFIX.encode() + b"eyJ")
+_BEGINNINGS: Final = _encoded(_BEGINNING)
 _ENCODED_TOKEN: Final = re.compile(b"(?:" + b"|".join(_BEGINNINGS) + rb")[\w+/-]*=*")
 
 
@@ -77,7 +78,7 @@ class Secrets:
 
     def redact(self, text: bytes) -> bytes:
         """The text with every secret, and every long enough part of one, replaced by `REDACTED`."""
-        if TOKEN_PREFIX.encode() in text:
+        if _BEGINNING in text:
             text = _TOKEN.sub(REDACTED.encode(), text)
         if any(beginning in text for beginning in _BEGINNINGS):
             text = _ENCODED_TOKEN.sub(REDACTED.encode(), text)
