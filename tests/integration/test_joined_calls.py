@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextvars import ContextVar
 from typing import Any
 
 import pytest
@@ -50,6 +51,7 @@ def sent(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 async def test_calls_made_at_once_go_together_and_each_gets_its_own_answer(redis: Redis, sent: list[int]) -> None:
     echo = JoinedCalls(redis, ECHO)
+    await redis.script_load(ECHO)
     said = [str(number) for number in range(150)]
     assert await asyncio.gather(*(echo(["k"], [each]) for each in said)) == [each.encode() for each in said]
     assert sent == [64, 64, 22]
@@ -58,12 +60,15 @@ async def test_calls_made_at_once_go_together_and_each_gets_its_own_answer(redis
 
 async def test_large_calls_go_apart(redis: Redis, sent: list[int]) -> None:
     echo = JoinedCalls(redis, ECHO)
+    await redis.script_load(ECHO)
     await asyncio.gather(*(echo(["k"], [b"x" * 700_000]) for _ in range(3)))
     assert sent == [1, 1, 1]
 
 
-async def test_a_call_that_fails_leaves_the_others_their_answers(redis: Redis) -> None:
+@pytest.mark.parametrize("known", [True, False])
+async def test_a_call_that_fails_leaves_the_others_their_answers(redis: Redis, known: bool) -> None:
     echo = JoinedCalls(redis, ECHO)
+    await (redis.script_load(ECHO) if known else redis.script_flush())
     calls = (echo(["k"], [each]) for each in ("a", "full", "b", "wrong", "c"))
     a, full, b, wrong, c = await asyncio.gather(*calls, return_exceptions=True)
     assert (a, b, c) == (b"a", b"b", b"c")
@@ -80,6 +85,21 @@ async def test_a_call_that_is_cancelled_leaves_the_others_their_answers(redis: R
     assert (a, c) == (b"a", b"c")
     assert isinstance(b, asyncio.CancelledError)
     assert await echo(["k"], ["d"]) == b"d"
+
+
+async def test_calls_go_out_in_no_callers_context(redis: Redis, monkeypatch: pytest.MonkeyPatch) -> None:
+    caller = ContextVar[str]("caller", default="nobody")
+    caller.set("a participant that floods")
+    pipeline, sent_by = redis.pipeline, []
+
+    def noted(transaction: bool) -> Any:  # noqa: ANN401 - redis-py's
+        sent_by.append(caller.get())
+        return pipeline(transaction=transaction)
+
+    monkeypatch.setattr(redis, "pipeline", noted)
+    await redis.script_load(ECHO)
+    await JoinedCalls(redis, ECHO)(["k"], ["a"])
+    assert sent_by == ["nobody"]
 
 
 async def test_a_redis_that_has_forgotten_the_script_learns_it_again(redis: Redis) -> None:

@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import Sequence
+from contextvars import Context
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -49,7 +50,8 @@ class JoinedCalls:
         call = _Call(keys, arguments, asyncio.get_running_loop().create_future())
         self._waiting.append(call)
         if self._sending is None or self._sending.done():
-            self._sending = asyncio.create_task(self._send_all())
+            # In a context of nobody's: that of this caller would make the others wait for its share of the event loop.
+            self._sending = asyncio.create_task(self._send_all(), context=Context())
         return await call.answer
 
     async def _send_all(self) -> None:
@@ -71,15 +73,29 @@ class JoinedCalls:
         return calls
 
     async def _send(self, calls: Sequence[_Call]) -> None:
+        unknown: list[_Call] = []
+        for call, answer in zip(calls, await self._answers(calls), strict=True):
+            if isinstance(answer, NoScriptError):
+                unknown.append(call)
+            else:
+                _settle(call, answer)
+        if unknown:
+            await self._redis.script_load(self._script.script)
+            for call, answer in zip(unknown, await self._answers(unknown), strict=True):
+                _settle(call, answer)
+
+    async def _answers(self, calls: Sequence[_Call]) -> list[Any]:
+        """Each call's answer, or its error."""
         pipeline = self._redis.pipeline(transaction=False)
         for call in calls:
             pipeline.evalsha(self._script.sha, len(call.keys), *call.keys, *call.arguments)  # type: ignore[arg-type]
-        answers = await pipeline.execute(raise_on_error=False)
-        for call, answer in zip(calls, answers, strict=True):
-            told = await self._script(call.keys, call.arguments) if isinstance(answer, NoScriptError) else answer
-            if call.answer.done():  # its caller was cancelled
-                continue
-            if isinstance(told, Exception):
-                call.answer.set_exception(told)
-            else:
-                call.answer.set_result(told)
+        return await pipeline.execute(raise_on_error=False)
+
+
+def _settle(call: _Call, answer: object) -> None:
+    if call.answer.done():  # its caller was cancelled
+        return
+    if isinstance(answer, Exception):
+        call.answer.set_exception(answer)
+    else:
+        call.answer.set_result(answer)
