@@ -310,10 +310,14 @@ class TurnRecord(Record):
     error: str | None = None
 
 
+MOST_ROUNDS: Final = 10_000
+"""Rounds of a trial that a document may state, far more than any trial has: an evaluation looks at each of them."""
+
+
 class RoundsRecord(Record):
     """The rounds of a trial: how many there were, the round of each seat's last answer, and each seat's turns."""
 
-    rounds: int
+    rounds: Annotated[int, Field(ge=0, le=MOST_ROUNDS)]
     max_rounds: int
     answered_in: dict[str, int]
     turns: list[TurnRecord]

@@ -15,6 +15,7 @@ from concord.assessment import (
     plan_trials,
     time_limits,
 )
+from concord.assessment.results import MOST_ROUNDS, RoundsRecord
 from concord.wire.roster import RosterEntry
 
 PATTERN = {"agents": ["a", "b"], "edges": [{"from": "a", "to": "b"}]}
@@ -189,3 +190,9 @@ class TestTimeLimits:
     ) -> None:
         with pytest.raises(ValueError, match=arithmetic):
             time_limits(AssessmentConfig.model_validate(config), n_trials)
+
+
+@pytest.mark.parametrize("rounds", [-1, MOST_ROUNDS + 1, 2**70])
+def test_no_document_states_more_rounds_than_an_evaluation_can_look_at(rounds: int) -> None:
+    with pytest.raises(ValidationError, match="rounds"):
+        RoundsRecord(rounds=rounds, max_rounds=4, answered_in={}, turns=[])
