@@ -15,7 +15,8 @@ from concord.assessment.results import AgentAnswer, RoundsRecord, TrialOutcome, 
 from concord.assessment.task_spec import Control
 from concord.suite import SuiteTask
 from concord.trace.attributes import AGENT_NAME, CUT_FROM, ROUND, TASK_STATE
-from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.trace.fast_steps import FastAction, FastCall, FastStep
+from concord.trace.step import CallType
 from concord.trace.timing import StepClock, StepTimes
 from concord.trust.redaction import redact
 from concord.wire.ids import new_step_id
@@ -94,8 +95,7 @@ async def _play(context: TrialContext, rounds: Rounds, seats: dict[str, _Seat], 
         replies = dict(zip(asked, await asyncio.gather(*turns), strict=True))
         if reading.fault is not None:
             raise reading.fault
-        for step in await asyncio.to_thread(_taken, context, rounds, replies, seats):
-            context.recorder.add(step)
+        context.recorder.add_messages(await asyncio.to_thread(_taken, context, rounds, replies, seats))
         await context.recorder.write()
 
 
@@ -105,7 +105,7 @@ def _texts(rounds: Rounds, asked: Sequence[str]) -> dict[str, str]:
 
 def _taken(
     context: TrialContext, rounds: Rounds, replies: dict[str, Reply | Turn], seats: dict[str, _Seat]
-) -> list[InteractionStep]:
+) -> list[FastStep]:
     """The steps of the messages in the replies of a round. Raises OverBudgetError.
 
     A team may write so much that this takes seconds, in which the event loop must serve others.
@@ -156,9 +156,7 @@ async def _turn(
     return await reading.read(name, answer) or Turn(number, name, "failed", str(reading.fault))
 
 
-def _step(
-    context: TrialContext, message: Message, text: str, seats: dict[str, _Seat], times: StepTimes
-) -> InteractionStep:
+def _step(context: TrialContext, message: Message, text: str, seats: dict[str, _Seat], times: StepTimes) -> FastStep:
     """The observed step of a message between seats, below its sender's turn. `text`: the message's, redacted."""
     receiver = seats.get(message.receiver)
     attributes = {AGENT_NAME: message.sender, ROUND: str(message.round)}
@@ -168,18 +166,13 @@ def _step(
         attributes[TASK_STATE] = TaskState.COMPLETED.value
     else:
         attributes["error"] = message.error
-    return InteractionStep(
+    url = "" if receiver is None else receiver.entry.url
+    return FastStep(
         step_id=new_step_id(),
         trace_id=context.trial.trace_id,
         parent_step_id=seats[message.sender].step_id or None,
         call_type=CallType.AGENT,
-        step_action=StepAction(
-            agent_invocation=AgentInvocation(
-                agent_url="" if receiver is None else receiver.entry.url,
-                agent_name=message.receiver,
-                requests={"text": text},
-            )
-        ),
+        step_action=FastAction(agent_invocation=FastCall(url, message.receiver, {"text": text})),
         additional_attributes=attributes,
         **times,
     )
