@@ -162,3 +162,11 @@ def test_other_values_are_answers(answer: JsonValue) -> None:
 
 def test_a_word_for_nothing_is_an_answer_where_the_key_has_it() -> None:
     assert not gives_nothing("unknown", {"right": {"a": ["unknown", "known"]}})
+
+
+@given(said=st.text(st.characters(exclude_categories=()), min_size=1))
+def test_half_a_surrogate_pair_is_replaced_so_that_the_text_can_be_stored(said: str) -> None:
+    reply = read_reply(json.dumps({"messages": [{"to": "b", "text": said}]}))
+    [sent] = reply.messages
+    assert sent.text == said.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    assert sent.text.encode()

@@ -1,6 +1,7 @@
 """A seat's reply in a round: the messages that it sends, and its answer so far."""
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -19,6 +20,11 @@ MAX_MESSAGES: Final = 1_000
 EVERYBODY: Final = "all"
 
 _KEYS: Final = frozenset({"messages", "answer"})
+
+_ESCAPE: Final = re.compile(
+    r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
+)
+"""An escape in JSON, and in its group half a surrogate pair."""
 
 _NOTHING: Final = frozenset({"", "null", "unknown", "n/a"})
 """Texts by which a model says that it has no answer."""
@@ -58,9 +64,16 @@ def read_reply(text: str, data: Sequence[JsonValue] = ()) -> Reply:
         if isinstance(document, dict) and not _KEYS.isdisjoint(document):
             return _of(document, prose)
     try:
-        return _of(object_in(text[:MAX_REPLY], _KEYS), prose)
+        return _of(object_in(_in_unicode(text[:MAX_REPLY]), _KEYS), prose)
     except (NoJsonError, AmbiguousTextError):
         return Reply((), None, readable=False, prose=prose)
+
+
+def _in_unicode(text: str) -> str:
+    """JSON without escapes of half a surrogate pair, which would make strings that nobody can store."""
+    if "\\ud" not in text.casefold():
+        return text
+    return _ESCAPE.sub(lambda escape: r"\ufffd" if escape[1] else escape[0], text)
 
 
 def is_plain(text: str) -> bool:
