@@ -30,7 +30,6 @@ _NEW_FIRST: Final = frozenset(_CORRECTIONS[3:])
 """Those of them that name the new value first."""
 
 _LABELLED: Final = re.compile(rf"\b([A-Za-z][A-Za-z_ -]{{3,40}}?)\s*(?:=|:| is | are | was )\s*{_VALUE}(?![\w%])")
-_DECIMAL: Final = re.compile(r"-?\d+\.\d+")
 _NUMBER: Final = re.compile(r"-?\d[\d.,:/-]{0,30}\d|\d")
 _MAX_READ: Final = 50
 """Labelled values and corrections that are read of one message."""
@@ -128,6 +127,6 @@ def _numbers(text: str) -> frozenset[str]:
 def _plain(value: str) -> str:
     """A number without separators of thousands and trailing zeros; anything else as it stands."""
     number = value.replace(",", "")
-    if _DECIMAL.fullmatch(number):
+    if re.fullmatch(r"-?\d+\.\d+", number):
         return number.rstrip("0").rstrip(".")
     return number
