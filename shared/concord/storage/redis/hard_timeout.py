@@ -36,7 +36,7 @@ class _TimedCommands(AbstractConnection):
             raise
 
     async def _write(self, command: Iterable[bytes]) -> None:
-        """Waits only for room in the transport's buffer. A lost connection is found by who reads the answer.
+        """Waits only for room in the transport's buffer. Whoever reads the answer finds a lost connection.
 
         Raises TimeoutError, OSError.
         """
@@ -111,8 +111,10 @@ class TimedPool(ConnectionPool):
 
     async def release(self, connection: AbstractConnection) -> None:
         """Takes a connection back."""
-        await super().release(connection)
-        self._turns.release()
+        try:
+            await super().release(connection)
+        finally:
+            self._turns.release()
 
 
 def timed(connection_class: type[AbstractConnection]) -> type[AbstractConnection]:
