@@ -4,18 +4,15 @@ from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import count
-from typing import Final, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
 from concord_evaluator.trace.cases import changes
 from concord_evaluator.trace.columns import NONE, UNREPORTED, Codes, Names
-from concord_evaluator.trace.texts import TextBuffer, Texts
+from concord_evaluator.trace.texts import SPREAD, TextBuffer, Texts
 
 _Hashes: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.uint64]]"
-
-_SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
-"""Spreads the codes of traces over all bits (Knuth's multiplicative hashing)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +51,7 @@ class StepNumbers:
         of_ids = np.append(traces, traces[told])
         hashes = np.fromiter(map(hash, ids), np.int64, len(ids)).view(np.uint64)
         self._traces.frombytes(of_ids.tobytes())
-        self._hashes.frombytes((hashes ^ (of_ids.astype(np.uint64) * _SPREAD)).tobytes())
+        self._hashes.frombytes((hashes ^ (of_ids.astype(np.uint64) * SPREAD)).tobytes())
         self._ids.add(ids)
 
     def numbered(self) -> Numbered:

@@ -16,10 +16,10 @@ _Flags: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.bool_]]"
 _EIGHT: Final = 8
 """Bytes by which texts are compared at first; UTF-8 sorts as its characters do."""
 
-_SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
+SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
 """Spreads numbers over all bits (Knuth's multiplicative hashing)."""
 
-_AT_ONCE: Final = 1 << 16
+_AT_ONCE: Final = 1 << 14
 """Texts that are compared at once, so that comparing takes little memory."""
 
 
@@ -132,7 +132,7 @@ class Texts(Sequence[str]):
 
     def _marks(self, places: _Places) -> _Eights:
         """Numbers that are equal for equal texts, and seldom for others: many ids have long beginnings in common."""
-        return self._eight(places) * _SPREAD ^ self._eight(places, last=True)
+        return self._eight(places) * SPREAD ^ self._eight(places, last=True)
 
     def _padded(self, places: _Places) -> "np.ndarray[tuple[int], np.dtype[np.bytes_]]":
         """Texts for a comparison that takes zeros at their ends for none."""
