@@ -44,7 +44,6 @@ MAX_KEPT_BYTES: Final = 128 * 2**20
 LIMIT_S: Final = 60.0
 """How long the row waits for its bundle."""
 
-
 _TOGETHER: Final = 20
 """Trials whose documents are read together."""
 

@@ -75,7 +75,7 @@ class Flow:
 
 @dataclass(frozen=True, slots=True)
 class _Told:
-    """What a text tells, whoever it is sent to. `able`: the facts that its sender could know."""
+    """What a text tells any of its receivers. `able`: the facts that its sender could know."""
 
     able: frozenset[str]
     facts: frozenset[str]

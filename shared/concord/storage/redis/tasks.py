@@ -27,7 +27,7 @@ _UPDATE_RETRY: Final = TimedRetry(_OUTAGE_S, (*PASSING_FAULTS, OutOfMemoryError)
 """A task that runs is stored once a full Redis has room again: what fills it is mostly the trace of a trial."""
 
 _MAX_BEGUN: Final = 1000
-"""Tasks that were begun and not stored yet. Whoever asks for an older one asks Redis."""
+"""Tasks that are remembered as begun and not stored yet. Of an older one, Redis is asked."""
 
 _ENDED: Final = "done"
 _REJECTED: Final = "rejected"
