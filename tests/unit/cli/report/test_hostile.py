@@ -36,7 +36,7 @@ from concord.wire.roster import GREEN_AGENT
 from concord_assistant.messages import CompletionReason
 from concord_assistant.results import DIMENSIONS
 from concord_cli.report import render
-from concord_cli.row_text.assistant_results import scenario_results
+from concord_cli.row_text.assistant_results import MAX_POINTS, scenario_results
 from concord_cli.row_text.brief import MAX_LINES, Brief
 from concord_cli.row_text.long_tables import tables
 from concord_cli.view.runs import Run, comparable, line_of
@@ -398,53 +398,66 @@ _actions = st.lists(
     ),
     max_size=8,
 )
-_scenario_results = st.fixed_dictionaries(
-    {
-        "assessment_id": _texts,
-        "scenario_id": _texts,
-        "participant": _texts,
-        "status": st.sampled_from(["completed", "failed", "timeout"]),
-        "reason": st.sampled_from(get_args(CompletionReason)),
-        "duration_seconds": st.floats(0, 1e9),
-        "turns_taken": _counts,
-        "scores": st.fixed_dictionaries({"overall": _points, "dimensions": st.dictionaries(_dimensions, _points)}),
-        "criteria_results": st.lists(
-            st.fixed_dictionaries(
-                {
-                    "criterion_id": _texts,
-                    "name": _texts,
-                    "dimension": _dimensions,
-                    "score": st.none() | st.floats(0, 9),
-                    "max_score": st.integers(1, 10**12),
-                    "explanation": _texts,
-                    "method": st.sampled_from(["programmatic", "model"]),
-                    "error": st.none() | _texts,
-                    "of_a_later_version": _json,
-                }
+
+
+def _scenario_results(most_points: int) -> st.SearchStrategy[dict[str, Any]]:
+    """Results whose parts contradict each other. `most_points`: of a criterion."""
+    return st.fixed_dictionaries(
+        {
+            "assessment_id": _texts,
+            "scenario_id": _texts,
+            "participant": _texts,
+            "status": st.sampled_from(["completed", "failed", "timeout"]),
+            "reason": st.sampled_from(get_args(CompletionReason)),
+            "duration_seconds": st.floats(0, 1e9),
+            "turns_taken": _counts,
+            "scores": st.fixed_dictionaries({"overall": _points, "dimensions": st.dictionaries(_dimensions, _points)}),
+            "criteria_results": st.lists(
+                st.fixed_dictionaries(
+                    {
+                        "criterion_id": _texts,
+                        "name": _texts,
+                        "dimension": _dimensions,
+                        "score": st.none() | st.floats(0, 9),
+                        "max_score": st.integers(1, most_points),
+                        "explanation": _texts,
+                        "method": st.sampled_from(["programmatic", "model"]),
+                        "error": st.none() | _texts,
+                        "of_a_later_version": _json,
+                    }
+                ),
+                max_size=3,
             ),
-            max_size=3,
-        ),
-        "turns": st.lists(
-            st.fixed_dictionaries({"turn": _turns, "started_at": _times, "ended_at": _times, "notes": _texts}),
-            max_size=3,
-        ),
-        "action_log": _actions,
-        "other_events": st.lists(
-            st.fixed_dictionaries({"turn": _turns, "timestamp": _times, "event": _texts, "text": _texts}), max_size=3
-        ),
-    }
-).map(lambda results: results | {"actions_taken": len(results["action_log"])})
+            "turns": st.lists(
+                st.fixed_dictionaries({"turn": _turns, "started_at": _times, "ended_at": _times, "notes": _texts}),
+                max_size=3,
+            ),
+            "action_log": _actions,
+            "other_events": st.lists(
+                st.fixed_dictionaries({"turn": _turns, "timestamp": _times, "event": _texts, "text": _texts}),
+                max_size=3,
+            ),
+        }
+    ).map(lambda results: results | {"actions_taken": len(results["action_log"])})
 
 
 @settings(max_examples=5)
-@given(_scenario_results)
+@given(_scenario_results(int(MAX_POINTS)))
 def test_inconsistent_results_of_scenarios_are_readable(inconsistent: object) -> None:
     row = row_with(troubled_day(), assessment_results=[inconsistent])
     assert len(scenario_results(row.detail)) == 1
 
 
+def test_results_with_more_points_than_any_criterion_has_are_not_readable() -> None:
+    for points, readable in ((int(MAX_POINTS), 1), (int(MAX_POINTS) + 1, 0)):
+        changed = troubled_day().model_dump(mode="json")
+        changed["criteria_results"][0] |= {"max_score": points}
+        row = row_with(troubled_day(), assessment_results=[changed])
+        assert len(scenario_results(row.detail)) == readable
+
+
 @settings(max_examples=15)  # a page takes a second
-@given(st.lists(_scenario_results | _json, max_size=2))
+@given(st.lists(_scenario_results(10**12) | _json, max_size=2))
 def test_even_inconsistent_results_of_scenarios_have_a_page_and_a_summary(inconsistent: list[Any]) -> None:
     row = row_with(troubled_day(), assessment_results=inconsistent)
     parsed = parse_page(render(row))
