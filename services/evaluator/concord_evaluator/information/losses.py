@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 
 from concord.suite import Fact, SuiteTask, distances
 from concord_evaluator.information.causes import Answered, Cause, Loss, Turns
@@ -109,16 +110,21 @@ class Losses:
         if (seat, need) not in self._told:
             since = self.flow.known[seat][need].time
             own = [each for each in self.sent.get(seat, ()) if each.message.time >= since]
-            false = [
-                falsehood
-                for each in own
-                for falsehood in self.falsehoods.told_in(each)
-                if need in falsehood.about and need not in each.facts
-                if falsehood.is_certain or self.falsehoods.origin(falsehood).said.message.sender == seat
-            ]
-            first = min(false, key=lambda each: not each.is_certain, default=None)
-            self._told[seat, need] = [each for each in own if need in each.facts], first
+            told = [each for each in own if need in each.facts]
+            self._told[seat, need] = told, self._false(seat, need, (each for each in own if need not in each.facts))
         return self._told[seat, need]
+
+    def _false(self, seat: str, need: str, messages: Iterable[Conveyed]) -> Falsehood | None:
+        """The first value that messages of a seat certainly give for a fact; else the first of its own that may be one
+        of it."""
+        possible = None
+        for falsehood in chain.from_iterable(map(self.falsehoods.told_in, messages)):
+            if need in falsehood.about:
+                if falsehood.is_certain:
+                    return falsehood
+                if possible is None and self.falsehoods.origin(falsehood).said.message.sender == seat:
+                    possible = falsehood
+        return possible
 
     @cached_property
     def by_step(self) -> Mapping[tuple[str, str], Conveyed]:

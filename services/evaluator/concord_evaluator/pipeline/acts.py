@@ -1,7 +1,7 @@
 """The reports that the acts of a trace are made of, and the observations in these acts, each without needless work."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Final
 
@@ -9,18 +9,33 @@ from concord.assessment.observations import Observation
 from concord.trace.decoding import reports_of
 from concord.trace.report import Report, ReportBatch
 from concord.wire.roster import GREEN_AGENT
-from concord_evaluator.observations import FINDERS, Act
+from concord_evaluator.observations import FINDERS, Act, Deed
 from concord_evaluator.observations.acts import MAX_ACTS
 from concord_evaluator.observations.finders import MAX_FOUND
 from concord_evaluator.observations.observed import Finder
-from concord_evaluator.observations.statements import changed_values, ignored_corrections
+from concord_evaluator.observations.statements import changed_values, corrections_in, ignored_corrections
 from concord_evaluator.trace.bodies import unpacked
 from concord_evaluator.trace.lean_steps import named_steps
 
-_OF_VALUES: Final[frozenset[Finder]] = frozenset({changed_values, ignored_corrections})
-"""Finders that read only texts with a digit. To search long texts for values is most of what all finders take."""
-
 _DIGIT: Final = re.compile(r"\d")
+
+_NAMED_VALUE: Final = re.compile(r"(?:[:=]| is | are | was )\s*\W?-?\d")
+"""What any text holds that gives a value under a name."""
+
+
+def _corrects(text: str) -> bool:
+    return next(corrections_in(text), None) is not None
+
+
+def _names_a_value(text: str) -> bool:
+    return _NAMED_VALUE.search(text) is not None
+
+
+_OF_VALUES: Final[Mapping[Finder, Callable[[str], bool]]] = {
+    ignored_corrections: _corrects,
+    changed_values: _names_a_value,
+}
+"""Finders that read only texts with a digit, and whether they may start from a text that an agent tells another."""
 
 
 def reports_of_acts(batches: Iterable[ReportBatch]) -> Iterator[Report]:
@@ -42,7 +57,14 @@ def reports_of_acts(batches: Iterable[ReportBatch]) -> Iterator[Report]:
 
 
 def observations_in(acts: Sequence[Act]) -> list[Observation]:
-    """The same as `observe`."""
+    """The same as `observe`. To search long texts for values is most of what all finders take."""
     with_values = [act for act in acts if _DIGIT.search(act.text)]
-    found = (find(with_values if find in _OF_VALUES else acts) for find in FINDERS)
+    told = {act.text for act in with_values if act.deed in {Deed.MESSAGE, Deed.ANSWER}}  # messages to many are alike
+    found = list[Iterable[Observation]]()
+    for find in FINDERS:
+        may_start = _OF_VALUES.get(find)
+        if may_start is None:
+            found.append(find(acts))
+        elif any(map(may_start, told)):
+            found.append(find(with_values))
     return list(chain.from_iterable(islice(each, MAX_FOUND) for each in found))

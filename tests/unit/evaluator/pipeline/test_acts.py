@@ -8,7 +8,8 @@ from benchmarks.traces.synthetic_traces import roster, stored_batches
 from concord.assessment.observations import ObservationKind
 from concord.trace.decoding import StoredReports
 from concord.wire.roster import Roster
-from concord_evaluator.observations import Act, acts, acts_of, observe
+from concord_evaluator.observations import Act, Deed, acts, acts_of, observe
+from concord_evaluator.observations.statements import _VALUE
 from concord_evaluator.pipeline import acts as pipeline_acts
 from concord_evaluator.pipeline.acts import observations_in, reports_of_acts
 from tests.unit.evaluator.observations.test_finders import ACTS, ALL_FAULTS, FAULTS
@@ -26,7 +27,7 @@ def test_the_reports_left_out_change_no_act(limit: int, monkeypatch: pytest.Monk
 
 
 @given(st.lists(ACTS | st.sampled_from(ALL_FAULTS), max_size=20))
-def test_texts_without_digits_have_no_part_in_what_is_observed_of_values(found: list[Act]) -> None:
+def test_texts_and_finders_that_are_left_out_have_no_part_in_what_is_observed(found: list[Act]) -> None:
     assert observations_in(found) == observe(found)
 
 
@@ -35,3 +36,17 @@ def test_every_known_fault_is_observed_as_it_is_by_reading_all_texts(kind: Obser
     for acts_of_case in FAULTS[kind]:
         assert observations_in(acts_of_case) == observe(acts_of_case)
     assert kind in {each.kind for each in observations_in(FAULTS[kind][0])}
+
+
+VALUES = st.from_regex(_VALUE, fullmatch=True) | st.sampled_from(["48,213", "-3.50", "'7'", "`12:30`"])
+
+
+@given(
+    st.sampled_from(["the total ", "my rate", "x "]), st.sampled_from(["=", ":", "is ", " is ", "are "]), VALUES, VALUES
+)
+def test_a_value_that_changes_on_the_way_is_observed_however_it_is_written(
+    name: str, says: str, one: str, other: str
+) -> None:
+    told = [("A", "B", one), ("B", "C", other)]
+    found = [Act(f"s-{by}", by, Deed.MESSAGE, to, f"{name}{says} {value}") for by, to, value in told]
+    assert observations_in(found) == observe(found)
