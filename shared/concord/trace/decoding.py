@@ -1,13 +1,14 @@
-"""What a stored batch holds: its steps and, if it is an export of OpenTelemetry, its spans."""
+"""What a batch holds: its steps and, if it is an export of OpenTelemetry, its spans."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 
-from concord.trace.fast_steps import FastBatch, encoded_batch, read_fast
+from concord.trace.fast_steps import FastBatch, FastStep, encoded_batch, read_fast
 from concord.trace.otlp.span_batch import read_spans, steps_of
 from concord.trace.otlp.spans import Span
 from concord.trace.otlp.stored_span import STORED, internals_of, span_of
-from concord.trace.report import Report, ReportBatch, StepBatch, unpack
+from concord.trace.report import Report, ReportBatch, StepBatch, pack, unpack
+from concord.trace.step import StepFacts
 
 
 def read(body: bytes) -> FastBatch | StepBatch:
@@ -35,12 +36,35 @@ def spans_in(body: bytes) -> Sequence[Span]:
     return [*spans, *(span for step in steps for span in internals_of(step))] if len(spans) == len(steps) else ()
 
 
+@dataclass(frozen=True, slots=True)
+class ReadBatch(ReportBatch):
+    """A batch whose steps are in memory. Its body is made when somebody asks for it, as another process does."""
+
+    body: bytes = field(init=False)
+    steps: Sequence[FastStep] = field(kw_only=True)
+
+    def __getattr__(self, name: str) -> bytes:
+        if name != "body":
+            raise AttributeError(name)
+        body = pack(encoded_batch(FastBatch(self.batch_id, self.trace_id, self.reporter, [*self.steps])))
+        object.__setattr__(self, name, body)
+        return body
+
+    def __reduce__(self) -> tuple[type[ReportBatch], tuple[object, ...]]:
+        return ReportBatch, tuple(getattr(self, each.name) for each in fields(ReportBatch))
+
+
+def steps_of_batch(batch: ReportBatch) -> Sequence[StepFacts]:
+    """The steps of a batch. Raises zlib.error or pydantic's ValidationError for a malformed body."""
+    return batch.steps if isinstance(batch, ReadBatch) else read(unpack(batch.body)).steps
+
+
 def reports_of(batch: ReportBatch) -> Iterator[Report]:
-    """The reports of a stored batch, decoded lazily to limit memory.
+    """The reports of a batch, decoded lazily to limit memory.
 
     Raises zlib.error or pydantic's ValidationError for a malformed body.
     """
-    for step in read(unpack(batch.body)).steps:
+    for step in steps_of_batch(batch):
         yield Report(step, batch.reporter, batch.authenticated, batch.channel, batch.received_at)
 
 

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from msgspec.structs import replace as changed
 
 from concord.trace.attributes import AGENT_NAME, EdgeKind
-from concord.trace.decoding import read, spans_in
+from concord.trace.decoding import ReadBatch, spans_in, steps_of_batch
 from concord.trace.fast_steps import FastBatch, FastStep, serialised
 from concord.trace.otlp import (
     Act,
@@ -28,7 +28,6 @@ from concord.trace.otlp import (
     without_internals,
 )
 from concord.trace.report import MAX_BATCH_STEPS, Channel, ReportBatch, SerialisedBatch, unpack
-from concord.trace.step import StepFacts
 from concord.wire.roster import Roster
 from concord_evaluator.formats.activations import Activation, Activations, Cause, find_activations
 from concord_evaluator.formats.doubts import doubts_of
@@ -63,7 +62,8 @@ def with_teams(batches: Sequence[ReportBatch], roster: Roster) -> tuple[Sequence
     exported: defaultdict[_Exporter, list[Span]] = defaultdict(list)
     kept: list[ReportBatch] = []
     for batch in batches:
-        spans = spans_in(unpack(batch.body)) if batch.channel is Channel.OTLP else ()
+        stored = batch.channel is Channel.OTLP and not isinstance(batch, ReadBatch)
+        spans = spans_in(unpack(batch.body)) if stored else ()
         if spans:
             exported[_Exporter(batch.reporter, batch.authenticated)] += spans
         else:
@@ -79,14 +79,10 @@ def with_teams(batches: Sequence[ReportBatch], roster: Roster) -> tuple[Sequence
     return kept, warnings
 
 
-def _steps_in(batch: ReportBatch) -> Sequence[StepFacts]:
-    return read(unpack(batch.body)).steps
-
-
 def _calls_of(
     batches: Iterable[ReportBatch], exported: Mapping[_Exporter, Sequence[Span]], roster: Roster
 ) -> TrialCalls:
-    steps = (step for batch in batches if batch.channel is Channel.OBSERVED for step in _steps_in(batch))
+    steps = (step for batch in batches if batch.channel is Channel.OBSERVED for step in steps_of_batch(batch))
     observed = {call.step_id: call for step in steps if (call := ObservedCall.of(step, roster)) is not None}
     continued: defaultdict[str, set[str]] = defaultdict(set)
     for exporter, spans in exported.items():

@@ -103,7 +103,7 @@ def call_step(step: FastStep, callee: str, kind: EdgeKind, suffix: str = "", url
     action = FastAction(agent_invocation=FastCall(url, callee, None if call is None else call.requests))
     attributes = {name: value for name, value in step.additional_attributes.items() if name != "call_type"}
     if kind is not EdgeKind.DELEGATION:
-        attributes[EDGE_KIND] = kind
+        attributes[EDGE_KIND] = kind.value
     return changed(
         step,
         call_type=CallType.AGENT,
@@ -115,7 +115,7 @@ def call_step(step: FastStep, callee: str, kind: EdgeKind, suffix: str = "", url
 
 def known_step(call: FastStep, known_by: KnownBy, support: Support) -> FastStep:
     """The call with what tells it and what a second source says."""
-    attributes = {**call.additional_attributes, EDGE_KNOWN_BY: known_by, EDGE_SUPPORT: support}
+    attributes = {**call.additional_attributes, EDGE_KNOWN_BY: known_by.value, EDGE_SUPPORT: support.value}
     return changed(call, additional_attributes=attributes)
 
 

@@ -8,7 +8,7 @@ from hashlib import blake2b
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
-from concord.trace.decoding import reports_of
+from concord.trace.decoding import ReadBatch, reports_of
 from concord.trace.fast_steps import FastStep, encoded
 from concord.trace.report import MAX_BATCH_STEPS, Channel, Report, ReportBatch, SerialisedBatch
 from concord.trace.step import (
@@ -93,13 +93,15 @@ class _Reporter(NamedTuple):
 
 @dataclass(slots=True)
 class _OpenBatch:
-    steps: list[bytes] = field(default_factory=list)
+    """`steps`: as they are or, if they are models, which take several times the memory, encoded."""
+
+    steps: list[FastStep | bytes] = field(default_factory=list)
     times: list[datetime] = field(default_factory=list)
     dropped: int = 0
 
 
 class TraceBuilder:
-    """Collects the reports of one trace in any order. Compresses them, since a trace may be large."""
+    """Collects the reports of one trace in any order. Compresses models, since a trace may be large."""
 
     def __init__(self, trace_id: str, origin: Origin) -> None:
         """Raises ValueError for a trace id that is too long, or empty."""
@@ -154,10 +156,7 @@ class TraceBuilder:
             batch.times.append(started)
         if (ended := step.end_time) is not None:
             batch.times.append(ended)
-        written = (
-            step.model_dump_json(exclude_unset=True).encode() if isinstance(step, InteractionStep) else encoded(step)
-        )
-        batch.steps.append(written)
+        batch.steps.append(step if isinstance(step, FastStep) else step.model_dump_json(exclude_unset=True).encode())
         if len(batch.steps) == MAX_BATCH_STEPS:
             self._close(key)
 
@@ -240,9 +239,15 @@ class TraceBuilder:
         batch = self._open.pop(key)
         self._see(batch.times)
         batch_id = f"batch-{len(self._batches) + 1}"
-        head = {"batch_id": batch_id, "trace_id": self.trace_id, "reporter": key.name}
-        body = b"".join((json.dumps(head).encode()[:-1], b', "steps": [', b",".join(batch.steps), b"]}"))
-        serialised = SerialisedBatch(batch_id, self.trace_id, key.name, len(batch.steps), batch.dropped, body)
+        steps = [step for step in batch.steps if isinstance(step, FastStep)]
+        if len(steps) == len(batch.steps):
+            head = (batch_id, self.trace_id, key.name, key.authenticated, key.channel, UNDATED)
+            self._batches.append(ReadBatch(*head, len(steps), batch.dropped, steps=steps))
+            return
+        written = [encoded(step) if isinstance(step, FastStep) else step for step in batch.steps]
+        facts = {"batch_id": batch_id, "trace_id": self.trace_id, "reporter": key.name}
+        body = b"".join((json.dumps(facts).encode()[:-1], b', "steps": [', b",".join(written), b"]}"))
+        serialised = SerialisedBatch(batch_id, self.trace_id, key.name, len(written), batch.dropped, body)
         self._batches.append(serialised.received(key.channel, authenticated=key.authenticated, received_at=UNDATED))
 
     def _roster(self) -> Iterator[RosterEntry]:

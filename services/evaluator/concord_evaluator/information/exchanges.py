@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 
 from concord.assessment.results import RoundsRecord, SeatReply
 from concord.trace.attributes import AGENT_NAME, CUT_FROM, MAX_WHOLE, NOT_CARRIED, RESPONSE_TEXT, ROUND, WHOLE, whole_of
-from concord.trace.decoding import read
-from concord.trace.report import ReportBatch, unpack
+from concord.trace.decoding import steps_of_batch
+from concord.trace.report import ReportBatch
 from concord.trace.step import StepFacts, as_utc
 from concord.wire.roster import Roster
 from concord_evaluator.information.causes import Answered, Turns
@@ -157,7 +157,7 @@ def _steps(batches: Iterable[ReportBatch], roster: Roster) -> Iterator[tuple[Ste
     """The calls between seats that the gateway observed, each once, with sender and receiver."""
     seen = set[str]()
     for batch in (each for each in batches if each.is_observed):
-        for step in read(unpack(batch.body)).steps:
+        for step in steps_of_batch(batch):
             call = step.agent_call
             sender = step.additional_attributes.get(AGENT_NAME, "")
             if call is not None and sender in roster and step.step_id not in seen:

@@ -15,8 +15,8 @@ from concord.trace.attributes import (
     UNQUOTED_RESPONSE_WORDS,
     UNQUOTED_WORDS,
 )
-from concord.trace.decoding import read
-from concord.trace.report import ReportBatch, unpack
+from concord.trace.decoding import steps_of_batch
+from concord.trace.report import ReportBatch
 from concord.trace.step import StepFacts, as_utc
 from concord.trace.timed_steps import MAX_QUOTED
 from concord.wire.roster import GREEN_AGENT, Roster
@@ -85,7 +85,7 @@ def observed_calls(batches: Iterable[ReportBatch], roster: Roster) -> list[Obser
     """The calls that the gateway made or carried, each once, by their beginning."""
     found = dict[str, ObservedCall]()
     for batch in (each for each in batches if each.is_observed):
-        for step in read(unpack(batch.body)).steps:
+        for step in steps_of_batch(batch):
             if step.step_id not in found and (call := _call(step, roster)) is not None:
                 found[step.step_id] = call
     return sorted(found.values(), key=lambda call: (call.began, call.ended, call.step_id))

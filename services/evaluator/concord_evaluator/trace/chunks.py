@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 
 import numpy as np
 
-from concord.trace.decoding import StoredReports, read
-from concord.trace.report import Channel, Report
+from concord.trace.decoding import ReadBatch, StoredReports, read
+from concord.trace.report import Channel, Report, ReportBatch
 from concord.trace.step import StepFacts
 from concord_evaluator.trace.bodies import unpacked
 from concord_evaluator.trace.columns import NONE, Flags
@@ -95,13 +95,19 @@ class _Batch(NamedTuple):
 def _batches(reports: Iterable[Report]) -> Iterator[_Batch]:
     if isinstance(reports, StoredReports):
         for batch in reports.batches:
-            body = unpacked(batch.body)
-            lean = read_lean(body)
-            steps = read(body).steps if lean is None else ()
+            lean, steps = _read(batch)
             yield _Batch(lean, steps, batch.reporter, batch.authenticated, batch.channel)
     else:
         for source, group in groupby(reports, key=attrgetter("reporter", "authenticated", "channel")):
             yield _Batch(None, (report.step for report in group), *source)
+
+
+def _read(batch: ReportBatch) -> tuple[Sequence[LeanStep] | None, Iterable[StepFacts]]:
+    if isinstance(batch, ReadBatch):
+        return [LeanStep.of(step) for step in batch.steps], ()
+    body = unpacked(batch.body)
+    lean = read_lean(body)
+    return lean, read(body).steps if lean is None else ()
 
 
 def _add_family(chunk: Chunk, step: StepFacts, direct: int, relayed: int) -> None:
@@ -125,7 +131,9 @@ def full_steps(reports: Iterable[Report], sizes: Sequence[int], wanted: Flags) -
     for batch, size in zip(reports.batches, sizes, strict=True):
         places = np.flatnonzero(wanted[first : first + abs(size)]).tolist()
         first += abs(size)
-        if places and size > 0:
+        if isinstance(batch, ReadBatch):
+            yield from (batch.steps[place] for place in places)
+        elif places and size > 0:
             yield from read_some(unpacked(batch.body), places)
         elif places:
             steps = [step for told in read(unpacked(batch.body)).steps for step, _ in family(told)]

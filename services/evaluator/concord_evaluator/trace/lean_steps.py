@@ -51,7 +51,7 @@ class LeanAttributes(msgspec.Struct, frozen=True, gc=False):
     @classmethod
     def of(cls, attributes: Mapping[str, str]) -> "LeanAttributes":
         """Those among the attributes of a step."""
-        return cls(*[attributes.get(name, UNSET) for name in cls.__struct_encode_fields__]) if attributes else _BARE
+        return msgspec.convert(attributes, cls) if attributes else _BARE
 
 
 _BARE: Final = LeanAttributes()

@@ -1,6 +1,7 @@
 """Lean steps: a stored batch that is decoded without what no column holds tells the same as the whole one."""
 
 import json
+import pickle
 from datetime import UTC, datetime
 from typing import Any
 from unittest.mock import patch
@@ -9,8 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from concord.trace.decoding import StoredReports
-from concord.trace.report import Channel, Report, ReportBatch, pack
+from concord.trace.decoding import ReadBatch, StoredReports
+from concord.trace.fast_steps import FastStep, read_fast
+from concord.trace.report import Channel, Report, ReportBatch, pack, unpack
 from concord.trace.step import InteractionStep
 from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.trace import project
@@ -73,6 +75,30 @@ def test_a_field_in_another_form_is_not_overlooked() -> None:
     for other in ({"parentStepId": "0"}, {"step_action": {"agent_invocation": {"agentName": "b"}}}):
         sent = {"batch_id": "b", "trace_id": "t", "reporter": "a", "steps": [step | other]}
         assert read_lean(json.dumps(sent).encode()) is None
+
+
+def _in_memory(batch: ReportBatch) -> ReadBatch:
+    """The batch with its steps in memory, without those that only the models read."""
+    read = read_fast(unpack(batch.body))
+    steps: list[FastStep] = [] if read is None else read.steps
+    head = (batch.batch_id, batch.trace_id, batch.reporter, batch.authenticated, batch.channel, batch.received_at)
+    return ReadBatch(*head, len(steps), batch.dropped, steps=steps)
+
+
+@given(TOLD)
+def test_steps_in_memory_fold_to_the_same_as_their_batch_in_another_process(batches: list[list[Report]]) -> None:
+    batch = [stored([written(each.step) for each in told], told[0]) for told in batches]  # type: ignore[arg-type]
+    here = [_in_memory(each) for each in batch]
+    elsewhere: list[ReportBatch] = pickle.loads(pickle.dumps(here))  # noqa: S301 - written here
+    assert not any(isinstance(each, ReadBatch) for each in elsewhere)
+    found, expected = fold(StoredReports(here)), fold(StoredReports(elsewhere))
+    assert found.records == expected.records
+    assert (found.duplicate, found.conflicting, found.texts) == (
+        expected.duplicate,
+        expected.conflicting,
+        expected.texts,
+    )
+    assert [*StoredReports(here)] == [*StoredReports(elsewhere)]
 
 
 def test_only_repetitions_that_no_column_tells_apart_are_read_again() -> None:
