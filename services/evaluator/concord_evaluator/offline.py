@@ -6,7 +6,7 @@ from typing import Final
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import Judgment, TrialOutcome
-from concord.trace.decoding import reports_of
+from concord.trace.decoding import ReadBatch, steps_of_batch
 from concord.trace.effects import KIND
 from concord.trace.report import unpack
 from concord.wire.assignment import Assignment
@@ -75,7 +75,7 @@ def _evaluation(plan: AssessmentPlan, trace: Trace) -> TrialEvaluation:
     evaluation = evaluate_trial(plan, outcome, trace.batches, recorded=done)
     causes = tuple(causes_of_parts(evaluation.observations, trace.parts)) or evaluation.causes
     roster = Roster(plan.roster)
-    work = recorded_work(trace.reports(), roster, trace.task)
+    work = recorded_work(trace.batches, roster, trace.task)
     network = evaluation.network
     if network is None and _tells_effects(trace):
         network = temporal_network(acts_of(trace.reports(), roster), [entry.id for entry in roster])
@@ -83,9 +83,13 @@ def _evaluation(plan: AssessmentPlan, trace: Trace) -> TrialEvaluation:
 
 
 def _tells_effects(trace: Trace) -> bool:
-    """Whether a step did anything to an artifact. Of most batches, the bytes tell that none did."""
-    may_tell = (batch for batch in trace.batches if KIND.encode() in unpack(batch.body))
-    return any(KIND in report.step.additional_attributes for batch in may_tell for report in reports_of(batch))
+    """Whether a step did anything to an artifact. Of most stored batches, the bytes tell that none did."""
+    return any(
+        KIND in step.additional_attributes
+        for batch in trace.batches
+        if isinstance(batch, ReadBatch) or KIND.encode() in unpack(batch.body)
+        for step in steps_of_batch(batch)
+    )
 
 
 def _row(plan: AssessmentPlan, trace: Trace, evaluation: TrialEvaluation, judgment: Judgment | None) -> ResultRow:

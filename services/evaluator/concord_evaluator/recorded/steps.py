@@ -17,7 +17,8 @@ from concord.trace.attributes import (
     TOOL_ARGUMENTS,
     TOOL_RESULT,
 )
-from concord.trace.report import Report
+from concord.trace.decoding import steps_of_batch
+from concord.trace.report import ReportBatch
 from concord.trace.step import CallType, StepFacts, as_utc
 from concord.wire.roster import Roster
 from concord_evaluator.trace.model_uses import calls_model
@@ -26,7 +27,12 @@ from concord_evaluator.trace.request_texts import text_of
 Kind = Literal["call", "tool", "model", "work"]
 Where = Literal["run", "agent", "call", "tool", "model", "step"]
 
-_USED: Final = frozenset({"tool", "model"})
+USED: Final = frozenset({"tool", "model"})
+"""The kinds of steps that use something."""
+
+_TEXT_OF: Final[Mapping[Kind, str]] = {"call": "text", "tool": TOOL_ARGUMENTS, "model": MODEL_INPUT, "work": "text"}
+_AGENT, _HOST = CallType.AGENT, CallType.HOST
+"""Members of an enumeration take long to look up on Python 3.11."""
 
 _TIMEOUT: Final = re.compile(r"time[ds]?[ _-]?out|deadline[ _]exceeded", re.IGNORECASE)
 _REFUSALS: Final = re.compile(
@@ -36,85 +42,90 @@ _REFUSALS: Final = re.compile(
 
 
 class WorkStep(msgspec.Struct, frozen=True, gc=False):
-    """One step. `name`: of the callee, tool or model. `started_s`: seconds since 1970. `arguments`: a key of what a
-    tool or a model was asked, equal for equal arguments; "" if unknown."""
+    """One step. `name`: of the callee, tool or model. `asked`: what these were asked, by name."""
 
-    step_id: str
+    step: StepFacts
     kind: Kind
     agent: str
     name: str
-    input: str
-    output: str
-    arguments: str
+    asked: Mapping[str, object]
     error: str | None
     where: Where | None
     """Where it failed; None if it did not, or if what failed in it is told by other steps."""
     nature: Nature
-    started_s: float | None
-    duration_ms: float | None
-    tokens: int | None
+
+    @property
+    def input(self) -> str:
+        """The text of what was asked."""
+        asked = self.asked
+        if not asked:
+            return ""
+        own = asked.get(_TEXT_OF[self.kind])
+        return own if isinstance(own, str) else text_of(asked)
+
+    @property
+    def output(self) -> str:
+        """The text of the answer, or of the result."""
+        return self.step.additional_attributes.get(TOOL_RESULT if self.kind == "tool" else RESPONSE_TEXT, "")
+
+    @property
+    def started_s(self) -> float | None:
+        """Seconds since 1970."""
+        started = self.step.start_time
+        return None if started is None else as_utc(started).timestamp()
+
+    @property
+    def tokens(self) -> int | None:
+        """Those of a tool or a model."""
+        return self.step.total_tokens if self.kind in USED else None
 
 
-def work_steps(reports: Iterable[Report], roster: Roster) -> Iterator[WorkStep]:
+def work_steps(batches: Iterable[ReportBatch], roster: Roster) -> Iterator[WorkStep]:
     """The steps of a trace, each once: of several reports of one, the first."""
     seen: set[str] = set()
-    for report in reports:
-        step = report.step
-        if step.step_id in seen:
-            continue
-        seen.add(step.step_id)
-        named = step.additional_attributes.get(AGENT_NAME, "")
-        yield _step(step, roster.resolve("", named) if named else report.reporter, roster)
+    for batch in batches:
+        for step in steps_of_batch(batch):
+            if step.step_id not in seen:
+                seen.add(step.step_id)
+                yield _step(step, batch.reporter, roster)
 
 
-def _step(step: StepFacts, agent: str, roster: Roster) -> WorkStep:
+def arguments_key(asked: Mapping[str, object]) -> object:
+    """A key that is equal for equal arguments of a tool or a model."""
+    if len(asked) == 1:
+        ((name, value),) = asked.items()
+        return (name, value) if type(value) is str else str(asked)
+    return str(sorted(asked.items()))
+
+
+def _step(step: StepFacts, reporter: str, roster: Roster) -> WorkStep:
     attributes = step.additional_attributes
+    named = attributes.get(AGENT_NAME)
     kind = _kind(step, attributes)
     name, asked = _subject(step, kind, roster)
     where, nature, error = _failure(kind, step.failure, attributes)
-    return WorkStep(
-        step_id=step.step_id,
-        kind=kind,
-        agent=agent,
-        name=name,
-        input=_asked_text(kind, asked),
-        output=attributes.get(TOOL_RESULT if kind == "tool" else RESPONSE_TEXT, ""),
-        arguments=_key(asked) if asked and kind in _USED else "",
-        error=error,
-        where=where,
-        nature=nature,
-        started_s=None if step.start_time is None else as_utc(step.start_time).timestamp(),
-        duration_ms=step.latency_ms,
-        tokens=step.total_tokens if kind in _USED else None,
-    )
+    agent = roster.resolve("", named) if named else reporter
+    return WorkStep(step, kind, agent, name, asked, error, where, nature)
 
 
 def _kind(step: StepFacts, attributes: Mapping[str, str]) -> Kind:
     kind = step.kind
-    if kind is CallType.AGENT:
+    if kind is _AGENT:
         return "call"
-    if kind is CallType.HOST:
+    if kind is _HOST:
         return "work"
     return "model" if calls_model(step, attributes) else "tool"
-
-
-def _key(asked: Mapping[str, object]) -> str:
-    return str(asked if len(asked) == 1 else sorted(asked.items()))
 
 
 def _subject(step: StepFacts, kind: Kind, roster: Roster) -> tuple[str, Mapping[str, object]]:
     """The name of the callee, tool or model, and what it was asked."""
     if kind == "call" and (call := step.agent_call) is not None:
         return roster.resolve(call.agent_url, call.agent_name), call.requests or {}
-    tool = None if step.step_action is None else step.step_action.tool_invocation
+    action = step.step_action
+    tool = None if action is None else action.tool_invocation
     if tool is None:
         return step.name or "", step.parameters or {}
     return tool.tool_name, tool.parameters or {}
-
-
-def _asked_text(kind: Kind, asked: Mapping[str, object]) -> str:
-    own = asked.get(TOOL_ARGUMENTS if kind == "tool" else MODEL_INPUT if kind == "model" else "text")
-    return own if isinstance(own, str) else text_of(asked)
 
 
 def _failure(kind: Kind, error: str | None, attributes: Mapping[str, str]) -> tuple[Where | None, Nature, str | None]:
@@ -125,7 +136,7 @@ def _failure(kind: Kind, error: str | None, attributes: Mapping[str, str]) -> tu
         if where is None and kind != "work":
             where = kind
         return where, "timeout" if _TIMEOUT.search(error) else "error", error
-    if kind == "model" and _REFUSALS.search(stopped := attributes.get(FINISH_REASON, "")):
+    if kind == "model" and (stopped := attributes.get(FINISH_REASON)) and _REFUSALS.search(stopped):
         return "model", "refusal", f"stopped: {stopped}"
     if caught := attributes.get(EXCEPTION):
         return ("step" if kind == "work" else kind), "exception", caught

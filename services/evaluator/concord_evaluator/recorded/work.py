@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from math import fsum
+from math import fsum, inf
 from typing import Final
 
 from concord.assessment.recorded_work import (
@@ -16,9 +16,9 @@ from concord.assessment.recorded_work import (
 )
 from concord.assessment.results import MAX_STEP_IDS
 from concord.judging.truncation import EVIDENCE, cost, cut, fair_limit
-from concord.trace.report import Report
+from concord.trace.report import ReportBatch
 from concord.wire.roster import Roster
-from concord_evaluator.recorded.steps import WorkStep, work_steps
+from concord_evaluator.recorded.steps import USED, WorkStep, arguments_key, work_steps
 
 MAX_ERROR: Final = 300
 """Characters of an error."""
@@ -26,9 +26,9 @@ MAX_ERROR: Final = 300
 _PLACES: Final = ("run", "agent", "call", "tool", "model", "step")
 
 
-def recorded_work(reports: Iterable[Report], roster: Roster, task: str, budget: int = EVIDENCE) -> RecordedWork:
+def recorded_work(batches: Iterable[ReportBatch], roster: Roster, task: str, budget: int = EVIDENCE) -> RecordedWork:
     """The work of a trace. `budget`: the cost of all its texts, as a judge is sent them."""
-    steps = list(work_steps(reports, roster))
+    steps = list(work_steps(batches, roster))
     failures = _failures(steps)
     said, omitted = _chosen([step for step in steps if step.kind != "work"])
     costs = [cost(task), *(cost(text) for step in said for text in (step.input, step.output))]
@@ -60,7 +60,7 @@ def _failures(steps: Iterable[WorkStep]) -> list[RecordedFailure]:
             name=name or None,
             error=error,
             count=len(group),
-            step_ids=[step.step_id for step in group[:MAX_STEP_IDS]],
+            step_ids=[each.step.step_id for each in group[:MAX_STEP_IDS]],
         )
         for (_, _, agent, name, error), group in groups.items()
     ]
@@ -70,23 +70,23 @@ def _failures(steps: Iterable[WorkStep]) -> list[RecordedFailure]:
 def _uses(steps: Iterable[WorkStep]) -> list[RecordedUse]:
     groups: defaultdict[tuple[str, str, str], list[WorkStep]] = defaultdict(list)
     for step in steps:
-        if step.kind in {"tool", "model"}:
+        if step.kind in USED:
             groups[step.agent, step.kind, step.name].append(step)
     uses = [_use(group) for group in groups.values()]
     return sorted(uses, key=lambda use: (-use.calls, use.agent, use.name))
 
 
 def _use(group: Sequence[WorkStep]) -> RecordedUse:
-    told = [step.arguments for step in group if step.arguments]
-    tokens = [step.tokens for step in group if step.tokens is not None]
-    times = [step.duration_ms for step in group if step.duration_ms is not None]
+    asked = [arguments_key(step.asked) for step in group if step.asked]
+    tokens = [told for step in group if (told := step.tokens) is not None]
+    times = [ms for step in group if (ms := step.step.latency_ms) is not None]
     return RecordedUse(
         agent=group[0].agent,
         kind="tool" if group[0].kind == "tool" else "model",
         name=group[0].name,
         calls=len(group),
         failed=sum(step.where is not None for step in group),
-        repeated=len(told) - len(set(told)) if told else None,
+        repeated=len(asked) - len(set(asked)) if asked else None,
         tokens=sum(tokens) if tokens else None,
         time_ms=fsum(times) if times else None,
     )
@@ -95,25 +95,30 @@ def _use(group: Sequence[WorkStep]) -> RecordedUse:
 def _chosen(steps: Sequence[WorkStep]) -> tuple[list[WorkStep], int]:
     """The steps to quote, by their start, and how many others there are."""
     told = [step for step in steps if step.input or step.output or step.error]
-    ordered = sorted(told, key=lambda step: (step.started_s is None, step.started_s or 0.0, step.kind != "call"))
+    ordered = sorted(told, key=_place)
     if len(ordered) <= MAX_SAID:
         return ordered, 0
-    ends = [index for pair in zip(range(len(ordered)), reversed(range(len(ordered))), strict=True) for index in pair]
     failed = [index for index, step in enumerate(ordered) if step.where is not None]
-    chosen = set(list(dict.fromkeys([*failed, *ends]))[:MAX_SAID])
-    return [step for index, step in enumerate(ordered) if index in chosen], len(ordered) - MAX_SAID
+    ends = [index for pair in zip(range(MAX_SAID), range(len(ordered) - 1, -1, -1), strict=False) for index in pair]
+    chosen = dict.fromkeys([*failed, *ends])
+    return [ordered[index] for index in sorted(list(chosen)[:MAX_SAID])], len(ordered) - MAX_SAID
+
+
+def _place(step: WorkStep) -> tuple[float, bool]:
+    started = step.started_s
+    return inf if started is None else started, step.kind != "call"
 
 
 def _said(steps: Sequence[WorkStep], all_steps: Iterable[WorkStep], limit: int) -> list[SaidStep]:
-    start = min((step.started_s for step in all_steps if step.started_s is not None), default=0.0)
+    start = min((each for step in all_steps if (each := step.started_s) is not None), default=0.0)
     return [
         SaidStep(
-            step_id=step.step_id,
+            step_id=step.step.step_id,
             kind="call" if step.kind == "call" else "tool" if step.kind == "tool" else "model",
             agent=step.agent,
             name=step.name,
-            start_ms=None if step.started_s is None else 1000 * (step.started_s - start),
-            duration_ms=step.duration_ms,
+            start_ms=None if (started := step.started_s) is None else 1000 * (started - start),
+            duration_ms=step.step.latency_ms,
             tokens=step.tokens,
             input=cut(step.input, limit),
             output=cut(step.output, limit),
