@@ -18,7 +18,7 @@ for team in (star(5), chain(5), mesh(5), with_isolated(star(4))):
 """
 
 PAGES = """
-from concord_cli.report import render
+from concord_cli.report.renderer import render
 from tests import team_rows
 
 for team in (team_rows.troubled_six, team_rows.mesh_of_five, team_rows.unjudged_and_unseen):

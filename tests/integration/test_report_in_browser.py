@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from concord.assessment.result_row import ResultRow, ResultsDocument
-from concord_cli.report import render
+from concord_cli.report.renderer import render
 from concord_cli.view.command import view
 from tests.browser import CHROMIUM, Browser, Tab, browser
 from tests.team_rows import (

@@ -5,18 +5,19 @@ import os
 import signal
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import BrokenExecutor, Future
 from contextlib import suppress
-from multiprocessing import get_context
 from threading import Thread
 from time import sleep
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from concord.assessment import AssessmentConfig
 from concord.assessment.result_row import ResultRow
 from concord_evaluator.formats import FormatError, Trace
 from concord_evaluator.offline import evaluate_trace
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 ALONE: Final = 100
 """Traces that this process evaluates by itself, since another one takes a second to start."""
@@ -71,7 +72,7 @@ class TraceRows:
     def _evaluation(self, trace: Trace, pending: Iterable[_Evaluation]) -> Future[ResultRow]:
         """The row of a trace: of this process while all helpers have enough to do."""
         if self._taken > ALONE and sum(not future.done() for _, future in pending) < self._helpers * _AHEAD:
-            with suppress(BrokenProcessPool):
+            with suppress(BrokenExecutor):
                 return self._started().submit(evaluate_trace, trace, self._config)
         done: Future[ResultRow] = Future()
         try:
@@ -83,14 +84,17 @@ class TraceRows:
     def _finished(self, trace: Trace, evaluation: Future[ResultRow]) -> ResultRow:
         try:
             return evaluation.result()
-        except BrokenProcessPool:  # something killed a helper
+        except BrokenExecutor:  # something killed a helper
             return evaluate_trace(trace, self._config)
         except Exception as error:
             reason = f"{trace.trace_id} cannot be evaluated: {type(error).__name__}: {error}"
             raise FormatError(trace.origin.file, trace.origin.line, reason) from error
 
-    def _started(self) -> ProcessPoolExecutor:
+    def _started(self) -> "ProcessPoolExecutor":
         if self._pool is None:
+            from concurrent.futures import ProcessPoolExecutor  # most files have few traces, and these are slow imports
+            from multiprocessing import get_context
+
             self._pool = ProcessPoolExecutor(self._helpers, get_context("spawn"), _prepare, (os.getpid(),))
         return self._pool
 

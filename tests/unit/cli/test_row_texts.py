@@ -7,7 +7,7 @@ import pytest
 from concord.assessment import Mode
 from concord.assessment.result_row import Figure, ResultRow, Scoring
 from concord.assessment.results import MetricStatus, ParticipantObservability, SeatContainers, SubScore, TraceIntegrity
-from concord_cli.report import render
+from concord_cli.report.renderer import render
 from concord_cli.row_text.interactions import MAX_NAMES, coordination_label, no_calls_text, unobserved_text
 from concord_cli.row_text.score import (
     MAX_REASONS,

@@ -11,7 +11,6 @@ from pydantic import JsonValue
 from concord.assessment.scorers import JsonScorer
 from concord.json_text import NoJsonError, json_in
 from concord_evaluator.scorers.graded import Graded, graded
-from concord_evaluator.scorers.json_schema import schema_violation
 from concord_evaluator.scorers.numbers import exact_fraction
 
 _MISSING: Final = object()
@@ -23,8 +22,11 @@ def grade_json(choice: JsonScorer, _: Sequence[str], answer: str) -> Graded:
         document = json_in(answer)
     except NoJsonError as error:
         return graded(0, str(error))
-    if choice.schema_ is not None and (wrong := schema_violation(choice.schema_, document)) is not None:
-        return graded(0, f"the JSON does not fit the schema: {wrong}")
+    if choice.schema_ is not None:
+        from concord_evaluator.scorers.json_schema import schema_violation  # few schemas, and a slow import
+
+        if (wrong := schema_violation(choice.schema_, document)) is not None:
+            return graded(0, f"the JSON does not fit the schema: {wrong}")
     fits = "the JSON fits the schema" if choice.schema_ is not None else ""
     if not choice.values:
         return graded(1, fits)

@@ -14,11 +14,11 @@ from concord_assistant.results import (
     UtilityVerdict,
     Veto,
 )
-from concord_cli.report import render
 from concord_cli.report.assistant import DayView, day, days_of, section_of
 from concord_cli.report.assistant.clock import clock, date
 from concord_cli.report.assistant.parameters import about, listed
 from concord_cli.report.page import page_of
+from concord_cli.report.renderer import render
 from concord_cli.row_text.assistant_results import scenario_results
 from tests.assistant_rows import (
     MORNING,

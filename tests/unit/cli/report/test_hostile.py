@@ -35,7 +35,7 @@ from concord.assessment.verdict import CauseKind, Certainty, UnknownKind
 from concord.wire.roster import GREEN_AGENT
 from concord_assistant.messages import CompletionReason
 from concord_assistant.results import DIMENSIONS
-from concord_cli.report import render
+from concord_cli.report.renderer import render
 from concord_cli.row_text.assistant_results import MAX_POINTS, scenario_results
 from concord_cli.row_text.brief import MAX_LINES, Brief
 from concord_cli.row_text.long_tables import tables

@@ -4,7 +4,7 @@ import re
 
 from concord.assessment import AssessmentConfig
 from concord.assessment.result_row import ResultRow
-from concord_cli.report import render
+from concord_cli.report.renderer import render
 from concord_evaluator.formats import TraceBuilder
 from concord_evaluator.formats.trace import Origin
 from concord_evaluator.offline import evaluate_trace

@@ -14,10 +14,10 @@ from concord.assessment.results import (
     TrialRecord,
 )
 from concord_cli.errors import UsageError
-from concord_cli.report import render
 from concord_cli.report.calls import MAX_CALLS
 from concord_cli.report.flows import flows_of
 from concord_cli.report.page import page_of
+from concord_cli.report.renderer import render
 from concord_cli.report.trials import AnswerView, GradingView
 from concord_cli.row_text.interactions import REMEDY
 from tests.team_rows import (

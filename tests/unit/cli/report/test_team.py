@@ -2,7 +2,7 @@
 
 from concord.assessment.result_row import ResultRow
 from concord.assessment.team_results import PartFailure, TeamTaskRecord
-from concord_cli.report import render
+from concord_cli.report.renderer import render
 from concord_cli.report.team import Journey, Matrix, TeamSection, draw_journey, matrix_of, section_of
 from concord_cli.report.team.causes import MAX_LINES, failures_in
 from concord_cli.report.team.journey import MAX_LINES as MAX_ROUTES
