@@ -178,6 +178,25 @@ def test_parts_of_the_latest_tokens_and_every_whole_token_are_redacted(numpy: bo
     assert [secrets.redact(each + LONG) for each in first] == [b"-" + LONG, first[1] + LONG]
 
 
+@pytest.mark.parametrize("numpy", [False, True])
+@pytest.mark.parametrize("form", ["as it is", "in base64"])
+def test_an_unknown_token_is_redacted_by_its_beginning_at_every_offset(form: str, numpy: bool) -> None:
+    secrets, token = known(numpy=numpy), token_of("stranger").encode()
+    for at in range(64):
+        before = b"." * at
+        if form == "as it is":
+            assert secrets.redact(before + token + b" " + LONG) == before + b"- " + LONG
+        else:
+            assert base64.b64encode(token)[:40] not in secrets.redact(base64.b64encode(before + token) + b" " + LONG)
+
+
+def test_several_parts_in_a_text_are_redacted_each_and_what_lies_between_stays() -> None:
+    secret = token_of("a").rpartition(".")[2]
+    parts = [secret[:MIN_PART], secret[3:30], secret[: MIN_PART - 1], secret, secret[-MIN_PART:]]
+    text = "".join(f"{part}!{number} " for number, part in enumerate(parts))
+    assert known(token_of("a")).redact(text.encode()) == f"-!0 -!1 {secret[:15]}!2 -!3 -!4 ".encode()
+
+
 def test_tokens_that_come_and_go_leave_the_later_ones_recognised() -> None:
     later = token_of("later").rpartition(".")[2].encode()
     secrets = known(*(f"concord_eyJ..{n:020x}" for n in range(2 * MAX_TOKENS)), token_of("later"), numpy=True)

@@ -52,7 +52,7 @@ class Secrets:
     def __init__(self) -> None:
         self._tokens: OrderedDict[str, frozenset[int]] = OrderedDict()
         self._lasting: set[int] = set()
-        self.blocks: Final = KnownBlocks()
+        self.blocks: Final = KnownBlocks(marks=(_BEGINNING, *_BEGINNINGS))
         self._short: set[bytes] = set()
 
     def learn_token(self, token: str) -> None:
@@ -78,32 +78,41 @@ class Secrets:
 
     def redact(self, text: bytes) -> bytes:
         """The text with every secret, and every long enough part of one, replaced by `REDACTED`."""
-        if _BEGINNING in text:
-            text = _TOKEN.sub(REDACTED.encode(), text)
-        if any(beginning in text for beginning in _BEGINNINGS):
-            text = _ENCODED_TOKEN.sub(REDACTED.encode(), text)
+        if self.blocks.may_hold(_in_url_alphabet(text)):
+            text = self._without_parts(_without_tokens(text))
         for secret in self._short:
             text = text.replace(secret, REDACTED.encode())
-        plain = _in_url_alphabet(text)
-        return self._without_parts(text, plain) if self.blocks.any_in(plain) else text
+        return text
 
-    def _without_parts(self, text: bytes, plain: bytes) -> bytes:
+    def _without_parts(self, text: bytes) -> bytes:
         kept, done = bytearray(), 0
-        for start, end in self._parts_in(plain):
+        for start, end in self._parts_in(_in_url_alphabet(text)):
             kept += text[done:start] + REDACTED.encode()
             done = end
-        return bytes(kept + text[done:])
+        return bytes(kept + text[done:]) if done else text
 
     def _parts_in(self, plain: bytes) -> Iterator[tuple[int, int]]:
-        """The start and end of each part found: its known blocks begin at consecutive positions."""
-        start: int | None = None
-        for at in range(len(plain) - SIZE + 2):
-            if at <= len(plain) - SIZE and block_at(plain, at) in self.blocks:
-                start = at if start is None else start
-            elif start is not None:
-                if (end := at + SIZE - 1) - start >= MIN_PART:
-                    yield start, end
-                start = None
+        """The start and end of each part found: known blocks begin at all of its positions but the last seven."""
+        after = 0
+        for at in self.blocks.positions_in(plain):
+            if at < after:
+                continue
+            start = at
+            while start > after and block_at(plain, start - 1) in self.blocks:
+                start -= 1
+            after = at + 1
+            while block_at(plain, after) in self.blocks:
+                after += 1
+            if (end := after + SIZE - 1) - start >= MIN_PART:
+                yield start, end
+
+
+def _without_tokens(text: bytes) -> bytes:
+    if _BEGINNING in text:
+        text = _TOKEN.sub(REDACTED.encode(), text)
+    if any(beginning in text for beginning in _BEGINNINGS):
+        text = _ENCODED_TOKEN.sub(REDACTED.encode(), text)
+    return text
 
 
 def _in_url_alphabet(text: bytes) -> bytes:
