@@ -12,10 +12,26 @@ from typing import Any, Final
 from redis import exceptions
 from redis.asyncio import ConnectionPool
 from redis.asyncio.connection import AbstractConnection, Connection, SSLConnection, UnixDomainSocketConnection
+from redis.connection import HiredisRespSerializer
+from redis.typing import EncodableT
+
+_HIREDIS: Final = HiredisRespSerializer()
 
 
 class _TimedCommands(AbstractConnection):
-    """Sends commands like redis-py, without `wait_for`."""
+    """Sends commands like redis-py, without `wait_for`, and written by hiredis, as redis-py's synchronous client does.
+
+    redis-py's own writer takes six times as long for a batch of steps.
+    """
+
+    def pack_command(self, *args: EncodableT) -> list[bytes]:
+        """The command in Redis's protocol. Raises redis's DataError."""
+        packed: list[bytes] = _HIREDIS.pack(*args)  # type: ignore[arg-type]  # redis-py annotates a list, and means this
+        return packed
+
+    def pack_commands(self, commands: Iterable[Iterable[EncodableT]]) -> list[bytes]:
+        """The commands in Redis's protocol, in one piece."""
+        return [b"".join(part for command in commands for part in self.pack_command(*command))]
 
     async def send_packed_command(self, command: bytes | str | Iterable[bytes], check_health: bool = True) -> None:
         """Raises redis's ConnectionError and TimeoutError, and closes the connection if the command was not sent."""
