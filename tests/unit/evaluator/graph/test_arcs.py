@@ -58,8 +58,10 @@ def test_figures_are_those_of_networkx(edges: Edges) -> None:
 
 @given(_edges, st.lists(_ends))
 def test_the_arcs_from_nodes_are_those_to_their_successors(edges: Edges, nodes: list[int]) -> None:
-    places, heads = of(edges).arcs_from(np.array(nodes, np.int64))
-    found = [(NODES[nodes[place]], NODES[head]) for place, head in zip(places.tolist(), heads.tolist(), strict=True)]
+    graph = of(edges)
+    arcs = graph.arcs_from(np.array(nodes, np.int64))
+    ends = zip(graph.tails[arcs].tolist(), graph.heads[arcs].tolist(), strict=True)
+    found = [(NODES[tail], NODES[head]) for tail, head in ends]
     assert found == [(NODES[node], head) for node in nodes for head in sorted(defined(edges)[NODES[node]])]
 
 

@@ -98,13 +98,11 @@ class Arcs:
         """The same without directions."""
         return Arcs.of(self.nodes, self.tails, self.heads, self.weights, directed=False)
 
-    def arcs_from(self, nodes: Indices) -> tuple[Indices, Indices]:
-        """The arcs from these nodes: by arc, the place of its tail in `nodes`, and its head."""
-        first = self.first[nodes]
-        degrees = self.first[nodes + 1] - first
+    def arcs_from(self, nodes: Indices) -> Indices:
+        """The arcs from these nodes: from the first node of them all, then from the second, and so on."""
+        degrees = self.out_degrees[nodes]
         before = np.cumsum(degrees) - degrees
-        arcs = np.arange(int(degrees.sum())) + np.repeat(first - before, degrees)
-        return np.repeat(np.arange(len(nodes)), degrees), self.heads[arcs]
+        return np.repeat(self.first[nodes] - before, degrees) + np.arange(int(degrees.sum()))
 
     @cached_property
     def networkx(self) -> "nx.Graph[str]":

@@ -80,13 +80,13 @@ def clustering(graph: Arcs) -> Scores:
 def _coefficients(graph: Arcs, nodes: Indices) -> Amounts:
     """By node, twice the number of its triangles over the number of ordered pairs of its neighbours."""
     triangles = np.zeros(len(nodes), np.int64)
-    place, neighbours = graph.arcs_from(nodes)
+    degrees = graph.out_degrees[nodes]
+    place, neighbours = np.repeat(np.arange(len(nodes)), degrees), graph.heads[graph.arcs_from(nodes)]
     for some in _pieces(graph.out_degrees[neighbours]):
-        arc, ends = graph.arcs_from(neighbours[some])
-        corner = place[some][arc]
+        corner = np.repeat(place[some], graph.out_degrees[neighbours[some]])
+        ends = graph.heads[graph.arcs_from(neighbours[some])]
         closed = np.isin(nodes[corner] * len(graph) + ends, graph.keys)
         triangles += np.bincount(corner[closed], minlength=len(nodes))
-    degrees = graph.out_degrees[nodes]
     coefficients: Amounts = triangles / (degrees * (degrees - 1)).clip(min=1)
     return coefficients
 

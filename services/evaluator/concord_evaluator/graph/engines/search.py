@@ -8,7 +8,7 @@ import numpy as np
 
 from concord_evaluator.graph.engines.arcs import Amounts, Arcs, Indices
 
-_AT_ONCE: Final = 500_000
+_AT_ONCE: Final = 250_000
 """Nodes and arcs of the searches whose paths are followed at once: few enough for a processor's cache."""
 
 _BITS: Final = 256
@@ -96,32 +96,29 @@ class _Searches:
     """Searches from several sources. `distances`: by search and node, flattened; -1 where none leads."""
 
     def __init__(self, graph: Arcs, sources: Indices) -> None:
-        self._graph, self._n = graph, len(graph)
-        self.starts: Indices = np.arange(len(sources)) * self._n + sources
-        self.distances = np.full(len(sources) * self._n, -1, np.int32)
+        self._graph, self._sources = graph, sources
+        self.starts: Indices = np.arange(len(sources)) * len(graph) + sources
+        self.distances = np.full(len(sources) * len(graph), -1, np.int32)
         self._last_arc = np.empty(len(self.distances), np.int64)
 
     def levels(self) -> Iterator[_Level]:
         """The levels, nearest first. Fills in `distances`."""
-        frontier, distance = self.starts, 0
+        frontier, nodes, distance = self.starts, self._sources, 0
         self.distances[frontier] = 0
         while len(frontier):
             distance += 1
-            tails, heads = self._arcs_from(frontier)
-            new = self.distances[heads] < 0
-            tails, heads = tails[new], heads[new]
+            degrees, reached = self._graph.out_degrees[nodes], self._graph.heads[self._graph.arcs_from(nodes)]
+            heads = np.repeat(frontier - nodes, degrees) + reached
+            new = np.flatnonzero(self.distances[heads] < 0)
+            tails, heads = np.repeat(frontier, degrees)[new], heads[new]
             self.distances[heads] = distance
             # Each node once: an arc that is the last one to write its number.
             numbers = np.arange(len(heads))
             self._last_arc[heads] = numbers
-            frontier = heads[self._last_arc[heads] == numbers]
+            last = np.flatnonzero(self._last_arc[heads] == numbers)
+            frontier, nodes = heads[last], reached[new[last]]
             if len(frontier):
                 yield _Level(tails, heads)
-
-    def _arcs_from(self, frontier: Indices) -> tuple[Indices, Indices]:
-        nodes = frontier % self._n
-        place, heads = self._graph.arcs_from(nodes)
-        return frontier[place], heads + (frontier - nodes)[place]
 
 
 def _chunks(graph: Arcs, sources: Indices) -> Iterator[Indices]:
