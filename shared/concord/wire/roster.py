@@ -1,7 +1,7 @@
 """Who is who: agent ids, and the roster that resolves every URL of a participant to its one id."""
 
 from collections.abc import Iterable, Iterator
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Annotated, Final
 from urllib.parse import urlsplit
 
@@ -42,16 +42,24 @@ class Roster:
 
     def __init__(self, entries: Iterable[RosterEntry]) -> None:
         self._entries = {entry.id: entry for entry in entries}
-        self._ids: dict[str, str] = {}
-        self._shared: dict[str, set[str]] = {}
-        """The agents at each address that several share: seats of one participant."""
-        self._addresses: dict[str, str] = {}
+
+    @cached_property
+    def _addresses(self) -> dict[str, str]:
         """By declared spelling, the address, since most calls name an agent as it is declared."""
-        for entry in self._entries.values():
-            for spelling in (entry.id, entry.url, *entry.aliases):
-                name = self._addresses[spelling] = normalise_url(spelling)
-                if self._ids.setdefault(name, entry.id) != entry.id:
-                    self._shared.setdefault(name, {self._ids[name]}).add(entry.id)
+        return {spelling: normalise_url(spelling) for spelling, _ in self._spellings()}
+
+    @cached_property
+    def _first(self) -> dict[str, str]:
+        """By address, the first agent there."""
+        return {self._addresses[spelling]: agent_id for spelling, agent_id in reversed([*self._spellings()])}
+
+    @cached_property
+    def _seats(self) -> frozenset[tuple[str, str]]:
+        """Addresses, each with an agent there. Several seats of one participant have the same address."""
+        return frozenset((self._addresses[spelling], agent_id) for spelling, agent_id in self._spellings())
+
+    def _spellings(self) -> Iterator[tuple[str, str]]:
+        return ((spelling, entry.id) for entry in self for spelling in (entry.id, entry.url, *entry.aliases))
 
     def __iter__(self) -> Iterator[RosterEntry]:
         return iter(self._entries.values())
@@ -73,9 +81,9 @@ class Roster:
         """
         named = url or name
         address = self._addresses.get(named) or normalise_url(named)
-        if name in self._shared.get(address, ()):
+        if (address, name) in self._seats:
             return name
-        known = self._ids.get(address)
+        known = self._first.get(address)
         if known is not None:
             return known
         return f"url:{normalise_url(url)}" if url else name or UNKNOWN_AGENT
