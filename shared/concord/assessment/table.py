@@ -1,9 +1,9 @@
 """Long lists of records in the JSON of a row: as columns, in a twelfth of the size. In Python they remain lists."""
 
-import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, compress, count, pairwise, repeat
+from itertools import chain, compress, count, repeat
 from operator import itemgetter, mul, ne, sub
 from typing import Annotated, Final, TypeAlias, TypeVar
 
@@ -18,7 +18,7 @@ MAX_ROWS: Final = 100_000
 """Records of a table. A longer list is written as it is."""
 
 MAX_TEXT: Final = 32 * 1024 * 1024
-"""Characters of all cells of a table, each written out: a table names a value once, however many cells have it."""
+"""Characters of all cells of a table, each as Python writes it: a table names a value once, however many have it."""
 
 
 VALUE_COST: Final = 3
@@ -26,6 +26,9 @@ VALUE_COST: Final = 3
 
 FEWEST_IN_RANGE: Final = 3
 """Places of a range: two are as short without brackets."""
+
+_COUNTING_UP: Final = re.compile(b"\x01{%d,}" % (FEWEST_IN_RANGE - 1))
+"""In the steps from place to place, those of a range."""
 
 FEWEST_TEXTS: Final = 10
 """Texts of a column from which on it names once what all of them have in common: fewer are easier to read whole."""
@@ -114,8 +117,8 @@ def _column(cells: Sequence[JsonValue]) -> dict[str, object]:
     in_runs = (VALUE_COST + 1) * len(starts)
     if in_runs > VALUE_COST * len(distinct) + len(cells) - len(starts):  # a cell like the one before it is in no range
         number = {key: place for place, key in enumerate(distinct)}
-        places = list(_ranges(list(map(number.__getitem__, keys))))
-        placed = VALUE_COST * len(distinct) + sum(1 if isinstance(each, int) else 2 for each in places)
+        places = _ranges(list(map(number.__getitem__, keys)))
+        placed = VALUE_COST * len(distinct) + len(places) + sum(map(tuple.__instancecheck__, places))
         if VALUE_COST * len(cells) <= min(placed, in_runs):
             return _form(list(cells))
         if placed < in_runs:
@@ -146,14 +149,15 @@ def _common_start(texts: Sequence[str]) -> str:
     return first[: next(differ, len(first))]
 
 
-def _ranges(places: Sequence[int]) -> Iterator[int | tuple[int, int]]:
+def _ranges(places: list[int]) -> Places:
     """The places, those that count up as pairs."""
-    ends = compress(count(1), map(ne, places[1:], (place + 1 for place in places)))
-    for first, end in pairwise([0, *ends, len(places)]):
-        if end - first < FEWEST_IN_RANGE:
-            yield from places[first:end]
-        else:
-            yield places[first], places[end - 1]
+    ranges: Places = []
+    done = 0
+    for steps in _COUNTING_UP.finditer(bytes(map((1).__eq__, map(sub, places[1:], places)))):
+        ranges += places[done : steps.start()]
+        ranges.append((places[steps.start()], places[steps.end()]))
+        done = steps.end() + 1
+    return ranges + places[done:]
 
 
 def _read(value: object) -> object:
@@ -177,10 +181,10 @@ def _records(value: dict[str, JsonValue]) -> list[JsonValue]:
 
 def _characters(rows: int, column: Column) -> int:
     """The characters of all cells of a column. Raises ValueError unless it has a value for each row, and no other."""
-    affixes = len(json.dumps(column.prefix + column.suffix)) - len('""')
+    affixes = len(column.prefix) + len(column.suffix)
     if affixes and not all(value is None or isinstance(value, str) for value in column.values):
         raise ValueError(f"column {column.name!r} has a prefix or a suffix, and values that are no texts")
-    lengths = [len(json.dumps(value)) + (affixes if isinstance(value, str) else 0) for value in column.values]
+    lengths = [len(value) + affixes if isinstance(value, str) else len(str(value)) for value in column.values]
     if column.runs is not None:
         if column.places is not None or len(column.runs) != len(lengths) or sum(column.runs) != rows:
             raise ValueError(f"the runs of column {column.name!r} are not those of its values in {rows} rows")
