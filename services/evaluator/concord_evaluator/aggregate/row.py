@@ -21,6 +21,7 @@ from concord.assessment.result_row import (
 from concord.assessment.results import TrialRecord
 from concord.assessment.unread_keys import unread_keys
 from concord.known_keys import did_you_mean
+from concord.wire.roster import Roster
 from concord_assistant.results import AssessmentResults
 from concord_evaluator.aggregate.assistants import assistant_figures
 from concord_evaluator.aggregate.controls import control_records, lift_of, solo_pairs
@@ -29,7 +30,7 @@ from concord_evaluator.aggregate.cost import cost_of
 from concord_evaluator.aggregate.judgments import judgments_of, merged_judgment
 from concord_evaluator.aggregate.means import mean_metrics, merge_findings
 from concord_evaluator.aggregate.scores import Scores, confidence_of, scores_of, scoring_of, statistics_of
-from concord_evaluator.aggregate.size import shortened_to_fit
+from concord_evaluator.aggregate.size import shortened_to_fit, surely_fits
 from concord_evaluator.aggregate.team import (
     agent_records,
     coordination_status,
@@ -56,14 +57,30 @@ MAX_TRIAL_WARNINGS: Final = 50
 """Warnings of single trials that a row shows."""
 
 
+def written_row(
+    plan: AssessmentPlan, verdicts: Sequence[TrialVerdict], infrastructure: Sequence[InfrastructureFailure]
+) -> str:
+    """The row of `make_row` as JSON. The trials of most rows surely fit, and are written only once to know it."""
+    whole, n_shards = _whole_row(plan, verdicts, infrastructure), plan.config.num_shards
+    written = whole.model_dump_json()
+    return written if surely_fits(written, n_shards) else _fitted(whole, n_shards).model_dump_json()
+
+
 def make_row(
     plan: AssessmentPlan, verdicts: Sequence[TrialVerdict], infrastructure: Sequence[InfrastructureFailure]
 ) -> ResultRow:
     """Aggregates the verdicts on the plan's trials and the infrastructure failures.
 
     Means are over the usable trials that have a value. A flag holds if it holds in more than half of them. A trial that
-    nobody judged counts 0 in the score, and so does one that its participants lost.
+    nobody judged counts 0 in the score, and so does one that its participants lost. Trials are shortened to fit.
     """
+    return _fitted(_whole_row(plan, verdicts, infrastructure), plan.config.num_shards)
+
+
+def _whole_row(
+    plan: AssessmentPlan, verdicts: Sequence[TrialVerdict], infrastructure: Sequence[InfrastructureFailure]
+) -> ResultRow:
+    """The row with all that is known of its trials."""
     judged = judged_trials(plan, verdicts)
     failures = _infrastructure_failures(plan, infrastructure, verdicts, judged)
     of_team = plan.model_copy(
@@ -88,18 +105,19 @@ def make_row(
         ),
         detail=detail,
     )
-    return _with_verdict(whole, plan.config.num_shards)
+    verdict = verdict_of(whole)
+    texts = texts_of(verdict, detail.judge)
+    return whole.model_copy(update={"detail": detail.model_copy(update={"verdict": verdict, **texts})})
 
 
-def _with_verdict(row: ResultRow, n_shards: int) -> ResultRow:
-    """The row with its verdict, which needs all of its trials, and then with trials that fit."""
+def _fitted(row: ResultRow, n_shards: int) -> ResultRow:
+    """The row with trials that fit."""
     shown = shortened_to_fit(row.detail.trials, n_shards)
     shortened = sum(record != short for record, short in zip(row.detail.trials, shown, strict=True))
-    warnings = [f"{shortened} trials are shortened, because the row would exceed its size limit"] if shortened else []
-    verdict = verdict_of(row)
-    texts = texts_of(verdict, row.detail.judge)
-    changes = {"verdict": verdict, **texts, "trials": shown, "warnings": [*row.detail.warnings, *warnings]}
-    return row.model_copy(update={"detail": row.detail.model_copy(update=changes)})
+    if not shortened:
+        return row
+    warnings = [*row.detail.warnings, f"{shortened} trials are shortened, because the row would exceed its size limit"]
+    return row.model_copy(update={"detail": row.detail.model_copy(update={"trials": shown, "warnings": warnings})})
 
 
 def _detail(
@@ -146,7 +164,7 @@ def _detail(
         task_secret_sha256=plan.task_commitment,
         assistant=assistant_figures(list(results.values())),
         assessment_results=_assessment_results(plan, results),
-        warnings=[*_contact_warnings(infrastructure), *_warnings(plan, trials)],
+        warnings=[*_contact_warnings(infrastructure), *_warnings(plan, trials, roster)],
     )
 
 
@@ -201,7 +219,7 @@ def _infrastructure_failures(
     return list(dict.fromkeys(failures))
 
 
-def _warnings(plan: AssessmentPlan, trials: Sequence[JudgedTrial]) -> list[str]:
+def _warnings(plan: AssessmentPlan, trials: Sequence[JudgedTrial], roster: Roster) -> list[str]:
     """All warnings of the row, at most `MAX_TRIAL_WARNINGS` of them of trials."""
     config = plan.config
     of_trials = [f"{trial.record.trial_id}: {warning}" for trial in trials for warning in trial.warnings]
@@ -210,7 +228,7 @@ def _warnings(plan: AssessmentPlan, trials: Sequence[JudgedTrial]) -> list[str]:
         *_unknown_warnings("evaluator", list(config.chosen_evaluators(())), (*evaluator_ids(), JUDGE)),
         *_unknown_warnings("metric", list(config.chosen_metrics(())), metric_ids()),
         *why_unobserved(plan, trace_integrity(trials)),
-        *past_the_gateway(plan, [trial.record for trial in trials]),
+        *past_the_gateway([trial.record for trial in trials if plan.observed], roster),
         *of_trials[:MAX_TRIAL_WARNINGS],
     ]
 

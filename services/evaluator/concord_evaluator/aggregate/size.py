@@ -20,6 +20,11 @@ MAX_FEW_FAILURES: Final = 10
 """Failures that remain of a trial that is shortened most."""
 
 
+def surely_fits(written: str, n_shards: int) -> bool:
+    """Whether records fit that pydantic's JSON has somewhere."""
+    return _MOST_BY_BYTE * len(written.encode()) <= MAX_SUBMISSION // n_shards
+
+
 def shortened_to_fit(records: Sequence[TrialRecord], n_shards: int) -> list[TrialRecord]:
     """The records unchanged if they fit; otherwise each shortened to an equal share of the limit.
 
@@ -27,8 +32,9 @@ def shortened_to_fit(records: Sequence[TrialRecord], n_shards: int) -> list[Tria
     and findings, the rest of the flow, the end of its answer, and most of its failures.
     """
     limit = MAX_SUBMISSION // n_shards
-    at_most = _MOST_BY_BYTE * sum(len(record.model_dump_json().encode()) for record in records)
-    if at_most <= limit or sum(map(_size, records)) <= limit:
+    if surely_fits("".join(record.model_dump_json() for record in records), n_shards):
+        return list(records)
+    if sum(map(_size, records)) <= limit:
         return list(records)
     return [_within(record, limit // len(records)) for record in records]
 

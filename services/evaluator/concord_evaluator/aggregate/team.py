@@ -151,15 +151,17 @@ def why_unobserved(plan: AssessmentPlan, integrity: TraceIntegrity) -> list[str]
     return [NOT_BETWEEN] if hidden and plan.mode is Mode.LIVE and not plan.observed else []
 
 
-def past_the_gateway(plan: AssessmentPlan, records: Iterable[TrialRecord]) -> list[str]:
-    """The calls between participants that the gateway did not carry, and the remedy; empty without such calls."""
-    roster = declared_agents(plan)
+def past_the_gateway(records: Iterable[TrialRecord], roster: Roster) -> list[str]:
+    """The calls between participants that the gateway did not carry, and the remedy; empty without such calls.
+
+    `records`: of trials in which participants reached each other through the gateway alone.
+    """
     past: Counter[tuple[str, str]] = Counter()
-    for call in (call for record in records for call in record.interactions if plan.observed):
+    for call in (call for record in records for call in record.interactions if call.calls > call.observed):
         caller, callee = participant_of(call.caller), participant_of(call.callee)
         if caller != callee and caller in roster and callee in roster:
             past[caller, callee] += call.calls - call.observed
-    pairs = [f"{caller} to {callee} ({calls})" for (caller, callee), calls in past.most_common() if calls]
+    pairs = [f"{caller} to {callee} ({calls})" for (caller, callee), calls in past.most_common()]
     if not pairs:
         return []
     more = f" and {len(pairs) - MAX_PAIRS} more pairs" if len(pairs) > MAX_PAIRS else ""

@@ -6,9 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from concord.assessment import AssessmentPlan
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import TrialRecord
-from concord_evaluator.aggregate import make_row, size
+from concord_evaluator.aggregate import make_row, size, written_row
+from concord_evaluator.documents import JudgedTrial
 from tests.team_task_rows import failure, flow_of, team_task
 from tests.unit.evaluator.graphs import mesh
 from tests.unit.evaluator.trials import judged, outcome, plan
@@ -18,8 +20,12 @@ RECORD = judged(plan(TEAM[0]), TEAM).record
 
 
 def row(trials: int, **config: object) -> ResultRow:
+    return make_row(*_verdicts(trials, **config), [])
+
+
+def _verdicts(trials: int, **config: object) -> tuple[AssessmentPlan, list[JudgedTrial]]:
     planned = plan(TEAM[0], trials=trials, config=config)
-    return make_row(planned, [judged(planned, TEAM, outcome(f"trial-{n}")) for n in range(1, trials + 1)], [])
+    return planned, [judged(planned, TEAM, outcome(f"trial-{n}")) for n in range(1, trials + 1)]
 
 
 def size_of(*records: TrialRecord) -> int:
@@ -99,6 +105,13 @@ def test_aggregate_figures_are_kept_and_the_row_warns_of_omissions(
     assert (short.score, short.pass_rate) == (whole.score, whole.pass_rate)
     assert short.detail.warnings == ["3 trials are shortened, because the row would exceed its size limit"]
     assert whole.detail.warnings == []
+
+
+@pytest.mark.parametrize("share", [0.9, 1.1, 10])
+def test_a_row_is_written_as_it_is_made(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(size, "MAX_SUBMISSION", int(share * size_of(RECORD, RECORD)))
+    assert written_row(*_verdicts(2), []) == row(2).model_dump_json()
+    assert bool(row(2).detail.warnings) is (share < 1)
 
 
 def test_shards_share_the_size_limit(monkeypatch: pytest.MonkeyPatch) -> None:
