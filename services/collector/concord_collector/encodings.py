@@ -1,9 +1,10 @@
-"""Content encodings: decompresses a request's body, up to a limit."""
+"""Content encodings: decompresses a request's body, up to a limit. gzip is read with ISA-L, in half of zlib's time."""
 
 import sys
-import zlib
 from collections.abc import Callable
 from typing import Final, Protocol
+
+from isal import isal_zlib
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -12,6 +13,9 @@ else:
 
 _GZIP: Final = 31
 """zlib's window bits for a gzip header."""
+_RESERVED: Final = 0xE0
+"""The flags in the fourth byte of a gzip header that a decoder must refuse (RFC 1952, section 2.3.1.2). ISA-L takes
+them, and zlib, which reads stored bodies, does not."""
 _MAX_WINDOW_LOG: Final = 23
 """8 MiB: what every decoder should support (RFC 8878, section 3.1.1.1.2), and the most memory a frame may claim."""
 
@@ -55,7 +59,9 @@ def _identity(body: bytes, max_bytes: int) -> bytes:
 
 
 def _gzip(body: bytes, max_bytes: int) -> bytes:
-    return _decompress(zlib.decompressobj(_GZIP), body, max_bytes)
+    if body[3:4] and body[3] & _RESERVED:
+        raise BadEncodingError("the body does not match its content-encoding: reserved flags of gzip are set")
+    return _decompress(isal_zlib.decompressobj(_GZIP), body, max_bytes)
 
 
 def _zstd(body: bytes, max_bytes: int) -> bytes:
@@ -67,7 +73,7 @@ def _decompress(inflater: _Inflater, body: bytes, max_bytes: int) -> bytes:
     try:
         # One byte above the limit tells a body that just fits from one that does not.
         inflated = inflater.decompress(body, max_bytes + 1)
-    except (zlib.error, zstd.ZstdError) as error:
+    except (isal_zlib.error, zstd.ZstdError) as error:  # type: ignore[misc]  # its stub says the class is an instance
         raise BadEncodingError(f"the body does not match its content-encoding: {error}") from error
     if len(inflated) > max_bytes:
         raise InflatedTooLargeError

@@ -7,7 +7,7 @@ import zlib
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from concord_collector.encodings import BadEncodingError, InflatedTooLargeError, UnknownEncodingError, inflate
@@ -71,6 +71,25 @@ def test_a_zstd_window_that_needs_much_memory_is_refused() -> None:
 def test_gzip_that_is_truncated_concatenated_or_invalid_is_refused(body: bytes) -> None:
     with pytest.raises(BadEncodingError):
         inflate(body, "gzip", 1000)
+
+
+@given(st.binary(max_size=60), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 255)), max_size=2))
+@example(b"", [(3, 0x20)])
+def test_gzip_is_read_exactly_where_zlib_reads_it(body: bytes, changes: list[tuple[int, int]]) -> None:
+    """Bodies are stored as they came, and read with zlib later."""
+    sent = bytearray(gzip.compress(body, mtime=0))
+    for at, value in changes:
+        sent[at % len(sent)] = value
+    expected = zlib.decompressobj(31)
+    try:
+        text = expected.decompress(sent)
+    except zlib.error:
+        text = None
+    if text is not None and expected.eof and not expected.unused_data:
+        assert inflate(bytes(sent), "gzip", 1000) == text
+    else:
+        with pytest.raises((BadEncodingError, InflatedTooLargeError)):
+            inflate(bytes(sent), "gzip", 1000)
 
 
 @pytest.mark.parametrize(
