@@ -24,7 +24,7 @@ from concord.version import VERSION
 from concord_collector.admission import Admission
 from concord_collector.authentication import Authenticator
 from concord_collector.backpressure import Backpressure
-from concord_collector.bare_endpoints import BareEndpoints
+from concord_collector.bare_endpoints import BareEndpoints, Endpoint, FastAPIBeside
 from concord_collector.metrics import Metrics, TimingMiddleware
 from concord_collector.open_traces import OpenCollection, open_router
 from concord_collector.otlp_endpoint import otlp_router
@@ -45,6 +45,7 @@ def create_app(settings: CollectorSettings) -> FastAPI:
     """The collector as an ASGI app. It starts without Redis, and `/readyz` reports that."""
     metrics = Metrics()
     scan_with_numpy()
+    bare: dict[tuple[str, str], Endpoint] = {}
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
@@ -63,11 +64,11 @@ def create_app(settings: CollectorSettings) -> FastAPI:
             with suppress(asyncio.CancelledError):
                 await polling
 
-    app = FastAPI(title="Concord collector", version=VERSION, lifespan=lifespan)
+    reports = TimingMiddleware(BodyLimit(BareEndpoints(bare), settings.max_body_bytes), metrics)
+    app = FastAPIBeside(reports, bare, title="Concord collector", version=VERSION, lifespan=lifespan)
+    app.state.bare = bare
     app.state.documented = []
     app.state.metrics = metrics.registry
-    app.state.bare = {}
-    app.add_middleware(BareEndpoints, endpoints=app.state.bare)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(TimingMiddleware, metrics=metrics)
     app.add_middleware(TokenPathLimit, accepts=PATHS.__contains__)
@@ -105,8 +106,7 @@ def _open_collection(settings: CollectorSettings, storage: Storage) -> OpenColle
 def _mount_bare(app: FastAPI, router: APIRouter) -> None:
     """Mounts endpoints that take a request and return a response, without FastAPI's own handling of either.
 
-    That would take a third of a batch's time, and they need none of it. FastAPI documents them all the same, and
-    refuses other methods.
+    FastAPI documents them all the same, and refuses other methods.
     """
     for route in router.routes:
         assert isinstance(route, APIRoute)  # nosec B101  # noqa: S101 - our own routers have no others
