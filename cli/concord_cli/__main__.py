@@ -1,5 +1,6 @@
 """`concord`, and `python -m concord_cli`: the command line, or a line that says how to install it."""
 
+import atexit
 import gc
 import sys
 from typing import Final
@@ -14,6 +15,7 @@ a tenth of a start."""
 def main() -> None:
     """Runs the command line. Exit code 2 if its packages are not installed: an agent's author needs none."""
     gc.set_threshold(_GARBAGE)
+    atexit.register(gc.freeze)  # a last search for garbage takes a sixth of a short command, and all ends with it
     try:
         from concord_cli.main import app
     except ModuleNotFoundError as error:
