@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from itertools import count
 from typing import Final
 
 from concord.trace.otlp.protobuf_form import read_protobuf
@@ -44,14 +45,16 @@ def protobuf_spans(source: Source) -> Iterator[ReadSpan]:
 
 
 def _messages(source: Source) -> Iterator[bytes]:
-    data = source.data()
-    if not _has_length(data):
-        yield data
+    if not _has_length(source.head.data):
+        yield source.data()
         return
-    at, number = 0, 1
-    while at < len(data):
-        end = at + _LENGTH_BYTES + int.from_bytes(data[at : at + _LENGTH_BYTES], "big")
-        if end > len(data):
-            raise source.error(f"message {number} is cut off at byte {len(data)} of {end}; expected {EXPECTED}", number)
-        yield data[at + _LENGTH_BYTES : end]
-        at, number = end, number + 1
+    at = 0
+    for number in count(1):
+        if not (length := source.data(_LENGTH_BYTES)):
+            return
+        message = source.data(size := int.from_bytes(length, "big"))
+        reached, end = at + len(length) + len(message), at + _LENGTH_BYTES + size
+        if reached < end:
+            raise source.error(f"message {number} is cut off at byte {reached} of {end}; expected {EXPECTED}", number)
+        yield message
+        at = end

@@ -1,6 +1,7 @@
 """Sources: a file or stream of bytes that is read once, with errors that name the line."""
 
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -18,6 +19,9 @@ from concord_evaluator.formats.inflating import MAGIC, inflated
 
 HEAD_BYTES: Final = 1 << 20
 """The bytes of a file that its format is recognised by: enough for the shape of its first record."""
+
+_PIECE_BYTES: Final = 1 << 24
+"""The limit of bytes that are read at once."""
 
 Parsed = TypeVar("Parsed")
 _Parse = Callable[[bytes], Any]
@@ -146,6 +150,7 @@ class Source:
             start = b""
         with self.errors_at(None):
             self._start = start + self._stream.read(HEAD_BYTES)
+        self._taken = 0
         self.left_out = 0
         """The number of unreadable records so far."""
 
@@ -193,12 +198,25 @@ class Source:
             if stripped := line.strip():
                 yield number, stripped
 
-    def data(self) -> bytes:
-        """All bytes, of a binary format."""
+    def data(self, size: int | None = None) -> bytes:
+        """The next bytes of a binary format: all, or `size` of them and fewer at the end."""
+        pieces: list[bytes] = []
         with self.errors_at(None):
-            data = self._start + self._stream.read()
-        self._on_read(len(data))
-        return data
+            for piece in self._pieces(size):
+                self._on_read(len(piece))
+                pieces.append(piece)
+        return b"".join(pieces)
+
+    def _pieces(self, size: int | None) -> Iterator[bytes]:
+        missing = sys.maxsize if size is None else size
+        start = self._start[self._taken : self._taken + missing]
+        self._taken += len(start)
+        missing -= len(start)
+        if start:
+            yield start
+        while missing and (piece := self._stream.read(min(missing, _PIECE_BYTES))):  # a file may state any size
+            missing -= len(piece)
+            yield piece
 
     def json_values(self) -> Iterator[tuple[int, JsonValue]]:
         """JSON values with their first lines: one per line or, if the first line is not a JSON value, one in all.

@@ -3,12 +3,14 @@
 import json
 from contextlib import suppress
 from io import BytesIO
+from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from concord_evaluator.formats import FormatError, Source
+from concord_evaluator.formats.inflating import MAGIC
 from tests.unit.evaluator.formats.sources import source
 
 json_values = st.recursive(
@@ -31,6 +33,16 @@ def test_lines_are_numbered_from_1_and_blank_lines_are_skipped() -> None:
 def test_lines_longer_than_the_head_are_read_whole() -> None:
     long = "x" * 5000
     assert list(source(f"{long}\n{long}\n").lines()) == [(1, long.encode()), (2, long.encode())]
+
+
+@given(st.binary(max_size=40).filter(lambda content: content[:1] != MAGIC[:1]), st.lists(st.integers(0, 20)))
+def test_binary_data_is_read_in_pieces_of_any_size(content: bytes, sizes: list[int]) -> None:
+    expected, taken = BytesIO(content), list[int]()
+    with patch.multiple("concord_evaluator.formats.source", HEAD_BYTES=8, _PIECE_BYTES=4):
+        given = Source("file", BytesIO(content), taken.append)
+        assert [given.data(size) for size in sizes] == [expected.read(size) for size in sizes]
+        assert given.data() == expected.read()
+    assert sum(taken) == len(content)
 
 
 def test_a_byte_order_mark_is_skipped() -> None:
