@@ -3,8 +3,9 @@
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from concord.trace.otlp import genai
 from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading, handoff_target

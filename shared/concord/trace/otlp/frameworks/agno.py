@@ -1,8 +1,9 @@
 """Agno under OpenInference, whose spans of nested teams have wrong parents, and right ids of their nodes."""
 
 from bisect import bisect_right
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from concord.trace.attributes import KnownBy
 from concord.trace.otlp import genai
