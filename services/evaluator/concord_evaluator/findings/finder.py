@@ -5,11 +5,10 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-import numpy as np
-
 from concord.assessment import Thresholds
 from concord.assessment.results import MAX_STEP_IDS, Finding
 from concord_evaluator.graph import AgentGraph
+from concord_evaluator.trace.cases import are
 
 MAX_PER_KIND: Final = 10
 """Findings of one kind about calls and links: the worst ones."""
@@ -30,8 +29,8 @@ Finder = Callable[[MeasuredTrial], Iterator[Finding]]
 def steps_of(graph: AgentGraph, agents: Collection[str]) -> list[str]:
     """The ids of the calls that any of the agents made or received, as `first_step_ids` selects them."""
     links, names = graph.links, graph.calls.steps.names
-    chosen = np.array([names.code(agent) for agent in agents], np.int32)
-    touched = np.isin(links.caller, chosen) | np.isin(links.callee, chosen)
+    chosen = [names.code(agent) for agent in agents]
+    touched = are(links.caller, chosen) | are(links.callee, chosen)
     return links.first_step_ids(touched[links.link_of_attempt])
 
 

@@ -172,7 +172,7 @@ def _silent_agents(agents: Iterable[str], roster: Roster, active: Collection[str
     An active agent inside a participant makes both active.
     """
     names = links.steps.names.texts
-    answering = {names[code] for code in np.unique(links.callee[_answered(links)]).tolist()}
+    answering = {names[code] for code in set(links.callee[_answered(links)].tolist())}
     present = answering.union(active, map(participant_of, active))
     return tuple(agent for agent in agents if agent in roster and agent not in present)
 

@@ -22,6 +22,9 @@ SPREAD: Final = np.uint64(0x9E3779B97F4A7C15)
 _AT_ONCE: Final = 1 << 14
 """Texts that are compared at once, so that comparing takes little memory."""
 
+_FEW: Final = 64
+"""Texts that are sooner sorted as strings than compared as arrays."""
+
 
 class TextBuffer:
     """Grows by texts."""
@@ -89,6 +92,8 @@ class Texts(Sequence[str]):
 
     def smallest(self, places: _Places, at_most: int) -> list[str]:
         """The first `at_most` distinct ones of the texts in these places as they sort."""
+        if len(places) <= _FEW:
+            return sorted(set(self._in(places)))[:at_most]
         found: list[str] = []
         for some in self._blocks(places):
             prefixes = self._eight(some)
@@ -98,7 +103,7 @@ class Texts(Sequence[str]):
                 before = keys <= _encoded(found[-1])
                 some, keys = some[before], keys[before]
             some = some[keys <= np.unique(keys)[:at_most][-1]] if len(some) else some
-            found = sorted({*found, *map(self.__getitem__, some.tolist())})[:at_most]
+            found = sorted({*found, *self._in(some)})[:at_most]
         return found
 
     def places(self, wanted: Collection[str]) -> Numbers:
@@ -111,6 +116,10 @@ class Texts(Sequence[str]):
             alike = some[np.isin(self._marks(some), marks)].tolist()
             found += [place for place in alike if self[place] in wanted]
         return np.array(found, np.int64)
+
+    def _in(self, places: _Places) -> Iterator[str]:
+        """The texts in these places."""
+        return map(self.__getitem__, places.tolist())
 
     def _blocks(self, places: _Places) -> Iterator[_Places]:
         return (places[first : first + _AT_ONCE] for first in range(0, len(places), _AT_ONCE))
