@@ -1,9 +1,11 @@
 """An agent's answer counts wherever A2A servers put it: in an artifact, the status, the history, or a bare message."""
 
+import json
 from typing import Any
 
 import pytest
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
+from fastapi.responses import JSONResponse
 
 from concord.a2a import A2AClient, Answer
 from concord_gateway.drivers.live import text_of
@@ -75,6 +77,59 @@ async def test_the_text_of_an_answer_is_found_in_every_place(place: str) -> None
 @pytest.mark.parametrize("place", DATA_PLACES)
 async def test_the_data_of_an_answer_is_found_in_every_place(place: str) -> None:
     assert text_of(await answered(DATA_PLACES[place])) == '{"trees": "521"}'
+
+
+async def streamed(*results: dict[str, Any], keeps_tasks: bool = True) -> tuple[str, list[str]]:
+    """The text of the answer from a server that streams these results, and the methods that the client called.
+
+    The server leaves the history out where the client asks for none. The last result is what it keeps of the task.
+    """
+    app, called = FastAPI(), list[str]()
+
+    @app.get("/.well-known/agent-card.json")
+    async def card(request: Request) -> dict[str, Any]:
+        modes = {"defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"]}
+        about = {"name": "raw", "description": "Answers as it likes.", "version": "1", "skills": []}
+        can = {"capabilities": {"streaming": True}}
+        return {"protocolVersion": "0.3.0", "url": str(request.base_url)} | can | modes | about
+
+    @app.post("/")
+    async def rpc(request: Request) -> Response:
+        body = await request.json()
+        called.append(body["method"])
+        if body["method"] == "tasks/get":
+            lost = {"error": {"code": -32001, "message": "Task not found"}}
+            return JSONResponse(
+                {"jsonrpc": "2.0", "id": body["id"]} | ({"result": results[-1]} if keeps_tasks else lost)
+            )
+        bare = body["params"]["configuration"].get("historyLength") == 0
+        sent = [{key: value for key, value in each.items() if not (bare and key == "history")} for each in results]
+        events = (json.dumps({"jsonrpc": "2.0", "id": body["id"], "result": each}) for each in sent)
+        return Response("".join(f"data: {event}\n\n" for event in events), media_type="text/event-stream")
+
+    async with served(app) as url, await A2AClient.connect(url) as client:
+        events = [event async for event in client.stream(text="Count the trees.")]
+    [*_, answer] = events
+    assert isinstance(answer, Answer)
+    return text_of(answer), called
+
+
+@pytest.mark.parametrize("place", PLACES)
+async def test_the_text_of_a_streamed_answer_is_found_in_every_place(place: str) -> None:
+    text, called = await streamed(PLACES[place])
+    assert text == "521 trees"
+    assert called == ["message/stream", "tasks/get"] if "history" in place else ["message/stream"]
+
+
+async def test_what_an_agent_says_while_it_works_is_no_streamed_answer_either() -> None:
+    working = {"kind": "status-update", "taskId": "t", "contextId": "c", "final": False}
+    working |= {"status": {"state": "working", "message": said(OTHER)}}
+    text, _ = await streamed(working, task(history=[ASKED, said(OTHER)]))
+    assert text == ""
+
+
+async def test_an_agent_that_keeps_no_tasks_may_answer_nothing() -> None:
+    assert await streamed(task(history=[ASKED]), keeps_tasks=False) == ("", ["message/stream", "tasks/get"])
 
 
 @pytest.mark.parametrize("place", PLACES)

@@ -77,7 +77,7 @@ def _percentile(ascending: NDArray[np.float64], percent: float) -> float:
     share, last = percent / 100, len(ascending) - 1
     place = len(ascending) * share + (1 / 3 + share * (1 - 1 / 3 - 1 / 3)) - 1
     before = min(max(floor(place), 0), last)
-    low, high = ascending[[before, min(before + 1, last)]].tolist()
+    low, high = float(ascending[before]), float(ascending[min(before + 1, last)])
     part = min(max(place, 0), last) - before
     return high - (high - low) * (1 - part) if part >= 0.5 else low + (high - low) * part
 

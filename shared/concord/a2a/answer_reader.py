@@ -1,7 +1,7 @@
 """The answer in the events of a task, wherever a server puts it."""
 
 from collections.abc import Collection
-from typing import Any
+from typing import Any, Final
 
 from a2a.types import a2a_pb2 as pb
 
@@ -16,7 +16,7 @@ class AnswerReader:
     def __init__(self) -> None:
         self._task = pb.Task()
         self._message: pb.Message | None = None
-        self._progress: set[str] = set()
+        self.progress: Final = set[str]()
         """The ids of messages that told of work under way."""
 
     def read(self, event: pb.StreamResponse) -> TaskUpdate | None:
@@ -41,12 +41,12 @@ class AnswerReader:
             return _bare(self._message)
         if not self._task.id:
             raise RemoteError("the agent sent neither a task nor a message")
-        return answer_of(self._task, self._progress)
+        return answer_of(self._task, self.progress)
 
     def _update(self) -> TaskUpdate:
         status = self._task.status
         if not state_of(status.state).terminal:
-            self._progress.add(status.message.message_id)
+            self.progress.add(status.message.message_id)
         parts = status.message.parts
         return TaskUpdate(state_of(status.state), self._task.id, "\n".join(texts_of(parts)), data_of(parts))
 

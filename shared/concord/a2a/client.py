@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import Any, Final, Self
 
 import httpx
@@ -14,7 +14,7 @@ from pydantic import JsonValue
 from concord.a2a.answer_reader import AnswerReader, answer_of
 from concord.a2a.body_values import MAX_VALUES
 from concord.a2a.card_guard import CardGuard
-from concord.a2a.errors import RemoteError, fault_of
+from concord.a2a.errors import AgentUnreachableError, RemoteError, fault_of
 from concord.a2a.http import http_client
 from concord.a2a.messages import Answer, CardSummary, TaskState, TaskUpdate, data_part, new_message, state_of, text_part
 from concord.trust.urls import PeerUrls
@@ -104,8 +104,8 @@ class A2AClient:
     ) -> AsyncGenerator[TaskUpdate | Answer, None]:
         """Sends one message; yields the updates of its task as they arrive, and the answer last.
 
-        Streams if the card says that the agent can. `headers`: further HTTP headers of the request. Raises
-        AgentUnreachableError, RemoteError.
+        Streams if the card says that the agent can, and then asks for no history, in which the first event would repeat
+        the message. `headers`: further HTTP headers of the request. Raises AgentUnreachableError, RemoteError.
         """
         parts = [text_part(text)] if text is not None else []
         if data is not None:
@@ -120,12 +120,15 @@ class A2AClient:
         )
         parameters = ServiceParametersFactory.create([with_a2a_extensions(list(extensions))]) | dict(headers or {})
         context = ClientCallContext(service_parameters=parameters)
-        events = self._client.send_message(pb.SendMessageRequest(message=message), context=context)
-        async with aclosing(_read(events)) as updates:
+        request = pb.SendMessageRequest(message=message)
+        if self._card.capabilities.streaming:
+            request.configuration.history_length = 0
+        events, reader = self._client.send_message(request, context=context), AnswerReader()
+        async with aclosing(_read(events, reader)) as updates:
             async for update in updates:
                 if isinstance(update, Answer) and self._must_ask(update):
                     break
-                yield update
+                yield await self._whole(update, reader) if isinstance(update, Answer) else update
             else:
                 return
         async for later in self._asked(update.task_id):
@@ -135,6 +138,14 @@ class A2AClient:
         """Whether an agent without streaming answered before its task ended, although the request asked it to wait."""
         waits = answer.state in {TaskState.SUBMITTED, TaskState.WORKING}
         return waits and answer.is_task and not self._card.capabilities.streaming
+
+    async def _whole(self, answer: Answer, reader: AnswerReader) -> Answer:
+        """The answer of a task. A streamed one without a text may have it in the history, which we did not ask for."""
+        if not self._card.capabilities.streaming or not answer.is_task or answer.text or answer.data_parts:
+            return answer
+        with suppress(AgentUnreachableError, RemoteError):
+            return answer_of(await self._task(answer.task_id), reader.progress)
+        return answer
 
     async def _asked(self, task_id: str) -> AsyncGenerator[TaskUpdate | Answer, None]:
         """Asks for a task until it has ended or waits for input. Yields changes of its state, and the answer last."""
@@ -161,7 +172,7 @@ class A2AClient:
         if not state_of(task.status.state).terminal:
             events = self._client.subscribe(pb.SubscribeToTaskRequest(id=task_id))
             try:
-                async with aclosing(_read(events)) as updates:
+                async with aclosing(_read(events, AnswerReader())) as updates:
                     async for update in updates:
                         yield update
                 return
@@ -186,9 +197,10 @@ class A2AClient:
             raise fault_of(error) from error
 
 
-async def _read(events: AsyncIterator[pb.StreamResponse]) -> AsyncGenerator[TaskUpdate | Answer, None]:
+async def _read(
+    events: AsyncIterator[pb.StreamResponse], reader: AnswerReader
+) -> AsyncGenerator[TaskUpdate | Answer, None]:
     """Yields the updates in a stream of events, and the answer at its end."""
-    reader = AnswerReader()
     try:
         async with aclosing(events) as stream:  # type: ignore[type-var]  # an async generator, typed as iterator
             async for event in stream:
