@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.trace.digest import digest
-from concord.trace.report import MAX_BATCH_STEPS, Channel, StepDigest
+from concord.trace.fast_steps import FastStep, read_fast
+from concord.trace.report import MAX_BATCH_STEPS, Channel, StepBatch, StepDigest
 from concord.trace.step import InteractionStep
 from concord.wire.roster import Roster, RosterEntry
 from concord_evaluator.formats import Origin, TraceBuilder
@@ -29,9 +30,26 @@ def roster_of(*calls: InteractionStep, declared: tuple[RosterEntry | str, ...] =
     return Roster(building.build().roster)
 
 
-@given(st.lists(st.tuples(steps, st.sampled_from("AB"), st.sampled_from(Channel), st.booleans()), max_size=20))
-def test_added_reports_are_in_the_trace_unchanged(drawn: list[tuple[InteractionStep, str, Channel, bool]]) -> None:
+def _as_struct(step: InteractionStep) -> InteractionStep | FastStep:
+    """The step as a struct, if structs have its form."""
+    body = StepBatch(trace_id=TRACE_ID, reporter="A", steps=[step]).model_dump_json(exclude_none=True)
+    read = read_fast(body.encode())
+    return step if read is None else read.steps[0]
+
+
+@given(
+    st.lists(
+        st.tuples(steps, st.booleans(), st.sampled_from("AB"), st.sampled_from(Channel), st.booleans()), max_size=20
+    )
+)
+def test_added_reports_are_in_the_trace_unchanged(
+    added: list[tuple[InteractionStep, bool, str, Channel, bool]],
+) -> None:
     building = builder()
+    drawn = [
+        (_as_struct(step) if struct else step, reporter, channel, authenticated)
+        for step, struct, reporter, channel, authenticated in added
+    ]
     for step, reporter, channel, authenticated in drawn:
         building.add(step, reporter, channel=channel, authenticated=authenticated)
     reports = list(building.build().reports())
