@@ -14,9 +14,9 @@ BIN := $(VENV)/bin
 IMAGES := client collector environment evaluator gateway green purple sample
 # Longest suite first, so that parallel test processes finish at about the same time.
 TESTS := tests/e2e tests/faults tests/integration tests/security tests/conformance tests/frameworks tests/unit
-# What has tests that start whole programs: other files need not be collected, which takes half a minute of each process.
-PROGRAMS = $(shell grep -rl --include='test_*.py' 'mark\.programs' $(filter-out tests/e2e tests/faults,$(TESTS))) \
-	tests/faults tests/e2e
+# What has tests of a mark: other files need not be collected, which takes half a minute of each process.
+marked = $(sort $(shell grep -rl --include='test_*.py' 'mark\.$(1)' $(2)))
+PROGRAMS = $(call marked,programs,$(filter-out tests/e2e tests/faults,$(TESTS))) tests/faults tests/e2e
 # One more process than cores, because tests of services wait for some of their time. Each collects all tests.
 TEST_PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
@@ -101,7 +101,7 @@ fuzz-long: setup ## fuzz each service for FUZZ_MINUTES (default: 10)
 
 .PHONY: test-containers
 test-containers: setup $(A2A_V03)/ready ## run the tests that need a container engine
-	REQUIRE_CONTAINERS=1 $(BIN)/pytest -m containers
+	REQUIRE_CONTAINERS=1 $(BIN)/pytest $(call marked,containers,tests) -m containers -p no:schemathesis
 
 .PHONY: ruff
 ruff: setup ## check format and style
