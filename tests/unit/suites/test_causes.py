@@ -20,12 +20,12 @@ from tests.suites_gate.writings import WRITINGS
 
 @pytest.fixture(scope="module")
 def planted() -> list[Planted]:
-    """Every kind in each exchange, in four families and styles by turns."""
+    """Every kind in each exchange, in two families and styles by turns."""
     found = [
         planted_in(FAMILIES[(at * 7 + turn * 3) % len(FAMILIES)], at, kind, STYLES[(at + turn) % len(STYLES)], exchange)
         for at, kind in enumerate(FAULTS)
         for exchange in EXCHANGES
-        for turn in range(4)
+        for turn in range(2)
     ]
     return [each for each in found if each is not None]
 

@@ -19,10 +19,10 @@ EACH_FAMILY = pytest.mark.parametrize("family", FAMILIES, ids=[family.name for f
 
 @cache
 def sample(family: TextFamily) -> Measures:
-    """The measures of one task: half of the faults and a third of the ladders, by turns."""
+    """The measures of one task: a quarter of the faults and a ninth of the ladders, by turns."""
     turn = FAMILIES.index(family)
     return measured(
-        family, 1, 1, 1, (0.0, 1.0), (5,), faults=KNOWN[turn % 2 :: 2], ladders=tuple(LADDERS)[turn % 3 :: 3]
+        family, 1, 1, 1, (0.0, 1.0), (5,), faults=KNOWN[turn % 4 :: 4], ladders=tuple(LADDERS)[turn % 9 :: 9]
     )
 
 
