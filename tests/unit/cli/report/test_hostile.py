@@ -382,8 +382,12 @@ _points = st.tuples(st.floats(0, 1e9), st.floats(0, 1)).map(
 _texts = st.sampled_from(["", "a", "2026-05-04T08:00:00Z", "9999-12-31T23:59:59-12:00", "2026-05-04", "<b>", "\ud800"])
 _times = st.sampled_from(["2026-05-04T08:00:00Z", "9999-12-31T23:59:59-12:00", "0001-01-01T00:00:00+12:00"])
 _json = st.recursive(
-    st.none() | st.booleans() | st.integers() | _texts, lambda inner: st.lists(inner) | st.dictionaries(_texts, inner)
+    st.none() | st.booleans() | st.integers() | _texts,
+    lambda inner: st.lists(inner, max_size=2) | st.dictionaries(_texts, inner, max_size=2),
+    max_leaves=4,
 )
+"""Small, since a result has dozens of them: a test would take most of its time to draw them."""
+
 _turns = st.integers(1, 3)
 _dimensions = st.sampled_from(DIMENSIONS)
 _actions = st.lists(
@@ -396,7 +400,7 @@ _actions = st.lists(
             "parameters": st.dictionaries(st.sampled_from(["to_addresses", "subject", "body", ""]), _json),
         }
     ),
-    max_size=8,
+    max_size=3,
 )
 
 

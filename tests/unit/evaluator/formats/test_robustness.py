@@ -129,7 +129,7 @@ def places_in(name: str) -> st.SearchStrategy[tuple[str | int, ...]]:
 
 
 @pytest.mark.parametrize("name", sorted(VALID))
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(data=st.data())
 def test_documents_with_one_part_replaced_are_read_or_refused(name: str, data: st.DataObject) -> None:
     place = data.draw(places_in(name))
