@@ -17,7 +17,7 @@ from tests.serving import eventually, served_agent
 from tests.stack import workers
 
 WATCHED = {"ActiveTask", "TaskManager", "RunningAssessment", "AssessmentPlan", "Messenger", "A2AClient", "TrialCalls"}
-ROUNDS, AT_ONCE = 3, 8
+ROUNDS, AT_ONCE = 2, 5
 
 
 async def echo(message: IncomingMessage, task: TaskHandle) -> None:
@@ -42,7 +42,7 @@ def descriptors() -> int:
 
 
 async def run_assessments(http: httpx.AsyncClient, url: str, *agents: str) -> None:
-    """Runs `SIDE_BY_SIDE` assessments at once, one of them with a live team and one that is rejected."""
+    """Runs `AT_ONCE` assessments at once, one of them with a live team and one that is rejected."""
     team = dict(zip(("one", "two"), agents, strict=True))
     asked = [
         request({"task": "echo", "quiet_s": 0, "closing_cap_s": 0.1}, team),
