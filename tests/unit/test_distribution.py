@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from importlib.metadata import packages_distributions, requires, version
 from pathlib import Path
 
@@ -40,6 +41,10 @@ def normalised(name: str) -> str:
 
 def locked(lock: str) -> set[str]:
     return {each.name for each in locked_packages() if lock in each.images}
+
+
+distributions = cache(packages_distributions)
+"""The distributions of each module, of which all that are installed are read."""
 
 
 def imported(folder: Path) -> Iterator[str]:
@@ -88,12 +93,11 @@ def test_the_extra_of_everything_includes_all_others() -> None:
 
 @pytest.mark.parametrize("package", PACKAGES[1:], ids=lambda path: path.name)
 def test_an_image_has_what_its_package_imports(package: Path) -> None:
-    distributions = packages_distributions()
     third_party = {
         normalised(distribution)
         for name in set(imported(package)) - sys.stdlib_module_names
         if not name.startswith("concord")
-        for distribution in distributions.get(name, ())
+        for distribution in distributions().get(name, ())
     }
     # Namespaces, of which only one package is imported.
     third_party -= {name for name in third_party if name.startswith(("google", "opentelemetry", "proto", "backports"))}
@@ -137,7 +141,7 @@ def test_the_program_of_an_image_can_be_imported_with_the_packages_of_its_lock_f
     names = locked(lock)
     absent = [
         module
-        for module, found in packages_distributions().items()
+        for module, found in distributions().items()
         if names.isdisjoint(map(normalised, found)) and not module.startswith(("concord", "_"))
     ]
     assert "pytest" in absent
