@@ -93,7 +93,8 @@ def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Ex
     groups: defaultdict[_Group, list[Span]] = defaultdict(list)
     reasons: list[str] = []
     foreign = 0
-    for span in without_internals(spans):
+    inner = [span for span in spans if span.internal]
+    for span in without_internals(spans) if inner else spans:
         if claims is not None and span.trace_id != claims.trace_id:
             foreign += 1
             reasons.append("the token is for another trace")
@@ -102,7 +103,7 @@ def read_export(spans: Sequence[Span], body: bytes, claims: Claims | None) -> Ex
             groups[_group(span, claims)].append(storable(span))
         except SpanError as error:
             reasons.append(str(error))
-    batches = list(_batches(groups, _internals(spans, claims), blake2b(body, digest_size=16).hexdigest()))
+    batches = list(_batches(groups, _internals(inner, claims), blake2b(body, digest_size=16).hexdigest()))
     return Export(batches, len(reasons), reasons[0] if reasons else "", foreign)
 
 
@@ -118,11 +119,11 @@ def _group(span: Span, claims: Claims | None) -> _Group:
     return span.trace_id, reporter
 
 
-def _internals(spans: Iterable[Span], claims: Claims | None) -> defaultdict[_Group, list[Span]]:
+def _internals(inner: Iterable[Span], claims: Claims | None) -> defaultdict[_Group, list[Span]]:
     """The library internals of each batch. Those that cannot be stored are left out: nobody misses them."""
     groups: defaultdict[_Group, list[Span]] = defaultdict(list)
-    for span in spans:
-        if span.internal and (claims is None or span.trace_id == claims.trace_id):
+    for span in inner:
+        if claims is None or span.trace_id == claims.trace_id:
             with suppress(SpanError):
                 found = groups[_group(span, claims)]
                 found.append(with_ids_alone(storable(span)) if found else storable(span))
