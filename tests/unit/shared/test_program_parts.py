@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import subprocess
+import sys
 
 import pytest
 import structlog
@@ -115,3 +117,18 @@ async def test_the_log_lines_of_a_part_name_it() -> None:
     part("other")
     await parts.run(asyncio.Event())
     assert said == {"one": "one", "other": "other"}
+
+
+def test_a_programs_imports_are_not_looked_through_for_garbage_again() -> None:
+    """In a process of its own, since it has only one garbage collector."""
+    program = """
+import gc
+from concord.service.program import run_until_signalled
+
+async def work(stop):
+    print(len(gc.get_objects()) < gc.get_freeze_count())
+
+run_until_signalled(work)
+"""
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
+    assert told.stdout == "True\n"
