@@ -240,15 +240,18 @@ def _finish(path: Path, output_dir: Path, client: BundleClient) -> str:
 
 def _remove_oldest(path: Path) -> bool:
     """Removes the oldest bundles beyond the limit, besides this one. Returns whether there were any."""
-    files: list[tuple[os.stat_result, Path]] = []
+    files: list[tuple[int, int, str]] = []
     with os.scandir(path.parent) as found:  # which may be thousands
         for each in found:
             if each.name.endswith(".zip"):
                 with suppress(FileNotFoundError):  # a concurrent assessment may have removed it
-                    files.append((each.stat(), Path(each)))
-    files.sort(key=lambda each: each[0].st_mtime_ns, reverse=True)
-    kept = list(accumulate(stat.st_size for stat, _ in files))
-    beyond = [bundle for size, (_, bundle) in zip(kept, files, strict=True) if size > MAX_KEPT_BYTES and bundle != path]
-    for bundle in beyond:
-        bundle.unlink(missing_ok=True)
+                    stat = each.stat()
+                    files.append((stat.st_mtime_ns, stat.st_size, each.name))
+    files.sort(reverse=True)
+    kept = accumulate(size for _, size, _ in files)
+    beyond = [
+        name for total, (_, _, name) in zip(kept, files, strict=True) if total > MAX_KEPT_BYTES and name != path.name
+    ]
+    for name in beyond:
+        path.with_name(name).unlink(missing_ok=True)
     return bool(beyond)

@@ -1,5 +1,6 @@
 """`results.json` on the gateway's disk, in the format that the platform's client writes."""
 
+import os
 from contextlib import suppress
 from pathlib import Path
 
@@ -30,15 +31,16 @@ def write_results(output_dir: Path, plan: AssessmentPlan, row: JsonValue, *, kee
 
 
 def _remove_old(folder: Path, keep: int) -> None:
-    paths = list(folder.glob("*.json"))
-    if len(paths) <= keep:
+    with os.scandir(folder) as found:  # which may be thousands
+        files = [each for each in found if each.name.endswith(".json")]
+    if len(files) <= keep:
         return
-    written: list[tuple[int, Path]] = []
-    for path in paths:
+    written: list[tuple[int, str]] = []
+    for each in files:
         with suppress(FileNotFoundError):  # a concurrent assessment may have removed it
-            written.append((path.stat().st_mtime_ns, path))
-    for _, path in sorted(written, reverse=True)[keep:]:
-        path.unlink(missing_ok=True)
+            written.append((each.stat().st_mtime_ns, each.name))
+    for _, name in sorted(written, reverse=True)[keep:]:
+        (folder / name).unlink(missing_ok=True)
 
 
 def _replace(path: Path, content: bytes, mode: int = 0o644) -> None:

@@ -30,7 +30,7 @@ def http_client(timeout: httpx.Timeout, max_values: int | None = None) -> httpx.
             max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_IDLE, keepalive_expiry=IDLE_S
         ),
         # With a proxy in the environment, httpx chooses between that and its own pool.
-        mounts=None if getproxies() else {"all://": Connections(_tls())},
+        transport=None if getproxies() else Connections(_tls()),
         # The size of a compressed response is not known in advance.
         headers={"accept-encoding": "identity"},
         event_hooks={"response": [partial(_bound, max_values)]},
