@@ -19,8 +19,8 @@ Work = Callable[[asyncio.Event], Awaitable[None]]
 """Works until the event is set, then drains and returns."""
 
 YOUNG_OBJECTS: Final = 10_000
-"""After how many new objects the garbage collector looks for cycles. The handling of one message makes more than its own
-700, and it would look at them while they are in use: it took 9 percent of a gateway's CPU, and takes 3 so."""
+"""After how many new objects the garbage collector looks for cycles. A message makes more than its own 700, and it
+would look at them while they are in use: it took 9 percent of a gateway's CPU, and takes 3 so."""
 
 
 class Parts:
