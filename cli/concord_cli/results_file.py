@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path, PurePath
 from typing import IO, Final
 
+import msgspec
 from pydantic import JsonValue, ValidationError
 from pydantic_core import from_json
 
@@ -31,6 +32,10 @@ _TABLES: Final[Mapping[str, list[object] | None]] = {"metrics": [], "interaction
 
 _AROUND: Final = frozenset({"results", "detail", "trials", "team_task"})
 """The parts of a document that have such parts."""
+
+_ELEMENTS: Final = msgspec.json.Decoder(list[msgspec.Raw])
+_MEMBERS: Final = msgspec.json.Decoder(dict[str, msgspec.Raw])
+"""They leave elements and members as bytes."""
 
 
 def write_results(path: Path, agentbeats_ids: Mapping[str, str], results: Sequence[JsonValue]) -> None:
@@ -107,16 +112,27 @@ def _json(content: bytes) -> object:
 
 
 def _json_without_tables(content: bytes) -> object:
-    return _without_tables(_json(content))
+    try:
+        return _without_tables(content.strip(b" \t\r\n"))
+    except (ValueError, msgspec.MsgspecError, RecursionError) as error:
+        _json(content)  # says where in the whole the error is
+        raise ValueError(f"Invalid JSON: {error}") from error
 
 
-def _without_tables(part: object) -> object:
-    if isinstance(part, list):
-        return [_without_tables(each) for each in part]
-    if not isinstance(part, dict):
-        return part
-    kept = {key: _TABLES.get(key, each) for key, each in part.items()}
-    return kept | {key: _without_tables(part[key]) for key in _AROUND & part.keys()}
+def _without_tables(part: bytes | msgspec.Raw) -> object:
+    """Parses what is kept, and passes over the tables, which takes a quarter of the time of parsing all."""
+    first = bytes(memoryview(part)[:1])
+    if first == b"[":
+        return list(map(_without_tables, _ELEMENTS.decode(part)))
+    if first == b"{":
+        return {key: _kept(key, each) for key, each in _MEMBERS.decode(part).items()}
+    return _json(bytes(part))
+
+
+def _kept(key: str, part: msgspec.Raw) -> object:
+    if key in _TABLES:
+        return _TABLES[key]
+    return _without_tables(part) if key in _AROUND else _json(bytes(part))
 
 
 def _bounded(read: Callable[[int], bytes]) -> bytes:

@@ -140,10 +140,21 @@ def test_without_its_tables_a_row_is_read_as_it_is_but_for_them(
 
 
 @pytest.mark.parametrize(
-    "wrong", ['{"detail": 7}', '{"detail": {"trials": {"metrics": 1}}}', "[]", "7", '{"metrics": []}']
+    "wrong",
+    [
+        '{"detail": 7}',
+        '{"detail": {"trials": {"metrics": 1}}}',
+        "[]",
+        "7",
+        '{"metrics": []}',
+        '{"metrics": [}',
+        '{"score": NaN}',
+        '{"metrics": ' + "[" * 100_000,
+    ],
 )
 def test_what_is_no_row_is_none_without_tables_either(wrong: str, tmp_path: Path) -> None:
     path = tmp_path / "rows.jsonl"
     path.write_text(wrong)
-    with pytest.raises(UsageError, match="not a results file of Concord"):
-        list(rows_in(path, tables=False))
+    for tables in (True, False):
+        with pytest.raises(UsageError, match="not a results file of Concord"):
+            list(rows_in(path, tables=tables))
