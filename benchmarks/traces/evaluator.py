@@ -79,17 +79,29 @@ def _promised(taken: Sequence[Usage]) -> ResultTable:
         "In a process of its own, with everything an evaluation has: reading, all metrics, findings, latency, critical "
         "path, and the result as JSON. Peak memory is of the whole process, the stored batches included. The gateway "
         f"observed all calls, nested up to {DEPTH} deep, some at once, with failures and retries; one of {CLAIMANTS} "
-        f"agents claims its calls too. Each agent calls up to {PARTNERS} others. A third of the steps use models.",
-        ("agents x steps", "promised", "seconds", "CPU, s", "µs of CPU a step", "peak, MiB"),
+        f"agents claims its calls too. Each agent calls up to {PARTNERS} others. A third of the steps use models. "
+        "The row is made after that, from the stored evaluation, by way of a verdict without a judge.",
+        ("agents x steps", "promised", *_FIGURES),
         [
-            (f"{agents:,} x {steps:,}", promise, *_times(took, steps), f"{took['peak_mib']:,.0f}")
+            (f"{agents:,} x {steps:,}", promise, *_figures(took, steps))
             for (agents, steps, promise), took in zip(PROMISED, taken, strict=True)
         ],
     )
 
 
-def _times(took: Usage, steps: int) -> tuple[str, str, str]:
-    return f"{took['seconds']:.2f}", f"{took['cpu_s']:.2f}", f"{took['cpu_s'] / steps * 1e6:.1f}"
+_FIGURES: Final = ("seconds", "CPU, s", "µs of CPU a step", "peak, MiB", "JSON, kB", "its row: CPU, s", "row, kB")
+
+
+def _figures(took: Usage, steps: int) -> Sequence[str]:
+    return (
+        f"{took['seconds']:.2f}",
+        f"{took['cpu_s']:.2f}",
+        f"{took['cpu_s'] / steps * 1e6:.1f}",
+        f"{took['peak_mib']:,.0f}",
+        f"{took['json_bytes'] / 1000:,.0f}",
+        f"{took['row_cpu_s']:.2f}",
+        f"{took['row_bytes'] / 1000:,.0f}",
+    )
 
 
 def _growth(what: str, fixed: str, taken: Mapping[str, tuple[int, Usage]]) -> list[ResultTable | Chart]:
@@ -99,8 +111,8 @@ def _growth(what: str, fixed: str, taken: Mapping[str, tuple[int, Usage]]) -> li
         ResultTable(
             title,
             f"{fixed}.".capitalize(),
-            (what, "seconds", "CPU, s", "µs of CPU a step", "peak, MiB"),
-            [(size, *_times(took, steps), f"{took['peak_mib']:,.0f}") for size, (steps, took) in taken.items()],
+            (what, *_FIGURES),
+            [(size, *_figures(took, steps)) for size, (steps, took) in taken.items()],
         ),
         Chart(
             f"CPU by step, {fixed}",

@@ -1,4 +1,4 @@
-"""`python -m benchmarks.traces.one_evaluation FILE AGENTS`: runs one evaluation here, and prints its cost as JSON.
+"""`python -m benchmarks.traces.one_evaluation FILE AGENTS`: the cost of one evaluation and its row, as JSON.
 
 It imports no stage of an evaluation, so that it can measure other versions of the packages too.
 """
@@ -16,8 +16,10 @@ from benchmarks.traces.synthetic_traces import TRACE_ID, roster, stored_batches
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assessment.results import TrialOutcome
 from concord.trace.report import ReportBatch
+from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.limits import EvaluationLimits
-from concord_evaluator.worker.pool_functions import evaluation_of
+from concord_evaluator.pipeline import verdict_on, without_garbage_collection
+from concord_evaluator.worker.pool_functions import evaluation_of, row_of
 
 UNBOUNDED: Final = EvaluationLimits(steps=10**9, seconds=10**9)
 """No limits, since the benchmark measures whole evaluations."""
@@ -62,15 +64,27 @@ def read_batches(file: Path) -> Iterator[ReportBatch]:
 
 
 def _whole(batches: list[ReportBatch], agents: int) -> dict[str, float]:
-    """Evaluates stored batches to JSON, as a worker's process does."""
+    """Evaluates stored batches to JSON, and makes the row of that, as a worker does."""
     started, cpu = time.perf_counter(), time.process_time()
-    size = len(evaluation_of(plan(agents), outcome(), batches, {}, UNBOUNDED))
-    return {
+    evaluated = evaluation_of(plan(agents), outcome(), batches, {}, UNBOUNDED)
+    taken = {
         "seconds": time.perf_counter() - started,
         "cpu_s": time.process_time() - cpu,
         "peak_mib": _peak_mib(),
-        "json_bytes": size,
+        "json_bytes": len(evaluated),
     }
+    cpu = time.process_time()
+    row = _row(evaluated, agents)
+    return taken | {"row_cpu_s": time.process_time() - cpu, "row_bytes": len(row)}
+
+
+def _row(evaluated: str, agents: int) -> str:
+    """The row of a stored evaluation, by way of a stored verdict without a judge."""
+    planned = plan(agents)
+    with without_garbage_collection():
+        evaluation = TrialEvaluation.model_validate_json(evaluated)
+    verdict = verdict_on(planned, evaluation, None)
+    return row_of(planned, [(verdict.model_dump_json(), 0)], [])
 
 
 def _peak_mib() -> float:
