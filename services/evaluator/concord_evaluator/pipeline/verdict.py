@@ -136,9 +136,7 @@ def _record(
     passed: bool | None,
 ) -> TrialRecord:
     outcome, structure, task = evaluation.outcome, _labelled(evaluation), plan.task(trial.task_id)
-    causes = _causes(evaluation, scored)
-    observed = _observed(evaluation, scored, causes)
-    return TrialRecord(
+    record = TrialRecord(
         trial_id=trial.trial_id,
         task_id=trial.task_id,
         run=trial.run,
@@ -167,13 +165,24 @@ def _record(
         steps=evaluation.steps,
         trace_integrity=evaluation.trace_integrity,
         team_task=evaluation.team_task,
-        causes=causes,
         work=evaluation.work,
         control=None if task.control is None else "alone",
         paired_with=task.paired_with,
         judge=judgment,
         network=evaluation.network,
-        observations=observed[:MAX_OBSERVATIONS],
-        observations_omitted=max(0, len(observed) - MAX_OBSERVATIONS),
-        reading=_reading(evaluation, scored, causes),
+    )
+    return _explained(record, evaluation, scored)
+
+
+def _explained(record: TrialRecord, evaluation: TrialEvaluation, scored: Score) -> TrialRecord:
+    """The record with what tells why the trial lost points."""
+    causes = _causes(evaluation, scored)
+    observed = _observed(evaluation, scored, causes)
+    return record.model_copy(
+        update={
+            "causes": causes,
+            "observations": observed[:MAX_OBSERVATIONS],
+            "observations_omitted": max(0, len(observed) - MAX_OBSERVATIONS),
+            "reading": _reading(evaluation, scored, causes),
+        }
     )
