@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Final, Literal
 
 import structlog
 from pydantic import JsonValue
@@ -21,12 +20,10 @@ from concord.assessment.jobs import (
     TrialVerdict,
     conducted_document,
 )
-from concord.assessment.losses import Loss, cause_of
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Judgment
-from concord.errors import StorageUnavailableError
 from concord.judging import RecordedTranscript
-from concord.processes import Calls, LimitExceededError, TooSlowError
+from concord.processes import Calls, LimitExceededError
 from concord.storage import TrialDocuments
 from concord.storage.ports import AssessmentStore, JobFunction, JobQueue, RetryLater, TraceStore
 from concord.trace.report import Channel, ReportBatch, SerialisedBatch
@@ -50,6 +47,7 @@ from concord_evaluator.verdicts import (
     with_results,
 )
 from concord_evaluator.versions import software_versions
+from concord_evaluator.worker.failures import row_failure, trial_failure
 from concord_evaluator.worker.job_calls import JobCalls
 from concord_evaluator.worker.job_steps import job_batch
 from concord_evaluator.worker.plans import Plans
@@ -60,14 +58,6 @@ from concord_evaluator.worker.pool_functions import (
     row_of,
 )
 from concord_evaluator.worker.stored_trial import StoredTrial
-
-MAX_MESSAGE: Final = 500
-"""Characters of an error message that a failure quotes."""
-
-_STAGES: Final[Mapping[str, Literal["evaluation", "judgment"]]] = {
-    EvaluateTrial.function: "evaluation",
-    JudgeTrial.function: "judgment",
-}
 
 logger: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
@@ -250,7 +240,7 @@ class EvaluatorJobs:
         scored by its scorer, if it has one. If that fails too, a failure is stored in place of the result.
         """
         if job.function == AggregateAssessment.function:
-            failure = InfrastructureFailure(trial_id=None, stage="aggregation", message=error[:MAX_MESSAGE])
+            failure = row_failure(error)
             assessment_id = AggregateAssessment.model_validate(job.arguments).assessment_id
             await self._assessments.save(assessment_id, ROW_FAILURE_DOCUMENT, failure.model_dump_json())
             return
@@ -258,11 +248,11 @@ class EvaluatorJobs:
         trial = await StoredTrial.read(self._assessments, kind.model_validate(job.arguments))
         if not trial.is_judged():
             try:
-                await self._score_anyway(job.function, trial, _failure(trial, job.function, error, raised))
+                await self._score_anyway(job.function, trial, trial_failure(trial, job.function, error, raised))
             except (LookupError, ValueError, LimitExceededError, RetryLater) as fault:
                 logger.exception("cannot score a trial without its evaluation", job=job.job_id)
                 known = fault if isinstance(fault, LimitExceededError) else raised
-                await trial.add_verdict(TrialVerdict(failure=_failure(trial, job.function, error, known)))
+                await trial.add_verdict(TrialVerdict(failure=trial_failure(trial, job.function, error, known)))
 
     async def _score_anyway(self, function: str, trial: StoredTrial, failure: InfrastructureFailure) -> None:
         """Scores a trial without the result of its failed job.
@@ -316,23 +306,3 @@ class EvaluatorJobs:
 def _root(assessment_id: str, trace_id: str) -> Assignment:
     """The evaluator's assignment in a trace: a new step, the parent of the steps of its calls."""
     return Assignment(assessment_id=assessment_id, trace_id=trace_id, step_id=new_step_id(), agent_id=GREEN_AGENT)
-
-
-def _failure(trial: StoredTrial, function: str, error: str, raised: Exception | None) -> InfrastructureFailure:
-    """The failure of a job on a trial. `raised`: by its last attempt, None if its worker died."""
-    loss = _loss_of(raised)
-    return InfrastructureFailure(
-        trial_id=trial.trial_id,
-        stage=_STAGES[function],
-        message=error[:MAX_MESSAGE],
-        attempt=trial.request.attempt,
-        loss=loss,
-        caused_by=cause_of(loss, again=trial.request.again),
-    )
-
-
-def _loss_of(raised: Exception | None) -> Loss:
-    if isinstance(raised, LimitExceededError) and not isinstance(raised, TooSlowError):
-        return Loss.LIMIT
-    passing = TooSlowError | RetryLater | StorageUnavailableError | TimeoutError
-    return Loss.WORKER if raised is None or isinstance(raised, passing) else Loss.ERROR
