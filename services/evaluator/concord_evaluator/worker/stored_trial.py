@@ -7,6 +7,7 @@ from concord.assessment.results import TrialOutcome
 from concord.storage import AssessmentStore, TrialDocument, TrialDocuments
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge import SCREENED, ScreenedEvidence
+from concord_evaluator.pipeline import without_garbage_collection
 
 
 @dataclass(slots=True)
@@ -55,7 +56,8 @@ class StoredTrial:
             found = self.document.part("evaluation")
             if found is None:
                 raise LookupError(f"{self.trial_id} has no evaluation")
-            self._evaluation = TrialEvaluation.model_validate_json(found)
+            with without_garbage_collection():  # the many records of a large team take twice the time with it
+                self._evaluation = TrialEvaluation.model_validate_json(found)
         return self._evaluation
 
     def evidence(self) -> ScreenedEvidence:
