@@ -59,11 +59,12 @@ def loops(trial: MeasuredTrial) -> Iterator[Finding]:
     graph, threshold = trial.graph, trial.thresholds.loop
     names, callee = graph.calls.steps.names.texts, graph.calls.callee
     deepest: dict[str, tuple[int, str, int]] = {}
-    for found in graph.returns:
-        if found.times > threshold:
-            agent = names[callee[found.index]]
-            ranked = (-found.times, agent, found.index)
-            deepest[agent] = min(ranked, deepest.get(agent, ranked))
+    often = graph.returns.times > threshold
+    found = zip(graph.returns.index[often].tolist(), graph.returns.times[often].tolist(), strict=True)
+    for index, times in found:
+        agent = names[callee[index]]
+        ranked = (-times, agent, index)
+        deepest[agent] = min(ranked, deepest.get(agent, ranked))
     for times, agent, index in nsmallest(MAX_PER_KIND, deepest.values()):
         chain = chain_above(index, graph.calls.parent, MAX_STEP_IDS)
         yield Finding(

@@ -11,7 +11,7 @@ import numpy as np
 from concord.assessment.results import Record
 from concord.trace.attributes import EdgeKind
 from concord_evaluator.graph import engines
-from concord_evaluator.graph.chains import MadeIn, Return, find_returns, made_in
+from concord_evaluator.graph.chains import Returns, find_returns
 from concord_evaluator.graph.critical_path import CriticalPath, critical_path
 from concord_evaluator.graph.engines import Arcs, Distances, Scores
 from concord_evaluator.trace import CallList, Contradictions, Interaction, Links, Projection, calls_on
@@ -160,9 +160,9 @@ class AgentGraph:
         return tally_calls(self)
 
     @cached_property
-    def returns(self) -> tuple[Return, ...]:
-        """The calls back to an agent further up their chain, in no particular order."""
-        return tuple(find_returns(self.calls, self.made_in))
+    def returns(self) -> Returns:
+        """The calls back to an agent further up their chain."""
+        return find_returns(self.calls)
 
     @cached_property
     def performers(self) -> Codes:
@@ -185,11 +185,6 @@ class AgentGraph:
     def critical_path(self) -> CriticalPath:
         """The longest chain of work."""
         return critical_path(self.calls)
-
-    @cached_property
-    def made_in(self) -> MadeIn:
-        """The calls that were made in each call."""
-        return made_in(self.calls.parent)
 
 
 def build_graph(

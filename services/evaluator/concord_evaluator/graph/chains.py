@@ -1,6 +1,7 @@
 """Chains of calls, each made in the previous one: calls back to a waiting agent, and cascades of errors."""
 
-from collections.abc import Iterator, Sequence
+from array import array
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,60 +11,52 @@ from concord_evaluator.trace.trees import ROOT, Numbers, viewed
 
 
 @dataclass(frozen=True, slots=True)
-class MadeIn:
-    """The calls that were made in each call: those in call `i` are `calls[first[i]:first[i + 1]]`, in order.
+class Returns:
+    """The calls to an agent that already waits further up the chain, in causal order: the index of each, and how many
+    times its callee waits."""
 
-    `roots`: the calls that were made in none.
+    index: Numbers
+    times: Numbers
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+
+def find_returns(calls: CallList) -> Returns:
+    """Every call between agents to a waiting agent.
+
+    The callee of a call waits for the calls below it, and so does the caller of a first call. In a walk down the calls,
+    an agent waits as many times as the walk has entered calls for which it waits, less those that it has left.
     """
-
-    first: Sequence[int]
-    calls: Sequence[int]
-    roots: Sequence[int]
-
-
-def made_in(parents: Numbers) -> MadeIn:
-    """The calls by the call that they were made in. `parents`: by call, that call, or `ROOT`."""
-    by_parent = np.argsort(parents, kind="stable")
-    first = np.searchsorted(parents[by_parent], np.arange(len(parents) + 1))
-    n_roots = int((parents == ROOT).sum())
-    return MadeIn(viewed(first - n_roots), viewed(by_parent[n_roots:]), viewed(by_parent[:n_roots]))
-
-
-@dataclass(frozen=True, slots=True)
-class Return:
-    """A call to an agent that already waits for an answer `times` times further up the chain."""
-
-    index: int
-    times: int
+    entered, left = _walk(calls.parent)
+    inner, first = left - entered > 1, calls.parent == ROOT
+    called, calling = inner & (calls.caller != calls.callee), inner & first
+    waiting = np.append(calls.callee[called], calls.caller[calling]).astype(np.int64) * (len(calls) + 1)
+    begins = np.sort(waiting + np.append(entered[called], entered[calling]))
+    ends = np.sort(waiting + np.append(left[called], left[calling]))
+    index = np.flatnonzero(calls.between_agents & ~first)
+    asked = calls.callee[index].astype(np.int64) * (len(calls) + 1) + entered[index]
+    times = np.searchsorted(begins, asked) - np.searchsorted(ends, asked, "right")
+    met = times > 0
+    return Returns(index[met], times[met])
 
 
-def find_returns(calls: CallList, inner: MadeIn) -> Iterator[Return]:
-    """Every call between agents to a waiting agent, in no particular order."""
-    caller, callee, parents = viewed(calls.caller), viewed(calls.callee), viewed(calls.parent)
-    between = viewed(calls.between_agents)
-    waiting = [0] * len(calls.steps.names.texts)
-    pending = list(inner.roots)
-    while pending:
-        index = pending.pop()
-        if index < 0:  # leaves the call that it entered as `~index`
-            for agent in _waiting_for(~index, caller, callee, parents):
-                waiting[agent] -= 1
-            continue
-        if between[index] and waiting[callee[index]]:
-            yield Return(index, waiting[callee[index]])
-        first, end = inner.first[index], inner.first[index + 1]
-        if first < end:  # only then can a call below find it waiting
-            for agent in _waiting_for(index, caller, callee, parents):
-                waiting[agent] += 1
-            pending.append(~index)
-            pending += inner.calls[first:end]
+def _walk(parents: Numbers) -> tuple[Numbers, Numbers]:
+    """By call, the moments at which a walk in depth first order enters it, and leaves it with all calls below it.
 
-
-def _waiting_for(index: int, caller: Sequence[int], callee: Sequence[int], parents: Sequence[int]) -> tuple[int, ...]:
-    """The agents that a call adds to the chain: its callee, for a first call also its caller; none for a self-call."""
-    if parents[index] == ROOT:
-        return (caller[index],) if caller[index] == callee[index] else (caller[index], callee[index])
-    return () if caller[index] == callee[index] else (callee[index],)
+    The walk enters one call at each moment. `parents`: each before the calls made in it.
+    """
+    above = viewed(parents)
+    sizes, left = array("q", [1]) * len(parents), array("q", [0]) * len(parents)
+    sizes.append(0)
+    left.append(0)  # the last place is that of `ROOT`
+    for call in range(len(parents) - 1, -1, -1):
+        sizes[above[call]] += sizes[call]
+    for call, parent in enumerate(above):
+        left[call] = left[parent] + 1
+        left[parent] += sizes[call]
+    leaving = np.frombuffer(left, np.int64)[:-1]
+    return leaving - np.frombuffer(sizes, np.int64)[:-1], leaving
 
 
 def chain_above(index: int, parents: Numbers, at_most: int) -> list[int]:

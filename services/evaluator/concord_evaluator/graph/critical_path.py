@@ -130,20 +130,17 @@ def _longest_chains(parents: Numbers, groups: _Groups, untimed: Numbers, own: Nu
     waited: list[int] = []
     inner_first = [viewed(each[::-1].copy()) for each in (outer, n_calls, *bounds)]
     for parent, n, group, last_group, loose, last_loose in zip(*inner_first, strict=True):
-        chain: Sequence[int] | None = None
-        longest = -1
-        for call in alone[loose:last_loose]:
-            if spans[call] > longest:
-                longest, chain = spans[call], (call,)
+        longest, chain = -1, list[int]()
+        for place in range(loose, last_loose):
+            if (span := spans[alone[place]]) > longest:
+                longest, chain = span, [alone[place]]
         for number in range(group, last_group):
             begin, end = first[number], first[number + 1]
             best = _best(calls[begin:end], before[begin:end], spans)
             if best[-1] > longest:
                 longest, chain = best[-1], _chain(calls[begin:end], before[begin:end], best)
-        if n == 1:
-            chain = (calls[first[group]],) if group < last_group else (alone[loose],)
-        waited += chain or ()
-        spans[parent] += sum([spans[call] for call in chain or ()])
+        spans[parent] += longest
+        waited += chain if chain or n > 1 else [calls[first[group]]]
     chosen[waited] = True
     return spans[ROOT], chosen
 
@@ -151,9 +148,13 @@ def _longest_chains(parents: Numbers, groups: _Groups, untimed: Numbers, own: Nu
 def _best(calls: Sequence[int], before: Sequence[int], spans: Sequence[int]) -> Sequence[int]:
     """By number of calls of a group, the largest sum of spans of a chain among the first so many of them (weighted
     interval scheduling)."""
-    best = [0]
+    longest = 0
+    best = [longest]
     for call, n_before in zip(calls, before, strict=True):
-        best.append(max(best[-1], spans[call] + best[n_before]))
+        through = spans[call] + best[n_before]
+        if through > longest:
+            longest = through
+        best.append(longest)
     return best
 
 

@@ -71,12 +71,13 @@ def unnecessary_path_ratio(graph: AgentGraph) -> Iterator[Measured]:
     """The share of paths that contributed nothing. A path is a chain of nested calls. It contributed nothing if a call
     in it failed, or if it ends in a question that the same caller had already asked the same agent (after GEMMAS's
     unnecessary path ratio, Lee et al. 2025)."""
-    first = np.array(graph.made_in.first, np.int64)
-    ends = np.flatnonzero(first[:-1] == first[1:])
+    calls = graph.calls
+    is_end = np.ones(len(calls) + 1, np.bool_)
+    is_end[calls.parent] = False
+    ends = np.flatnonzero(is_end[:-1])
     if not len(ends):
         yield undefined(0, "there are no calls", status=MetricStatus.UNDEFINED)
         return
-    calls = graph.calls
     unnecessary = calls.failed | below_any(calls.parent, calls.failed)
     unnecessary[_repeated(calls)] = True
     yield Measured(int(unnecessary[ends].sum()) / len(ends), len(ends))

@@ -55,12 +55,10 @@ def without(found: Projection | projection.Projection) -> list[object]:
 
 
 def agree_on_chains(graph: AgentGraph, calls: tuple[interactions.Call, ...]) -> None:
-    """Loops, cascades of errors, the critical path, and the calls made in each call."""
+    """Loops, cascades of errors, the critical path, and what calls are made in."""
     inner = chains.made_in(calls)
-    made = graph.made_in
-    assert [tuple(made.calls[made.first[n] : made.first[n + 1]]) for n in range(len(calls))] == list(inner)
-    returns = {(each.index, each.times) for each in graph.returns}
-    assert returns == {(each.index, each.times) for each in chains.find_returns(calls, inner)}
+    returns = list(zip(graph.returns.index.tolist(), graph.returns.times.tolist(), strict=True))
+    assert returns == sorted((each.index, each.times) for each in chains.find_returns(calls, inner))
     assert list(find_cascades(graph.calls)) == list(chains.find_cascades(calls))
     assert asdict(graph.critical_path) == asdict(critical_path.critical_path(calls, inner))
     assert graph.calls.between_agents.tolist() == list(map(chains.is_between_agents, calls))
