@@ -38,26 +38,33 @@ NO_MODEL_CALL: Final = -2
 """The model of a step that called none."""
 
 
+class _CodeOf(dict[str, int]):
+    """By text, its code: the next one for a text that is not known yet. `texts`: by code."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = []
+
+    def __missing__(self, text: str) -> int:
+        code = self[text] = len(self.texts)
+        self.texts.append(text)
+        return code
+
+
 class Names:
     """Names of agents, addresses, models and reporters as codes: each text is held once."""
 
     def __init__(self) -> None:
-        self.texts: list[str] = []
-        self._codes: dict[str, int] = {}
+        self._codes = _CodeOf()
+        self.texts = self._codes.texts
 
     def code(self, text: str) -> int:
         """The code of a name, a new one for a new name."""
-        known = self._codes.get(text)
-        if known is None:
-            known = self._codes[text] = len(self.texts)
-            self.texts.append(text)
-        return known
+        return self._codes[text]
 
     def codes(self, texts: Sequence[str]) -> Codes:
         """The codes of many names."""
-        codes = [*map(self._codes.get, texts)]
-        known = [self.code(text) for text in texts] if None in codes else codes
-        return np.fromiter(known, np.int32, len(texts))
+        return np.fromiter(map(self._codes.__getitem__, texts), np.int32, len(texts))
 
     def ranks(self, codes: Codes) -> Numbers:
         """The place of each of these names among all names as they sort."""

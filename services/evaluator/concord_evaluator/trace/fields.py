@@ -10,7 +10,7 @@ from msgspec import UNSET
 from concord.trace.step import CallType, as_utc
 from concord_evaluator.trace.columns import KINDS, NEVER, NONE, Amounts, Bytes
 from concord_evaluator.trace.lean_steps import LeanCall, LeanStep
-from concord_evaluator.trace.trees import Numbers
+from concord_evaluator.trace.trees import Numbers, compact
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND: Final = timedelta(microseconds=1)
@@ -74,11 +74,6 @@ def tokens_of(steps: Sequence[LeanStep]) -> Numbers:
     return compact(
         np.maximum(np.fromiter([NONE if each is None else each for each in told], np.int64, len(steps)), NONE)
     )
-
-
-def compact(amounts: Numbers) -> Numbers:
-    """The same in half of the memory, if they fit."""
-    return amounts.astype(np.int32) if amounts.max(initial=0) < 2**31 else amounts
 
 
 def call_in(step: LeanStep) -> LeanCall:

@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-import msgspec
 import numpy as np
+from msgspec import UNSET, UnsetType
 
 from concord.assessment.cost import MAX_USES, ModelUse
 from concord.trace.otlp import genai
 from concord.trace.step import StepFacts
 from concord_evaluator.trace.cases import cases
 from concord_evaluator.trace.columns import NONE, Codes, Steps
+from concord_evaluator.trace.lean_steps import LeanStep
 from concord_evaluator.trace.trees import Numbers
 
 CLIENT_PREFIX: Final = "llm:"
@@ -25,18 +26,15 @@ _NO_MODEL: Final = frozenset({"retrieval", "retriever", "reranker"})
 _MODELS: Final = genai.MODEL_OPERATIONS - _NO_MODEL
 
 
-class StepUse(msgspec.Struct, frozen=True, gc=False):
-    """A model call in one step; None for what the step does not tell."""
-
-    model: str | None
-    tokens: int | None
-    input_tokens: int | None
-    output_tokens: int | None
-
-
 def calls_model(step: StepFacts, attributes: Mapping[str, str]) -> bool:
     """Whether a step of the kind `TOOL` is the call of a model, and not the use of another tool."""
     return _is_model(step.total_tokens, attributes.get(_OPERATION))
+
+
+def lean_calls_model(step: LeanStep) -> bool:
+    """The same of a lean step."""
+    operation = step.additional_attributes.operation
+    return _is_model(step.total_tokens, None if operation is UNSET else operation)
 
 
 def _is_model(told: int | None, operation: str | None) -> bool:
@@ -44,24 +42,19 @@ def _is_model(told: int | None, operation: str | None) -> bool:
     return told is not None if operation is None else operation in _MODELS
 
 
-def use_of(
-    tool: str | None, told: int | None, operation: str | None, read: str | None, written: str | None
-) -> StepUse | None:
-    """The model call that the use of a tool is; None if it is none.
-
-    `told`: the tokens of the step. The other arguments are attributes of it.
-    """
-    if not _is_model(told, operation):
-        return None
-    model = None if tool is None else tool.removeprefix(CLIENT_PREFIX) or None
-    into, out_of = _count(read), _count(written)
-    both = into + out_of if into is not None and out_of is not None else None
-    tokens = both if both is not None else told if told is not None and told >= 0 else None
-    return StepUse(model, tokens, into, out_of)
+def model_in(step: LeanStep) -> str:
+    """The name of the model that a step called; empty if the step does not tell it."""
+    used = None if step.step_action is None else step.step_action.tool_invocation
+    return "" if used is None else used.tool_name.removeprefix(CLIENT_PREFIX)
 
 
-def _count(text: str | None) -> int | None:
-    return int(text) if text is not None and text.isascii() and text.isdigit() and len(text) <= 15 else None
+def counts_of(told: Sequence[str | UnsetType]) -> Numbers:
+    """The tokens that attributes tell; `NONE` for those that are no count."""
+    return np.fromiter([NONE if each is UNSET else _count(each) for each in told], np.int64, len(told))
+
+
+def _count(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else NONE
 
 
 @dataclass(frozen=True, slots=True)

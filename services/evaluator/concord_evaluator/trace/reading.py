@@ -4,7 +4,6 @@ from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -28,11 +27,12 @@ from concord_evaluator.trace.columns import (
     StepColumns,
     Steps,
 )
-from concord_evaluator.trace.fields import call_in, compact, failure_of, kinds_of, latencies_ms, starts_us, tokens_of
+from concord_evaluator.trace.fields import call_in, failure_of, kinds_of, latencies_ms, starts_us, tokens_of
 from concord_evaluator.trace.lean_steps import LeanAttributes, LeanStep
-from concord_evaluator.trace.model_uses import StepUse, use_of
+from concord_evaluator.trace.model_uses import counts_of, lean_calls_model, model_in
 from concord_evaluator.trace.request_texts import RequestTexts
 from concord_evaluator.trace.step_numbers import StepNumbers
+from concord_evaluator.trace.trees import Numbers, compact
 
 MAX_ERROR: Final = 200
 """Characters of an error that are kept."""
@@ -42,9 +42,6 @@ _DELEGATION: Final = EDGE_KINDS.index(EdgeKind.DELEGATION)
 _EDGE_KIND_CODES, _SOURCE_CODES, _SUPPORT_CODES = (
     dict[object, int](zip(members, range(len(members)), strict=True)) for members in (EDGE_KINDS, SOURCES, SUPPORTS)
 )
-
-_AMOUNTS: Final = attrgetter("tokens", "input_tokens", "output_tokens")
-"""Of a `StepUse`."""
 
 _Column: TypeAlias = "np.ndarray[tuple[int], np.dtype[Any]]"
 
@@ -89,7 +86,7 @@ class _Reading:
         """Adds the steps of a chunk."""
         steps, first = chunk.steps, self._rows
         attributes = [step.additional_attributes for step in steps]
-        kind = kinds_of(steps)
+        kind, tokens = kinds_of(steps), tokens_of(steps)
         self._numbers.add(
             [step.trace_id for step in steps],
             [step.step_id for step in steps],
@@ -100,11 +97,11 @@ class _Reading:
             "kind": kind,
             "latency_ms": latencies_ms(steps),
             "started_us": starts_us(steps),
-            "tokens": tokens_of(steps),
+            "tokens": tokens,
             "agent": self._names.codes([each.agent_name or each.spans_agent or "" for each in attributes]),
             **self._calls(steps, kind),
             **self._edges(attributes),
-            **self._models(steps, kind),
+            **self._models(steps, kind, tokens),
             **self._failures(steps, attributes),
         }
         for name, column in columns.items():
@@ -119,11 +116,11 @@ class _Reading:
         calls = [call_in(steps[place]) for place in places]
         url[places] = self._names.codes([call.agent_url for call in calls])
         name[places] = self._names.codes([call.agent_name for call in calls])
-        asking = [(place, call.requests) for place, call in zip(places, calls, strict=True) if call.requests]
-        digests = json_digests([requests for _, requests in asking])
-        self._asked.extend([self._rows + place for place, _ in asking])
+        requests = [call.requests for call in calls if call.requests]
+        digests = json_digests(requests)
+        self._asked.extend([self._rows + place for place, call in zip(places, calls, strict=True) if call.requests])
         self._requests += b"".join(digests)
-        self._texts.add(zip(digests, [requests for _, requests in asking], strict=True))
+        self._texts.add(zip(digests, requests, strict=True))
         return {"callee_url": url, "callee_name": name}
 
     def _edges(self, attributes: Sequence[LeanAttributes]) -> dict[str, _Column]:
@@ -138,20 +135,18 @@ class _Reading:
                     self._retry_of[self._rows + place] = each.retry_of
         return {"edge_kind": kind, "known_by": known_by, "support": support}
 
-    def _models(self, steps: Sequence[LeanStep], kind: Bytes) -> dict[str, _Column]:
+    def _models(self, steps: Sequence[LeanStep], kind: Bytes, tokens: Numbers) -> dict[str, _Column]:
         model = np.full(len(steps), NO_MODEL_CALL, np.int32)
-        tokens = np.full((3, len(steps)), NONE, np.int64)
-        places, uses = list[int](), list[StepUse]()
-        for place in np.flatnonzero(kind == _TOOL).tolist():
-            if (use := _use_in(steps[place])) is not None:
-                places.append(place)
-                uses.append(use)
-        if uses:
-            names = self._names.codes([use.model or "" for use in uses])
-            model[places] = np.where(names == self._empty, NONE, names)
-            for row, amounts in zip(tokens, zip(*map(_AMOUNTS, uses), strict=True), strict=True):
-                row[places] = [NONE if each is None else each for each in amounts]
-        told, read, written = map(compact, tokens)
+        amounts = np.full((3, len(steps)), NONE, np.int64)
+        places = [place for place in np.flatnonzero(kind == _TOOL).tolist() if lean_calls_model(steps[place])]
+        uses = [steps[place] for place in places]
+        names = self._names.codes([model_in(step) for step in uses])
+        model[places] = np.where(names == self._empty, NONE, names)
+        read = counts_of([step.additional_attributes.input_tokens for step in uses])
+        written = counts_of([step.additional_attributes.output_tokens for step in uses])
+        split = (read != NONE) & (written != NONE)
+        amounts[:, places] = np.where(split, read + written, tokens[places]), read, written
+        told, read, written = map(compact, amounts)
         return {"model": model, "model_tokens": told, "model_input": read, "model_output": written}
 
     def _failures(self, steps: Sequence[LeanStep], attributes: Sequence[LeanAttributes]) -> dict[str, _Column]:
@@ -189,19 +184,6 @@ class _Reading:
     def sampled_texts(self) -> dict[str, str]:
         """A sample of the texts of requests, by request digest."""
         return {digest.hex(): text for digest, text in self._texts.sample().items()}
-
-
-def _use_in(step: LeanStep) -> StepUse | None:
-    """The model call that a step of the kind `TOOL` is."""
-    tool = None if step.step_action is None else step.step_action.tool_invocation
-    told = step.additional_attributes
-    return use_of(
-        None if tool is None else tool.tool_name,
-        step.total_tokens,
-        None if told.operation is UNSET else told.operation,
-        told.input_tokens or None,
-        told.output_tokens or None,
-    )
 
 
 def _ranked(digests: bytearray, asked: Codes, rows: int) -> tuple[Codes, bytes]:

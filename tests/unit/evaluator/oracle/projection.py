@@ -11,7 +11,6 @@ from concord.trace.report import Report
 from concord.trace.step import CallType
 from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH, participant_of
-from concord_evaluator.trace.model_uses import StepUse
 from tests.unit.evaluator.oracle.attempts import Contradictions, find_attempts, without_refuted
 from tests.unit.evaluator.oracle.attribution import Attribution, attribute, bound_undeclared, step_reporters
 from tests.unit.evaluator.oracle.causal_order import Timeline, causal_order
@@ -27,6 +26,7 @@ from tests.unit.evaluator.oracle.interactions import (
     calls_on,
     join_attempts,
 )
+from tests.unit.evaluator.oracle.model_uses import StepUse
 from tests.unit.evaluator.oracle.records import StepRecord
 from tests.unit.evaluator.oracle.trees import ROOT
 

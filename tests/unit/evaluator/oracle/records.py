@@ -22,8 +22,7 @@ from concord.trace.attributes import (
 from concord.trace.report import StepDigest
 from concord.trace.step import CallType, StepFacts, as_utc
 from concord_evaluator.trace.fields import EARLIEST
-from concord_evaluator.trace.lean_steps import INPUT_TOKENS, OUTPUT_TOKENS
-from concord_evaluator.trace.model_uses import StepUse, use_of
+from tests.unit.evaluator.oracle.model_uses import StepUse, use_in
 
 AGENT_NAME_ATTRIBUTES: Final = (AGENT_NAME, "gen_ai.agent.name")
 """Attributes in which a participant that is itself a team names the inner agent that made a step."""
@@ -140,15 +139,9 @@ class StepRecord(msgspec.Struct, gc=False):
             latency_ms=step.latency_ms,
             started_us=_started_us(step),
             tokens=tokens if tokens is not None and tokens >= 0 else None,
-            use=_use_in(step, attributes) if kind is _TOOL else None,
+            use=use_in(step, attributes) if kind is _TOOL else None,
             attestations=attestations,
         )
-
-
-def _use_in(step: StepFacts, attributes: Mapping[str, str]) -> StepUse | None:
-    tool = None if step.step_action is None else step.step_action.tool_invocation
-    told = (attributes.get(name) for name in ("gen_ai.operation.name", INPUT_TOKENS, OUTPUT_TOKENS))
-    return use_of(None if tool is None else tool.tool_name, step.total_tokens, *told)
 
 
 def _agent_name(attributes: Mapping[str, str]) -> str:
