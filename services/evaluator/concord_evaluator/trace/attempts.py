@@ -17,7 +17,7 @@ from concord_evaluator.trace.attribution import AttributedCalls
 from concord_evaluator.trace.cases import cases, changes
 from concord_evaluator.trace.columns import Bytes, Codes, Flags, Names, Steps
 from concord_evaluator.trace.provenance import PROVENANCES, Provenance
-from concord_evaluator.trace.trees import Numbers
+from concord_evaluator.trace.trees import Numbers, compact
 
 MAX_CLAIMS: Final = 1000
 """Distinct refuted claims that are told apart. All are counted."""
@@ -120,7 +120,13 @@ def find_attempts(calls: AttributedCalls, steps: Steps) -> tuple[Attempts, Contr
     place[order] = np.arange(len(order))
     provenance = _provenance(row, caller, callee, steps)
     attempts = Attempts(
-        row[order], caller[order], callee[order], provenance[order], parent[order], other_row, place[other_of]
+        compact(row[order]),
+        caller[order],
+        callee[order],
+        provenance[order],
+        compact(parent[order]),
+        compact(other_row),
+        compact(place[other_of]),
     )
     return attempts, contradicted
 

@@ -7,7 +7,7 @@ import numpy as np
 from concord_evaluator.trace.attempts import Attempts
 from concord_evaluator.trace.cases import changes
 from concord_evaluator.trace.columns import NEVER, Flags, Steps
-from concord_evaluator.trace.trees import ROOT, Numbers, largest_above, nearest, ordered
+from concord_evaluator.trace.trees import ROOT, Numbers, compact, largest_above, nearest, ordered
 
 
 def causal_order(attempts: Attempts, steps: Steps, counted: Flags) -> tuple[Numbers, Numbers]:
@@ -24,7 +24,7 @@ def causal_order(attempts: Attempts, steps: Steps, counted: Flags) -> tuple[Numb
     order = _sorted(np.flatnonzero(counted), start, ordered(parents).depth, attempts, steps)
     place = np.full(len(attempts) + 1, ROOT, np.int64)
     place[order] = np.arange(len(order))
-    return order, place[nearest(parents, counted)[order]]
+    return compact(order), compact(place[nearest(parents, counted)[order]])
 
 
 def _sorted(

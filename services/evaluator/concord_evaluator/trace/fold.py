@@ -14,7 +14,7 @@ from concord_evaluator.trace.freed_memory import release_freed
 from concord_evaluator.trace.reading import ReadTrace, read_trace
 from concord_evaluator.trace.records import StepRecord
 from concord_evaluator.trace.settling import Attestations, claimed_beside_observed, settle
-from concord_evaluator.trace.trees import Numbers
+from concord_evaluator.trace.trees import Numbers, compact
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class FoldedTrace:
     """
 
     steps: Steps
-    first: Numbers
+    first: Codes
     contents: Numbers
     carriers: Mapping[int, frozenset[int]]
     texts: Mapping[str, str]
@@ -58,9 +58,9 @@ def fold(reports: Iterable[Report]) -> FoldedTrace:
     repeated = (np.bincount(numbers, minlength=len(read.step_ids)) > 1)[numbers]
     settled = _settled(trace, repeated, again) if repeated.any() else _Settled(read, np.arange(len(numbers)))
     number = settled.steps.columns.step
-    contents = np.bincount(number, minlength=len(read.step_ids))
-    first = np.full(len(read.step_ids), NONE, np.int64)
-    first[number[::-1]] = np.arange(len(number))[::-1]
+    contents = compact(np.bincount(number, minlength=len(read.step_ids)))
+    first = np.full(len(read.step_ids), NONE, np.int32)
+    first[number[::-1]] = np.arange(len(number), dtype=np.int32)[::-1]
     return FoldedTrace(
         settled.steps,
         first,

@@ -13,7 +13,7 @@ from concord_evaluator.trace.attempts import Attempts
 from concord_evaluator.trace.cases import changes
 from concord_evaluator.trace.columns import NONE, Amounts, Bytes, Codes, Flags, Steps
 from concord_evaluator.trace.interactions import Call, Interaction, Link, call_of
-from concord_evaluator.trace.trees import ROOT, Numbers
+from concord_evaluator.trace.trees import ROOT, Numbers, compact
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Links(Mapping[Link, "LinkCalls"]):
     @cached_property
     def link_of_call(self) -> Numbers:
         """By call, the number of its link."""
-        return np.repeat(np.arange(len(self)), self.n_calls)
+        return np.repeat(compact(np.arange(len(self))), self.n_calls)
 
     @cached_property
     def link_of_attempt(self) -> Numbers:
@@ -243,8 +243,8 @@ def join_attempts(attempts: Attempts, steps: Steps, parents: Numbers) -> Links:
         first[call], nth[call] = min(call), range(len(call))
     numbers = np.lexsort((nth, first))
     begins = changes(first[numbers])
-    calls = np.append(np.flatnonzero(begins), len(attempts))
-    return Links(steps, attempts, numbers, calls, _bounds(np.bincount(link[numbers[begins]])), parents)
+    calls = compact(np.append(np.flatnonzero(begins), len(attempts)))
+    return Links(steps, attempts, compact(numbers), calls, _bounds(np.bincount(link[numbers[begins]])), parents)
 
 
 def _repeats(rows: Numbers, steps: Steps) -> Flags:
@@ -253,7 +253,7 @@ def _repeats(rows: Numbers, steps: Steps) -> Flags:
 
 
 def _bounds(sizes: Numbers) -> Numbers:
-    return np.append(0, np.cumsum(sizes))
+    return compact(np.append(0, np.cumsum(sizes)))
 
 
 def _repeated(attempts: Attempts, link: Numbers, steps: Steps) -> Iterator[list[int]]:

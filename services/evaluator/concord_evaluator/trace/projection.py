@@ -100,7 +100,7 @@ def project(
         attempts = without_refuted(attempts, steps, roster, contradicted)
     counted = np.array([each in _COUNTED[evidence] for each in PROVENANCES], np.bool_)
     order, parents = causal_order(attempts, steps, counted[attempts.provenance])
-    places = np.full(len(attempts), ROOT, np.int64)
+    places = np.full(len(attempts), ROOT, parents.dtype)
     places[order] = parents
     logical = join_attempts(attempts, steps, places)
     sorted_calls = _sort_calls(logical)
