@@ -63,3 +63,17 @@ async def test_a_message_that_is_repeated_gets_the_same_data() -> None:
             await asked(http, url, "message/send", {"message": message(message_id="m1")}) for _ in range(2)
         ]
     assert first == second
+
+
+async def test_what_an_agent_does_with_its_data_later_changes_no_answer() -> None:
+    class Reusing:
+        """An agent with one document for all of its tasks."""
+
+        async def __call__(self, _: IncomingMessage, task: TaskHandle, /) -> None:
+            data: dict[str, JsonValue] = {"score": 1}
+            await task.complete(data=data)
+            data["score"] = 2
+
+    async with served_agent(Reusing()) as url, httpx.AsyncClient(timeout=60) as http:
+        answer = await asked(http, url, "message/send", {"message": message()})
+    assert answer["artifacts"][0]["parts"][0]["data"] == {"score": 1}

@@ -13,8 +13,6 @@ from a2a.server.context import ServerCallContext
 from a2a.server.jsonrpc_models import InvalidParamsError, InvalidRequestError, JSONRPCError
 from a2a.server.request_handlers import RequestHandler
 from a2a.types import a2a_pb2 as pb
-from pydantic import JsonValue
-from pydantic_core import to_json
 from starlette.responses import JSONResponse
 
 from concord.a2a.callers import Callers
@@ -24,14 +22,14 @@ from concord.a2a.messages import data_part
 # The SDK calls it for data and metadata of 0.3 only, which are a `Value` or a `Struct`.
 conversions.MessageToDict = json_of  # type: ignore[assignment,attr-defined]  # not exported
 
-_GIVEN: Final = "concord.given"
+_WRITTEN: Final = "concord.written"
 _STAND_INS: Final = "concord.stand_ins"
-"""Keys in a request's state: the data of artifacts by their ids, and by what stands for them in the answer."""
+"""Keys in a request's state: the JSON of artifacts' data by their ids, and by what stands for them in the answer."""
 
 
-def keep_given(context: ServerCallContext, artifact_id: str, data: JsonValue) -> None:
-    """Keeps the data that an artifact was made of, until its request is answered."""
-    context.state.setdefault(_GIVEN, {})[artifact_id] = data
+def keep_written(context: ServerCallContext, artifact_id: str, data: bytes) -> None:
+    """Keeps the data that an artifact was made of, as JSON, until its request is answered."""
+    context.state.setdefault(_WRITTEN, {})[artifact_id] = data
 
 
 class Adapter03(JSONRPC03Adapter):
@@ -77,9 +75,9 @@ class _Requests03(RequestHandler03):
         answer = await self.request_handler.on_message_send(sent, context)
         if isinstance(answer, pb.Message):
             return conversions.to_compat_message(answer)
-        given: Mapping[str, JsonValue] = context.state.get(_GIVEN, {})
-        named = {uuid4().hex: artifact.artifact_id for artifact in answer.artifacts if artifact.artifact_id in given}
-        context.state[_STAND_INS] = {name: given[artifact_id] for name, artifact_id in named.items()}
+        written: Mapping[str, bytes] = context.state.get(_WRITTEN, {})
+        named = {uuid4().hex: artifact.artifact_id for artifact in answer.artifacts if artifact.artifact_id in written}
+        context.state[_STAND_INS] = {name: written[artifact_id] for name, artifact_id in named.items()}
         return conversions.to_compat_task(_short(answer, {artifact_id: name for name, artifact_id in named.items()}))
 
 
@@ -111,7 +109,7 @@ def _short(task: pb.Task, names: Mapping[str, str]) -> pb.Task:
     return short
 
 
-def _with_data(body: bytes, stand_ins: Mapping[str, JsonValue]) -> bytes:
+def _with_data(body: bytes, stand_ins: Mapping[str, bytes]) -> bytes:
     for name, data in stand_ins.items():
-        body = body.replace(f'{{"{name}":null}}'.encode(), to_json(data, inf_nan_mode="null"), 1)
+        body = body.replace(f'{{"{name}":null}}'.encode(), data, 1)
     return body

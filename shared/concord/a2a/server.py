@@ -15,10 +15,11 @@ from a2a.server.routes.jsonrpc_dispatcher import JsonRpcDispatcher
 from a2a.server.tasks import TaskUpdater
 from a2a.types import a2a_pb2 as pb
 from pydantic import JsonValue
+from pydantic_core import to_json
 from starlette.routing import Route
 
 from concord import retention
-from concord.a2a.adapter_03 import Adapter03, keep_given
+from concord.a2a.adapter_03 import Adapter03, keep_written
 from concord.a2a.callers import Callers
 from concord.a2a.card_routes import card_route
 from concord.a2a.cards import AgentProfile, card_of
@@ -104,9 +105,10 @@ class TaskHandle:
         artifact_id = str(uuid4())
         if data is not None:
             # A whole row takes seconds to convert, during which the event loop must stay responsive.
-            parts.append(await asyncio.to_thread(data_part, data))
+            part, written = await asyncio.to_thread(_both_forms, data)
+            parts.append(part)
             if isinstance(data, dict):  # 0.3 has only objects
-                keep_given(self._context, artifact_id, data)
+                keep_written(self._context, artifact_id, written)
         if parts:
             await self._updater.add_artifact(
                 parts,
@@ -131,6 +133,11 @@ class TaskHandle:
 
     def _said(self, text: str) -> pb.Message:
         return self._updater.new_agent_message([text_part(text)])
+
+
+def _both_forms(data: JsonValue) -> tuple[pb.Part, bytes]:
+    """Data as a part, and as JSON: the agent may change them before its task is answered."""
+    return data_part(data), to_json(data, inf_nan_mode="null")
 
 
 class Handler(Protocol):
