@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from concord.assessment import AssessmentPlan
@@ -24,6 +24,9 @@ TRIALS = team_trials()
 RENAMED = dict(zip(NAMES, ("vic", "wes", "xia", "yan", "zoe"), strict=True))
 
 
+FEW = settings(max_examples=25)
+"""For laws of whole rows, each example of which evaluates up to seven trials."""
+
 REPORTED = st.lists(st.tuples(st.sampled_from(NAMES), st.sampled_from(NAMES)), max_size=8)
 
 
@@ -39,12 +42,14 @@ class TestOnlyTheOutcomeCounts:
         reports = tuple(reported(*pair, number) for number, pair in enumerate(pairs))
         assert replace(trial, agents=team, reports=reports).score == trial.found / len(TARGETS)
 
+    @FEW
     @given(TRIALS)
     def test_a_lost_judgment_never_raises_the_score_of_the_row(self, trial: TeamTrial) -> None:
         known, lost = row([trial, trial]), row([trial, replace(trial, judged=False)])
         self._never_higher_row(known, lost)
         assert row([replace(trial, judged=False)]).score is None
 
+    @FEW
     @given(st.lists(TRIALS, min_size=1, max_size=3))
     def test_a_lost_evaluation_never_raises_the_score_of_the_row(self, team_trials: list[TeamTrial]) -> None:
         team_trials = [replace(trial, agents=NAMES) for trial in team_trials]
@@ -119,6 +124,7 @@ class TestInvariance:
         assert [warning for warning in made.warnings if "could" in warning or "/peers" in warning]
 
 
+@FEW
 @given(st.lists(TRIALS, min_size=1, max_size=3), TRIALS)
 def test_a_further_trial_changes_the_score_of_no_other(played: list[TeamTrial], more: TeamTrial) -> None:
     played = [replace(trial, agents=NAMES) for trial in played]
