@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Final, NamedTuple
 
 from concord.trace.attributes import EdgeKind, KnownBy, Support
-from concord.trace.otlp import AGENT, NEXT_AGENT, Reading, Span, SpanTree, TeamReading, name_key
+from concord.trace.otlp import NEXT_AGENT, Act, Reading, Span, SpanTree, TeamReading, name_key
 from concord_evaluator.formats.trace import shortened_id
 from concord_evaluator.formats.witnesses import Witnesses
 
@@ -127,7 +127,7 @@ def _activation(
     sole: Mapping[str, str | None],
 ) -> Activation | None:
     """The activation of a span: its own, the one above, or that of the service that it enters."""
-    if read is not None and read.act is AGENT and (name := agent_id(read.agent)):
+    if read is not None and read.act is Act.AGENT and (name := agent_id(read.agent)):
         if above is not None and above.agent == name:
             return above
         return Activation(name, span, above, span.client, read.group)
@@ -174,7 +174,7 @@ def _sole_agents(tree: SpanTree, reading: TeamReading) -> dict[str, str | None]:
     named: defaultdict[str, set[str]] = defaultdict(set)
     for span_id, read in reading.spans.items():
         span = tree.spans[span_id]
-        if read.act is AGENT and not span.client:
+        if read.act is Act.AGENT and not span.client:
             named[span.service].add(agent_id(read.agent))
     return {service: next(iter(agents)) if len(agents) == 1 else None for service, agents in named.items()}
 

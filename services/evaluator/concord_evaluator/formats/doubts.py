@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from concord.trace.attributes import KnownBy, Support
-from concord.trace.otlp import AGENT, SpanTree, TeamReading, name_key
+from concord.trace.otlp import Act, SpanTree, TeamReading, name_key
 from concord_evaluator.formats.activations import Activations, Edge
 
 MAX_NAMED: Final = 3
@@ -20,7 +20,7 @@ _DEFAULT_NAMES: Final = frozenset(
 
 def doubts_of(tree: SpanTree, reading: TeamReading, activations: Activations) -> Iterator[str]:
     """The warnings about one recording: agents named by their library, and edges that are guessed or contradicted."""
-    named = {each.agent for each in reading.spans.values() if each.act is AGENT}
+    named = {each.agent for each in reading.spans.values() if each.act is Act.AGENT}
     scopes = {tree.spans[each.head.span_id].scope for each in activations.all}
     if unnamed := sorted(agent for agent in named if _is_default(agent, scopes)):
         yield f"agents with a name of their library, which may be several: {_some(unnamed)}"

@@ -10,9 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from concord.trace.otlp import (
-    AGENT,
-    MODEL,
-    TOOL,
+    Act,
     Span,
     SpanTree,
     TeamReading,
@@ -59,7 +57,7 @@ class Recording:
     @property
     def agents(self) -> frozenset[str]:
         """The names of the agents at work."""
-        return frozenset(each.agent for each in self.reading.spans.values() if each.act is AGENT)
+        return frozenset(each.agent for each in self.reading.spans.values() if each.act is Act.AGENT)
 
     @cached_property
     def lines(self) -> Mapping[str, int]:
@@ -129,7 +127,7 @@ def _unrecognised(recordings: Iterable[Recording]) -> str:
     """The message about spans without agents: `0 agents recognised in 82 spans (68 host, 14 tool); seen: …`."""
     spans = [span for recording in recordings for span in recording.tree.spans.values()]
     reads = [read_team(recording.tree) for recording in recordings]
-    tools = sum(each.act in {TOOL, MODEL} for read in reads for each in read.spans.values())
+    tools = sum(each.act in {Act.TOOL, Act.MODEL} for read in reads for each in read.spans.values())
     seen = Counter(f"{span.scope or 'no scope'}: {span.name}" for span in spans).most_common(MAX_SEEN)
     return (
         f"0 agents recognised in {len(spans)} spans ({len(spans) - tools} host, {tools} tool); "

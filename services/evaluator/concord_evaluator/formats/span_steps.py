@@ -19,14 +19,14 @@ from concord.trace.attributes import (
     Support,
 )
 from concord.trace.fast_steps import FastAction, FastCall, FastStep, FastUse, Json
-from concord.trace.otlp import MODEL, TOOL, Span, TeamReading, genai, step_of, to_step
+from concord.trace.otlp import Act, Span, TeamReading, genai, step_of, to_step
 from concord.trace.otlp.content import UNKNOWN, Content
 from concord.trace.step import MAX_VALUE_LENGTH, CallType
 from concord.wire.roster import UNKNOWN_AGENT
 from concord_evaluator.formats.activations import Activation, Edge, agent_id
 
 _OPERATION: Final = genai.GENAI_OPERATION[0]
-_OPERATIONS: Final = {TOOL: "execute_tool", MODEL: "chat"}
+_OPERATIONS: Final = {Act.TOOL: "execute_tool", Act.MODEL: "chat"}
 
 
 def as_read(span: Span, reading: TeamReading) -> Span:
@@ -36,7 +36,8 @@ def as_read(span: Span, reading: TeamReading) -> Span:
         return span
     told = span if read.failed == span.failed else changed(span, failed=read.failed)
     operation = _OPERATIONS.get(read.act)
-    if operation is None or told.operation in (genai.TOOL_OPERATIONS if read.act is TOOL else genai.MODEL_OPERATIONS):
+    known = genai.TOOL_OPERATIONS if read.act is Act.TOOL else genai.MODEL_OPERATIONS
+    if operation is None or told.operation in known:
         return told
     return changed(told, attributes={**told.attributes, _OPERATION: operation})
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from concord.trace.otlp import AGENT, MODEL, WORK, Act, Span, SpanTree, TeamReading
+from concord.trace.otlp import Act, Span, SpanTree, TeamReading
 from concord.trace.otlp.content import NOTHING, Content
 from concord.trace.otlp.frameworks.autogen import Delivered, messages_of
 from concord_evaluator.formats.activations import Activation, Activations
@@ -35,8 +35,8 @@ class SpanTexts:
             return own
         around = self._around(activation)
         found = own if around is None else own.completed_by(around.content)
-        models = [each.content for each in inside if self._act(each) is MODEL]
-        others = [each.content for each in inside if self._act(each) is WORK]
+        models = [each.content for each in inside if self._act(each) is Act.MODEL]
+        others = [each.content for each in inside if self._act(each) is Act.WORK]
         for contents in (models, others):
             asked = next((each for each in contents if each.input), NOTHING)
             answered = next((each for each in reversed(contents) if each.output), NOTHING)
@@ -74,7 +74,7 @@ class SpanTexts:
 
     def _act(self, span: Span) -> Act | None:
         read = self.reading.spans.get(span.span_id)
-        return WORK if read is None else read.act
+        return Act.WORK if read is None else read.act
 
     @cached_property
     def task(self) -> str:
@@ -99,7 +99,7 @@ class SpanTexts:
             seen.add(span.span_id)
             yield span
             below = self.tree.children.get(span.span_id, ())
-            if len(below) != 1 or self._act(span) is AGENT:
+            if len(below) != 1 or self._act(span) is Act.AGENT:
                 return
             span = below[0]
 

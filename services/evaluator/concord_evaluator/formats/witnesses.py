@@ -7,17 +7,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Final
 
-from concord.trace.otlp import (
-    AGENT,
-    TOOL,
-    Span,
-    SpanTree,
-    TeamReading,
-    agent_in_arguments,
-    name_key,
-    tool_arguments,
-    tool_name,
-)
+from concord.trace.otlp import Act, Span, SpanTree, TeamReading, agent_in_arguments, name_key, tool_arguments, tool_name
 
 _MAX_OPEN: Final = 64
 """The limit of tools, from the latest start back, that are asked whether they name an agent at a time."""
@@ -28,9 +18,9 @@ class Witnesses:
 
     def __init__(self, tree: SpanTree, reading: TeamReading, of_agents: Iterable[str]) -> None:
         self._tree = tree
-        tools = (each for each in of_agents if (read := reading.spans.get(each)) is not None and read.act is TOOL)
+        tools = (each for each in of_agents if (read := reading.spans.get(each)) is not None and read.act is Act.TOOL)
         self._tools: Mapping[str, Span] = {span_id: tree.spans[span_id] for span_id in tools}
-        self._agents = {name_key(each.agent) for each in reading.spans.values() if each.act is AGENT}
+        self._agents = {name_key(each.agent) for each in reading.spans.values() if each.act is Act.AGENT}
 
     def name(self, head: Span, caller: Span, agent: str) -> bool:
         """Whether a tool of the caller around the head names the agent (a `name_key`), in its name or its arguments."""

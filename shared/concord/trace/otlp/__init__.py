@@ -10,11 +10,7 @@ from concord.trace.otlp.json_form import as_export, read_json, read_usual, spans
 from concord.trace.otlp.log_form import LoggedEvent, events_in, with_events
 from concord.trace.otlp.mapping import SpanError, check_ids, step_of, storable, to_step
 from concord.trace.otlp.reading import (
-    AGENT,
-    MODEL,
     NEXT_AGENT,
-    TOOL,
-    WORK,
     Act,
     Reading,
     SpanTree,
@@ -29,12 +25,8 @@ from concord.trace.otlp.stored_span import STORED, as_attributes, internals_of, 
 from concord.trace.otlp.team import conversations_of, names_agents, read_team
 
 __all__ = [
-    "AGENT",
-    "MODEL",
     "NEXT_AGENT",
     "STORED",
-    "TOOL",
-    "WORK",
     "Act",
     "AttributeValue",
     "LoggedEvent",

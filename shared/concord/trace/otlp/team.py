@@ -7,7 +7,7 @@ from concord.trace.otlp import genai
 from concord.trace.otlp.conventions import CONVENTIONS
 from concord.trace.otlp.frameworks import FRAMEWORKS, autogen, semantic_kernel
 from concord.trace.otlp.frameworks.langgraph import metadata
-from concord.trace.otlp.reading import AGENT, Reading, SpanTree, TeamReading
+from concord.trace.otlp.reading import Act, Reading, SpanTree, TeamReading
 from concord.trace.otlp.spans import Span
 
 _THREADS: Final = (genai.THREAD, "session_id", "conversation_id")
@@ -51,4 +51,4 @@ def conversations_of(spans: Iterable[Span]) -> frozenset[str]:
 
 def names_agents(reading: TeamReading) -> bool:
     """Whether any span is the work of an agent."""
-    return any(each.act is AGENT for each in reading.spans.values())
+    return any(each.act is Act.AGENT for each in reading.spans.values())

@@ -7,7 +7,7 @@ import re
 from typing import Final
 
 from concord.trace.otlp import genai
-from concord.trace.otlp.reading import AGENT, MODEL, TEAM, WORK, Reading, tool_use
+from concord.trace.otlp.reading import Act, Reading, tool_use
 from concord.trace.otlp.spans import Span
 
 _INVOKE: Final = re.compile(r"invoke_agent\s+(.+)", re.DOTALL)
@@ -21,9 +21,9 @@ def read(span: Span) -> Reading | None:
     if operation == "invoke_agent":
         named = _INVOKE.fullmatch(span.name)
         agent = span.text(genai.AGENT_NAME) or (named[1] if named else "")
-        return Reading(AGENT if agent else WORK, agent, failed=span.failed)
+        return Reading(Act.AGENT if agent else Act.WORK, agent, failed=span.failed)
     if operation in genai.TEAM_OPERATIONS:
-        return Reading(TEAM, failed=span.failed)
+        return Reading(Act.TEAM, failed=span.failed)
     if operation in genai.TOOL_OPERATIONS:
         return tool_use(span, span.text(genai.TOOL_NAME))
-    return Reading(MODEL if operation in genai.MODEL_OPERATIONS else WORK, failed=span.failed)
+    return Reading(Act.MODEL if operation in genai.MODEL_OPERATIONS else Act.WORK, failed=span.failed)
