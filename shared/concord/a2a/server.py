@@ -5,27 +5,29 @@ import logging
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, Protocol
-from uuid import uuid4
 
+import a2a.server.routes  # noqa: F401 - must be imported before the 0.3 adapter's module
+from a2a.compat.v0_3 import conversions
+from a2a.compat.v0_3.jsonrpc_adapter import JSONRPC03Adapter
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.context import ServerCallContext
 from a2a.server.events import EventQueue
+from a2a.server.jsonrpc_models import InvalidParamsError, InvalidRequestError, JSONRPCError
 from a2a.server.routes.fastapi_routes import add_a2a_routes_to_fastapi
 from a2a.server.routes.jsonrpc_dispatcher import JsonRpcDispatcher
 from a2a.server.tasks import TaskUpdater
 from a2a.types import a2a_pb2 as pb
 from pydantic import JsonValue
-from pydantic_core import to_json
+from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from concord import retention
-from concord.a2a.adapter_03 import Adapter03, keep_written
 from concord.a2a.callers import Callers
 from concord.a2a.card_routes import card_route
 from concord.a2a.cards import AgentProfile, card_of
 from concord.a2a.durable import DurableTaskStore, StoredChanges
 from concord.a2a.idempotency import BegunTasks, IdempotentRequests, Push, abandoned_task
-from concord.a2a.json_values import object_of
+from concord.a2a.json_values import json_of, object_of
 from concord.a2a.messages import IncomingMessage, data_of, data_part, new_message, text_part, texts_of
 from concord.a2a.push import Notifications, Webhooks
 from concord.a2a.routes import admitting, rest_routes
@@ -42,6 +44,9 @@ if TYPE_CHECKING:
     from concord.a2a.card_signing import CardKey
 
 logger = logging.getLogger(__name__)
+
+# The SDK calls it for data and metadata of 0.3 only, which are a `Value` or a `Struct`.
+conversions.MessageToDict = json_of  # type: ignore[assignment,attr-defined]  # not exported
 
 _INTERRUPTED_S: Final = 600.0
 _DURABLE_INTERRUPTED_S: Final = 5.0
@@ -61,16 +66,15 @@ class TaskHandle:
     def __init__(
         self,
         updater: TaskUpdater,
-        context: ServerCallContext,
         records: TaskRecords | None = None,
         *,
+        owner: str = "",
         resumed: bool = False,
         checkpoint: str | None = None,
     ) -> None:
         self._updater = updater
-        self._context = context
         self._records = records
-        self.owner = context.user.user_name
+        self.owner = owner
         self.resumed = resumed
         self.checkpoint = checkpoint
         self.canceled = False
@@ -102,17 +106,12 @@ class TaskHandle:
     ) -> None:
         """Completes the task with one artifact of text and data, and an optional status message."""
         parts = [text_part(text)] if text is not None else []
-        artifact_id = str(uuid4())
         if data is not None:
             # A whole row takes seconds to convert, during which the event loop must stay responsive.
-            part, written = await asyncio.to_thread(_both_forms, data)
-            parts.append(part)
-            if isinstance(data, dict):  # 0.3 has only objects
-                keep_written(self._context, artifact_id, written)
+            parts.append(await asyncio.to_thread(data_part, data))
         if parts:
             await self._updater.add_artifact(
                 parts,
-                artifact_id,
                 name=artifact_name,
                 metadata=None if metadata is None else dict(metadata),
                 extensions=list(extensions),
@@ -133,11 +132,6 @@ class TaskHandle:
 
     def _said(self, text: str) -> pb.Message:
         return self._updater.new_agent_message([text_part(text)])
-
-
-def _both_forms(data: JsonValue) -> tuple[pb.Part, bytes]:
-    """Data as a part, and as JSON: the agent may change them before its task is answered."""
-    return data_part(data), to_json(data, inf_nan_mode="null")
 
 
 class Handler(Protocol):
@@ -205,7 +199,7 @@ def mount_agent(
     push = None if webhooks is None or records is None else Push(webhooks, Notifications(webhooks, records))
     requests = _request_handler(card_of(profile, **declared), handler, max_tasks, records, push)
     dispatcher = JsonRpcDispatcher(requests, callers, enable_v0_3_compat=True)
-    dispatcher._v03_adapter = Adapter03(requests, callers)
+    dispatcher._v03_adapter = _Adapter03(requests, callers)
     add_a2a_routes_to_fastapi(
         app,
         agent_card_routes=[
@@ -233,6 +227,30 @@ def _request_handler(
     )
 
 
+class _Adapter03(JSONRPC03Adapter):
+    """The SDK's 0.3 adapter, with two corrections by JSON-RPC 2.0.
+
+    Invalid params of a known method get -32602 instead of -32600 (section 5.1), and a success without a value has the
+    result null (section 5).
+    """
+
+    async def _process_non_streaming_request(
+        self,
+        request_id: str | int | None,
+        request_obj: Any,  # noqa: ANN401 - the SDK's signature
+        context: ServerCallContext,
+    ) -> JSONResponse:
+        response = await super()._process_non_streaming_request(request_id, request_obj, context)
+        if request_obj.method == "tasks/pushNotificationConfig/delete":
+            return JSONResponse({"jsonrpc": "2.0", "id": request_id, "result": None})
+        return response
+
+    def _generate_error_response(self, request_id: str | int | None, error: Exception | JSONRPCError) -> JSONResponse:
+        if isinstance(error, InvalidRequestError):
+            error = InvalidParamsError(data=error.data)
+        return super()._generate_error_response(request_id, error)
+
+
 class _Executor(AgentExecutor):
     """Adapts a handler to the SDK's executor."""
 
@@ -251,8 +269,8 @@ class _Executor(AgentExecutor):
         abandoned = abandoned_task(context)
         task = TaskHandle(
             TaskUpdater(event_queue, task_id, context_id),
-            context.call_context,
             self._records,
+            owner=context.call_context.user.user_name,
             resumed=abandoned is not None,
             checkpoint=None if abandoned is None else abandoned.checkpoint,
         )
