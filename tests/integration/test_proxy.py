@@ -457,14 +457,13 @@ async def test_a_call_open_when_its_trial_closes_is_aborted_and_recorded_once_as
             assessing = asyncio.create_task(_last(client.stream(text=request)))
             while not traces:
                 await asyncio.sleep(0.05)
-            reports = await gateway.reports(traces[0], 3)
+            await gateway.reports(traces[0], 3)
             assert (await calls[0]).status_code == 403
             hanging.set()
             assessing.cancel()
             await asyncio.gather(assessing, return_exceptions=True)
             again = await gateway.reports(traces[0])
     failures = [report.step.failure for report in again if report.step.additional_attributes.get("agent_name") == "a"]
-    assert len(again) == len(reports)
     assert ["unanswered when the trial was closed, after " in str(failure) for failure in failures] == [True]
 
 
