@@ -31,8 +31,6 @@ USED: Final = frozenset({"tool", "model"})
 """The kinds of steps that use something."""
 
 _TEXT_OF: Final[Mapping[Kind, str]] = {"call": "text", "tool": TOOL_ARGUMENTS, "model": MODEL_INPUT, "work": "text"}
-_AGENT, _HOST = CallType.AGENT, CallType.HOST
-"""Members of an enumeration take long to look up on Python 3.11."""
 
 _TIMEOUT: Final = re.compile(r"time[ds]?[ _-]?out|deadline[ _]exceeded", re.IGNORECASE)
 _REFUSALS: Final = re.compile(
@@ -110,9 +108,9 @@ def _step(step: StepFacts, reporter: str, roster: Roster) -> WorkStep:
 
 def _kind(step: StepFacts, attributes: Mapping[str, str]) -> Kind:
     kind = step.kind
-    if kind is _AGENT:
+    if kind is CallType.AGENT:
         return "call"
-    if kind is _HOST:
+    if kind is CallType.HOST:
         return "work"
     return "model" if calls_model(step, attributes) else "tool"
 
