@@ -118,7 +118,7 @@ def _column(cells: Sequence[JsonValue]) -> dict[str, object]:
     if in_runs > VALUE_COST * len(distinct) + len(cells) - len(starts):  # a cell like the one before it is in no range
         number = {key: place for place, key in enumerate(distinct)}
         places = _ranges(list(map(number.__getitem__, keys)))
-        placed = VALUE_COST * len(distinct) + len(places) + sum(map(tuple.__instancecheck__, places))
+        placed = VALUE_COST * len(distinct) + len(places) + sum(isinstance(each, tuple) for each in places)
         if VALUE_COST * len(cells) <= min(placed, in_runs):
             return _form(list(cells))
         if placed < in_runs:
