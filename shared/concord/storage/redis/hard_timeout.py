@@ -52,7 +52,7 @@ class _TimedCommands(AbstractConnection):
             raise
 
     async def _write(self, command: Iterable[bytes]) -> None:
-        """Waits only for room in the transport's buffer. Whoever reads the answer finds a lost connection.
+        """Waits only for room in the transport's buffer. A lost connection is found when the answer is read.
 
         Raises TimeoutError, OSError.
         """
@@ -69,7 +69,7 @@ class _TimedCommands(AbstractConnection):
 
         redis-py starts to read, and cancels that in the next pass of the event loop.
         """
-        answers = getattr(self._parser, "_reader", None)  # those of hiredis, which arq installs
+        answers = getattr(self._parser, "_reader", None)  # those of hiredis
         if self._reader is not None and answers is not None and not answers.has_data():
             arrived = not self._socket_is_empty()  # type: ignore[no-untyped-call]
             if not (arrived or self._reader.at_eof()):
