@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 
 from concord.a2a import A2AClient, Answer
 from concord_gateway.drivers.live import text_of
-from concord_gateway.proxy.rpc_answer import AnswerReader
+from concord_gateway.proxy.rpc_answer import CallAnswer
 from tests.serving import served
 
 TEXT = [{"kind": "text", "text": "521 trees"}]
@@ -121,10 +121,24 @@ async def test_the_text_of_a_streamed_answer_is_found_in_every_place(place: str)
     assert called == ["message/stream", *(["tasks/get"] if "history" in place else [])]
 
 
-async def test_what_an_agent_says_while_it_works_is_no_streamed_answer_either() -> None:
-    working = {"kind": "status-update", "taskId": "t", "contextId": "c", "final": False}
-    working |= {"status": {"state": "working", "message": said(OTHER)}}
-    text, _ = await streamed(working, task(history=[ASKED, said(OTHER)]))
+WORKING = {"kind": "status-update", "taskId": "t", "contextId": "c", "final": False}
+WORKING |= {"status": {"state": "working", "message": said(OTHER)}}
+
+
+async def test_the_last_words_at_work_are_the_answer_of_an_agent_that_completes_and_says_nothing_else() -> None:
+    text, _ = await streamed(WORKING, task(history=[ASKED, said(OTHER)]))
+    assert text == "Done."
+
+
+@pytest.mark.parametrize("place", PLACES)
+async def test_what_an_agent_says_while_it_works_is_no_answer_beside_another(place: str) -> None:
+    if place != "bare message":
+        told = json.loads(json.dumps(PLACES[place]).replace('"m1"', '"m9"'))
+        assert (await streamed(WORKING, told))[0] == "521 trees"
+
+
+async def test_what_an_agent_says_while_it_works_is_no_answer_of_a_failed_task() -> None:
+    text, _ = await streamed(WORKING, task(status={"state": "failed"}))
     assert text == ""
 
 
@@ -134,19 +148,19 @@ async def test_an_agent_that_keeps_no_tasks_may_answer_nothing() -> None:
 
 @pytest.mark.parametrize("place", PLACES)
 def test_the_proxy_quotes_the_answer_from_every_place(place: str) -> None:
-    reader = AnswerReader()
-    reader.read({"jsonrpc": "2.0", "id": 1, "result": PLACES[place]})
-    assert (reader.state, reader.text) == ("completed", "521 trees")
+    reader = CallAnswer()
+    reader.take({"jsonrpc": "2.0", "id": 1, "result": PLACES[place]})
+    assert (reader.state, reader.quoted) == ("completed", "521 trees")
 
 
-def test_what_an_agent_says_while_it_works_is_no_answer() -> None:
-    reader = AnswerReader()
+def test_the_proxy_reads_the_last_words_at_work_of_an_agent_that_completes_and_says_nothing_else() -> None:
+    reader = CallAnswer()
     for status in ({"state": "working", "message": said(OTHER)}, {"state": "completed"}):
-        reader.read({"id": 1, "result": {"kind": "status-update", "taskId": "t", "status": status}})
-    assert (reader.state, reader.text) == ("completed", "")
+        reader.take({"id": 1, "result": {"kind": "status-update", "taskId": "t", "status": status}})
+    assert (reader.state, reader.quoted) == ("completed", "Done.")
 
 
 def test_the_clients_own_message_in_the_history_is_no_answer() -> None:
-    reader = AnswerReader()
-    reader.read({"id": 1, "result": task(history=[ASKED])})
+    reader = CallAnswer()
+    reader.take({"id": 1, "result": task(history=[ASKED])})
     assert reader.text == ""

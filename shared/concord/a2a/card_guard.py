@@ -1,10 +1,11 @@
 """The addresses to which an agent's card may lead the client."""
 
 import logging
+from dataclasses import replace
 
 import httpx
-from a2a.types import a2a_pb2 as pb
 
+from concord.a2a.agent_card import Interface
 from concord.trust.redaction import redact
 from concord.trust.urls import PeerUrls, UrlRefusedError, lies_under
 
@@ -18,15 +19,15 @@ class CardGuard:
         self._declared = declared
         self._peer_urls = peer_urls
 
-    async def replace_forbidden_urls(self, card: pb.AgentCard) -> None:
-        """Replaces forbidden URLs in a card by the declared URL."""
-        for interface in card.supported_interfaces:
-            if not lies_under(interface.url, self._declared):
-                try:
-                    await self._peer_urls.pin(interface.url)
-                except UrlRefusedError as error:
-                    logger.warning("%s: ignoring a URL in its card: %s", redact(self._declared), error)
-                    interface.url = self._declared
+    async def allowed(self, interface: Interface) -> Interface:
+        """An interface of the card, at the declared URL if its own is forbidden."""
+        if not lies_under(interface.url, self._declared):
+            try:
+                await self._peer_urls.pin(interface.url)
+            except UrlRefusedError as error:
+                logger.warning("%s: ignoring a URL in its card: %s", redact(self._declared), error)
+                return replace(interface, url=self._declared)
+        return interface
 
     async def pin(self, request: httpx.Request) -> None:
         """Sends a request to the address that was checked, since the name may resolve to another by now. Raises

@@ -1,4 +1,4 @@
-"""The HTTP client under A2A: follows no redirects, limits the size of answers, and mends their timestamps."""
+"""The HTTP client under A2A: follows no redirects, and limits the size of answers."""
 
 import ssl
 from collections.abc import AsyncIterator
@@ -10,7 +10,6 @@ import httpx
 
 from concord.a2a.body_values import values_in
 from concord.a2a.connections import IDLE_S, MAX_CONNECTIONS, MAX_IDLE, Connections
-from concord.a2a.timestamps import with_zones
 
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 """Limit on one answer, or a whole stream of events."""
@@ -60,16 +59,14 @@ class _Bounded(httpx.AsyncByteStream):
             left -= len(chunk)
             if left < 0:
                 raise AnswerTooLargeError(f"the answer is longer than {MAX_ANSWER_BYTES} bytes")
-            unfinished += chunk
-            if end := chunk.rfind(b"\n") + 1:
-                end += len(unfinished) - len(chunk)
-                lines = bytes(unfinished[:end])
-                del unfinished[:end]
-                self._count(lines)
-                yield b"".join(map(with_zones, lines.splitlines(keepends=True)))
-        if unfinished:
-            self._count(bytes(unfinished))
-            yield with_zones(bytes(unfinished))
+            if self._max_values is not None:
+                unfinished += chunk
+                if end := chunk.rfind(b"\n") + 1:
+                    end += len(unfinished) - len(chunk)
+                    self._count(bytes(unfinished[:end]))
+                    del unfinished[:end]
+            yield chunk
+        self._count(bytes(unfinished))
 
     def _count(self, text: bytes) -> None:
         if self._max_values is not None:

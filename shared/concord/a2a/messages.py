@@ -67,8 +67,8 @@ class Answer:
     """An agent's answer, once its task ended or was interrupted.
 
     `text` joins the texts of the artifacts, or of the status message if there are none; in a task with neither, it is
-    the agent's last message in the history. `data_parts` come from the same place, except those of the status message,
-    `status_data`. `is_task` is false if the agent answered with a message.
+    the agent's last message. `data_parts` come from the same place, except those of the status message, `status_data`.
+    `is_task` is false if the agent answered with a message. `unread` states what could not be read of the answer.
     """
 
     state: TaskState
@@ -82,6 +82,7 @@ class Answer:
     context_id: str
     metadata: Mapping[str, Any] = field(default_factory=dict)
     status_data: tuple[JsonValue, ...] = ()
+    unread: tuple[str, ...] = ()
 
     @property
     def succeeded(self) -> bool:
@@ -97,19 +98,6 @@ class Answer:
             return ResponseTrace.model_validate(carried)
         except ValidationError:
             return None
-
-
-@dataclass(frozen=True, slots=True)
-class CardSummary:
-    """The parts of an agent's card that matter here."""
-
-    name: str
-    urls: tuple[str, ...]
-    skill_ids: tuple[str, ...]
-    streaming: bool
-    extensions: tuple[str, ...]
-    whole: bytes = field(default=b"", repr=False)
-    """The fetched card, for a client that need not fetch it again."""
 
 
 def state_of(state: "pb.TaskState") -> TaskState:

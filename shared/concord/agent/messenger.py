@@ -9,10 +9,11 @@ from typing import Any, Final, Self
 
 from pydantic import JsonValue, SecretStr
 
+from concord.a2a.agent_card import CardSummary
 from concord.a2a.body_values import MAX_VALUES
 from concord.a2a.client import A2AClient
 from concord.a2a.errors import AgentTimeoutError, AgentUnreachableError, RemoteError
-from concord.a2a.messages import Answer, CardSummary, TaskUpdate
+from concord.a2a.messages import Answer, TaskUpdate
 from concord.trace.attributes import RESPONSE_TEXT, TASK_STATE
 from concord.trace.step import AgentInvocation, InteractionStep
 from concord.trace.timed_steps import MAX_QUOTED, call_step

@@ -18,7 +18,7 @@ TASK = Maximum().generate(bytes(32), neighbours_in(Topology.CHAIN, TEAM, Draw(b"
 
 def card(*extensions: str) -> CardSummary:
     """A card that announces these extensions."""
-    return CardSummary(name="agent", urls=(), skill_ids=(), streaming=True, extensions=extensions)
+    return CardSummary(name="agent", interfaces=(), skill_ids=(), streaming=True, extensions=extensions)
 
 
 class TestAuto:

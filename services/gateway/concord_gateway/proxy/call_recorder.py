@@ -38,7 +38,7 @@ from concord_gateway.instruments import Instruments
 from concord_gateway.loop_shares import LoopShare
 from concord_gateway.open_calls import OpenCall, OpenCalls
 from concord_gateway.proxy.byte_budget import BudgetExhaustedError, ByteBudget, Reservation
-from concord_gateway.proxy.rpc_answer import AnswerReader
+from concord_gateway.proxy.rpc_answer import CallAnswer
 from concord_gateway.recorder import Recorder
 
 logger = logging.getLogger(__name__)
@@ -71,7 +71,7 @@ class CarriedCall:
     open_call: OpenCall
     trace_id: str
     callee_url: str
-    answer: AnswerReader
+    answer: CallAnswer
     request: RequestTexts = RequestTexts()
     between_seats: bool = False
     """Whether the step holds the whole answer."""
@@ -94,7 +94,7 @@ class CarriedCall:
         """The observed step: the caller is taken from its token, the callee from the roster."""
         attributes = {AGENT_NAME: self.open_call.caller}
         if self.answer.state:
-            attributes |= {TASK_STATE: self.answer.state, RESPONSE_TEXT: self.answer.text}
+            attributes |= {TASK_STATE: self.answer.state.value, RESPONSE_TEXT: self.answer.quoted}
         if words := self.answer.words:
             attributes[UNQUOTED_RESPONSE_WORDS] = words
         if self.between_seats:
@@ -153,7 +153,7 @@ class CallRecorder:
         self,
         claims: Claims,
         callee: RosterEntry,
-        answer: AnswerReader,
+        answer: CallAnswer,
         wanted_id: str = "",
         request: RequestTexts = RequestTexts(),
         *,
@@ -188,7 +188,7 @@ class CallRecorder:
         refused: bool = False,
     ) -> None:
         """Records a call that failed before its message was sent. `refused`: by one of the gateway's limits."""
-        call = self.begin(claims, callee, AnswerReader(), request=request)
+        call = self.begin(claims, callee, CallAnswer(), request=request)
         call.error, call.refused, call.not_carried = reason, refused, True
         self._record(call)
 
@@ -240,7 +240,7 @@ class CallRecorder:
                 del self._left[step_id]
             elif isinstance(document, dict):
                 # The document answers another request, and has that request's id.
-                call.answer.read(document | {"id": call.answer.request_id})
+                call.answer.take(document | {"id": call.answer.request_id})
                 if call.answer.ended:
                     del self._left[step_id]
                     self._record(call)

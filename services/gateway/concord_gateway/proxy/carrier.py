@@ -33,7 +33,7 @@ from concord_gateway.proxy.relay import (
     named,
     to_callee,
 )
-from concord_gateway.proxy.rpc_answer import AnswerReader
+from concord_gateway.proxy.rpc_answer import CallAnswer
 from concord_gateway.proxy.rpc_request import RpcRequest
 from concord_gateway.proxy.time_limits import ANSWER_IS_LATE, LATE
 from concord_gateway.proxy.upstream import AnswerTimeoutError, Header, UnreachableError, Upstream
@@ -126,7 +126,7 @@ class Carrier:
         token = await self._assignments.token(replace(claims, agent_id=callee.id))
         wanted = rpc.wanted_step_id(claims.trace_id, named(request.headers))
         between_seats = request.channel is not None
-        answer = AnswerReader(rpc.id, MAX_WHOLE if between_seats else MAX_QUOTED)
+        answer = CallAnswer(rpc.id, MAX_WHOLE if between_seats else MAX_QUOTED)
         texts = texts_of(rpc, between_seats=between_seats)
         call = self.calls.begin(claims, callee, answer, wanted, texts, between_seats=between_seats)
         step_id = call.open_call.step_id
@@ -134,7 +134,7 @@ class Carrier:
         try:
             theirs = own.for_call(step_id, callee.id, token)
             with self.calls.traced(call):
-                fault = await forward(theirs, call.answer.read)
+                fault = await forward(theirs, call.answer.take)
             if call.answer.error is None:
                 call.error = fault or (None if call.answer.known else NOT_A2A)
         except asyncio.CancelledError:
@@ -150,10 +150,10 @@ class Carrier:
     async def _pass(self, request: AuthorisedRequest, forward: Forward) -> None:
         """Forwards a request other than a message. Its answer may report the end of a call whose caller left."""
         trace_id, callee_id = request.claims.trace_id, request.callee.id
-        seen = AnswerReader()
+        seen = CallAnswer()
 
         def follow(document: object) -> None:
-            seen.read(document)
+            seen.take(document)
             self.calls.follow(trace_id, callee_id, seen.task_id, document)
 
         await forward(None, follow)

@@ -8,10 +8,10 @@ from typing import Any, Final
 from starlette.types import Send
 
 from concord.a2a.body_values import MAX_VALUES, values_in
+from concord.a2a.event_stream import MAX_EVENT_BYTES, EventReader, LineSplitter, parse_json
 from concord.trust.redaction import redact
 from concord.wire.extensions import TRACEPARENT_KEY
 from concord_gateway.proxy.byte_budget import BudgetExhaustedError, Reservation
-from concord_gateway.proxy.event_stream import MAX_ANSWER_BYTES, EventReader, LineSplitter, parse_json
 from concord_gateway.proxy.upstream import Answer, Header, Upstream
 
 _HOP_BY_HOP: Final = frozenset(
@@ -138,7 +138,7 @@ class Relay:
             async for chunk in answer.pieces():
                 whole = lines.take(chunk)
                 self._held.resize(lines.size + len(whole) + events.size)
-                if lines.size > MAX_ANSWER_BYTES:
+                if lines.size > MAX_EVENT_BYTES:
                     raise UncarriedAnswerError("an event of the agent's answer is too large")
                 values = _counted(whole, values if events.unfinished else 0)
                 await self._carry_lines(whole, events, on_document, rewrite)
@@ -154,7 +154,8 @@ class Relay:
     ) -> None:
         if lines and rewrite is None:
             await self._send({"type": "http.response.body", "body": redact(lines), "more_body": True})
-        for document in events.read(lines) if lines else ():
+        for data in events.read(lines) if lines else ():
+            document = parse_json(data)
             if rewrite is not None and isinstance(document, dict):
                 document = rewrite(document)
                 event = redact(b"data: " + json.dumps(document).encode() + b"\n\n")
@@ -179,7 +180,7 @@ class Relay:
         try:
             async for chunk in answer.pieces(self._idle_s):
                 body += chunk
-                if len(body) > MAX_ANSWER_BYTES:
+                if len(body) > MAX_EVENT_BYTES:
                     raise UncarriedAnswerError("the agent's answer is too large")
                 self._held.resize(len(body))
             _counted(body)

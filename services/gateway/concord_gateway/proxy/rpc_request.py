@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from concord.a2a.answer_reader import part_strings, part_texts
 from concord.wire.assignment import Assignment
 from concord.wire.extensions import ASSIGNMENT_KEY, ASSIGNMENT_URI, TRACEPARENT_KEY
-from concord_gateway.proxy.message_parts import strings_in_parts, text_of_parts
 
 _CARD_METHODS: Final = frozenset({"agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"})
 _STREAMS: Final = frozenset({"message/stream", "SendStreamingMessage", "tasks/resubscribe", "SubscribeToTask"})
@@ -92,12 +92,12 @@ class RpcRequest:
     @property
     def text(self) -> str:
         """The text parts of the message."""
-        return text_of_parts(self.parts)
+        return "\n".join(part_texts(self.parts))
 
     @property
     def said(self) -> list[str]:
         """Every string in the message, including those in data parts."""
-        return list(strings_in_parts(self.parts))
+        return list(part_strings(self.parts))
 
     @property
     def parts(self) -> object:

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from concord.trace.timed_steps import MAX_QUOTED
 from concord.wire.extensions import TRACEABILITY_KEY
-from concord_gateway.proxy.rpc_answer import AnswerReader
+from concord_gateway.proxy.rpc_answer import CallAnswer
 from tests.unit.gateway.proxy.test_jsonrpc_requests import json_values
 
 
-def read(*results: Any) -> AnswerReader:  # noqa: ANN401 - any JSON
-    reader = AnswerReader()
+def read(*results: Any) -> CallAnswer:  # noqa: ANN401 - any JSON
+    reader = CallAnswer()
     for result in results:
-        reader.read({"jsonrpc": "2.0", "id": 1, "result": result})
+        reader.take({"jsonrpc": "2.0", "id": 1, "result": result})
     return reader
 
 
@@ -57,7 +57,7 @@ def test_a_stream_adds_up_to_its_final_state_and_text(version: str) -> None:
     *before, last = STREAMS[version]
     reader = read(*before)
     assert (reader.ended, reader.under_way, reader.state, reader.task_id) == (False, True, "working", "t")
-    reader.read({"result": last})
+    reader.take({"result": last})
     assert (reader.ended, reader.under_way, reader.error, reader.text) == (True, False, None, "one two")
 
 
@@ -82,8 +82,8 @@ def test_a_question_ends_the_call_without_an_error() -> None:
 
 
 def test_a_json_rpc_error_is_the_error_of_the_call() -> None:
-    reader = AnswerReader()
-    reader.read({"jsonrpc": "2.0", "id": 1, "error": {"code": -32001, "message": "Task not found"}})
+    reader = CallAnswer()
+    reader.take({"jsonrpc": "2.0", "id": 1, "error": {"code": -32001, "message": "Task not found"}})
     assert (reader.ended, reader.error) == (True, "JSON-RPC error -32001: Task not found")
 
 
@@ -108,16 +108,16 @@ def test_an_in_band_trace_is_found_in_every_place(holder: Any) -> None:  # noqa:
 def test_the_quoted_text_is_bounded() -> None:
     artifacts = [{"artifactId": str(n), "parts": [{"text": "x" * 10_000}]} for n in range(500)]
     reader = read({"id": "t", "status": status("completed"), "artifacts": artifacts})
-    assert len(reader.text) == MAX_QUOTED
+    assert len(reader.quoted) == MAX_QUOTED
 
 
 @given(st.lists(json_values, max_size=5))
 def test_malformed_answers_never_raise(documents: list[Any]) -> None:
-    reader = AnswerReader()
+    reader = CallAnswer()
     for document in documents:
-        reader.read(document)
-        reader.read({"result": document, "error": document})
-        reader.read({"result": {"status": document, "artifact": document, "artifacts": document, "parts": document}})
+        reader.take(document)
+        reader.take({"result": document, "error": document})
+        reader.take({"result": {"status": document, "artifact": document, "artifacts": document, "parts": document}})
     assert isinstance(reader.text, str)
     assert reader.error is None or isinstance(reader.error, str)
     assert reader.response_trace is None

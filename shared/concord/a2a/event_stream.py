@@ -1,4 +1,4 @@
-"""Server-sent events as the proxy reads them: in bytes, up to a size, while it passes them on.
+"""Server-sent events in bytes, up to a size.
 
 httpx-sse's decoder takes text and holds any amount of it; the proxy has to count the bytes that an event takes.
 """
@@ -8,17 +8,18 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-MAX_ANSWER_BYTES: Final = 16 * 1024 * 1024
+MAX_EVENT_BYTES: Final = 16 * 1024 * 1024
 """The largest answer, or event of a stream, that is relayed. Streams are unlimited in total."""
 
 _LINE: Final = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
 
 
 class EventReader:
-    """Parses the JSON in server-sent events, line by line (HTML standard, section 9.2.6)."""
+    """Collects the data of server-sent events, line by line (HTML standard, section 9.2.6)."""
 
-    def __init__(self) -> None:
+    def __init__(self, limit: int = MAX_EVENT_BYTES) -> None:
         self._data = bytearray()
+        self._limit = limit
 
     @property
     def size(self) -> int:
@@ -30,14 +31,19 @@ class EventReader:
         """Whether an event has begun and not ended."""
         return bool(self._data)
 
-    def read(self, lines: bytes) -> Iterator[object]:
-        """The documents of the events that end in these lines."""
+    def read(self, lines: bytes) -> Iterator[bytes]:
+        """The data of the events that end in these lines."""
         for line in _lines_of(lines):
-            if line.startswith(b"data:") and len(self._data) + len(line) <= MAX_ANSWER_BYTES:
+            if line.startswith(b"data:") and len(self._data) + len(line) <= self._limit:
                 self._data += line.removeprefix(b"data:") + b"\n"
             elif not line and self._data:
-                yield parse_json(self._data)
-                self._data.clear()
+                yield self.rest()
+
+    def rest(self) -> bytes:
+        """The data of the unfinished event, which is dropped."""
+        data = bytes(self._data)
+        self._data.clear()
+        return data
 
 
 class LineSplitter:

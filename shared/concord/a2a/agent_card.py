@@ -1,0 +1,115 @@
+"""An agent's card as its callers read it, of A2A 0.2 to 1.0: how to reach the agent, and what it says it can do."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from concord.a2a.errors import RemoteError
+
+JSONRPC: Final = "JSONRPC"
+REST: Final = "HTTP+JSON"
+
+_DRIVEN: Final = (JSONRPC, REST)
+_MOST: Final = 64
+"""Interfaces, skills and extensions of a card that are read."""
+
+_OLDEST: Final = (0, 2)
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """An address of an agent. `binding` is in upper case; `version` is that of the protocol, such as "1.0"."""
+
+    url: str
+    binding: str
+    version: str
+    tenant: str = ""
+
+    @property
+    def is_1_0(self) -> bool:
+        """Whether it speaks A2A 1.0 or newer, and not 0.3 or 0.2, which have one form."""
+        return _major_minor(self.version) >= (1, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class CardSummary:
+    """The parts of an agent's card that matter here."""
+
+    name: str
+    interfaces: tuple[Interface, ...]
+    skill_ids: tuple[str, ...]
+    streaming: bool
+    extensions: tuple[str, ...]
+
+    @property
+    def urls(self) -> tuple[str, ...]:
+        """The addresses, each once."""
+        return tuple(dict.fromkeys(each.url for each in self.interfaces))
+
+
+def read_card(document: object) -> CardSummary:
+    """The summary of a card's JSON. Raises RemoteError for one that is no object or names no address."""
+    if not isinstance(document, dict):
+        raise RemoteError("its card is no JSON object")
+    interfaces = tuple(dict.fromkeys(_interfaces(document)))
+    if not interfaces:
+        raise RemoteError("its card names no address at which the agent answers")
+    can = document.get("capabilities")
+    capabilities: Mapping[str, Any] = can if isinstance(can, dict) else {}
+    return CardSummary(
+        name=_text(document.get("name")),
+        interfaces=interfaces,
+        skill_ids=tuple(_text(skill.get("id")) for skill in _dicts(document.get("skills"))),
+        streaming=capabilities.get("streaming") is True,
+        extensions=tuple(_text(each.get("uri")) for each in _dicts(capabilities.get("extensions"))),
+    )
+
+
+def chosen_interface(card: CardSummary, version: str | None = None) -> Interface:
+    """The interface to use: JSON-RPC before REST, and of these the newest version; only of `version`, if it is given.
+
+    Raises RemoteError if there is none.
+    """
+    offered = [each for each in card.interfaces if version is None or each.version.startswith(version)]
+    driven = [each for each in offered if each.binding in _DRIVEN]
+    spoken = [each for each in driven if _major_minor(each.version) >= _OLDEST]
+    if spoken:
+        return min(spoken, key=lambda each: (_DRIVEN.index(each.binding), not each.is_1_0))
+    if driven:
+        raise RemoteError(f"it speaks A2A {driven[0].version}, and Concord speaks 0.2 to 1.0")
+    if offered:
+        names = ", ".join(sorted({each.binding for each in offered}))
+        raise RemoteError(f"its card offers {names} only, and Concord speaks {' and '.join(_DRIVEN)}")
+    raise RemoteError(f"its card offers no interface of A2A {version}")
+
+
+def _interfaces(card: Mapping[str, Any]) -> Iterator[Interface]:
+    for each in _dicts(card.get("supportedInterfaces")):
+        if url := _text(each.get("url")):
+            version = _text(each.get("protocolVersion")) or "1.0"
+            yield Interface(url, _binding(each.get("protocolBinding")), version, _text(each.get("tenant")))
+    version = _text(card.get("protocolVersion")) or "0.3"
+    if url := _text(card.get("url")):
+        yield Interface(url, _binding(card.get("preferredTransport")), version)
+    for each in _dicts(card.get("additionalInterfaces")):
+        if url := _text(each.get("url")):
+            yield Interface(url, _binding(each.get("transport")), version)
+
+
+def _binding(value: object) -> str:
+    return (_text(value) or JSONRPC).upper()[:60]
+
+
+def _major_minor(version: str) -> tuple[int, int]:
+    """The first two numbers of a version. One without numbers is taken as 0.3, which most agents speak."""
+    major, _, rest = version.partition(".")
+    minor = rest.partition(".")[0]
+    return (int(major), int(minor) if minor.isdecimal() else 0) if major.isdecimal() else (0, 3)
+
+
+def _dicts(values: object) -> list[Mapping[str, Any]]:
+    return [value for value in values[:_MOST] if isinstance(value, dict)] if isinstance(values, list) else []
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
