@@ -1,6 +1,7 @@
 """The open calls of each trial, both the gateway's own and the carried ones."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -42,6 +43,10 @@ class TrialCalls:
         """How the participants exceeded the trial's budget."""
         self.exceeded = asyncio.Event()
         """Set with `over_budget`."""
+        self.asked_again: set[str] = set()
+        """Agents that were asked once more, after a failure."""
+        self.acts: Counter[str] = Counter()
+        """By agent, the calls that it began and its writes in the environment."""
         self._taken: set[str] = set()
         self._open: dict[str, OpenCall] = {}
         self._left: set[str] = set()
@@ -62,6 +67,7 @@ class TrialCalls:
         answering = [call.step_id for call in self._open.values() if call.callee == caller]
         call = OpenCall(step_id, parent_id or (answering[0] if len(answering) == 1 else ""), caller, callee)
         self._taken |= {step_id, call.parent_id}
+        self.acts[caller] += 1
         self._open[step_id] = call
         return call
 

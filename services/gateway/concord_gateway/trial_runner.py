@@ -146,7 +146,8 @@ class TrialRunner:
             assistants=self.assistants,
         )
         try:
-            return await self._driver(task)(context)
+            outcome = await self._driver(task)(context)
+            return outcome.model_copy(update={"notes": context.notes})
         finally:
             del self._sinks[trial.trace_id]
             root = root_step("drive_trial", clock, step_id=assignment.step_id, trace_id=assignment.trace_id)

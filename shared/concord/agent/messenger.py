@@ -5,14 +5,16 @@ import logging
 from collections import defaultdict
 from collections.abc import AsyncGenerator, Callable, Mapping
 from contextlib import aclosing, suppress
+from functools import partial
 from typing import Any, Final, Self
+from uuid import uuid4
 
 from pydantic import JsonValue, SecretStr
 
 from concord.a2a.agent_card import CardSummary
 from concord.a2a.body_values import MAX_VALUES
 from concord.a2a.client import A2AClient
-from concord.a2a.errors import AgentTimeoutError, AgentUnreachableError, RemoteError
+from concord.a2a.errors import AgentFaultError, AgentTimeoutError, AgentUnreachableError, RemoteError
 from concord.a2a.messages import Answer, TaskUpdate
 from concord.trace.attributes import RESPONSE_TEXT, TASK_STATE
 from concord.trace.step import AgentInvocation, InteractionStep
@@ -85,13 +87,15 @@ class Messenger:
         step_id: str = "",
         token: SecretStr | None = None,
         timeout_s: float | None = None,
+        may_ask_again: Callable[[AgentFaultError], bool] = lambda _fault: False,
     ) -> Answer:
         """Sends a message to the agent at `url` and waits until its task ends or asks for input.
 
         `assignment` is the one under which the caller works: its `step_id` becomes the call's parent, and the callee
         gets one of its own with the call's step id. Without it the call leaves no step. To answer a question or go on
         with a task, give the answer's `task_id` and `context_id` back. `step_id` names the call where its id was known
-        before; `token` is the callee's own, never the caller's; `timeout_s` limits this call further. When the waiting
+        before; `token` is the callee's own, never the caller's; `timeout_s` limits this call further. `may_ask_again` decides whether the same message is sent once
+        more after a failure that allows it (`again_after_s`), whose wait counts as the call's time. When the waiting
         task is cancelled, so is the callee's. Raises AgentUnreachableError (AgentTimeoutError where it did not answer
         in time), RemoteError.
         """
@@ -105,7 +109,14 @@ class Messenger:
         try:
             async with asyncio.timeout(limit_s):
                 client = await self._client(url)
-                answer = await _MessageStream(client, call, task_id, context_id).run(on_update)
+                message = partial(_MessageStream, client, call, task_id, context_id, uuid4().hex)
+                try:
+                    answer = await message().run(on_update)
+                except (AgentUnreachableError, RemoteError) as fault:
+                    if fault.again_after_s is None or not may_ask_again(fault):
+                        raise
+                    await asyncio.sleep(fault.again_after_s)
+                    answer = await message().run(on_update)
             return answer
         except TimeoutError:
             error = f"no answer within {limit_s:g} s"
@@ -183,7 +194,7 @@ class _Call:
 class _MessageStream:
     """A message in transit and its answer. The callee's task id is known once the callee has sent it."""
 
-    def __init__(self, client: A2AClient, call: _Call, task_id: str, context_id: str) -> None:
+    def __init__(self, client: A2AClient, call: _Call, task_id: str, context_id: str, message_id: str) -> None:
         text = call.request["text"]
         self._client = client
         self._task_id = task_id
@@ -196,6 +207,7 @@ class _MessageStream:
             task_id=task_id,
             context_id=context_id,
             headers=call.headers(),
+            message_id=message_id,
         )
 
     async def run(self, on_update: OnUpdate | None) -> Answer:

@@ -346,6 +346,8 @@ class TrialOutcome(Record):
     """Of a trial in rounds."""
     replies: list[SeatReply] | None = None
     """Of a trial of a family's task by calls: when each seat replied to the question."""
+    notes: list[str] = []
+    """What the row says of how the answers were got: an agent that was asked once more, what could not be read."""
     closed_after: Annotated[int, Field(ge=0)] | None = None
     """The number of batches in the trace when the trial was closed. Steps of later batches are counted as late and
     otherwise left out, so that the result does not depend on the time of the evaluation. Null: all batches count."""

@@ -1,15 +1,17 @@
 """The interface of drivers."""
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import Final
 
 from pydantic import JsonValue, SecretStr
 
-from concord.a2a import Answer, TaskUpdate
+from concord.a2a import AgentFaultError, Answer, TaskUpdate
 from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
 from concord.assessment.results import TrialOutcome
 from concord.storage import TraceStore
+from concord.trust.redaction import redact
 from concord.trust.tokens import Claims
 from concord.wire.assignment import Assignment
 from concord.wire.roster import GREEN_AGENT, RosterEntry
@@ -19,6 +21,11 @@ from concord_gateway.calls.channel import Channels
 from concord_gateway.open_calls import TrialCalls
 from concord_gateway.progress import Progress
 from concord_gateway.recorder import Recorder
+
+
+MAX_NOTES: Final = 20
+MAX_NOTE: Final = 300
+"""Notes of a trial, and characters of each."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +49,8 @@ class TrialContext:
     recorder: Recorder
     budget_s: float
     assistants: Assistants
+    notes: list[str] = field(default_factory=list)
+    """What the row says of how the answers were got."""
 
     async def token(self, agent_id: str) -> SecretStr:
         """A participant's token in this trial. Raises StorageUnavailableError."""
@@ -58,10 +67,24 @@ class TrialContext:
         task_id: str = "",
         context_id: str = "",
     ) -> Answer:
-        """Sends a message to a participant, with its token, and tracks the call. Raises as `Messenger.send` does."""
+        """Sends a message to a participant, with its token, and tracks the call. Raises as `Messenger.send` does.
+
+        After a failure that allows it, sends the message once more in a trial; after one that leaves open whether the
+        agent has begun to work, only if it has neither called nor written since, which it would then do twice.
+        """
         token = await self.token(entry.id)
+        acts = self.trial_calls.acts[entry.id]
+
+        def may_ask_again(fault: AgentFaultError) -> bool:
+            acted = self.trial_calls.acts[entry.id] > acts
+            if entry.id in self.trial_calls.asked_again or (fault.may_have_acted and acted):
+                return False
+            self.trial_calls.asked_again.add(entry.id)
+            self.note(f"{entry.id} was asked once more: {fault}")
+            return True
+
         call = self.trial_calls.begin(GREEN_AGENT, entry.id, step_id, parent_id=self.assignment.step_id)
-        return await self.messenger.send(
+        answer = await self.messenger.send(
             entry.url,
             text=text,
             data=data,
@@ -73,7 +96,17 @@ class TrialContext:
             task_id=task_id,
             context_id=context_id,
             timeout_s=self.budget_s,
+            may_ask_again=may_ask_again,
         )
+        if answer.unread:
+            self.note(f"{entry.id}: not read of its answer: {'; '.join(answer.unread)}")
+        return answer
+
+    def note(self, text: str) -> None:
+        """Has the row say something, once."""
+        text = redact(text)[:MAX_NOTE]
+        if text not in self.notes and len(self.notes) < MAX_NOTES:
+            self.notes.append(text)
 
 
 class TrialNotRunError(Exception):
