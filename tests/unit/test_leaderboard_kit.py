@@ -1,5 +1,6 @@
 """The leaderboard's kit: its manifests keep the platform's rules, and its workflows and scenario can be read."""
 
+import json
 import re
 import tomllib
 from hashlib import sha256
@@ -73,15 +74,41 @@ def test_a_workflow_has_jobs_with_time_limits_and_least_permissions(path: Path) 
     [
         ("{", "not JSON"),
         ("[]", "not an object"),
-        ('{"participants": {"agent": ""}, "results": [{}]}', "participants.agent has no id"),
+        ('{"participants": {"agent": ""}, "results": [{}]}', "no participant has an id"),
         ('{"participants": {"agent": "x"}, "results": []}', "no results"),
         ('{"participants": {"agent": "x"}, "results": [{}, 1]}', "a result is not an object"),
+        ('{"participants": {"agent": "x"}, "results": [{}], "status": "partial"}', "shards are missing"),
     ],
 )
 def test_a_results_file_that_the_query_cannot_credit_is_named(tmp_path: Path, text: str, fault: str) -> None:
     path = tmp_path / "a.json"
     path.write_text(text)
     assert [fault in each for each in faults(path)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("shards", "said"),
+    [
+        ([(0, 1, "p")], []),
+        ([(1.0, 2.0, "p"), (0.0, 2.0, "p")], []),
+        ([(0, 3, "p")], ["2 of 3 shards are missing, so it has no rank: 1, 2"]),
+        ([(0, 2, "p"), (0, 2, "p")], ["shard 0 occurs 2 times", "1 of 2 shards are missing, so it has no rank: 1"]),
+        ([(0, 2, "p"), (1, 2, "q")], ["its rows are of several assessments"]),
+        ([(0, 1, "p"), (1, 3, "p"), (2, 3, "p")], ["its rows are of several assessments"]),
+    ],
+)
+def test_a_results_file_has_each_shard_of_one_assessment(
+    tmp_path: Path, shards: list[tuple[float, float, str]], said: list[str]
+) -> None:
+    rows = [
+        {"detail": {"shard": {"shard_index": index, "num_shards": number, "plan_sha256": plan}}}
+        for index, number, plan in shards
+    ]
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"participants": {"agent": "x"}, "results": rows}))
+    found = [*faults(path)]
+    assert len(found) == len(said)
+    assert all(part in each for part, each in zip(said, found, strict=True))
 
 
 def test_the_provenance_names_the_run_of_the_workflow_or_none() -> None:
