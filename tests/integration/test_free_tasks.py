@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from concord.a2a import A2AClient, Answer
 from concord.agent.peers import PeerDiscovery
@@ -25,8 +26,7 @@ async def test_what_is_known_of_an_unjudged_team_leads_and_the_leaderboard_lists
         participants = {"desk": desk, "timetable": timetable}
         text = json.dumps({"participants": participants, "task": {"description": "When does the ferry leave?"}})
         [answer] = [event async for event in client.stream(text=text) if isinstance(event, Answer)]
-    [row] = answer.data_parts
-    assert isinstance(row, dict)
+    row: Any = answer.data_parts[0]
     assert (row["score"], row["detail"]["scoring"]["unjudged"]) == (None, 1)
     assert row["detail"]["reasoning"].startswith("Seen: 2 agents, 1 call between them, 0 failed, ")
     assert answer.status_text.startswith("Seen: 2 agents")

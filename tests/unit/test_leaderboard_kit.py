@@ -1,7 +1,9 @@
 """The leaderboard's kit: its manifests keep the platform's rules, and its workflows and scenario can be read."""
 
+import ast
 import json
 import re
+import sys
 import tomllib
 from hashlib import sha256
 from pathlib import Path
@@ -58,6 +60,16 @@ def test_every_binding_of_the_scenario_names_a_component_and_the_results_are_exp
     roles = scenario["components"]["gateway"]["config"]["participant_roles"]
     assert set(roles.values()) == set(scenario["metadata"]["agentbeats_ids"])
     assert roles["purple1"] == "agent", "the query credits this role"
+
+
+def test_the_kit_needs_no_package_that_a_run_does_not_install() -> None:
+    """But for the one that its query needs, which is imported where it is used."""
+    kit = [ast.parse(path.read_text(encoding="utf-8")) for path in KIT.glob("*.py")]
+    imports = [node for module in kit for node in module.body if isinstance(node, ast.Import)]
+    needed = {name.name.partition(".")[0] for node in imports for name in node.names} - sys.stdlib_module_names
+    locked = (KIT.parents[1] / "locks/run.txt").read_text(encoding="utf-8")
+    assert needed == {"yaml", "tomlkit"}
+    assert all(f"\n{package}==" in locked for package in ("pyyaml", "tomlkit"))
 
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
