@@ -136,11 +136,11 @@ planned AS (
     SELECT
         *,
         bool_and(complete) OVER (PARTITION BY submission, domain) AS all_complete,
-        count(*) OVER of_plan AS present,
+        len(list_distinct(list(shard_index) OVER of_plan)) AS present,
         -- Shards of no tasks follow from no secret, and are in no kind: they count here alone.
         count(*) FILTER (weight > 0) OVER of_plan AS played,
         num_shards = count(*) OVER of_plan
-        AND num_shards = len(list_distinct(list(shard_index) OVER of_plan))
+        AND num_shards = present
         AND min(shard_index) OVER of_plan = 0
         AND max(shard_index) OVER of_plan = num_shards - 1
         AND len(list_distinct(list(num_shards) OVER of_plan)) = 1
