@@ -43,7 +43,7 @@ async def run(
     `path` may be the folder of an assistant's scenario; `endpoint` is then the assistant's address. `sample`: the
     sample agent plays in place of each participant. `verbose`: show the long tables as well.
     """
-    scenario, env = _scenario_and_settings(path, endpoint)
+    scenario, env = _scenario_and_settings(path, endpoint, sample=sample)
     chosen_by_concord = bool(env)  # of a folder, which names nobody; a file may name the oracle itself
     if sample:
         scenario = with_sample_agent(path, scenario)
@@ -134,13 +134,13 @@ def _name_of(path: Path) -> str:
     return path.resolve().stem
 
 
-def _scenario_and_settings(path: Path, endpoint: str | None) -> tuple[ScenarioFile, dict[str, str]]:
+def _scenario_and_settings(path: Path, endpoint: str | None, *, sample: bool) -> tuple[ScenarioFile, dict[str, str]]:
     """What to run, and environment variables for it. Raises UsageError."""
     if path.is_dir():
         return assistant_scenario(path, endpoint), {"CONCORD_SCENARIO_FOLDERS": str(path.resolve().parent)}
     if endpoint is not None:
         raise UsageError("--endpoint is for the folder of an assistant's scenario; a TOML file names its participants")
-    return local_scenario(path), {}
+    return local_scenario(path, sample=sample), {}
 
 
 async def _assess_on(stack: LocalStack, scenario: ScenarioFile, progress: ProgressLog) -> list[JsonValue]:
@@ -160,10 +160,10 @@ async def _save_traces(stack: LocalStack, results: Sequence[JsonValue], folder: 
     progress.log(f"Saved {len(saved)} traces in {folder}. To judge them again, run `concord judge rejudge {folder}`")
 
 
-def local_scenario(path: Path) -> ScenarioFile:
+def local_scenario(path: Path, *, sample: bool = False) -> ScenarioFile:
     """Reads a scenario for a local stack, with a participant for each isolated seat. Raises UsageError."""
     try:
-        scenario = read_scenario(path).with_seats()
+        scenario = read_scenario(path, sample=sample).with_seats()
     except ValueError as error:
         raise UsageError(f"{path}: {error}") from error
     if scenario.green_agent is not None and scenario.green_agent.endpoint is not None:

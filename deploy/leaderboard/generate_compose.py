@@ -22,7 +22,7 @@ from datetime import date, datetime, time
 from pathlib import Path
 from typing import Any, Final
 
-import tomli_w
+import tomlkit
 import yaml
 
 API: Final = "https://agentbeats.dev/api/agents"
@@ -286,7 +286,7 @@ def main() -> int:
     folder.mkdir(parents=True, exist_ok=True)
     files = {
         "docker-compose.yml": _HEADER + yaml.safe_dump(compose(scenario, images), sort_keys=False),
-        "a2a-scenario.toml": _HEADER + tomli_w.dumps(a2a_scenario(scenario)),
+        "a2a-scenario.toml": _HEADER + tomlkit.dumps(a2a_scenario(scenario)),
         ".env.example": "".join(f"{name}=\n" for name in variables(scenario)),
     }
     for name, text in files.items():

@@ -1,7 +1,7 @@
 -- The leaderboard: one line per submission and kind of score, for DuckDB over read_json_auto('results/*.json') AS results.
 --
--- The platform wants the agent's id first, in a column named id. `role` names the participant who is credited: the first
--- key of `participants` would be the wrong one where there are several, or where the green agent stands among them.
+-- The platform wants the agent's id first, in a column named id. `role` names the participant who is credited. Where no
+-- participant has this role, it is the first by name of those that the row assesses, so never the green agent.
 -- Everything is read through JSON, so that a key that no file has is null rather than an error, and so is a value of
 -- another type than its column's.
 --
@@ -20,18 +20,45 @@
 -- owner has from playing it. A row that calls itself the sample agent is none.
 --
 -- The rows of one file and kind (shards) are weighted by their usable trials and those of which no evaluation came; a
--- row of no trials (a shard that had no task) is left out. A trial that nobody judged counts 0 in "Score" and as perfect in "Score High"; where nobody judged
--- any trial, both are empty.
+-- row of no trials (a shard that had no task) is left out. Only a file with each shard of one assessment has a rank, once each:
+-- rows state theirs in `detail.shard`. Earlier rows do not; each has a rank if it is the only one, of a file that is
+-- not `partial`.
+--
+-- A trial that nobody judged counts 0 in "Score" and as perfect in "Score High"; where nobody judged any trial, both are
+-- empty, and the line is listed without a rank.
 WITH settings AS (
     SELECT 'agent' AS role, []::VARCHAR[] AS reference_bundles
 ),
+documents AS (
+    SELECT row_number() OVER () AS submission, to_json(file) AS document FROM results AS file
+),
 submissions AS (
     SELECT
-        row_number() OVER () AS submission,
-        json_extract_string(to_json(results.participants), '$."' || settings.role || '"') AS id,
+        submission,
+        role,
         reference_bundles,
-        unnest(json_extract(to_json(results.results), '$[*]')) AS res
-    FROM results, settings
+        coalesce(document ->> '$.status', 'completed') = 'completed' AS completed,
+        -- Read as a map, because a path to a key could not name every key.
+        [
+            each for each in map_entries(try_cast(document -> '$.participants' AS MAP(VARCHAR, VARCHAR)))
+            if each.value IS NOT NULL
+        ] AS participants,
+        unnest(json_extract(document, '$.results[*]')) AS res
+    FROM documents, settings
+),
+credited AS (
+    SELECT
+        *,
+        list_sort([
+            each for each in participants
+            if each.key = role OR coalesce(list_contains(assessed, each.key), each.key NOT IN ('concord', 'green'))
+        ]) AS candidates,
+        coalesce([each.value for each in candidates if each.key = role][1], candidates[1].value) AS id
+    FROM (
+        -- An agent inside a participant is called `participant/name`.
+        SELECT *, [split_part(agent, '/', 1) for agent in nullif(res ->> '$.detail.agents[*].id', [])] AS assessed
+        FROM submissions
+    )
 ),
 rows AS (
     SELECT
@@ -59,6 +86,11 @@ rows AS (
         ) AS lone,
         coalesce(res ->> '$.detail.scoring.ranking_kind', '') AS kind,
         coalesce(try_cast(res ->> '$.detail.scoring.complete' AS BOOLEAN), true) AS complete,
+        completed,
+        try_cast(res ->> '$.detail.shard.shard_index' AS DOUBLE) AS shard_index,
+        try_cast(res ->> '$.detail.shard.num_shards' AS DOUBLE) AS num_shards,
+        res ->> '$.detail.shard.plan_sha256' AS plan,
+        res ->> '$.detail.task_secret_sha256' AS secret,
         -- Rows of team tasks state their seats. Of those, only whole manifests are ranked.
         coalesce(
             len(res -> '$.detail.scoring.ranking_parts.seats[*]') = 0
@@ -97,8 +129,24 @@ rows AS (
         try_cast(res ->> '$.detail.latency_metrics.p95' AS DOUBLE) AS latency_p95,
         try_cast(res ->> '$.detail.statistics.score_low' AS DOUBLE) AS score_low,
         try_cast(res ->> '$.detail.statistics.score_high' AS DOUBLE) AS score_high
-    FROM submissions
+    FROM credited
     WHERE id IS NOT NULL AND json_type(res) = 'OBJECT'
+),
+planned AS (
+    SELECT
+        *,
+        bool_and(complete) OVER (PARTITION BY submission, domain) AS all_complete,
+        len(list_distinct(list(shard_index) OVER of_plan)) AS present,
+        -- Shards of no tasks follow from no secret, and are in no kind: they count here alone.
+        count(*) FILTER (weight > 0) OVER of_plan AS played,
+        num_shards = count(*) OVER of_plan
+        AND num_shards = present
+        AND min(shard_index) OVER of_plan = 0
+        AND max(shard_index) OVER of_plan = num_shards - 1
+        AND len(list_distinct(list(num_shards) OVER of_plan)) = 1
+        AND len(list_distinct(list(secret) OVER of_plan)) <= 1 AS whole
+    FROM rows
+    WINDOW of_plan AS (PARTITION BY submission, plan)
 ),
 counted AS (
     -- A shard in which nobody judged any trial has no score of its own; beside shards that were judged it counts as 0,
@@ -111,7 +159,7 @@ counted AS (
             CASE WHEN unjudged > 0 THEN coalesce(overall, 0) ELSE overall END AS overall
         ),
         score IS NOT NULL AS scored
-    FROM (SELECT *, bool_and(complete) OVER (PARTITION BY submission, domain) AS all_complete FROM rows)
+    FROM planned
     WHERE weight > 0 AND all_complete
 ),
 teams AS (
@@ -123,6 +171,10 @@ teams AS (
         lone,
         kind,
         bool_and(published) AS published,
+        CASE WHEN bool_and(plan IS NULL) THEN bool_and(completed) AND count(*) = 1
+            ELSE bool_and(coalesce(whole, false)) AND count(*) = any_value(played)
+        END AS whole,
+        CASE WHEN count(DISTINCT plan) = 1 THEN any_value(format('{} of {}', present, try_cast(num_shards AS BIGINT))) END AS parts,
         reference,
         sum(information * informed) / sum(informed) FILTER (information IS NOT NULL) AS information,
         sum(economy * economical) / sum(economical) FILTER (economy IS NOT NULL) AS economy,
@@ -170,10 +222,10 @@ ranked AS (
             CASE WHEN scored THEN best END AS best,
             CASE WHEN scored THEN overall END AS overall
         ),
-        basis = 'outcome' AND scored AND published AS comparable,
+        basis = 'outcome' AND scored AND published AND whole AS comparable,
         CASE WHEN comparable AND NOT reference
             THEN rank() OVER (
-                PARTITION BY domain, version, basis, lone, kind, scored, published, reference
+                PARTITION BY domain, version, basis, lone, kind, scored, published, whole, reference
                 ORDER BY
                     round(score, 1) DESC,
                     round(information, 2) DESC NULLS LAST,
@@ -225,7 +277,8 @@ SELECT
     CASE WHEN shards = 1 AND lift_low IS NOT NULL
         THEN format('{:+.1f} to {:+.1f}', 100 * lift_low, 100 * lift_high)
     END AS "Lift 95 %",
-    lift_over AS "Lift Over"
+    lift_over AS "Lift Over",
+    parts AS "Shards"
 FROM ranked
 ORDER BY
     NOT comparable,

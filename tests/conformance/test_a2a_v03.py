@@ -16,6 +16,7 @@ import jsonschema
 import pytest
 
 from concord.assessment.result_row import ResultRow
+from tests.stack import rpc
 
 CLIENT = Path(__file__).with_name("a2a_v03_client.py")
 SCHEMA = json.loads(Path("data/schemas/results.schema.json").read_text(encoding="utf-8"))
@@ -119,6 +120,23 @@ async def post(url: str, **content: Any) -> httpx.Response:  # noqa: ANN401 - an
 async def test_wrong_params_of_a_known_method_get_the_code_for_invalid_params(green_agent: str, method: str) -> None:
     answer = await post(green_agent, json={"jsonrpc": "2.0", "id": 1, "method": method, "params": {"nonsense": 1}})
     assert answer.json()["error"]["code"] == -32602
+
+
+@pytest.mark.parametrize(
+    ("sent", "accepted"),
+    [
+        ({"task": {"description": "Go."}}, '{"jsonrpc": "2.0", "id": 1, "method": "message/send"'),
+        (rpc("message/send", task={"description": "Go."}), 'message/send takes {"message": {"role": "user"'),
+        (rpc("tasks.send", task={"description": "Go."}), "methods are message/send, message/stream, tasks/get"),
+        (rpc("tasks.query"), "methods are message/send, message/stream, tasks/get"),
+        (rpc("tasks.update"), "methods are message/send, message/stream, tasks/get"),
+    ],
+    ids=["no JSON-RPC", "a task as params", "tasks.send", "tasks.query", "tasks.update"],
+)
+async def test_a_request_of_another_form_is_refused_with_the_accepted_one(
+    green_agent: str, sent: dict[str, Any], accepted: str
+) -> None:
+    assert accepted in (await post(green_agent, json=sent)).json()["error"]["message"]
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,7 @@ COLUMNS = [
     "Lift",
     "Lift 95 %",
     "Lift Over",
+    "Shards",
 ]
 
 OF_TEAM_TASKS = ["Information", "Economy", "Information 95 %", "Economy 95 %"]
@@ -178,9 +179,18 @@ def test_every_submission_of_an_agent_is_listed(tmp_path: Path) -> None:
     assert [(line["id"], line["Score"]) for line in lines] == [("uuid-a", 60), ("uuid-a", 40)]
 
 
-def test_a_submission_without_the_role_is_omitted(tmp_path: Path) -> None:
-    document = {"participants": {"writer": "uuid-w"}, "results": [row()]}
-    assert [line["id"] for line in leaderboard(tmp_path, document, v1("uuid-a", row()))] == ["uuid-a"]
+def test_a_team_without_the_role_is_credited_to_the_first_by_name_of_those_that_the_row_assesses(
+    tmp_path: Path,
+) -> None:
+    assessed = in_seats(0.9, "writer/1", "planner/1")
+    roles = {"concord": "uuid-green", "writer": "uuid-w", "planner": "uuid-p", "absent": "uuid-x", 'a"b': "uuid-q"}
+    lines = leaderboard(
+        tmp_path,
+        {"participants": roles, "results": [assessed]},
+        {"participants": {"concord": "uuid-green", "critic": "uuid-c"}, "results": [row(0.7)]},
+        {"participants": {"planner": None}, "results": [row(0.6)]},
+    )
+    assert [(line["id"], line["Rank"]) for line in lines] == [("uuid-p", 1), ("uuid-c", 2)]
 
 
 def test_shards_are_averaged_by_their_usable_trials(tmp_path: Path) -> None:
@@ -252,7 +262,7 @@ def test_rows_of_a_file_are_averaged_by_version_and_basis(tmp_path: Path) -> Non
     mixed = [row(0.9), row(0.7), scored(0.2, basis="structure"), scored(0.1, version="1", basis="structure")]
     lines = leaderboard(tmp_path, v2("uuid-a", *mixed))
     assert [(line["Version"], line["Basis"], line["Score"], line["Rank"]) for line in lines] == [
-        ("3", "outcome", 80, 1),
+        ("3", "outcome", 80, None),
         ("3", "structure", 20, None),
         ("1", "structure", 10, None),
     ]
@@ -462,6 +472,81 @@ def test_team_tasks_that_are_no_published_manifest_have_no_rank(tmp_path: Path) 
     chosen = team_row(1.0, ranking_kind="kind-b", ranking_parts={"seats": [5], "published": False})
     lines = leaderboard(tmp_path, v1("uuid-chosen", chosen), v1("uuid-a", team_row(0.4)))
     assert [(line["id"], line["Rank"]) for line in lines] == [("uuid-a", 1), ("uuid-chosen", None)]
+
+
+def shard(index: int, of: int, plan: str = "plan-a", score: float = 0.5) -> Line:
+    """A row that says which shard of which plan it is."""
+    document = team_row(score)
+    document["detail"]["shard"] = {"shard_index": index, "num_shards": of, "plan_sha256": plan}
+    return document
+
+
+@pytest.mark.parametrize(
+    ("rows", "shards"),
+    [
+        ([shard(0, 1)], "1 of 1"),
+        ([shard(2, 3), shard(0, 3), shard(1, 3)], "3 of 3"),
+    ],
+    ids=["one of one", "all in any order"],
+)
+def test_all_shards_of_one_plan_have_a_rank(tmp_path: Path, rows: list[Line], shards: str) -> None:
+    (line,) = leaderboard(tmp_path, v2("uuid-a", *rows))
+    assert (line["Rank"], line["Shards"]) == (1, shards)
+
+
+def test_a_shard_without_tasks_is_one_of_the_shards(tmp_path: Path) -> None:
+    played, empty = shard(0, 2, score=0.8), shard(1, 2)
+    played["detail"]["task_secret_sha256"] = "5e"
+    empty["detail"]["scoring"] |= {"usable_trials": 0, "judged_by_code": 0, "ranking_kind": "kind-empty"}
+    whole, part = leaderboard(tmp_path, v2("uuid-whole", played, {**empty, "score": None}), v1("uuid-part", played))
+    assert [(line["id"], line["Score"], line["Rank"]) for line in (whole, part)] == [
+        ("uuid-whole", 80, 1),
+        ("uuid-part", 80, None),
+    ]
+
+
+def with_secret(document: Line, commitment: str) -> Line:
+    document["detail"]["task_secret_sha256"] = commitment
+    return document
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [shard(0, 3)],
+        [shard(2, 3), shard(0, 3)],
+        [shard(0, 2), shard(0, 2)],
+        [shard(0, 2), shard(1, 2), shard(1, 2)],
+        [shard(0, 2), shard(1, 2, "plan-b")],
+        [shard(0, 1), shard(1, 3), shard(2, 3)],
+        [shard(0, 1), shard(0, 1, "plan-b")],
+        [shard(0, 2), team_row(0.5)],
+        [with_secret(shard(0, 2), "5e"), with_secret(shard(1, 2), "6f")],
+        [team_row(0.5), team_row(0.5)],
+    ],
+    ids=[
+        "one of three",
+        "one missing",
+        "the same twice",
+        "all and one again",
+        "of two plans",
+        "of several numbers",
+        "two assessments",
+        "one does not say",
+        "of two secrets",
+        "none says",
+    ],
+)
+def test_what_is_not_each_shard_of_one_plan_is_listed_without_a_rank(tmp_path: Path, rows: list[Line]) -> None:
+    first, second = leaderboard(tmp_path, v2("uuid-part", *rows), v1("uuid-whole", shard(0, 1, score=0.1)))
+    assert (first["id"], first["Rank"]) == ("uuid-whole", 1)
+    assert (second["id"], second["Score"], second["Rank"]) == ("uuid-part", 50, None)
+
+
+def test_a_row_that_states_no_shard_has_no_rank_in_a_file_that_is_partial(tmp_path: Path) -> None:
+    partial = {**v2("uuid-a", team_row(0.9)), "status": "partial"}
+    lines = leaderboard(tmp_path, partial, v2("uuid-b", team_row(0.4)))
+    assert [(line["id"], line["Rank"]) for line in lines] == [("uuid-b", 1), ("uuid-a", None)]
 
 
 def lift(gap: float, low: float | None, high: float | None, control: str = "solo") -> Line:

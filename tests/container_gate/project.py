@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import uuid4
 
-import tomli_w
+import tomlkit
 import yaml
 
 from deploy.leaderboard.generate_compose import CLIENT, GREEN, PORT
@@ -93,7 +93,7 @@ class Project:
         """Generates the project of a scenario, and starts the agents that do not run yet. Raises EngineError."""
         agents = [] if participant is None else [{**participant, "name": AGENT}]
         scenario = {"green_agent": {"image": self._images["green"]}, "participants": agents, "config": dict(config)}
-        (self.folder / "scenario.toml").write_text(tomli_w.dumps(scenario))
+        (self.folder / "scenario.toml").write_text(tomlkit.dumps(scenario))
         generated = subprocess.run(
             [sys.executable, str(GENERATOR), "--scenario", "scenario.toml"],
             cwd=self.folder,

@@ -1,6 +1,9 @@
 """The leaderboard's kit: its manifests keep the platform's rules, and its workflows and scenario can be read."""
 
+import ast
+import json
 import re
+import sys
 import tomllib
 from hashlib import sha256
 from pathlib import Path
@@ -59,6 +62,16 @@ def test_every_binding_of_the_scenario_names_a_component_and_the_results_are_exp
     assert roles["purple1"] == "agent", "the query credits this role"
 
 
+def test_the_kit_needs_no_package_that_a_run_does_not_install() -> None:
+    """But for the one that its query needs, which is imported where it is used."""
+    kit = [ast.parse(path.read_text(encoding="utf-8")) for path in KIT.glob("*.py")]
+    imports = [node for module in kit for node in module.body if isinstance(node, ast.Import)]
+    needed = {name.name.partition(".")[0] for node in imports for name in node.names} - sys.stdlib_module_names
+    locked = (KIT.parents[1] / "locks/run.txt").read_text(encoding="utf-8")
+    assert needed == {"yaml", "tomlkit"}
+    assert all(f"\n{package}==" in locked for package in ("pyyaml", "tomlkit"))
+
+
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 def test_a_workflow_has_jobs_with_time_limits_and_least_permissions(path: Path) -> None:
     workflow = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -73,15 +86,41 @@ def test_a_workflow_has_jobs_with_time_limits_and_least_permissions(path: Path) 
     [
         ("{", "not JSON"),
         ("[]", "not an object"),
-        ('{"participants": {"agent": ""}, "results": [{}]}', "participants.agent has no id"),
+        ('{"participants": {"agent": ""}, "results": [{}]}', "no participant has an id"),
         ('{"participants": {"agent": "x"}, "results": []}', "no results"),
         ('{"participants": {"agent": "x"}, "results": [{}, 1]}', "a result is not an object"),
+        ('{"participants": {"agent": "x"}, "results": [{}], "status": "partial"}', "shards are missing"),
     ],
 )
 def test_a_results_file_that_the_query_cannot_credit_is_named(tmp_path: Path, text: str, fault: str) -> None:
     path = tmp_path / "a.json"
     path.write_text(text)
     assert [fault in each for each in faults(path)] == [True]
+
+
+@pytest.mark.parametrize(
+    ("shards", "said"),
+    [
+        ([(0, 1, "p")], []),
+        ([(1.0, 2.0, "p"), (0.0, 2.0, "p")], []),
+        ([(0, 3, "p")], ["2 of 3 shards are missing, so it has no rank: 1, 2"]),
+        ([(0, 2, "p"), (0, 2, "p")], ["shard 0 occurs 2 times", "1 of 2 shards are missing, so it has no rank: 1"]),
+        ([(0, 2, "p"), (1, 2, "q")], ["its rows are of several assessments"]),
+        ([(0, 1, "p"), (1, 3, "p"), (2, 3, "p")], ["its rows are of several assessments"]),
+    ],
+)
+def test_a_results_file_has_each_shard_of_one_assessment(
+    tmp_path: Path, shards: list[tuple[float, float, str]], said: list[str]
+) -> None:
+    rows = [
+        {"detail": {"shard": {"shard_index": index, "num_shards": number, "plan_sha256": plan}}}
+        for index, number, plan in shards
+    ]
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps({"participants": {"agent": "x"}, "results": rows}))
+    found = [*faults(path)]
+    assert len(found) == len(said)
+    assert all(part in each for part, each in zip(said, found, strict=True))
 
 
 def test_the_provenance_names_the_run_of_the_workflow_or_none() -> None:

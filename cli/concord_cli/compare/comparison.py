@@ -313,6 +313,8 @@ def _warnings(teams: Sequence[Team], pairs: Sequence[PairLine]) -> Iterator[str]
             yield f"{team.name}: {counted} as 0."
         if team.incomplete:
             yield f"{team.name}: its row is not complete, and leaderboards refuse it."
+        if missing := team.missing_shards:
+            yield f"{team.name}: shards are missing, so leaderboards do not rank it: {', '.join(map(str, missing))}."
         if team.lost:
             counted = (
                 "1 trial has no evaluation. It counts"

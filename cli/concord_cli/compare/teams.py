@@ -77,6 +77,13 @@ class Team:
         calls = sum(n for _, n in self.latencies_ms)
         return sum(average * n for average, n in self.latencies_ms) / calls if calls else None
 
+    @property
+    def missing_shards(self) -> list[int]:
+        """The shards of the assessment of which it has no row. Rows of earlier versions do not say."""
+        stated = [row.detail.shard for row in self.rows if row.detail.shard is not None]
+        planned = range(max((each.num_shards for each in stated), default=0))
+        return sorted(set(planned) - {each.shard_index for each in stated})
+
 
 def read_teams(results: Sequence[Path], references: Sequence[Path] = ()) -> list[Team]:
     """A team for each results file, named after the file. `references`: the files of the sample agent.

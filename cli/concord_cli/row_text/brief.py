@@ -10,7 +10,14 @@ from rich.text import Text
 
 from concord.assessment.result_row import Detail, ResultRow
 from concord.assessment.verdict import Cause, UnknownKind, Verdict
-from concord.assessment.verdict_text import cause_text, change_text, outcome_text, outcome_word, unknown_text
+from concord.assessment.verdict_text import (
+    cause_text,
+    change_text,
+    known_text,
+    outcome_text,
+    outcome_word,
+    unknown_text,
+)
 from concord_cli.display_text import printable
 from concord_cli.number_text import duration
 from concord_cli.row_text.assistant import points_table
@@ -129,6 +136,8 @@ def _head(row: ResultRow, name: str) -> Iterator[RenderableType]:
     assistant = team_text(detail) if is_lone_assistant(detail) else None
     subject = [text for text in (name, assistant, date_text(detail.started_at)) if text]
     yield Clipped(plain_text(" · ".join(subject), "bold"))
+    if detail.verdict is not None and (known := known_text(detail.verdict)):
+        yield Clipped(plain_text(known), 3)
     yield Clipped(_outcome(row))
     yield Clipped(Text.assemble((_score(row, rating), "bold"), plain_text(f": {rating.rests_on}")), 2)
     yield from (Clipped(plain_text(note, "dim"), 2) for note in rating.notes[:MAX_NOTES])

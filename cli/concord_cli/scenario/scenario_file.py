@@ -19,6 +19,7 @@ from pydantic import (
     JsonValue,
     PlainValidator,
     ValidationError,
+    ValidationInfo,
     model_validator,
 )
 from pydantic_core import ErrorDetails
@@ -65,6 +66,10 @@ SAMPLE_IMAGE: Final = "concord-sample"
 Variables = Annotated[dict[str, str], BeforeValidator(_as_text)]
 
 
+REPLACED: Final = {"participants": "replaced by the sample agent"}
+"""The context in which a participant need not say how it is reached or started."""
+
+
 class _Agent(_Table):
     """An agent: its base URL, its image, or its id on the platform; and its environment variables."""
 
@@ -97,7 +102,9 @@ class Participant(_Agent):
         return self.endpoint is None and self.function is None and self.cmd is None
 
     @model_validator(mode="after")
-    def _runs_or_is_started(self) -> Self:
+    def _runs_or_is_started(self, info: ValidationInfo) -> Self:
+        if info.context is REPLACED:
+            return self
         if self.adapt and self.cmd is None:
             raise ValueError("`adapt` is for an agent with `cmd`; start others with `concord adapt`")
         given = 3 - [self.endpoint, self.function, self.cmd].count(None)
@@ -212,20 +219,23 @@ class ScenarioFile(_Table):
         return {p.role: p.agentbeats_id for p in self.participants if p.agentbeats_id}
 
 
-def read_scenario(path: Path) -> ScenarioFile:
-    """Reads a scenario from a file. Raises UsageError: one line with the file and every reason."""
+def read_scenario(path: Path, *, sample: bool = False) -> ScenarioFile:
+    """Reads a scenario from a file. Raises UsageError: one line with the file and every reason.
+
+    `sample`: the sample agent will take the place of each participant, which need not be one that can be started here.
+    """
     try:
         document = read_toml(path)
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
     except ValueError as error:
         raise UsageError(f"{path}: not TOML: {error}") from error
-    return _parse(path, document)
+    return _parse(path, document, REPLACED if sample else None)
 
 
-def _parse(path: Path, document: dict[str, Any]) -> ScenarioFile:
+def _parse(path: Path, document: dict[str, Any], context: object = None) -> ScenarioFile:
     try:
-        return ScenarioFile.model_validate(document)
+        return ScenarioFile.model_validate(document, context=context)
     except ValidationError as error:
         raise UsageError(f"{path}: {reasons(error, ScenarioFile)}") from error
 

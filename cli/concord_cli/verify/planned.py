@@ -99,10 +99,13 @@ def shard_faults(plans: Sequence[AssessmentPlan]) -> Iterator[str]:
         name = f"shard {plan.config.shard_index}"
         if plan.config.model_dump(exclude=_OF_A_SHARD) != first.config.model_dump(exclude=_OF_A_SHARD):
             yield f"{name} has another config than shard {first.config.shard_index}"
-        if plan.task_commitment != first.task_commitment:
-            yield f"{name} has tasks of another secret than shard {first.config.shard_index}"
         if {entry.id for entry in plan.roster} != {entry.id for entry in first.roster}:
             yield f"{name} assesses other participants than shard {first.config.shard_index}"
+    with_tasks = [plan for plan in plans if plan.tasks]
+    for plan in with_tasks[1:]:
+        if plan.task_commitment != with_tasks[0].task_commitment:
+            first_index = with_tasks[0].config.shard_index
+            yield f"shard {plan.config.shard_index} has tasks of another secret than shard {first_index}"
 
 
 def missing_shards(plans: Sequence[AssessmentPlan]) -> list[int]:

@@ -17,6 +17,7 @@ from a2a.server.routes.fastapi_routes import add_a2a_routes_to_fastapi
 from a2a.server.routes.jsonrpc_dispatcher import JsonRpcDispatcher
 from a2a.server.tasks import TaskUpdater
 from a2a.types import a2a_pb2 as pb
+from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP, A2AError
 from pydantic import JsonValue
 from starlette.responses import JSONResponse
 from starlette.routing import Route
@@ -198,7 +199,7 @@ def mount_agent(
     declared = {"with_keys": bool(keys), "with_webhooks": webhooks is not None}
     push = None if webhooks is None or records is None else Push(webhooks, Notifications(webhooks, records))
     requests = _request_handler(card_of(profile, **declared), handler, max_tasks, records, push)
-    dispatcher = JsonRpcDispatcher(requests, callers, enable_v0_3_compat=True)
+    dispatcher = _Dispatcher(requests, callers, enable_v0_3_compat=True)
     dispatcher._v03_adapter = _Adapter03(requests, callers)
     add_a2a_routes_to_fastapi(
         app,
@@ -227,8 +228,39 @@ def _request_handler(
     )
 
 
+_ACCEPTED: Final = {
+    -32600: 'send a JSON-RPC request: {"jsonrpc": "2.0", "id": 1, "method": "message/send", "params": {"message": {}}}',
+    -32601: "A2A's methods are message/send, message/stream, tasks/get, tasks/cancel and others, or SendMessage, "
+    "SendStreamingMessage, GetTask, CancelTask and others with the header A2A-Version: 1.0",
+    -32602: 'in A2A 0.3, message/send takes {"message": {"role": "user", "messageId": "...", '
+    '"parts": [{"kind": "text", "text": "..."}]}}, and tasks/get takes {"id": "..."}',
+}
+"""What is accepted, by the code of the error for what is not."""
+
+
+def _refused(error: Exception | JSONRPCError) -> Exception | JSONRPCError:
+    """The error of a request that cannot be read, with a sentence that names the accepted form. One with a reason of
+    its own stays as it is."""
+    if not isinstance(error, JSONRPCError | A2AError):
+        return error
+    code = error.code if isinstance(error, JSONRPCError) else JSON_RPC_ERROR_CODE_MAP.get(type(error), 0)
+    if code not in _ACCEPTED or (error.data is None and code != -32601):
+        return error
+    message = f"{error.message}: {_ACCEPTED[code]}"
+    if isinstance(error, JSONRPCError):
+        return error.model_copy(update={"message": message})
+    return type(error)(message, error.data)
+
+
+class _Dispatcher(JsonRpcDispatcher):
+    """The SDK's dispatcher, which says what is accepted instead."""
+
+    def _generate_error_response(self, request_id: str | int | None, error: Exception | JSONRPCError) -> JSONResponse:
+        return super()._generate_error_response(request_id, _refused(error))
+
+
 class _Adapter03(JSONRPC03Adapter):
-    """The SDK's 0.3 adapter, with two corrections by JSON-RPC 2.0.
+    """The SDK's 0.3 adapter, with two corrections by JSON-RPC 2.0, and the accepted form in its errors.
 
     Invalid params of a known method get -32602 instead of -32600 (section 5.1), and a success without a value has the
     result null (section 5).
@@ -248,7 +280,7 @@ class _Adapter03(JSONRPC03Adapter):
     def _generate_error_response(self, request_id: str | int | None, error: Exception | JSONRPCError) -> JSONResponse:
         if isinstance(error, InvalidRequestError):
             error = InvalidParamsError(data=error.data)
-        return super()._generate_error_response(request_id, error)
+        return super()._generate_error_response(request_id, _refused(error))
 
 
 class _Executor(AgentExecutor):

@@ -1,8 +1,10 @@
 """The plan of an assessment: its trials, each with a seed and a trace, and the time that they have."""
 
+import json
 import random
 from dataclasses import dataclass
 from datetime import datetime
+from hashlib import sha256
 from itertools import product
 from typing import Annotated, Final
 
@@ -76,6 +78,13 @@ class AssessmentPlan(BaseModel):
     """How many faults the config plants in the network of the seats. Any keep the row out of a ranking."""
     observed: bool = False
     """Whether participants reach each other through the gateway alone, so that a call it did not see is not a call."""
+
+    @property
+    def shared_sha256(self) -> str:
+        """The SHA-256 (hex) of what all shards of one assessment have in common, also those without tasks."""
+        config = self.config.model_dump(mode="json", exclude={"shard_index"})
+        common = {"config": config, "participants": sorted(entry.id for entry in self.roster)}
+        return sha256(json.dumps(common, sort_keys=True).encode()).hexdigest()
 
     @property
     def task_commitment(self) -> str | None:

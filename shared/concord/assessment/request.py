@@ -107,9 +107,11 @@ class AssessmentConfig(BaseModel):
     @classmethod
     def _one_source_of_tasks(cls, data: object) -> object:
         sources = ("tasks", "task", "interaction_pattern", "suite", "scenario")
-        if isinstance(data, dict) and sum(data.get(source) is not None for source in sources) > 1:
+        if not isinstance(data, dict):
+            return data
+        if sum(data.get(source) is not None for source in sources) > 1:
             raise ValueError("give only one of `tasks`, `task`, `interaction_pattern`, `suite` and `scenario`")
-        return data
+        return {**data, **_described(data["task"])} if isinstance(data.get("task"), dict) else data
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
@@ -147,6 +149,20 @@ class AssessmentConfig(BaseModel):
         return self.tasks or []
 
 
+def _described(task: dict[str, object]) -> dict[str, object]:
+    """The config of a `task` that is an object. Raises ValueError for other keys than its description and pattern."""
+    known = {"description": str, "interaction_pattern": dict}
+    if not task or not all(isinstance(each, known.get(key, ())) for key, each in task.items()):
+        raise ValueError(
+            "`task` is a text, {description}, or {description, interaction_pattern: {agents, edges: [{from, to}]}}; "
+            "what else a task may have stands in `config.tasks`"
+        )
+    if "interaction_pattern" not in task:
+        return {"task": task["description"]}
+    text, pattern = task.get("description", ""), task["interaction_pattern"]
+    return {"task": None, "tasks": [{"id": "pattern", "text": text, "interaction_pattern": pattern}]}
+
+
 def _chosen(listed: Iterable[str | PluginChoice] | None, available: Iterable[str]) -> dict[str, dict[str, float]]:
     choices = [PluginChoice(id=each) if isinstance(each, str) else each for each in listed or ()]
     chosen: dict[str, dict[str, float]] = {each.id: each.params for each in choices if each.enabled}
@@ -163,6 +179,21 @@ class AssessmentRequest(BaseModel):
 
     participants: Annotated[dict[ParticipantId, HttpUrl], Field(max_length=MAX_PARTICIPANTS)] = {}
     config: AssessmentConfig = AssessmentConfig()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _task_may_stand_beside_the_config(cls, data: object) -> object:
+        if not isinstance(data, dict):
+            return data
+        misplaced = sorted((AssessmentConfig.model_fields.keys() & data.keys()) - {"task"})
+        if misplaced:
+            raise ValueError(f"`{misplaced[0]}` stands in `config`: {{participants: {{role: url}}, config: {{...}}}}")
+        config = data.get("config", {})
+        if data.get("task") is None or not isinstance(config, dict):
+            return data
+        if config.get("task") is not None:
+            raise ValueError("`task` is given twice: beside `config`, and in it")
+        return {**data, "config": {**config, "task": data["task"]}}
 
     @field_validator("participants")
     @classmethod
@@ -203,7 +234,11 @@ class AssessmentRequest(BaseModel):
         if any(patterns) and not all(patterns):
             raise ValueError("either all tasks or none must have an `interaction_pattern`")
         if self.mode is Mode.LIVE and not self.participants:
-            raise ValueError("`participants` is empty: a live assessment needs at least one")
+            raise ValueError(
+                "`participants` is empty: a live assessment needs at least one, "
+                'as in {"participants": {"agent": "http://host:9009"}, "task": {"description": "..."}}; '
+                "only a task with an `interaction_pattern` needs none"
+            )
         if self.mode is Mode.LIVE and self.config.start not in {"all", *self.participants}:
             meant = did_you_mean(self.config.start, ["all", *self.participants])
             raise ValueError(f"`start` is not a participant: {self.config.start!r}{meant}")

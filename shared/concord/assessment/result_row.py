@@ -239,6 +239,16 @@ class TaskRewards(Record):
     coordination_quality: Fraction | None
 
 
+class Shard(Record):
+    """Which part of an assessment a row is. A rank needs all `num_shards` of one plan, each once."""
+
+    shard_index: Annotated[int, Field(ge=0)]
+    """As in the config: from 0."""
+    num_shards: Annotated[int, Field(ge=1)]
+    plan_sha256: str
+    """Of what the shards of one assessment have in common, whatever tasks are theirs: config and participants (hex)."""
+
+
 class Detail(Record):
     """Everything behind the score."""
 
@@ -248,6 +258,8 @@ class Detail(Record):
     version: str | None = None
     """Of the recorded system, as its spans state it (`service.version`); null if they state none, or several."""
     mode: Mode
+    shard: Shard | None = None
+    """Null in rows of earlier versions, which do not say."""
     overall_score: Fraction | None
     reasoning: str
     coordination_quality: Quality | None

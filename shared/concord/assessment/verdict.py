@@ -217,6 +217,22 @@ class Figures(VerdictRecord):
     latency_ms: float | None = None
 
 
+class Known(VerdictRecord):
+    """What was seen of a live team whose outcome nobody judged. `figures.latency_ms` belongs to it."""
+
+    agents: int
+    calls: int
+    """From one agent to another, `failed` of them with an error."""
+    failed: int
+    coordination: Literal["high", "medium", "low", "bottleneck"] | None
+    density: float | None
+    bottleneck: bool | None
+    isolated: list[str] = []
+    """At most `MAX_NAMED`."""
+    findings: list[str] = []
+    """Of coordination, in words, at most `MAX_EVIDENCE`."""
+
+
 class Verdict(VerdictRecord):
     """The verdict. Points: `score` + those of all causes, of the causes left out, and of all unknowns = 100."""
 
@@ -237,3 +253,5 @@ class Verdict(VerdictRecord):
     """For the causes that are listed, in their order."""
     unknown: list[Unknown]
     figures: Figures
+    known: Known | None = None
+    """Null if there is a score, for patterns and traces, and in rows of earlier versions."""

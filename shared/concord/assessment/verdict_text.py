@@ -133,6 +133,25 @@ def score_text(verdict: Verdict) -> str:
     return f"Score {verdict.score.value:.1f} of 100{_interval(verdict.score)}"
 
 
+def known_text(verdict: Verdict) -> str:
+    """What is known where nobody judged: `Seen: 5 agents, 12 calls between them, ...`, with findings
+    without their advice. Empty in all other verdicts."""
+    known = verdict.known
+    if known is None:
+        return ""
+    calls = [_counted(known.agents, "agent")]
+    if known.agents > 1:
+        calls.append(f"{_counted(known.calls, 'call')} between them, {known.failed:,} failed")
+    if verdict.figures.latency_ms is not None:
+        calls.append(f"{verdict.figures.latency_ms:,.0f} ms per call")
+    graph = [] if known.coordination is None else [f"coordination {known.coordination}"]
+    graph += [] if known.density is None else [f"density {known.density:.2f}"]
+    graph += [] if known.bottleneck is None else [f"{'a' if known.bottleneck else 'no'} bottleneck"]
+    graph += [f"isolated: {', '.join(known.isolated)}"] if known.isolated else []
+    findings = [each.partition(": ")[0].rstrip(".") for each in known.findings[:MAX_REASONED]]
+    return f"Seen: {'; '.join(filter(None, [', '.join(calls), ', '.join(graph), *findings]))}"
+
+
 def cause_text(cause: Cause) -> CauseText:
     """The words of a cause. They hold texts of agents, and are to be made printable."""
     evidence = ", ".join(_evidence(cause))
@@ -169,16 +188,19 @@ def unknown_text(unknown: Unknown) -> str:
 
 
 def headline_of(verdict: Verdict) -> str:
-    """The verdict on one line: outcome, score, and the cause that cost most."""
+    """The verdict on one line: outcome, score, and the cause that cost most. Without a score, what is known comes
+    first."""
     costliest = [cause_text(verdict.causes[0]).sentence] if verdict.causes else []
-    return " ".join(f"{sentence}." for sentence in [outcome_text(verdict), score_text(verdict), *costliest])
+    sentences = filter(None, [known_text(verdict), outcome_text(verdict), score_text(verdict), *costliest])
+    return " ".join(f"{sentence}." for sentence in sentences)
 
 
 def reasoning_of(verdict: Verdict) -> str:
-    """The verdict in sentences: outcome, score, the causes that cost most, and what is unknown."""
+    """The verdict in sentences: outcome, score, the causes that cost most, and what is unknown. Without a score, what
+    is known comes first."""
     causes = [cause_text(cause).sentence for cause in verdict.causes[:MAX_REASONED]]
     others = len(verdict.causes) - len(causes) + verdict.causes_left_out
-    sentences = [outcome_text(verdict), score_text(verdict), *causes]
+    sentences = [*filter(None, [known_text(verdict)]), outcome_text(verdict), score_text(verdict), *causes]
     if others:
         sentences.append(f"{_counted(others, 'more cause')}")
     return " ".join(f"{sentence}." for sentence in [*sentences, *map(unknown_text, verdict.unknown)])

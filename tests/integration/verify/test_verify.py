@@ -374,6 +374,8 @@ class TestShards:
         parts = line_of(merged(tmp_path / "parts", runs["part 0"], runs["part 1"]))
         assert 0 < whole["Pass Rate"] < 100
         assert {name: parts[name] for name in FIGURES} == {name: whole[name] for name in FIGURES}
+        alone = line_of(merged(tmp_path / "alone", runs["part 1"]))
+        assert [line["Shards"] for line in (whole, parts, alone)] == ["1 of 1", "2 of 2", "1 of 2"]
 
     def test_a_missing_shard_makes_the_assessment_incomplete(self, runs: Mapping[str, Run]) -> None:
         code, output = verified(runs["part 1"].results)
@@ -389,6 +391,19 @@ class TestShards:
         plan = AssessmentPlan.model_validate_json(runs["part 1"].members()["plan.json"])
         again = plan.model_copy(update={"assessment_id": "another"})
         assert [*shard_faults([plan, again])] == ["shard 1 occurs 2 times"]
+
+    def test_a_shard_without_tasks_is_of_no_other_secret(self, runs: Mapping[str, Run]) -> None:
+        plan = AssessmentPlan.model_validate_json(runs["part 0"].members()["plan.json"])
+        config = plan.config.model_copy(update={"shard_index": 1})
+        empty = plan.model_copy(update={"config": config, "tasks": [], "trials": [], "task_secret": None})
+        assert [*shard_faults([empty, plan])] == []
+        assert empty.shared_sha256 == plan.shared_sha256
+
+    def test_a_shard_with_an_edited_number_of_shards_is_a_fault(self, copied: Callable[[str], Run]) -> None:
+        run = copied("part 1").with_row(lambda row: row["detail"]["shard"].update(shard_index=0, num_shards=1))
+        code, output = verified(run.results)
+        assert code == 1
+        assert "$.results[0].detail.shard.num_shards: the row has 1, the bundle yields 2" in output
 
     def test_a_run_of_other_tasks_is_not_a_shard(self, runs: Mapping[str, Run], tmp_path: Path) -> None:
         code, output = verified(merged(tmp_path / "merged", runs["part 1"], runs["pattern"]))

@@ -132,12 +132,17 @@ def test_seconds_are_shown_as_people_write_them() -> None:
     [
         (withholding_team, "Failed: 0 of 1"),
         (half_judged, "Undecided: 1 of 3"),
-        (unjudged_and_unseen, "Not judged"),
         (ground_truth, "Not played"),
     ],
 )
 def test_the_outcome_is_one_word(make: Callable[[], ResultRow], outcome: str) -> None:
     assert shown(make())[2].startswith(outcome)
+
+
+def test_what_is_known_of_a_team_that_nobody_judged_comes_first() -> None:
+    known, *others = shown(unjudged_and_unseen())[2:]
+    assert known.startswith("Seen: 5 agents, 2 calls between them, 0 failed, 243 ms per call")
+    assert any(line.startswith("Not judged") for line in others)
 
 
 def test_causes_come_first_and_those_left_out_are_counted() -> None:

@@ -19,6 +19,7 @@ from concord.assessment.result_row import (
     RankingKind,
     ResultRow,
     ResultsDocument,
+    Shard,
 )
 from concord.assessment.results import Grading, Judgment, LatencySummary, TraceIntegrity
 from concord.assessment.verdict import Cause, CauseKind, Estimate, Figures, Verdict
@@ -366,6 +367,13 @@ def test_the_shards_of_a_team_are_compared_as_one_team(tmp_path: Path) -> None:
     one, other = compared(tmp_path, whole=whole, halves=halves).teams
     assert (one.tasks, one.trials) == (other.tasks, other.trials)
     assert one.score == pytest.approx(other.score)
+
+
+def test_missing_shards_cause_a_warning(tmp_path: Path) -> None:
+    parts = [team(shard=Shard(shard_index=index, num_shards=3, plan_sha256="aa")) for index in range(3)]
+    found = compared(tmp_path, whole=parts, part=parts[1])
+    said = [each for each in found.warnings if "shards are missing" in each]
+    assert said == ["part: shards are missing, so leaderboards do not rank it: 0, 2."]
 
 
 def test_the_ids_of_recorded_traces_identify_their_tasks(tmp_path: Path) -> None:

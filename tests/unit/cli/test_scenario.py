@@ -109,6 +109,15 @@ def test_the_sample_agent_takes_the_place_of_each_participant(tmp_path: Path) ->
     assert (played.config, played.agentbeats_ids) == (given.config, given.agentbeats_ids)
 
 
+def test_the_sample_agent_takes_the_place_of_agents_that_only_the_platform_can_start(tmp_path: Path) -> None:
+    path = tmp_path / "scenario.toml"
+    path.write_text('[[participants]]\nname = "a"\nagentbeats_id = "uuid"\n[config]\nsuite = "quick"\n')
+    with pytest.raises(UsageError, match="give one of `endpoint`"):
+        read_scenario(path)
+    [player] = with_sample_agent(path, read_scenario(path, sample=True)).participants
+    assert (player.cmd, player.agentbeats_id) == (SAMPLE_AGENT, "uuid")
+
+
 def test_the_sample_agent_plays_no_task_of_the_users_own(tmp_path: Path) -> None:
     path = tmp_path / "scenario.toml"
     path.write_text('[[participants]]\nname = "a"\nimage = "mine"\n[config]\ntask = "Say something."\n')

@@ -59,6 +59,28 @@ def test_words_that_name_the_urls_of_agents_are_an_assessment(words: str, partic
     assert AssessmentRequest.model_validate_json(request_text(message(words))) == request
 
 
+PATTERN = {"agents": ["a", "b"], "edges": [{"from": "a", "to": "b"}]}
+AGENT = {"participants": {"agent": "http://agent:9009"}}
+
+
+@pytest.mark.parametrize(
+    ("sent", "task"),
+    [
+        (AGENT | {"task": {"description": "Count."}}, ("task", "Count.", None)),
+        (AGENT | {"task": "Count."}, ("task", "Count.", None)),
+        (AGENT | {"config": {"task": {"description": "Count."}, "num_runs": 2}}, ("task", "Count.", None)),
+        ({"task": {"description": "Count.", "interaction_pattern": PATTERN}}, ("pattern", "Count.", PATTERN)),
+        ({"task": {"interaction_pattern": PATTERN}}, ("pattern", "", PATTERN)),
+    ],
+    ids=["description", "text", "in the config", "pattern", "pattern alone"],
+)
+def test_a_task_may_be_an_object_and_stand_beside_the_config(sent: dict[str, object], task: tuple[object, ...]) -> None:
+    [planned] = plan_work(read_request(message(json.dumps(sent))), Scenarios(())).tasks
+    pattern = planned.interaction_pattern
+    found = None if pattern is None else pattern.model_dump(by_alias=True, exclude_none=True)
+    assert (planned.id, planned.text, found) == task
+
+
 @pytest.mark.parametrize("words", ["Hello", "", "what can you do?", "assess my agents on port 9009", "null and void"])
 def test_words_without_a_url_are_asked_for_the_agents(words: str) -> None:
     with pytest.raises(MissingInputError, match="Which agents shall I assess"):
@@ -77,6 +99,12 @@ def test_words_without_a_url_are_asked_for_the_agents(words: str) -> None:
         (message("3"), "must be an object"),
         (message("{}"), "needs at least one"),
         (message('{"participants": {}}'), "needs at least one"),
+        (message('{"task": {"description": "Go."}}'), 'as in {"participants": {"agent": "http'),
+        (message('{"task": {}}'), "`task` is a text, {description}, or {description, interaction_pattern: {agents"),
+        (message('{"task": {"description": "Go.", "expected_metrics": {}}}'), "`task` is a text, {description}, or"),
+        (message('{"task": "Go.", "config": {"task": "Stay."}}'), "`task` is given twice"),
+        (message('{"task": "Go.", "config": {"suite": "quick"}}'), "give only one of `tasks`, `task`"),
+        (message('{"interaction_pattern": {"agents": ["a"]}}'), "`interaction_pattern` stands in `config`"),
         (message('{"participants": ["http://a"]}'), "participants"),
         (message('{"participants": {"a": "no url"}}'), "participants.a"),
         (message('{"participants": {"a": "http://a"}, "config": {"num_runs": "many"}}'), "config.num_runs"),
@@ -95,8 +123,9 @@ def test_words_without_a_url_are_asked_for_the_agents(words: str) -> None:
     ],
 )
 def test_any_other_message_is_refused_with_the_reason(wrong: IncomingMessage, reason: str) -> None:
-    with pytest.raises(NotAnAssessmentError, match=reason):
+    with pytest.raises(NotAnAssessmentError) as refused:
         read_request(wrong)
+    assert reason in str(refused.value)
 
 
 def work(config: dict[str, object], participants: int = 1) -> tuple[AssessmentRequest, Work]:

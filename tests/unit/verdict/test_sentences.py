@@ -6,11 +6,13 @@ from math import fsum
 
 import pytest
 
+from concord.assessment import Mode
 from concord.assessment.result_row import ResultRow
 from concord.assessment.verdict import CauseKind, UnknownKind, Verdict
 from concord.assessment.verdict_text import (
     DEEDS,
     cause_text,
+    headline_of,
     outcome_text,
     reasoning_of,
     score_text,
@@ -46,6 +48,18 @@ def test_outcome_and_score_have_the_numbers_of_the_row(case: Right) -> None:
 
     assert numbers(outcome_text(verdict)) == pytest.approx([passed, len(trials) + lost, mark])
     assert numbers(score_text(verdict))[:2] == pytest.approx([row.score, 100], abs=0.05)
+
+
+@every_row
+def test_what_is_known_comes_first_if_and_only_if_nobody_judged_a_live_team(case: Right) -> None:
+    row, verdict = row_and_verdict(case)
+    unjudged = row.score is None and row.detail.mode is Mode.LIVE and any(trial.usable for trial in row.detail.trials)
+    assert (verdict.known is not None) is unjudged
+    assert reasoning_of(verdict).startswith("Seen: ") is headline_of(verdict).startswith("Seen: ") is unjudged
+    if verdict.known is not None:
+        assert verdict.known.agents == len(row.detail.agents)
+        assert verdict.known.coordination == row.detail.graph_metrics.coordination_quality
+        assert [each.advice for each in row.detail.findings][: len(verdict.known.findings)] == verdict.known.findings
 
 
 @every_row

@@ -16,6 +16,7 @@ from concord.assessment.result_row import (
     InfrastructureFailure,
     ResultRow,
     Scoring,
+    Shard,
     TaskRewards,
 )
 from concord.assessment.results import TrialRecord
@@ -138,6 +139,9 @@ def _detail(
         assessment_id=plan.assessment_id,
         started_at=plan.started_at,
         mode=plan.mode,
+        shard=Shard(
+            shard_index=plan.config.shard_index, num_shards=plan.config.num_shards, plan_sha256=plan.shared_sha256
+        ),
         overall_score=scores.overall,
         reasoning="",
         coordination_quality=graph.coordination_quality,
@@ -223,7 +227,9 @@ def _warnings(plan: AssessmentPlan, trials: Sequence[JudgedTrial], roster: Roste
     """All warnings of the row, at most `MAX_TRIAL_WARNINGS` of them of trials."""
     config = plan.config
     of_trials = [f"{trial.record.trial_id}: {warning}" for trial in trials for warning in trial.warnings]
+    part = f"this is shard {config.shard_index} of {config.num_shards}: its figures are of a part of the assessment"
     return [
+        *([part] if config.num_shards > 1 else []),
         *unread_keys(config, plan.tasks),
         *_unknown_warnings("evaluator", list(config.chosen_evaluators(())), (*evaluator_ids(), JUDGE)),
         *_unknown_warnings("metric", list(config.chosen_metrics(())), metric_ids()),

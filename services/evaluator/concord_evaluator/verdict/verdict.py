@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import TypeAdapter, ValidationError
 
+from concord.assessment.request import Mode
 from concord.assessment.result_row import Detail, Figure, ResultRow
 from concord.assessment.results import TrialRecord
-from concord.assessment.verdict import Estimate, Figures, Lift, Verdict
+from concord.assessment.verdict import MAX_EVIDENCE, MAX_NAMED, Estimate, Figures, Known, Lift, Verdict
 from concord_assistant.results import AssessmentResults
 from concord_evaluator.verdict.causes import ranked_causes
 from concord_evaluator.verdict.changes import changes_for
@@ -33,6 +34,21 @@ def verdict_of(row: ResultRow) -> Verdict:
         changes=changes_for(ranked.causes),
         unknown=unknown_of(row, trials, results, planned),
         figures=_figures(row),
+        known=_known(detail) if row.score is None and detail.mode is Mode.LIVE and trials else None,
+    )
+
+
+def _known(detail: Detail) -> Known:
+    graph, agents = detail.graph_metrics, detail.agents
+    return Known(
+        agents=len(agents),
+        calls=sum(agent.calls_received for agent in agents),
+        failed=sum(agent.errors_received for agent in agents),
+        coordination=graph.coordination_quality,
+        density=graph.graph_density,
+        bottleneck=graph.has_bottleneck,
+        isolated=graph.isolated_agents[:MAX_NAMED],
+        findings=[finding.advice for finding in detail.findings[:MAX_EVIDENCE]],
     )
 
 

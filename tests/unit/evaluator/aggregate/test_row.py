@@ -8,7 +8,7 @@ from concord.assessment import AssessmentPlan
 from concord.assessment.jobs import TrialVerdict
 from concord.assessment.losses import Loss
 from concord.assessment.replays import with_replays
-from concord.assessment.result_row import InfrastructureFailure, ResultRow
+from concord.assessment.result_row import InfrastructureFailure, ResultRow, Shard
 from concord.assessment.results import MetricStatus
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.aggregate.team import NOT_BETWEEN, TO_BE_OBSERVED
@@ -340,6 +340,21 @@ def test_one_trial_yields_no_intervals() -> None:
     given = plan(team[0])
     statistics = make_row(given, [judged(given, team)], []).detail.statistics
     assert (statistics.trials, statistics.pass_rate_low, statistics.score_low) == (1, None, None)
+
+
+def test_a_row_of_a_shard_says_which_of_how_many_it_is_of_what_plan() -> None:
+    whole = plan(agents(3), trials=0)
+    parts = [
+        whole.model_copy(
+            update={"config": whole.config.model_copy(update={"num_shards": 2, "shard_index": number, "seed": seed})}
+        )
+        for number, seed in ((0, 7), (1, 7), (1, 8))
+    ]
+    details = [make_row(part, [], []).detail for part in parts]
+    first, second, other = (Shard.model_validate(each.shard) for each in details)
+    assert (first.shard_index, second.shard_index, first.num_shards) == (0, 1, 2)
+    assert first.plan_sha256 == second.plan_sha256 != other.plan_sha256
+    assert "this is shard 1 of 2: its figures are of a part of the assessment" in details[1].warnings
 
 
 def test_a_shard_without_trials_yields_an_empty_row() -> None:

@@ -117,7 +117,7 @@ def test_a_row_is_written_as_it_is_made(share: float, monkeypatch: pytest.Monkey
 def test_shards_share_the_size_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(size, "MAX_SUBMISSION", 3 * size_of(RECORD))
     assert row(2).detail.warnings == []
-    assert len(row(2, num_shards=2).detail.warnings) == 1
+    assert [each for each in row(2, num_shards=2).detail.warnings if "shortened" in each]
 
 
 def test_a_thousand_trials_stay_below_16_mib() -> None:
