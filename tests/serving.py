@@ -64,9 +64,11 @@ async def _close_idle(server: uvicorn.Server) -> None:
 
 @asynccontextmanager
 async def served_agent(
-    handler: Handler, name: str = "agent", card_url: str | None = None, host: str = LOOPBACK
+    handler: Handler, name: str = "agent", card_url: str | None = None, host: str = LOOPBACK, *, rest: bool = False
 ) -> AsyncIterator[str]:
-    """Serves an A2A agent with this handler; yields its URL, which is also in its card unless `card_url` is given."""
+    """Serves an A2A agent with this handler; yields its URL, which is also in its card unless `card_url` is given.
+
+    `rest`: also by HTTP+JSON."""
     holder = reserved(host)
     app = FastAPI()
     profile = AgentProfile(
@@ -75,6 +77,7 @@ async def served_agent(
         version="1",
         url=card_url or f"{url_of(holder)}/",
         skills=(Skill("researcher", "Research", "Researches.", ("test",)),),
+        rest=rest,
     )
     agent = mount_agent(app, profile, handler)
     try:

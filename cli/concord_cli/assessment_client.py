@@ -33,9 +33,6 @@ MAX_BREAKS = 10
 
 UNFINISHED = frozenset({TaskState.SUBMITTED, TaskState.WORKING})
 
-MAX_EXACT = 2**53 - 1
-"""The largest integer that a double represents exactly, as do all smaller ones (RFC 8259, section 6)."""
-
 
 LOG_AFTER_S = 2.0
 LOG_INTERVAL_S = 10.0
@@ -177,21 +174,10 @@ def results_of(answer: Answer) -> list[JsonValue]:
         raise AssessmentError("the green agent answered with a message instead of a task")
     if answer.state is not TaskState.COMPLETED:
         raise AssessmentError(f"the green agent answered {answer.state}: {answer.status_text}")
-    results = [*map(_restore_integers, answer.data_parts), *_json_in(answer.text_parts)]
+    results = [*answer.data_parts, *_json_in(answer.text_parts)]
     if not results:
         raise AssessmentError("the assessment completed without a result")
     return results
-
-
-def _restore_integers(value: JsonValue) -> JsonValue:
-    """Undoes A2A's conversion of all numbers to doubles: whole numbers become integers again."""
-    if isinstance(value, dict):
-        return {key: _restore_integers(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_restore_integers(each) for each in value]
-    if isinstance(value, float) and value.is_integer() and abs(value) <= MAX_EXACT:
-        return int(value)
-    return value
 
 
 def _json_in(texts: tuple[str, ...]) -> Iterator[JsonValue]:

@@ -13,8 +13,8 @@ from concord_suites.grammar import Statement
 
 T = TypeVar("T")
 
-MAX_CHARACTERS: Final = 20_000
-"""How many characters of an answer in prose are read."""
+MAX_CHARACTERS: Final = 100_000
+"""Characters of an answer in prose that is read. A longer one is unreadable: its rest could say something else."""
 
 MAX_DIGITS: Final = 100
 """The most digits of a number. No question asks for a longer one, and `int` refuses very long ones."""
@@ -139,7 +139,7 @@ def _only(statement: Statement, value: JsonValue) -> str:
     if not isinstance(value, str):
         raise UnreadableError(f"no {statement.name}")
     try:
-        stated = list(statement.read(value[:MAX_CHARACTERS]))
+        stated = list(statement.read(_text(value)))
     except ValueError as error:
         raise UnreadableError("a day that no calendar has") from error
     found = {record["value"] for _, record in stated}
@@ -157,11 +157,14 @@ def _plain(item: object) -> str:
 
 
 def _text(answer: JsonValue) -> str:
-    """The text that is read of an answer. Raises UnreadableError for a number that is too long to be written."""
+    """The text of an answer. Raises UnreadableError for a number that is too long to be written, and a text that is."""
     try:
-        return (answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False))[:MAX_CHARACTERS]
+        text = answer if isinstance(answer, str) else json.dumps(answer, ensure_ascii=False)
     except ValueError as error:
         raise UnreadableError("a number without end") from error
+    if len(text) > MAX_CHARACTERS:
+        raise UnreadableError(f"more than {MAX_CHARACTERS} characters")
+    return text
 
 
 def _unwrapped(answer: JsonValue) -> JsonValue:

@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AsyncExitStack
 
 import pytest
@@ -62,14 +62,22 @@ SEED = 4711
 
 
 async def drive(
-    storage: Storage, team: dict[str, Handler | None], *, start: str = "all", budget_s: float = 10
+    storage: Storage,
+    team: Mapping[str, Handler | str | None],
+    *,
+    start: str = "all",
+    budget_s: float = 10,
+    calls: TrialCalls | None = None,
 ) -> tuple[TrialOutcome, str]:
-    """Drives one trial of a team; returns its outcome and its trace id. No agent listens where the handler is None."""
+    """Drives one trial of a team, of handlers or URLs; returns its outcome and its trace id. No agent listens where the
+    handler is None."""
     async with AsyncExitStack() as agents:
         roster = []
         for name, handler in team.items():
             url = f"http://127.0.0.1:{free_port()}/"
-            if handler is not None:
+            if isinstance(handler, str):
+                url = handler
+            elif handler is not None:
                 url = await agents.enter_async_context(served_agent(handler))
             roster.append(RosterEntry(id=name, url=url))
         tasks = [TaskSpec(id="t", text="count the trees")]
@@ -97,7 +105,7 @@ async def drive(
                     messenger=messenger,
                     traces=storage.traces,
                     channels=Channels(storage.assessments, storage.registry, None),
-                    trial_calls=TrialCalls(),
+                    trial_calls=calls or TrialCalls(),
                     progress=RecordedProgress(),
                     recorder=recorder,
                     budget_s=budget_s,

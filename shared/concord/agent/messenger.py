@@ -94,10 +94,10 @@ class Messenger:
         `assignment` is the one under which the caller works: its `step_id` becomes the call's parent, and the callee
         gets one of its own with the call's step id. Without it the call leaves no step. To answer a question or go on
         with a task, give the answer's `task_id` and `context_id` back. `step_id` names the call where its id was known
-        before; `token` is the callee's own, never the caller's; `timeout_s` limits this call further. `may_ask_again` decides whether the same message is sent once
-        more after a failure that allows it (`again_after_s`), whose wait counts as the call's time. When the waiting
-        task is cancelled, so is the callee's. Raises AgentUnreachableError (AgentTimeoutError where it did not answer
-        in time), RemoteError.
+        before; `token` is the callee's own, never the caller's; `timeout_s` limits this call further.
+        `may_ask_again` decides whether the same message is sent once more after a failure that allows it
+        (`again_after_s`); the wait counts as the call's time. When the waiting task is cancelled, so is the callee's.
+        Raises AgentUnreachableError (AgentTimeoutError where it did not answer in time), RemoteError.
         """
         theirs = None
         if assignment is not None:

@@ -108,7 +108,7 @@ def _evaluate(
             **_observed(plan, outcome, read, roster, known, budget),
             "findings": [*unexplained_findings(team_task), *evaluation.findings],
             "coordination_status": _coordination_status(plan, evaluation),
-            "warnings": [*excess_warnings(selection.omitted, refused), *unread_spans, *warnings],
+            "warnings": [*outcome.notes, *excess_warnings(selection.omitted, refused), *unread_spans, *warnings],
         }
     )
 

@@ -125,6 +125,11 @@ class AssistantContexts:
         context = self._by_place.get(place)
         return context.agent.server.url if context is not None and context.running else None
 
+    def writes(self, context_id: str) -> int:
+        """The writing calls in a context's present trial."""
+        context = self._contexts.get(context_id)
+        return 0 if context is None else context.writes
+
     def may_write(self, place: str, size: int) -> bool:
         """Counts a writing call with a body of that size (bytes). Returns whether the trial's quota allows it."""
         if (context := self._by_place.get(place)) is None:

@@ -19,7 +19,7 @@ from concord.trust.redaction import redact
 from concord_gateway.calls.channel import Channel, SeatPlace
 from concord_gateway.calls.texts import brief_text, question_text
 from concord_gateway.drivers.driver import TrialContext
-from concord_gateway.drivers.live import ask, outcome_of
+from concord_gateway.drivers.live import ask, graded_answer, outcome_of
 from concord_gateway.drivers.opening import open_channel, seat_alone
 from concord_gateway.drivers.reading import Reading
 from concord_gateway.drivers.rounds import answer_text, solo_answers
@@ -172,4 +172,4 @@ def _answer(replied: _Replied) -> AgentAnswer:
         return replied.failure
     if replied.answer is None:
         return AgentAnswer(agent=replied.seat, state="failed", text=None, error="its reply has no answer")
-    return AgentAnswer(agent=replied.seat, state="completed", text=answer_text(replied.answer), error=None)
+    return graded_answer(replied.seat, answer_text(replied.answer))

@@ -22,7 +22,6 @@ from concord_gateway.open_calls import TrialCalls
 from concord_gateway.progress import Progress
 from concord_gateway.recorder import Recorder
 
-
 MAX_NOTES: Final = 20
 MAX_NOTE: Final = 300
 """Notes of a trial, and characters of each."""
@@ -73,10 +72,10 @@ class TrialContext:
         agent has begun to work, only if it has neither called nor written since, which it would then do twice.
         """
         token = await self.token(entry.id)
-        acts = self.trial_calls.acts[entry.id]
+        acts = self._acts(entry.id)
 
         def may_ask_again(fault: AgentFaultError) -> bool:
-            acted = self.trial_calls.acts[entry.id] > acts
+            acted = self._acts(entry.id) > acts
             if entry.id in self.trial_calls.asked_again or (fault.may_have_acted and acted):
                 return False
             self.trial_calls.asked_again.add(entry.id)
@@ -101,6 +100,11 @@ class TrialContext:
         if answer.unread:
             self.note(f"{entry.id}: not read of its answer: {'; '.join(answer.unread)}")
         return answer
+
+    def _acts(self, agent_id: str) -> int:
+        """How often an agent has called others and written in its environment in this trial."""
+        writes = 0 if self.task.scenario is None else self.assistants.contexts.writes(self.assistants.context_id)
+        return self.trial_calls.acts[agent_id] + writes
 
     def note(self, text: str) -> None:
         """Has the row say something, once."""

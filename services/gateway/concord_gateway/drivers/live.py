@@ -15,11 +15,11 @@ from concord_gateway.drivers.driver import TrialContext
 from concord_gateway.drivers.opening import open_alone
 
 MAX_SHOWN: Final = 20_000
-"""Limit on the characters of all answers in the row."""
+"""Limit on the characters of all answers in the row, which marks the cut."""
 
 MAX_ANSWER: Final = 100_000
 MAX_ANSWERS: Final = 1_000_000
-"""Limits on the characters that are kept and graded, per answer and in all. The rest of an answer is dropped."""
+"""Limits on the characters that are graded, per answer and in all. A longer answer is not graded as if whole."""
 
 
 async def drive_live(context: TrialContext) -> TrialOutcome:
@@ -43,8 +43,7 @@ async def _ask(context: TrialContext, entry: RosterEntry, n_asked: int) -> Agent
         return answer
     if answer.state != "completed":
         return _without(entry, "failed", f"ended with {answer.state}: {answer.status_text}")
-    text = redact(text_of(answer))[: min(MAX_ANSWER, MAX_ANSWERS // n_asked)]
-    return AgentAnswer(agent=entry.id, state="completed", text=text, error=None)
+    return graded_answer(entry.id, redact(text_of(answer)), min(MAX_ANSWER, MAX_ANSWERS // n_asked))
 
 
 async def ask(
@@ -62,6 +61,14 @@ async def ask(
         return _without(entry, "timeout", str(error) or f"no answer within {limit_s:g} s")
     except (AgentUnreachableError, RemoteError) as error:
         return _without(entry, "failed", str(error))
+
+
+def graded_answer(agent: str, text: str, limit: int = MAX_ANSWER) -> AgentAnswer:
+    """An agent's answer as it is graded: one of more than `limit` characters is none."""
+    if len(text) > limit:
+        error = f"its answer has {len(text):,} characters, and at most {limit:,} are graded"
+        return AgentAnswer(agent=agent, state="failed", text=None, error=error)
+    return AgentAnswer(agent=agent, state="completed", text=text, error=None)
 
 
 def _without(entry: RosterEntry, state: Literal["failed", "timeout"], error: str) -> AgentAnswer:
@@ -92,6 +99,9 @@ def outcome_of(trial_id: str, answers: Sequence[AgentAnswer], time_used: float) 
 
 
 def _joined(answers: Sequence[AgentAnswer]) -> str:
-    if len(answers) == 1:
-        return (answers[0].text or "")[:MAX_SHOWN]
-    return "\n\n".join(f"{answer.agent}:\n{answer.text}" for answer in answers)[:MAX_SHOWN]
+    whole = "\n\n".join(f"{answer.agent}:\n{answer.text}" for answer in answers)
+    text = answers[0].text or "" if len(answers) == 1 else whole
+    if len(text) <= MAX_SHOWN:
+        return text
+    mark = f"\n… (the first {MAX_SHOWN:,} of {len(text):,} characters)"
+    return text[: MAX_SHOWN - len(mark)] + mark

@@ -22,7 +22,7 @@ from concord.trust.redaction import redact
 from concord.wire.ids import new_step_id
 from concord.wire.roster import RosterEntry
 from concord_gateway.drivers.driver import TrialContext
-from concord_gateway.drivers.live import MAX_ANSWER, outcome_of
+from concord_gateway.drivers.live import graded_answer, outcome_of
 from concord_gateway.drivers.opening import open_channel, seat_alone
 from concord_gateway.drivers.reading import Reading
 from concord_gateway.rounds.message import Message
@@ -204,7 +204,7 @@ def solo_answers(task: SuiteTask, answer: JsonValue, own: AgentAnswer) -> list[A
         return [own.model_copy(update={"agent": seat}) for seat in task.answerers]
     given = answers_by_seat(task, answer)
     return [
-        AgentAnswer(agent=seat, state="completed", text=answer_text(given[seat]), error=None)
+        graded_answer(seat, answer_text(given[seat]))
         if seat in given
         else AgentAnswer(agent=seat, state="failed", text=None, error="the agent alone gave no answer for it")
         for seat in task.answerers
@@ -213,7 +213,7 @@ def solo_answers(task: SuiteTask, answer: JsonValue, own: AgentAnswer) -> list[A
 
 def _answer(rounds: Rounds, seat: str) -> AgentAnswer:
     if seat in rounds.answers:
-        return AgentAnswer(agent=seat, state="completed", text=answer_text(rounds.answers[seat]), error=None)
+        return graded_answer(seat, answer_text(rounds.answers[seat]))
     last = next((turn for turn in reversed(rounds.turns) if turn.seat == seat), None)
     if last is not None and last.state in {"late", "failed"}:
         return AgentAnswer(
@@ -223,5 +223,5 @@ def _answer(rounds: Rounds, seat: str) -> AgentAnswer:
 
 
 def answer_text(answer: JsonValue) -> str:
-    """An answer as the row holds it."""
-    return redact(as_text(answer))[:MAX_ANSWER]
+    """An answer as text, without secrets."""
+    return redact(as_text(answer))

@@ -52,7 +52,7 @@ def test_the_document_names_every_option_with_its_default(name: str) -> None:
 
 def test_the_documented_limits_are_those_of_the_code() -> None:
     assert f"or up to {MAX_TARGETS} of them" in SECTION
-    assert f"Only the first {MAX_ANSWER:,} characters" in SECTION
+    assert f"An answer of more than {MAX_ANSWER:,} characters is not graded" in SECTION
     assert f"at most {MAX_PATTERN:,} characters" in SECTION
     assert "more than a second" in SECTION
     assert SEARCH_S == 1
