@@ -29,7 +29,7 @@ def main() -> None:
 
 async def _issue(settings: CollectorSettings, agent_id: str, days: float) -> str:
     async with connect(settings.redis_url, settings.queue_redis_url) as storage:
-        token_keys = TokenKeys(settings.token_secret, storage.secrets.token_secret)
+        token_keys = TokenKeys(settings.token_secret, storage.secrets.token_secret, storage.now)
         return (await registration_token(token_keys, agent_id, days)).get_secret_value()
 
 
