@@ -139,8 +139,8 @@ async def start_redis(redis: RedisChoice, supervisor: Supervisor, progress: Prog
     except UnusableServerError as error:
         raise UsageError(str(error)) from error
     except StorageUnavailableError as error:
-        raise AssessmentError(f"{error}. Start Redis there, or unset the variable") from error
-    progress.log(f"Redis: {' and '.join(found)}, {redis.description}")
+        raise AssessmentError(f"{str(error).rstrip('.')}. Start Redis there, or unset the variable") from error
+    progress.log(f"{' and '.join(found)}, {redis.description}")
 
 
 def free_stack_ports(scenario: ScenarioFile) -> Ports:

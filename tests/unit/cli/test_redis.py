@@ -104,7 +104,7 @@ async def test_a_run_tells_which_server_it_uses_without_its_password(folder: Sta
         line = await told(choice.url, folder)
 
     assert f"at 127.0.0.1:{port}, from REDIS_URL" in line
-    assert "Redis: Valkey 9" in line
+    assert "Valkey 9" in line
     assert choice.url.split(":")[2].split("@")[0] not in line
 
 
