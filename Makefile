@@ -25,6 +25,10 @@ PYTEST := SSL_CERT_FILE= SSL_CERT_DIR=$(CURDIR)/tests $(BIN)/pytest
 
 FUZZ_MINUTES ?= 10
 
+# What runs Redis's scripts and commands, by the storage itself and by the services.
+STORES := $(addprefix tests/integration/test_,$(addsuffix .py,clocks collector collector_registry joined_calls open_traces \
+	push_across_processes redis_connections storage task_records token_keys trial_documents)) tests/faults/test_redis_states.py
+
 # Every process would compile the sources anew: half of the time that it takes to start.
 export PYTHONDONTWRITEBYTECODE :=
 
@@ -81,6 +85,10 @@ test: setup $(A2A_V03)/ready ## run the tests that need neither Docker nor a net
 test-faults: setup ## run the tests that start whole programs, and kill, stop or limit some, which `make test` leaves out
 	$(PYTEST) $(PROGRAMS) -m "programs and not smoke and not containers" -p no:schemathesis \
 		--numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
+
+.PHONY: test-redis
+test-redis: setup ## run the tests of storage on another Redis (SERVER: its program, or the URL of one whose data they may delete)
+	CONCORD_TEST_REDIS=$(SERVER) $(PYTEST) $(STORES) -p no:schemathesis
 
 .PHONY: frameworks
 frameworks: setup ## install each agent framework in an environment of its own, record its traces anew and test them (SETUPS: some)

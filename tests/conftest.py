@@ -15,7 +15,7 @@ import pytest
 import redis
 from hypothesis import HealthCheck, settings
 
-from tests.redis_servers import PrivateServer, candidates, shared_server
+from tests.redis_servers import PrivateServer, chosen, shared_server
 
 # No deadline for an example: the speed of the machine is not part of a property. Half of Hypothesis's own number of
 # examples: other examples come with every run.
@@ -90,19 +90,13 @@ def anyio_backend() -> str:
 
 
 def pytest_report_header() -> str:
-    return "redis: " + ", else ".join(candidates())
+    return f"redis: {chosen() or 'the packaged Valkey'}"
 
 
 @pytest.fixture(scope="session")
-def redis_server(tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Iterator[str]:
+def redis_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The URL of the session's shared Redis."""
-    reporter = request.config.pluginmanager.get_plugin("terminalreporter")
-
-    def tell(text: str) -> None:
-        if reporter is not None:
-            reporter.write_line(text)
-
-    with shared_server(tmp_path_factory.mktemp("redis"), tell) as url:
+    with shared_server(tmp_path_factory.mktemp("redis")) as url:
         yield url
 
 

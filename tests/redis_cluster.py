@@ -1,6 +1,5 @@
 """A real Redis Cluster for tests: three primaries on the loopback, each with a third of the slots."""
 
-import os
 import subprocess
 import time
 from contextlib import suppress
@@ -32,7 +31,7 @@ class Cluster:
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
-        choice = choose_redis({"PATH": os.environ["PATH"]}, folder / "choice", free_port())
+        choice = choose_redis({}, folder / "choice", free_port())
         assert choice.program is not None
         self._ports = [free_port() for _ in range(NODES)]
         self._bus_ports = [free_port() for _ in range(NODES)]

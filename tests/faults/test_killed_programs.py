@@ -74,7 +74,7 @@ def test_an_assessment_completes_after_its_redis_was_killed(stack: Concord, tmp_
         # With `everysec`, a kill during an fsync loses acknowledged data.
         redis.config_set("appendfsync", "always")
         asking.read_until("evaluating")
-        [server] = programs_with(stack.mark, "valkey-server") or programs_with(stack.mark, "redis-server")
+        [server] = programs_with(stack.mark, "valkey-server")
         os.kill(server, signal.SIGKILL)
         row = row_at_the_end(asking)
 

@@ -35,7 +35,7 @@ def main() -> int:
         console.rule(name)
         with (
             tempfile.TemporaryDirectory() as folder,
-            shared_server(Path(folder), console.print) as redis_url,
+            shared_server(Path(folder)) as redis_url,
             SERVICES[name](redis_url, LOGS) as service,
         ):
             if not survives(service, 60 * arguments.minutes, Path(folder)):

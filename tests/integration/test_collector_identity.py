@@ -127,7 +127,7 @@ async def test_peers_are_those_of_the_tokens_assessment_at_proxy_urls_with_that_
 
 
 async def test_a_standing_token_registers_its_own_agent_and_no_other(closed_client: httpx.AsyncClient) -> None:
-    token_keys = TokenKeys(SecretStr(SECRET), _no_shared_secret)
+    token_keys = TokenKeys(SecretStr(SECRET), _no_shared_secret, _now)
     standing = bearer_of(await registration_token(token_keys, "writer", days=1))
     other = {"id": "critic", "url": "http://8.8.8.8/", "functions": []}
     assert (await closed_client.post("/register", json=other, headers=standing)).status_code == 403
@@ -138,7 +138,9 @@ async def test_a_standing_token_registers_its_own_agent_and_no_other(closed_clie
 async def test_a_standing_token_is_refused_for_an_assessments_peers_and_traces(
     closed_client: httpx.AsyncClient,
 ) -> None:
-    standing = bearer_of(await registration_token(TokenKeys(SecretStr(SECRET), _no_shared_secret), "writer", days=1))
+    standing = bearer_of(
+        await registration_token(TokenKeys(SecretStr(SECRET), _no_shared_secret, _now), "writer", days=1)
+    )
     assert (await closed_client.get("/peers", params={"assessment_id": "a1"}, headers=standing)).status_code == 403
     assert (await closed_client.post("/traces", json=batch(step()), headers=standing)).status_code == 403
 
@@ -150,6 +152,10 @@ async def test_a_trials_token_registers_no_agent(closed_client: httpx.AsyncClien
 
 async def _no_shared_secret() -> str:
     raise AssertionError("a configured secret is enough")
+
+
+async def _now() -> float:
+    return time.time()
 
 
 async def test_the_command_line_issues_standing_tokens(redis_url: str) -> None:

@@ -91,7 +91,9 @@ async def drive(
         )
         (trial,) = plan.trials
         recorder = Recorder(storage.traces, trial.trace_id, TraceLimits())
-        assignments = Assignments(TokenKeys(SecretStr("x" * 32), storage.secrets.token_secret), "http://collector")
+        assignments = Assignments(
+            TokenKeys(SecretStr("x" * 32), storage.secrets.token_secret, storage.now), "http://collector"
+        )
         own = assignments.own("a1", trial.trace_id, new_step_id())
         async with Messenger(lambda step, _: recorder.add(step), timeout_s=budget_s) as messenger:
             outcome = await drive_live(
@@ -219,7 +221,7 @@ async def test_every_participant_gets_a_token_of_its_own(storage: Storage) -> No
 
     _, trace_id = await drive(storage, {"a": listen, "b": listen})
     verifier = TokenVerifier([SecretStr("x" * 32)])
-    claims = {name: verifier.verify(token) for name, token in tokens.items()}
+    claims = {name: verifier.read(token) for name, token in tokens.items()}
     assert {name: (claim.agent_id, claim.trace_id, claim.assessment_id) for name, claim in claims.items()} == {
         name: (name, trace_id, "a1") for name in ("a", "b")
     }

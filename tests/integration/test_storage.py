@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
+from arq.utils import timestamp_ms
 from pydantic import JsonValue
 
 from concord.assessment.jobs import Job, Queue
@@ -134,6 +135,8 @@ class JobLog:
         self.buried.append((job.job_id, error))
 
 
+THREE_HOURS_MS = 3 * 3600 * 1000
+
 QUICK = WorkerPolicy(timeout_s=60, max_tries=3, backoff_cap_s=0.05, poll_s=0.02)
 
 
@@ -163,7 +166,11 @@ class TestJobs:
             await wait_until_drained(storage)
         assert len(log.ran) == 2
 
-    async def test_a_job_that_asks_for_a_retry_is_run_again(self, storage: Storage, redis_url: str) -> None:
+    @pytest.mark.parametrize("ahead_ms", [0, -THREE_HOURS_MS, THREE_HOURS_MS])
+    async def test_a_job_that_asks_for_a_retry_is_run_again_whatever_the_workers_clock_says(
+        self, storage: Storage, redis_url: str, monkeypatch: pytest.MonkeyPatch, ahead_ms: int
+    ) -> None:
+        monkeypatch.setattr("arq.worker.timestamp_ms", lambda: timestamp_ms() + ahead_ms)
         log = JobLog()
 
         async def flaky(arguments: Mapping[str, JsonValue]) -> None:

@@ -85,7 +85,7 @@ def plan_of(n_trials: int, **pattern: int) -> AssessmentPlan:
 @asynccontextmanager
 async def run_of(plan: AssessmentPlan, storage: Storage, slots: int = 64) -> AsyncIterator[RunningAssessment]:
     """A run of an assessment."""
-    token_keys = TokenKeys(SecretStr("s" * 40), storage.secrets.token_secret)
+    token_keys = TokenKeys(SecretStr("s" * 40), storage.secrets.token_secret, storage.now)
     assignments, open_calls = Assignments(token_keys, "http://collector"), OpenCalls()
     async with Upstream() as upstream:
         budget, instruments = ByteBudget(), Instruments()

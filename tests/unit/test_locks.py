@@ -40,7 +40,7 @@ def test_an_image_and_a_run_have_the_versions_of_the_development_environment(loc
     assert pins(lock) <= pins(FOLDER / "dev.txt")
 
 
-def test_testcontainers_does_not_downgrade_the_job_queue() -> None:
+def test_no_package_downgrades_the_job_queue() -> None:
     versions = dict(pins(FOLDER / "dev.txt"))
     assert tuple(map(int, versions["arq"].split(".")[:2])) >= (0, 28)
     assert int(versions["redis"].split(".")[0]) == 5

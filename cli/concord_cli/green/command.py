@@ -27,9 +27,8 @@ async def green(address: Address, progress: ProgressLog) -> None:
     bypass_proxies_on_loopback()
     async with stack_folder() as folder:
         redis = choose_redis(os.environ, folder.path / "redis", free_ports(1)[0])
-        progress.log(redis.description)
         async with Supervisor(folder, progress.log, logs_to_stderr=True) as supervisor:
-            await start_redis(redis, supervisor)
+            await start_redis(redis, supervisor, progress)
             supervisor.start([green_program(address, redis.url)])
             await supervisor.ready()
             progress.log(f"The green agent is ready at {address.card_url or address.local_url}")

@@ -22,6 +22,7 @@ def main() -> None:
 
 
 def _work(arguments: Namespace) -> None:
+    from concord.service.servers import check_servers
     from concord_cli.program.parts import Addresses, Settings, listening, run
     from concord_evaluator.plugins import broken_plugin
 
@@ -32,6 +33,7 @@ def _work(arguments: Namespace) -> None:
     addresses = Addresses(arguments.host, arguments.port, arguments.collector_port, arguments.card_url)
     settings = Settings.of_environment(arguments.grace)
     configure_logging("concord", level=settings.gateway.log_level, form=settings.gateway.log_format)
+    check_servers(settings.gateway)
     configure_tracing("green-agent")
     with ExitStack() as exits:
         try:

@@ -8,16 +8,16 @@ from pathlib import Path
 from uuid import uuid4
 
 from concord.assessment.results import SeatContainers
+from concord.errors import StorageUnavailableError, UnusableServerError
 from concord.loopback import LOOPBACK, free_ports
-from concord.storage.urls import node_urls
 from concord.trust.declared_hosts import is_every_interface
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.isolation.seats import RELAY_IMAGE, Isolation
 from concord_cli.scenario.scenario_file import ScenarioFile
 from concord_cli.stack.containers import check_engine, containers_removed, fetch_images, identity_of
 from concord_cli.stack.plan import Listening, Ports, StackPlan, plan_stack
-from concord_cli.stack.probes import can_connect, is_free
-from concord_cli.stack.redis import DEFAULT_PORT, RedisChoice, choose_redis
+from concord_cli.stack.probes import is_free
+from concord_cli.stack.redis import RedisChoice, choose_redis
 from concord_cli.stack.stack_folder import StackFolder, stack_folder
 from concord_cli.stack.supervisor import Supervisor, log_tail
 from concord_cli.terminal import ProgressLog
@@ -57,7 +57,6 @@ async def local_stack(
     bypass_proxies_on_loopback()
     async with stack_folder() as folder:
         redis = choose_redis(os.environ, folder.path / "redis", ports.redis)
-        progress.log(redis.description)
         run_id = uuid4().hex
         plan = plan_stack(
             scenario,
@@ -74,7 +73,7 @@ async def local_stack(
         async with _containers(scenario, plan, run_id, progress), Supervisor(folder, progress.log) as supervisor:
             progress.status(f"Starting {sum(map(len, plan.groups))} programs")
             try:
-                await start_redis(redis, supervisor)
+                await start_redis(redis, supervisor, progress)
                 supervisor.start(plan.relays)
                 await supervisor.ready()
                 for group in plan.groups:
@@ -122,13 +121,26 @@ async def _containers(
         yield
 
 
-async def start_redis(redis: RedisChoice, supervisor: Supervisor) -> None:
-    """Starts the chosen Redis and waits for it. Raises AssessmentError if the one in REDIS_URL does not answer."""
+async def start_redis(redis: RedisChoice, supervisor: Supervisor, progress: ProgressLog) -> None:
+    """Starts the chosen Redis, waits for it, and tells which it is.
+
+    Raises AssessmentError if the one in REDIS_URL does not answer, UsageError if it cannot be used.
+    """
     if redis.program is not None:
+        progress.log(f"Redis: {redis.description}")
         supervisor.start([redis.program])
         await supervisor.ready()
-    elif not any([await can_connect(url, DEFAULT_PORT) for url in node_urls(redis.url)]):
-        raise AssessmentError("no server answers at REDIS_URL: start Redis there, or unset REDIS_URL")
+        return
+    # The client of Redis takes a while to load.
+    from concord.storage.connection import servers
+
+    try:
+        found = await servers(redis.url, os.environ.get("CONCORD_QUEUE_REDIS_URL"))
+    except UnusableServerError as error:
+        raise UsageError(str(error)) from error
+    except StorageUnavailableError as error:
+        raise AssessmentError(f"{str(error).rstrip('.')}. Start Redis there, or unset the variable") from error
+    progress.log(f"{' and '.join(found)}, {redis.description}")
 
 
 def free_stack_ports(scenario: ScenarioFile) -> Ports:

@@ -5,7 +5,6 @@ import socket
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
-from urllib.parse import urlsplit
 
 import httpx
 
@@ -71,18 +70,6 @@ class UnixSocketProbe:
         except (OSError, TimeoutError):
             return False
         return True
-
-
-async def can_connect(url: str, default_port: int) -> bool:
-    """Whether a server listens at the host and port of a URL."""
-    parts = urlsplit(url)
-    try:
-        async with asyncio.timeout(_TIMEOUT_S):
-            _, writer = await asyncio.open_connection(parts.hostname or LOOPBACK, parts.port or default_port)
-            writer.close()
-    except (OSError, TimeoutError):
-        return False
-    return True
 
 
 def is_free(port: int, host: str = LOOPBACK) -> bool:

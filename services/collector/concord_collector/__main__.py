@@ -5,6 +5,7 @@ import asyncio
 
 from concord.service.logs import configure_logging
 from concord.service.serve import address_parser, serve
+from concord.service.servers import check_servers
 from concord.storage.connection import connect
 from concord.trust.token_keys import TokenKeys
 from concord.wire.roster import RESERVED_IDS
@@ -19,6 +20,7 @@ def main() -> None:
     arguments = parser.parse_args()
     settings = CollectorSettings()
     configure_logging("collector", level=settings.log_level, form=settings.log_format)
+    check_servers(settings)
     if arguments.issue_token is None:
         serve(create_app(settings), arguments.host, arguments.port)
     elif arguments.issue_token in RESERVED_IDS:
@@ -29,7 +31,7 @@ def main() -> None:
 
 async def _issue(settings: CollectorSettings, agent_id: str, days: float) -> str:
     async with connect(settings.redis_url, settings.queue_redis_url) as storage:
-        token_keys = TokenKeys(settings.token_secret, storage.secrets.token_secret)
+        token_keys = TokenKeys(settings.token_secret, storage.secrets.token_secret, storage.now)
         return (await registration_token(token_keys, agent_id, days)).get_secret_value()
 
 

@@ -79,7 +79,7 @@ def create_app(settings: CollectorSettings) -> FastAPI:
 def _include_routes(
     app: FastAPI, settings: CollectorSettings, storage: Storage, metrics: Metrics, backpressure: Backpressure
 ) -> None:
-    token_keys = TokenKeys(settings.token_secret, storage.secrets.token_secret)
+    token_keys = TokenKeys(settings.token_secret, storage.secrets.token_secret, storage.now)
     closed = ClosedTrials(storage.traces.is_closed)
     authenticator = Authenticator(token_keys, closed, storage.registry, allow_anonymous=settings.open)
     report_rate = RateLimiter(settings.rate_bytes_per_s, _BURST_S)
@@ -100,7 +100,7 @@ def _include_routes(
 
 def _open_collection(settings: CollectorSettings, storage: Storage) -> OpenCollection:
     limits = OpenTraceLimits(settings.open_traces, settings.open_retention_s, settings.open_bytes)
-    return OpenCollection(storage.open_traces, storage.traces, storage.assessments, limits)
+    return OpenCollection(storage.open_traces, storage.traces, storage.assessments, limits, storage.now)
 
 
 def _mount_bare(app: FastAPI, router: APIRouter) -> None:

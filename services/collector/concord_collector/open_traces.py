@@ -1,7 +1,6 @@
 """Traces that belong to no trial: an open collector keeps their spans and exports them for evaluation."""
 
 import json
-import time
 from collections.abc import AsyncIterator
 from typing import Annotated, Any, Final
 
@@ -14,6 +13,7 @@ from concord.storage import AssessmentStore, OpenTrace, OpenTraceLimits, OpenTra
 from concord.trace.decoding import spans_in
 from concord.trace.otlp import as_export
 from concord.trace.report import Channel, unpack
+from concord.trust.token_keys import Now
 from concord_collector.batch_parsing import ParsedBatch
 from concord_collector.http_errors import ERROR_RESPONSES, storage_unavailable
 
@@ -32,7 +32,7 @@ class OpenTraceRecord(BaseModel):
 
 
 class OpenTraceList(BaseModel):
-    """The traces, by their last spans; `now` is the collector's time (seconds since 1970)."""
+    """The traces, by their last spans; `now` is the time of all collectors (seconds since 1970)."""
 
     now: float
     traces: list[OpenTraceRecord]
@@ -42,9 +42,10 @@ class OpenCollection:
     """An index of the traces that belong to no trial. Deletes the oldest traces beyond the limits."""
 
     def __init__(
-        self, index: OpenTraces, traces: TraceStore, assessments: AssessmentStore, limits: OpenTraceLimits
+        self, index: OpenTraces, traces: TraceStore, assessments: AssessmentStore, limits: OpenTraceLimits, now: Now
     ) -> None:
         self._index = index
+        self._now = now
         self._traces = traces
         self._assessments = assessments
         self._limits = limits
@@ -63,10 +64,10 @@ class OpenCollection:
         except StorageUnavailableError as error:
             raise storage_unavailable() from error
 
-    async def list(self, since: float) -> list[OpenTrace]:
-        """The traces with spans since a time (seconds since 1970). Raises 503."""
+    async def list(self, since: float) -> tuple[float, list[OpenTrace]]:
+        """The time now, and the traces with spans since a time (seconds since 1970). Raises 503."""
         try:
-            return await self._index.list(since)
+            return await self._now(), await self._index.list(since)
         except StorageUnavailableError as error:
             raise storage_unavailable() from error
 
@@ -92,7 +93,8 @@ def open_router(collection: OpenCollection) -> APIRouter:
     @router.get("/traces", responses=unavailable)
     async def traces(since: Annotated[float, Query(ge=0)] = 0.0) -> OpenTraceList:
         """The traces that belong to no trial and got spans since a time (seconds since 1970)."""
-        found = [
+        now, found = await collection.list(since)
+        records = [
             OpenTraceRecord(
                 trace_id=each.trace_id,
                 first_s=each.first_s,
@@ -100,9 +102,9 @@ def open_router(collection: OpenCollection) -> APIRouter:
                 spans=each.n_spans,
                 services=list(each.services),
             )
-            for each in await collection.list(since)
+            for each in found
         ]
-        return OpenTraceList(now=time.time(), traces=found)
+        return OpenTraceList(now=now, traces=records)
 
     @router.get("/traces/{trace_id}", responses=unavailable | {404: {"description": "No such trace."}})
     async def spans(trace_id: str) -> StreamingResponse:

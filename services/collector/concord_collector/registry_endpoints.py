@@ -1,6 +1,5 @@
 """`POST /register` and `GET /peers`: which agents there are, and where each can be reached."""
 
-import time
 from typing import Annotated, Final
 
 from fastapi import APIRouter, HTTPException, Query, Request
@@ -90,7 +89,7 @@ async def registration_token(token_keys: TokenKeys, agent_id: str, days: float) 
 
     Raises StorageUnavailableError.
     """
-    claims = Claims(OPEN_SCOPE, OPEN_SCOPE, agent_id, time.time() + days * _DAY_S)
+    claims = Claims(OPEN_SCOPE, OPEN_SCOPE, agent_id, await token_keys.now() + days * _DAY_S)
     return (await token_keys.issuer()).issue(claims)
 
 

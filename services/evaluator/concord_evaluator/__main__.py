@@ -8,6 +8,7 @@ from concord.assessment.jobs import Queue
 from concord.loopback import LOOPBACK
 from concord.service.logs import configure_logging
 from concord.service.program import run_until_signalled
+from concord.service.servers import check_servers
 from concord.storage.connection import connect
 from concord.tracing import configure_tracing
 from concord_evaluator.instruments import WorkerInstruments
@@ -26,6 +27,7 @@ def main() -> None:
         parser.error(fault)
     settings = EvaluatorSettings()
     configure_logging("evaluator", level=settings.log_level, form=settings.log_format)
+    check_servers(settings)
     configure_tracing("evaluator")
     if arguments.replay_dead_letters:
         print(f"queued again: {asyncio.run(replay(settings, arguments.queue))}")  # noqa: T201 - the command's answer

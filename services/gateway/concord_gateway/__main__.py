@@ -2,6 +2,7 @@
 
 from concord.service.logs import configure_logging
 from concord.service.serve import address_parser, serve
+from concord.service.servers import check_servers
 from concord.tracing import configure_tracing
 from concord.trust.declared_hosts import is_every_interface
 from concord_gateway.app import create_app
@@ -21,6 +22,7 @@ def main() -> None:
     arguments = parser.parse_args()
     settings = GatewaySettings()
     configure_logging("gateway", level=settings.log_level, form=settings.log_format)
+    check_servers(settings)
     configure_tracing("gateway")
     card_url = arguments.card_url
     if card_url is None and not is_every_interface(arguments.host):

@@ -83,7 +83,7 @@ def create_app(
             _pool(pool) as checking,
         ):
             app.router.routes.extend(routes)
-            token_keys = TokenKeys(settings.token_secret, storage.secrets.token_secret)
+            token_keys = TokenKeys(settings.token_secret, storage.secrets.token_secret, storage.now)
             participants = _participants(settings, storage, token_keys, upstream, instruments, card_url, peer_urls)
             if (base := participants.proxy_base) is not None:
                 carrier, closed = participants.carrier, participants.closed

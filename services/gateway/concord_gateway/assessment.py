@@ -67,7 +67,6 @@ class RunningAssessment:
     """By trial id, the wait for the evaluation of its latest attempt."""
     _spent: dict[str, float] = field(default_factory=dict)
     """By trial id, the seconds that its latest attempt took."""
-    _expires_at: float = 0.0
     _deadline: float = 0.0
 
     def __post_init__(self) -> None:
@@ -76,7 +75,7 @@ class RunningAssessment:
     @property
     def tokens_s(self) -> int:
         """The remaining validity of the participants' tokens (seconds)."""
-        return max(0, math.ceil(self._expires_at - time.time())) if self.plan.roster else 0
+        return max(0, math.ceil(self._deadline + _TOKEN_GRACE_S - time.monotonic())) if self.plan.roster else 0
 
     @property
     def plan(self) -> AssessmentPlan:
@@ -89,7 +88,6 @@ class RunningAssessment:
         Raises EvaluationFailedError if there is no row, StorageUnavailableError if storage is away at the start.
         """
         self._deadline = time.monotonic() + self.record.remaining_s
-        self._expires_at = time.time() + self.record.remaining_s + _TOKEN_GRACE_S
         if self.plan.roster:
             await self.storage.registry.register(self.plan.assessment_id, self.participants.peers(self.plan.roster))
         if (interrupted := self.record.interrupted) is not None:
@@ -148,7 +146,6 @@ class RunningAssessment:
             return False
         more_s = time.monotonic() - began + sum(self._spent.get(trial.trial_id, 0.0) for trial in again)
         self._deadline += more_s
-        self._expires_at += more_s
         for trial in again:
             self._lost.forget(trial.trial_id)
             if (waiting := self._evaluating.get(trial.trial_id)) is not None:
@@ -172,7 +169,8 @@ class RunningAssessment:
                 outcome = self._not_started(trial)
             else:
                 budget_s = min(self.record.limits.trial_s, remaining_s)
-                outcome = await runner.run(trial, task, budget_s=budget_s, tokens_until=self._expires_at)
+                tokens_until = await self.storage.now() + remaining_s + _TOKEN_GRACE_S
+                outcome = await runner.run(trial, task, budget_s=budget_s, tokens_until=tokens_until)
             await self.record.close_trial(trial, outcome)
         except StorageFullError as error:
             await self._lose_to_full_storage(trial, str(error))
@@ -204,7 +202,6 @@ class RunningAssessment:
         await self.evaluations.acquire()
         waited_s = time.monotonic() - began
         self._deadline += waited_s
-        self._expires_at += waited_s
 
     def _not_started(self, trial: TrialSpec) -> TrialOutcome:
         """The outcome of a trial that did not start because the earlier trials used up the assessment's time."""

@@ -24,7 +24,12 @@ class ServiceSettings(SecretFileSettings):
     """`CONCORD_LOG_LEVEL` and `CONCORD_LOG_FORMAT`."""
 
     model_config = SettingsConfigDict(
-        env_prefix="CONCORD_", env_ignore_empty=True, extra="ignore", validate_by_name=True, validate_by_alias=True
+        env_prefix="CONCORD_",
+        env_ignore_empty=True,
+        extra="ignore",
+        validate_by_name=True,
+        validate_by_alias=True,
+        hide_input_in_errors=True,
     )
 
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = "INFO"

@@ -10,8 +10,12 @@ async def no_shared_secret() -> str:
     raise AssertionError("the secret is configured")
 
 
+async def no_time() -> float:
+    raise AssertionError("no token is issued")
+
+
 def own(collector_url: str | None) -> tuple[str | None, str | None]:
-    keys = TokenKeys(SecretStr("a secret of the tests that is as long as one must be"), no_shared_secret)
+    keys = TokenKeys(SecretStr("a secret of the tests that is as long as one must be"), no_shared_secret, no_time)
     assignment = Assignments(keys, collector_url).own("a1", "t1", "s1")
     return assignment.collector_url, assignment.peers_url
 

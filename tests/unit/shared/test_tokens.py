@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from concord.trust.redaction import REDACTED, TOKEN_PREFIX, redact
+from concord.trust.token_keys import LEEWAY_S, TokenKeys
 from concord.trust.tokens import (
     Claims,
     TokenExpiredError,
@@ -20,11 +21,18 @@ from concord.trust.tokens import (
 
 OLD, NEW, FOREIGN = (SecretStr(letter * 32) for letter in "one")
 
+EXPIRY = 5_000.0
+"""Long ago by the clock of every machine."""
+
 ids = st.text(min_size=1, max_size=64)
 
 
-def issue(secret: SecretStr = NEW, *, agent_id: str = "writer", ttl_s: float = 60) -> str:
-    return TokenIssuer([secret]).issue(Claims("a1", "t1", agent_id, time.time() + ttl_s)).get_secret_value()
+async def no_shared_secret() -> str:
+    raise AssertionError("the secret is configured")
+
+
+def issue(secret: SecretStr = NEW, *, agent_id: str = "writer") -> str:
+    return TokenIssuer([secret]).issue(Claims("a1", "t1", agent_id, time.time() + 60)).get_secret_value()
 
 
 TOKEN = issue()
@@ -33,17 +41,28 @@ TOKEN = issue()
 @given(ids, ids, ids)
 def test_claims_survive_issue_and_verification(assessment_id: str, trace_id: str, agent_id: str) -> None:
     claims = Claims(assessment_id, trace_id, agent_id, float(int(time.time() + 60)))
-    assert TokenVerifier([NEW]).verify(TokenIssuer([NEW]).issue(claims).get_secret_value()) == claims
+    assert TokenVerifier([NEW]).read(TokenIssuer([NEW]).issue(claims).get_secret_value()) == claims
 
 
-def test_an_expired_token_is_reported_as_expired() -> None:
-    with pytest.raises(TokenExpiredError):
-        TokenVerifier([NEW]).verify(issue(ttl_s=-60))
+@pytest.mark.parametrize(("late_s", "accepted"), [(-1, True), (LEEWAY_S - 1, True), (LEEWAY_S, False)])
+async def test_a_token_is_accepted_until_its_expiry_and_the_leeway_by_the_common_time(
+    late_s: float, accepted: bool
+) -> None:
+    async def now() -> float:
+        return EXPIRY + late_s
+
+    token = TokenIssuer([NEW]).issue(Claims("a1", "t1", "writer", EXPIRY)).get_secret_value()
+    verifying = TokenKeys(NEW, no_shared_secret, now).verify(token)
+    if accepted:
+        assert (await verifying).agent_id == "writer"
+    else:
+        with pytest.raises(TokenExpiredError):
+            await verifying
 
 
 def test_a_token_of_another_secret_is_rejected() -> None:
     with pytest.raises(TokenRejectedError):
-        TokenVerifier([NEW]).verify(issue(FOREIGN))
+        TokenVerifier([NEW]).read(issue(FOREIGN))
 
 
 @given(st.data())
@@ -53,13 +72,13 @@ def test_a_token_with_any_character_changed_is_rejected(data: st.DataObject) -> 
     place = data.draw(st.sampled_from(places))
     other = data.draw(st.sampled_from([letter for letter in "ABCxyz019-_" if letter != TOKEN[place]]))
     with pytest.raises(TokenRejectedError):
-        TokenVerifier([NEW]).verify(TOKEN[:place] + other + TOKEN[place + 1 :])
+        TokenVerifier([NEW]).read(TOKEN[:place] + other + TOKEN[place + 1 :])
 
 
 @given(st.text() | st.text(alphabet="eyJ.-_A0=", max_size=200).map(TOKEN_PREFIX.__add__))
 def test_text_that_is_no_token_is_rejected(text: str) -> None:
     with pytest.raises(TokenRejectedError):
-        TokenVerifier([NEW]).verify(text)
+        TokenVerifier([NEW]).read(text)
 
 
 @pytest.mark.parametrize("algorithm", ["none", "HS384"])
@@ -69,16 +88,16 @@ def test_a_token_cannot_choose_another_algorithm(algorithm: str) -> None:
     key = "" if algorithm == "none" else NEW.get_secret_value() * 2
     forged = jwt.encode(claims, key, algorithm, headers={"kid": header["kid"]})
     with pytest.raises(TokenRejectedError):
-        TokenVerifier([NEW]).verify(TOKEN_PREFIX + forged)
+        TokenVerifier([NEW]).read(TOKEN_PREFIX + forged)
 
 
 def test_a_secret_can_be_rotated_while_old_tokens_are_in_use() -> None:
     rotated = [NEW, OLD]
-    assert TokenVerifier(rotated).verify(issue(OLD)).agent_id == "writer"
+    assert TokenVerifier(rotated).read(issue(OLD)).agent_id == "writer"
     fresh = TokenIssuer(rotated).issue(Claims("a1", "t1", "reader", time.time() + 60)).get_secret_value()
-    assert TokenVerifier([NEW]).verify(fresh).agent_id == "reader"
+    assert TokenVerifier([NEW]).read(fresh).agent_id == "reader"
     with pytest.raises(TokenRejectedError):
-        TokenVerifier([OLD]).verify(fresh)
+        TokenVerifier([OLD]).read(fresh)
 
 
 def test_secrets_are_read_from_a_comma_separated_setting_and_short_ones_refused() -> None:

@@ -1,7 +1,6 @@
 """The carrier: forwards an authorised request to its callee, and the answer to the caller."""
 
 import asyncio
-import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -61,6 +60,8 @@ class AuthorisedRequest:
     """A request that passed authorisation. The token's claims identify the caller."""
 
     claims: Claims
+    ends_at: float
+    """When the token expires, by the clock of the event loop."""
     token: str
     callee: RosterEntry
     proxy_url: str
@@ -179,7 +180,7 @@ class Carrier:
             relay = Relay(self._upstream, on_the_way.sending(send), answer_bytes, self.budget.idle_s)
             try:
                 held.resize(len(body))
-                async with asyncio.timeout(request.claims.expires_at - time.time()):
+                async with asyncio.timeout_at(request.ends_at):
                     await on_the_way.delayed()
                     fault = await relay.run(url, headers, body, on_the_way.reading(on_document), rewrite)
             except (AnswerOverBudgetError, BudgetExhaustedError) as error:

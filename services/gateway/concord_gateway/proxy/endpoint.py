@@ -3,7 +3,6 @@
 import asyncio
 import json
 import re
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -102,6 +101,7 @@ class ProxyEndpoint:
             raise Refusal(404, _NOBODY)
         return AuthorisedRequest(
             claims=claims,
+            ends_at=asyncio.get_running_loop().time() + claims.expires_at - await self._token_keys.now(),
             token=token,
             callee=callee,
             proxy_url=proxy_url(self._public_url, callee.id, token),
@@ -180,13 +180,12 @@ class ProxyEndpoint:
     async def _body(self, request: Request, authorised: AuthorisedRequest, held: Reservation) -> bytes:
         """Reads the request's body, without the caller's token. Raises Refusal, ClientDisconnect."""
         now, idle_s = asyncio.get_running_loop().time, self._carrier.budget.idle_s
-        ends_at = now() + authorised.claims.expires_at - time.time()
         body = bytearray()
         stream = request.stream()
         try:
-            async with asyncio.timeout_at(min(now() + idle_s, ends_at)) as pause:
+            async with asyncio.timeout_at(min(now() + idle_s, authorised.ends_at)) as pause:
                 async for chunk in stream:
-                    pause.reschedule(min(now() + idle_s, ends_at))
+                    pause.reschedule(min(now() + idle_s, authorised.ends_at))
                     body += chunk
                     held.resize(len(body))
         except TimeoutError:

@@ -22,6 +22,7 @@ from concord.storage.ports import (
 )
 from concord.storage.redis.answer_cache import RedisAnswerCache
 from concord.storage.redis.assessments import RedisAssessmentStore
+from concord.storage.redis.clock import RedisClock
 from concord.storage.redis.cluster import Limits, TimedCluster
 from concord.storage.redis.faults import storage_faults
 from concord.storage.redis.hard_timeout import TimedPool
@@ -36,6 +37,7 @@ from concord.storage.redis.webhooks import RedisWebhookRecords
 from concord.storage.urls import QUEUE_IN_CLUSTER, is_cluster
 from concord.task_records import TaskRecords, WebhookRecords
 from concord.trust.redaction import redact
+from concord.trust.token_keys import Now
 
 REQUEST_RETRY_S: Final = 0.3
 """For services with a waiting caller: bridges a short interruption and reports an outage at once."""
@@ -64,6 +66,8 @@ class Storage:
     answers: AnswerCache
     secrets: SecretStore
     jobs: ArqJobQueue
+    now: Now
+    """The common time of all processes on the queues' Redis: what one writes and another compares is in it."""
     redis: Redis
     """The client for all data except the jobs; a `TimedCluster` has the same interface."""
 
@@ -83,7 +87,7 @@ class Storage:
 
     async def memory(self) -> MemoryUse:
         """The memory use of the fullest node, and the lowest limit of a node. Raises StorageUnavailableError."""
-        nodes = await self._info("memory")
+        nodes = await info_of(self.redis, "memory")
         limits = [limit for each in nodes if (limit := int(each.get("maxmemory", 0)))]
         return MemoryUse(used=max(int(each["used_memory"]) for each in nodes), limit=min(limits, default=None))
 
@@ -101,16 +105,9 @@ class Storage:
         Raises StorageUnavailableError.
         """
         counts: Counter[str] = Counter()
-        for node in await self._info("errorstats"):
+        for node in await info_of(self.redis, "errorstats"):
             counts.update({kind.removeprefix("errorstat_"): int(stat["count"]) for kind, stat in node.items()})
         return dict(counts)
-
-    async def _info(self, section: str) -> list[dict[str, Any]]:
-        """A section of INFO of each primary node. Raises StorageUnavailableError."""
-        with storage_faults():
-            if isinstance(self.redis, TimedCluster):
-                return await self.redis.info_of_primaries(section)
-            return [await self.redis.info(section)]
 
 
 def open_redis(url: str, *, retry_s: float) -> ArqRedis:
@@ -132,12 +129,21 @@ def open_redis(url: str, *, retry_s: float) -> ArqRedis:
     return redis
 
 
-def _open_state(url: str, *, retry_s: float) -> Redis:
+def open_state(url: str, *, retry_s: float) -> Redis:
+    """A client for the Redis or the cluster at `url`, as `open_redis`."""
     if not is_cluster(url):
         return open_redis(url, retry_s=retry_s)
     cluster = TimedCluster(url, Limits(MAX_CONNECTIONS, retry_s, _TURN_S, _CONNECT_S, _ANSWER_S))
     # Its commands have the same signatures; redis-py types them apart.
     return cast(Redis, cluster)
+
+
+async def info_of(redis: Redis, section: str) -> list[dict[str, Any]]:
+    """A section of INFO of each primary node. Raises StorageUnavailableError."""
+    with storage_faults():
+        if isinstance(redis, TimedCluster):
+            return await redis.info_of_primaries(section)
+        return [await redis.info(section)]
 
 
 @asynccontextmanager
@@ -150,18 +156,20 @@ async def connect(
     """
     if is_cluster(queue_url or url):
         raise ValueError(QUEUE_IN_CLUSTER)
-    redis = _open_state(url, retry_s=retry_s)
+    redis = open_state(url, retry_s=retry_s)
     queue = redis if queue_url in {None, url} else open_redis(queue_url, retry_s=retry_s)
+    now = RedisClock(queue).now
     jobs = ArqJobQueue(cast(ArqRedis, queue))
     try:
         yield Storage(
             traces=RedisTraceStore(redis),
-            open_traces=RedisOpenTraces(redis),
-            registry=RedisAgentRegistry(redis),
+            open_traces=RedisOpenTraces(redis, now),
+            registry=RedisAgentRegistry(redis, now),
             assessments=RedisAssessmentStore(redis),
             answers=RedisAnswerCache(redis),
             secrets=RedisSecretStore(redis),
             jobs=jobs,
+            now=now,
             redis=redis,
         )
     finally:

@@ -64,6 +64,15 @@ class _TimedCommands(AbstractConnection):
             async with asyncio.timeout(self.socket_timeout):
                 await writer.drain()
 
+    async def read_response(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as redis-py has it
+        """An answer. Raises redis's errors; those of commands in a script as such, whose code Redis 6.2 only quotes."""
+        try:
+            return await super().read_response(*args, **kwargs)
+        except exceptions.ResponseError as error:
+            if " -OOM " in str(error):
+                raise exceptions.OutOfMemoryError(str(error)) from None
+            raise
+
     async def can_read_destructive(self) -> bool:
         """Whether an answer is left that nobody read. Raises redis's ConnectionError on a connection that was closed.
 

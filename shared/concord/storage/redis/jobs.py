@@ -8,7 +8,6 @@ from typing import Final, cast
 from arq.connections import ArqRedis
 from arq.constants import job_key_prefix, result_key_prefix
 from arq.jobs import serialize_job
-from arq.utils import timestamp_ms
 
 from concord import retention
 from concord.assessment.jobs import Job, Queue
@@ -22,16 +21,24 @@ from concord.trust.redaction import redact
 _MAX_DUE: Final = 64
 """Entries of the list that wakes workers: none waits while there are more jobs than places."""
 
+# Jobs are due by Redis's clock, since those of gateways and workers may differ by hours. arq asks its own.
+NOW_MS: Final = """
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+"""
+
 # The keys and values of `ArqRedis.enqueue_job`, which watches a key for this, in three round trips.
-_ENQUEUE: Final = """
+_ENQUEUE: Final = f"""{NOW_MS}
 if redis.call('EXISTS', KEYS[1], KEYS[2]) > 0 then return 0 end
 redis.call('PSETEX', KEYS[1], ARGV[1], ARGV[2])
-redis.call('ZADD', KEYS[3], ARGV[3], ARGV[4])
+redis.call('ZADD', KEYS[3], now, ARGV[3])
 redis.call('LPUSH', KEYS[4], '')
-redis.call('LTRIM', KEYS[4], 0, ARGV[5] - 1)
+redis.call('LTRIM', KEYS[4], 0, ARGV[4] - 1)
 redis.call('PEXPIRE', KEYS[4], ARGV[1])
 return 1
 """
+
+_DEFER: Final = f"{NOW_MS}redis.call('ZADD', KEYS[1], 'XX', now + ARGV[2], ARGV[1])"
 
 
 class ArqJobQueue:
@@ -41,16 +48,23 @@ class ArqJobQueue:
         self.ended = EndedJobs(redis)
         self._redis = redis
         self._enqueue = redis.register_script(_ENQUEUE)
+        self._defer = redis.register_script(_DEFER)
 
     async def enqueue(self, job: Job) -> bool:
         """See `JobQueue.enqueue`. The job carries the current span, if Concord traces its own work."""
         arguments = (dict(job.arguments), *filter(None, [carrier()]))
-        now_ms, job_id = timestamp_ms(), job.job_id
-        body = serialize_job(job.function, arguments, {}, None, now_ms, serializer=self._redis.job_serializer)
+        job_id = job.job_id
+        queued_ms = round(1000 * time.time())  # for arq's log alone
+        body = serialize_job(job.function, arguments, {}, None, queued_ms, serializer=self._redis.job_serializer)
         names = [job_key_prefix + job_id, result_key_prefix + job_id, keys.queue(job.queue), keys.due(job.queue)]
         with storage_faults():
-            queued = await self._enqueue(names, [self._redis.expires_extra_ms, body, now_ms, job_id, _MAX_DUE])
+            queued = await self._enqueue(names, [self._redis.expires_extra_ms, body, job_id, _MAX_DUE])
         return bool(queued)
+
+    async def defer(self, job: Job, delay_s: float) -> None:
+        """Has a queued job run again after `delay_s`, and not before."""
+        with storage_faults():
+            await self._defer([keys.queue(job.queue)], [job.job_id, round(1000 * delay_s)])
 
     async def ping(self) -> None:
         """Raises StorageUnavailableError unless the queues' Redis answers."""
@@ -76,7 +90,10 @@ class ArqJobQueue:
         """See `JobQueue.oldest_s`. arq scores a job by the time from which it is due (Unix milliseconds)."""
         with storage_faults():
             first = await self._redis.zrange(keys.queue(queue), 0, 0, withscores=True)
-        return max(0.0, time.time() - first[0][1] / 1000) if first else 0.0
+            if not first:
+                return 0.0
+            seconds, _ = await self._redis.time()
+        return max(0.0, float(seconds - first[0][1] / 1000))
 
     async def bury(self, job: Job, error: str) -> None:
         """Writes a dead letter, and drops the oldest beyond `retention.DEAD_LETTERS`."""

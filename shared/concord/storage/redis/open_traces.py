@@ -1,6 +1,5 @@
 """The index of open traces in Redis: traces that belong to no trial, which a collector accepts without a token."""
 
-import time
 from collections.abc import Awaitable
 from typing import Final, cast
 
@@ -9,6 +8,7 @@ from redis.asyncio import Redis
 from concord.storage.ports import OpenTrace, OpenTraceLimits
 from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
+from concord.trust.token_keys import Now
 
 MAX_SERVICES: Final = 400
 """Characters of the names of a trace's services."""
@@ -33,7 +33,8 @@ while true do
   local oldest = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
   local full = total > tonumber(ARGV[7]) or redis.call('ZCARD', KEYS[1]) > tonumber(ARGV[8])
   if oldest[1] == id or not (full or tonumber(oldest[2]) < now - retention) then break end
-  total = redis.call('HINCRBY', KEYS[2], 'total', -tonumber(redis.call('HGET', KEYS[2], 'bytes:'..oldest[1]) or '0'))
+  local size = tonumber(redis.call('HGET', KEYS[2], 'bytes:'..oldest[1]) or '0')
+  total = redis.call('HINCRBY', KEYS[2], 'total', 0 - size)  -- the negative of 0 would be sent as -0
   redis.call('ZREM', KEYS[1], oldest[1])
   for _, field in ipairs({'first:', 'bytes:', 'spans:', 'services:'}) do
     redis.call('HDEL', KEYS[2], field..oldest[1])
@@ -49,8 +50,9 @@ return evicted
 class RedisOpenTraces:
     """The `OpenTraces` port on a sorted set and a hash."""
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Redis, now: Now) -> None:
         self._redis = redis
+        self._now = now
         self._add = redis.register_script(_ADD)
 
     async def add(
@@ -66,7 +68,7 @@ class RedisOpenTraces:
             limits.max_traces,
             MAX_SERVICES,
         ]
-        arguments: list[str | int] = [trace_id, f"{time.time():.3f}", *counts]
+        arguments: list[str | int] = [trace_id, f"{await self._now():.3f}", *counts]
         with storage_faults():
             evicted = await self._add([keys.OPEN_TRACES, keys.OPEN_FACTS], arguments)
         return [each.decode() for each in evicted]

@@ -1,6 +1,5 @@
 """The agent registry in Redis: one hash per scope, with an expiry time for each entry."""
 
-import time
 from collections.abc import Awaitable, Mapping, Sequence
 from typing import Final, cast
 
@@ -12,6 +11,7 @@ from concord.storage.ports import RegistryFullError
 from concord.storage.redis import keys
 from concord.storage.redis.faults import storage_faults
 from concord.trust.redaction import redact
+from concord.trust.token_keys import Now
 from concord.wire.roster import RosterEntry
 
 MAX_AGENTS: Final = 1000
@@ -37,13 +37,14 @@ class _Registration(BaseModel):
 class RedisAgentRegistry:
     """The `AgentRegistry` port on Redis hashes."""
 
-    def __init__(self, redis: Redis) -> None:
+    def __init__(self, redis: Redis, now: Now) -> None:
         self._redis = redis
+        self._now = now
         self._register = redis.register_script(_REGISTER)
 
     async def register(self, scope: str, entries: Sequence[RosterEntry], *, by: str = "") -> float:
         """See `AgentRegistry.register`."""
-        expires_at = time.time() + retention.REGISTRATION_S
+        expires_at = await self._now() + retention.REGISTRATION_S
         fresh = {each.id: _Registration(entry=each, expires_at=expires_at, by=by) for each in entries}
         known = {each.entry.id: each for each in await self._registrations(scope)}
         _check_room(scope, known | fresh, by)
@@ -59,7 +60,7 @@ class RedisAgentRegistry:
     async def _registrations(self, scope: str) -> list[_Registration]:
         with storage_faults():
             stored = await cast(Awaitable[dict[bytes, bytes]], self._redis.hgetall(keys.agents(scope)))
-        now = time.time()
+        now = await self._now()
         return [each for each in map(_Registration.model_validate_json, stored.values()) if each.expires_at > now]
 
 

@@ -80,7 +80,7 @@ end
 local function count(size) redis.call('HINCRBY', sizes, '', size) end
 local function forget(other)
   redis.call('ZREM', ended, other)
-  count(-tonumber(redis.call('HGET', sizes, other) or '0'))
+  count(0 - tonumber(redis.call('HGET', sizes, other) or '0'))  -- the negative of 0 would be sent as -0
   redis.call('HDEL', sizes, other)
 end
 if state == 'running' then

@@ -24,7 +24,7 @@ from concord.storage.ports import JobFunction, OnDeadLetter, RetryLater
 from concord.storage.redis import keys
 from concord.storage.redis.connection import WORK_RETRY_S, from_json, open_redis, to_json
 from concord.storage.redis.ended_jobs import tell_ended
-from concord.storage.redis.jobs import ArqJobQueue
+from concord.storage.redis.jobs import NOW_MS, ArqJobQueue
 from concord.tracing import ASSESSMENT_ID, TRIAL_ID, fail, received, span
 
 logger = logging.getLogger(__name__)
@@ -34,6 +34,14 @@ _GRACE_S: Final = 1.0
 
 _LONGEST_WAIT_S: Final = 5.0
 """Less than the time limit of an answer from Redis."""
+
+_FIND_DUE: Final = f"{NOW_MS}return redis.call('ZRANGEBYSCORE', KEYS[1], '-inf', now, 'LIMIT', 0, ARGV[1])"
+
+_TAKE: Final = f"""{NOW_MS}
+local score = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if not score or tonumber(score) > now then return false end
+return redis.call('SET', KEYS[2], '1', 'NX', 'PX', ARGV[2]) and score
+"""
 
 _IDS: Final = {"assessment_id": ASSESSMENT_ID, "trial_id": TRIAL_ID}
 """The arguments of jobs that are in log lines, and their names in spans."""
@@ -86,15 +94,16 @@ class _LeasingWorker(Worker):
     """A worker whose jobs are leased: arq's mark of a running job lasts for `LEASE_S`, and not for the job's limit.
 
     It takes a job once it is queued, and tells those who wait for a job that it has ended. arq would look for new jobs,
-    and its callers for results, every so often.
+    and its callers for results, every so often. Jobs are due by Redis's clock, not by this machine's.
     """
 
     def __init__(self, *args: Any, due: str, wait_s: float, **kwargs: Any) -> None:  # noqa: ANN401 - arq's arguments
         """`due`: the list that wakes it; `wait_s`: how long it waits before it looks for jobs without word, such as
         those that are due again."""
         super().__init__(*args, **kwargs)
-        self.in_progress_timeout_s = LEASE_S
         self._due = due
+        self._find_due = self.pool.register_script(_FIND_DUE)
+        self._take = self.pool.register_script(_TAKE)
         self._wait_s = min(wait_s, _LONGEST_WAIT_S)
         self._of_one = max(1, self.max_jobs - 1)
         self._has_place = asyncio.Event()
@@ -115,7 +124,17 @@ class _LeasingWorker(Worker):
             running, name = self.running, job_id.decode()
             beside = sum(assessment_of(each) == assessment_of(name) for each in running)
             if name not in running and beside < self._of_one:
-                await super().start_jobs([job_id])
+                await self._start(name)
+
+    async def _start(self, job_id: str) -> None:
+        """Starts a job, unless it runs elsewhere, has ended or is due later. As arq does it, by Redis's clock."""
+        names = [self.queue_name, in_progress_key_prefix + job_id]
+        score = await self._take(names, [job_id, round(1000 * LEASE_S)])
+        if score is not None:
+            await self.sem.acquire()
+            self.job_counter += 1
+            self.tasks[job_id] = task = self.loop.create_task(self.run_job(job_id, int(float(score))))
+            task.add_done_callback(lambda _: self._release_sem_dec_counter_on_complete())
 
     async def finish_job(self, job_id: str, finish: bool, *args: Any) -> None:  # noqa: ANN401 - arq's arguments
         """Removes a job from the queue, unless it is to run again."""
@@ -130,7 +149,12 @@ class _LeasingWorker(Worker):
 
     async def _poll_iteration(self) -> None:
         self._has_place.clear()
-        await super()._poll_iteration()
+        if self.allow_pick_jobs and self.job_counter < self.max_jobs:
+            await self.start_jobs(await self._find_due([self.queue_name], [self.queue_read_limit]))
+        for job_id, task in list(self.tasks.items()):
+            if task.done():
+                del self.tasks[job_id]
+                task.result()
         if self.allow_pick_jobs and len(self.running) < self._of_one:
             await self.pool.execute_command("BLPOP", self._due, self._wait_s)  # type: ignore[no-untyped-call]  # redis-py
             return
@@ -272,7 +296,9 @@ class _Runner:
             return
         delay = self._policy.pause_s(attempt)
         logger.warning("job %s failed: %s; attempt %d in %.1f s", job.job_id, reason, attempt + 1, delay)
-        raise Retry(defer=delay)
+        with suppress(StorageUnavailableError):  # it then runs again at once
+            await self._jobs.defer(job, delay)
+        raise Retry
 
     async def _give_up(self, job: Job, error: str, raised: Exception | None) -> None:
         logger.error("job %s failed permanently and is a dead letter: %s", job.job_id, error)

@@ -1,0 +1,45 @@
+"""The common time of all processes on one Redis: machines disagree about the time, and each may jump."""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from redis.asyncio import Redis
+
+from concord.errors import StorageUnavailableError
+from concord.storage.redis.faults import storage_faults
+
+RENEW_S: Final = 60.0
+
+_PRECISE_S: Final = 1.0
+"""An answer that took longer tells the time less precisely than the offset that it would replace."""
+
+
+class RedisClock:
+    """Redis's TIME, kept as an offset to this machine's monotonic clock. The first use each minute renews it."""
+
+    def __init__(self, redis: Redis, monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._redis = redis
+        self._monotonic = monotonic
+        self._offset_s: float | None = None
+        self._renew_at = float("-inf")
+
+    async def now(self) -> float:
+        """The time (Unix seconds). Raises StorageUnavailableError if Redis has never told it."""
+        began = self._monotonic()
+        if self._offset_s is None or began >= self._renew_at:
+            self._renew_at = began + RENEW_S  # so that one caller asks, and the others go on
+            try:
+                self._offset_s = await self._read(began)
+            except StorageUnavailableError:
+                if self._offset_s is None:
+                    raise
+        return self._monotonic() + self._offset_s
+
+    async def _read(self, began: float) -> float:
+        with storage_faults():
+            seconds, microseconds = await self._redis.time()
+        ended = self._monotonic()
+        if self._offset_s is not None and ended - began > _PRECISE_S:
+            return self._offset_s
+        return float(seconds + microseconds / 1e6 - (began + ended) / 2)
