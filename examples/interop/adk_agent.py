@@ -13,13 +13,14 @@ from google.adk.models import BaseLlm, LlmRequest, LlmResponse
 from google.adk.tools.agent_tool import AgentTool
 from google.genai.types import Content, Part
 
-from words import KNOWN, Arguments, answer_of, arguments
+from words import Arguments, answer_of, arguments
 
 
 class Scripted(BaseLlm):
     """Calls every tool once, and then reports their answers."""
 
     tools: list[str]
+    text: str
 
     async def generate_content_async(
         self, llm_request: LlmRequest, stream: bool = False
@@ -30,7 +31,9 @@ class Scripted(BaseLlm):
             ask = [Part.from_function_call(name=name, args={"request": "What do you know?"}) for name in self.tools]
             yield LlmResponse(content=Content(role="model", parts=ask))
         else:
-            yield LlmResponse(content=Content(role="model", parts=[Part(text=answer_of(heard) if heard else KNOWN)]))
+            yield LlmResponse(
+                content=Content(role="model", parts=[Part(text=answer_of(heard) if heard else self.text)])
+            )
 
 
 def agent(given: Arguments) -> LlmAgent:
@@ -42,7 +45,7 @@ def agent(given: Arguments) -> LlmAgent:
     return LlmAgent(
         name="adk_agent",
         description="Knows a word, or asks its peers for theirs.",
-        model=Scripted(model="scripted", tools=[peer.name for peer in peers]),
+        model=Scripted(model="scripted", tools=[peer.name for peer in peers], text=given.text),
         tools=[AgentTool(peer) for peer in peers],
     )
 

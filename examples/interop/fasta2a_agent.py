@@ -5,16 +5,15 @@ from pydantic_ai import Agent
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from words import KNOWN, arguments
-
-
-async def says(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-    """The answer of the scripted model."""
-    return ModelResponse(parts=[TextPart(KNOWN)])
-
+from words import arguments
 
 if __name__ == "__main__":
     given = arguments()
+
+    async def says(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        """The answer of the scripted model."""
+        return ModelResponse(parts=[TextPart(given.text)])
+
     agent = Agent(FunctionModel(says), name="words")
     try:
         from fasta2a.pydantic_ai import agent_to_a2a

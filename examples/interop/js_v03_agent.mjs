@@ -11,7 +11,7 @@ const { DefaultRequestHandler, InMemoryTaskStore } = packages('@a2a-js/sdk/serve
 const { agentCardHandler, jsonRpcHandler, UserBuilder } = packages('@a2a-js/sdk/server/express');
 
 const options = { host: { type: 'string' }, port: { type: 'string' }, 'card-url': { type: 'string' } };
-const { values } = parseArgs({ options: { ...options, peer: { type: 'string', multiple: true, default: [] } } });
+const { values } = parseArgs({ options: { ...options, peer: { type: 'string', multiple: true, default: [] }, word: { type: 'string', default: 'heron' } } });
 
 const card = {
   name: 'words',
@@ -35,7 +35,7 @@ const words = {
   async execute(context, bus) {
     const heard = await Promise.all(values.peer.map(ask));
     const known = heard.filter((text) => text.includes('heron')).length;
-    const text = heard.length ? `I asked ${heard.length}, and ${known} said: the word is heron.` : 'The word is heron.';
+    const text = heard.length ? `I asked ${heard.length}, and ${known} said: the word is heron.` : `The word is ${values.word}.`;
     const parts = [{ kind: 'text', text }];
     bus.publish({ kind: 'message', messageId: randomUUID(), role: 'agent', parts, contextId: context.contextId });
     bus.finished();

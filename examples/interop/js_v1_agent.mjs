@@ -12,7 +12,7 @@ const { AgentEvent, DefaultRequestHandler, InMemoryTaskStore } = packages('@a2a-
 const { agentCardHandler, jsonRpcHandler, UserBuilder } = packages('@a2a-js/sdk/server/express');
 
 const options = { host: { type: 'string' }, port: { type: 'string' }, 'card-url': { type: 'string' } };
-const { values } = parseArgs({ options: { ...options, peer: { type: 'string', multiple: true, default: [] } } });
+const { values } = parseArgs({ options: { ...options, peer: { type: 'string', multiple: true, default: [] }, word: { type: 'string', default: 'heron' } } });
 
 const card = AgentCard.fromJSON({
   name: 'words',
@@ -39,7 +39,7 @@ const words = {
   async execute(context, bus) {
     const heard = await Promise.all(values.peer.map(ask));
     const known = heard.filter((text) => text.includes('heron')).length;
-    const text = heard.length ? `I asked ${heard.length}, and ${known} said: the word is heron.` : 'The word is heron.';
+    const text = heard.length ? `I asked ${heard.length}, and ${known} said: the word is heron.` : `The word is ${values.word}.`;
     bus.publish(AgentEvent.message(message('ROLE_AGENT', text, context.contextId)));
     bus.finished();
   },

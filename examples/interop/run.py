@@ -1,9 +1,10 @@
 """Assesses teams of agents that are built with other A2A libraries: `run.py [ENVIRONMENT …]`.
 
 Each team has a lead that asks its helper, at an address in the lead's own configuration; of a library without a client,
-the lead is on Concord's. Both get the task from the gateway. `peers.json` has the environments and the agents; the
-environments are in `INTEROP_ENVIRONMENTS`, by default a folder of the system's folder for temporary files. Writes the
-table in `docs/interoperability.md` if all agents ran.
+the lead is on Concord's. Both get the task from the gateway. Of an agent that only answers, there is no lead. Each peer
+is assessed twice: with the right word, and with a wrong one, which must earn nothing. `peers.json` has the environments
+and the agents; the environments are in `INTEROP_ENVIRONMENTS`, by default a folder of the system's folder for temporary
+files. Writes the table in `docs/interoperability.md` if all agents ran.
 """
 
 import json
@@ -23,66 +24,10 @@ CONCORD: Final = Path(sys.executable).with_name("concord")
 _BEGIN, _END = "<!-- table: make interop -->", "<!-- end of the table -->"
 _TIME_LIMIT_S: Final = 180
 
+WORD: Final = "heron"
+KEY: Final = "what-the-words-cost"
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """The outcome for a peer. `observed`, `failed`: calls of the lead to its helper through the gateway."""
-
-    peer: str
-    version: str
-    answered: bool
-    observed: int
-    failed: int
-    asked_by: str
-    fault: str
-
-    @property
-    def works(self) -> bool:
-        """Whether the peer answered the gateway, and none of its observed calls failed."""
-        return self.answered and not self.failed and not self.fault
-
-    def line(self) -> str:
-        """The peer's line of the table."""
-        calls = f"{self.observed} observed, {self.failed} failed" if self.observed else "none observed"
-        cells = (self.peer, self.version, "yes" if self.answered else "no", calls, self.asked_by, self.fault or "-")
-        return f"| {' | '.join(cells)} |"
-
-
-def assess(config: dict[str, Any], peer: dict[str, Any]) -> Outcome:
-    """The outcome of the assessment of a peer's team."""
-    name, version = _installed(config, peer["environment"])
-    lead = _command(config, peer) if peer["asks"] else [sys.executable, str(HERE / config["asker"])]
-    team = {"lead": lead, "helper": _command(config, peer)}
-    led_by = "the same" if peer["asks"] else "Concord's library"
-    with tempfile.TemporaryDirectory() as folder:
-        scenario, output = Path(folder, "team.toml"), Path(folder, "results.json")
-        scenario.write_text(_scenario(team, adapted=peer["asks"]), encoding="utf-8")
-        ran = subprocess.run(
-            [CONCORD, "run", scenario, "-o", output], capture_output=True, text=True, timeout=_TIME_LIMIT_S
-        )
-        if ran.returncode != 0 or not output.exists():
-            last = [line.strip() for line in ran.stderr.splitlines() if line.strip()][-1:]
-            return Outcome(name, version, False, 0, 0, led_by, (last or ["no result"])[0][:200])
-        [row] = json.loads(output.read_text())["results"]
-    [trial] = row["detail"]["trials"]
-    calls = [each for each in trial["interactions"] if (each["caller"], each["callee"]) == ("lead", "helper")]
-    observed, failed = sum(each["observed"] for each in calls), sum(each["errors"] for each in calls)
-    answered = trial["state"] == "completed" and trial["grading"]["value"] == 1.0
-    return Outcome(name, version, answered, observed, failed, led_by, trial["error"] or "")
-
-
-def _scenario(team: dict[str, list[str]], *, adapted: bool) -> str:
-    lead = json.dumps(" ".join([*team["lead"], *(["--peer", "{helper}"] if adapted else [])]))
-    helper = json.dumps(" ".join(team["helper"]))
-    return f"""
-[[participants]]
-role = "lead"
-cmd = {lead}
-adapt = {"true" if adapted else "false"}
-
-[[participants]]
-role = "helper"
-cmd = {helper}
+TASK: Final = f"""
 
 [config]
 start = "all"
@@ -91,9 +36,84 @@ timeout_s = 60
 [[config.tasks]]
 id = "word"
 text = "Ask your peers, if you have any, for the word, and tell it."
-target = "heron"
+target = "{WORD}"
 scorer = "includes"
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The outcome for a peer. `observed`, `failed`: calls of the lead to its helper through the gateway."""
+
+    peer: str
+    version: str
+    way: str
+    answered: bool
+    wrong_earns_nothing: bool
+    observed: int
+    failed: int
+    asked_by: str
+    fault: str
+
+    @property
+    def works(self) -> bool:
+        """Whether the peer answered the gateway, and none of its observed calls failed."""
+        return self.answered and self.wrong_earns_nothing and not self.failed and not self.fault
+
+    def line(self) -> str:
+        """The peer's line of the table."""
+        calls = f"{self.observed} observed, {self.failed} failed" if self.observed else "none observed"
+        right, wrong = ("yes" if each else "no" for each in (self.answered, self.wrong_earns_nothing))
+        led = (calls, self.asked_by) if self.asked_by else ("-", "-")
+        cells = (self.peer, self.version, self.way, right, wrong, *led, self.fault or "-")
+        return f"| {' | '.join(cells)} |"
+
+
+def assess(config: dict[str, Any], peer: dict[str, Any]) -> Outcome:
+    """The outcome of the two assessments of a peer's team."""
+    name, version = _installed(config, peer["environment"])
+    led_by = "" if peer.get("alone") else "the same" if peer["asks"] else "Concord's library"
+    way = peer.get("way", "a message")
+    right, wrong = (_row(config, peer, word) for word in (WORD, "egret"))
+    if isinstance(right, str) or isinstance(wrong, str):
+        fault = right if isinstance(right, str) else str(wrong)
+        return Outcome(name, version, way, False, False, 0, 0, led_by, fault[:200])
+    [trial], [failed_trial] = right["detail"]["trials"], wrong["detail"]["trials"]
+    calls = [each for each in trial["interactions"] if (each["caller"], each["callee"]) == ("lead", "helper")]
+    observed, failed = sum(each["observed"] for each in calls), sum(each["errors"] for each in calls)
+    answered = trial["state"] == "completed" and trial["grading"]["value"] == 1.0
+    earns_nothing = failed_trial["state"] == "completed" and failed_trial["grading"]["value"] == 0.0
+    return Outcome(name, version, way, answered, earns_nothing, observed, failed, led_by, trial["error"] or "")
+
+
+def _row(config: dict[str, Any], peer: dict[str, Any], word: str) -> dict[str, Any] | str:
+    """The row of a peer's team whose helper knows this word, or why there is none."""
+    command = [*_command(config, peer), *peer.get("switches", ()), "--word", word]
+    lead = _command(config, peer) if peer["asks"] else [sys.executable, str(HERE / config["asker"])]
+    team = {"helper": command} if peer.get("alone") else {"lead": lead, "helper": command}
+    with tempfile.TemporaryDirectory() as folder:
+        scenario, output = Path(folder, "team.toml"), Path(folder, "results.json")
+        scenario.write_text(_scenario(team, adapted=peer["asks"]), encoding="utf-8")
+        ran = subprocess.run(
+            [CONCORD, "run", scenario, "-o", output],
+            env={**os.environ, "WORDS_KEY": KEY},
+            capture_output=True,
+            text=True,
+            timeout=_TIME_LIMIT_S,
+        )
+        if ran.returncode not in {0, 1} or not output.exists():
+            return ([line.strip() for line in ran.stderr.splitlines() if line.strip()] or ["no result"])[-1]
+        [row] = json.loads(output.read_text())["results"]
+    return dict(row)
+
+
+def _scenario(team: dict[str, list[str]], *, adapted: bool) -> str:
+    lines = []
+    for role, command in team.items():
+        started = [*command, *(["--peer", "{helper}"] if adapted and role == "lead" else [])]
+        lines += ["[[participants]]", f'role = "{role}"', f"cmd = {json.dumps(' '.join(started))}"]
+        lines += ["adapt = true"] if adapted and role == "lead" else []
+    return "\n".join(lines) + TASK
 
 
 def _command(config: dict[str, Any], peer: dict[str, Any]) -> list[str]:
@@ -123,7 +143,10 @@ def _environment(name: str, packages: dict[str, Any]) -> Path:
 def _installed(config: dict[str, Any], environment: str) -> tuple[str, str]:
     """The name and the version of the library that an environment is for."""
     packages = config["environments"][environment]
-    folder, shown = _environment(environment, packages), packages["shown"]
+    folder = _environment(environment, packages)
+    if "version" in packages:
+        return packages["named"], packages["version"]
+    shown = packages["shown"]
     if "npm" in packages:
         return shown, json.loads((folder / "node_modules" / shown / "package.json").read_text())["version"]
     listed = [folder / "bin" / "python", "-c", f"from importlib.metadata import version; print(version({shown!r}))"]
@@ -132,7 +155,17 @@ def _installed(config: dict[str, Any], environment: str) -> tuple[str, str]:
 
 def table(outcomes: list[Outcome]) -> str:
     """The table of all peers."""
-    head = "| Library | Version | Answers the gateway | Calls of the lead | Lead | Fault |\n|---|---|---|---|---|---|"
+    names = (
+        "Library",
+        "Version",
+        "Answers",
+        "Right one counts",
+        "Wrong one earns nothing",
+        "Calls of the lead",
+        "Lead",
+        "Fault",
+    )
+    head = f"| {' | '.join(names)} |\n{'|---' * len(names)}|"
     return "\n".join([head, *(outcome.line() for outcome in outcomes)])
 
 
