@@ -4,8 +4,7 @@ import asyncio
 import resource
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass
-from time import monotonic
+from math import ceil
 from typing import Any, Final, TypeAlias, cast
 
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -25,6 +24,9 @@ _SHARE: Final = 4
 _ANSWERED: Final = 0.75
 """The part of its connections on which a server answers requests. The others are left to probes, and to refusals."""
 
+_FEWEST_LOOKS: Final = 4
+"""How often a connection is looked at before it ends."""
+
 _REFUSAL: Final = b'{"detail":"too many requests are being answered"}'
 
 _Protocol: TypeAlias = Any
@@ -42,23 +44,17 @@ def claim_descriptors() -> int:
     return _MOST_DESCRIPTORS if now == resource.RLIM_INFINITY else now
 
 
-@dataclass(slots=True)
-class _Incoming:
-    """A request that has not arrived as a whole: when it began, and when its latest part came (monotonic seconds)."""
-
-    began: float
-    heard: float
-
-
 class Connections:
     """The connections of one server."""
 
     def __init__(self, most: int, *, request_s: float = REQUEST_S) -> None:
         """`most`: connections at a time; `request_s`: see `REQUEST_S`."""
         self._most = most
-        self._request_s = request_s
+        self._look_s = min(1.0, request_s / _FEWEST_LOOKS)
+        self._looks = ceil(request_s / self._look_s)
         self._open: dict[_Protocol, None] = {}
-        self._incoming: dict[_Protocol, _Incoming] = {}
+        self._incoming: dict[_Protocol, int] = {}
+        """By connection whose request has not arrived as a whole, at how many looks in a row nothing had come."""
         self._answered = 0
 
     @classmethod
@@ -88,16 +84,22 @@ class Connections:
         return answer
 
     async def end_silent(self) -> None:
-        """Ends the connections that take too long for a request, until it is cancelled."""
-        while True:
-            await asyncio.sleep(min(1.0, self._request_s / 4))
-            self._end_late(monotonic() - self._request_s)
+        """Ends the connections that take too long for a request, until it is cancelled.
 
-    def _end_late(self, since: float) -> None:
-        for protocol, request in list(self._incoming.items()):
+        Looks are counted and not seconds: before each look, the loop has read what had come. While it stands still, no
+        sender is to blame.
+        """
+        while True:
+            await asyncio.sleep(self._look_s)
+            self._look()
+
+    def _look(self) -> None:
+        for protocol, looks in list(self._incoming.items()):
             # What is paused here waits for the app and not for its sender.
-            if request.heard <= since and not protocol.flow.read_paused:
-                protocol.transport.abort()
+            if not protocol.flow.read_paused:
+                self._incoming[protocol] = looks + 1
+                if looks + 1 >= self._looks:
+                    protocol.transport.abort()
 
     def opened(self, protocol: _Protocol) -> None:
         """Takes a connection, in place of the one that has waited longest for a request if there are too many."""
@@ -106,8 +108,7 @@ class Connections:
             idle.transport.abort()
             self.closed(idle)
         if not protocol.transport.is_closing():
-            now = monotonic()
-            self._open[protocol], self._incoming[protocol] = None, _Incoming(now, now)
+            self._open[protocol], self._incoming[protocol] = None, 0
 
     def heard(self, protocol: _Protocol) -> None:
         """Notes that data came: of a head, which has to be complete in time, or of a body, which may not pause."""
@@ -117,9 +118,8 @@ class Connections:
         if in_hand and not protocol.cycle.more_body:
             self._incoming.pop(protocol, None)
             return
-        request = self._incoming.setdefault(protocol, _Incoming(now := monotonic(), now))
-        if in_hand:
-            request.heard = now
+        if in_hand or protocol not in self._incoming:
+            self._incoming[protocol] = 0
 
     def closed(self, protocol: _Protocol) -> None:
         """Forgets a connection that closed, or that is a WebSocket now."""

@@ -1,6 +1,7 @@
 """Connections without a request end, and cannot use up a server's descriptors; requests in hand are not affected."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -104,6 +105,18 @@ SILENT = {
 async def test_a_connection_that_sends_no_whole_request_ends(server: _Server, text: str) -> None:
     async with server.sending(text) as reader:
         await _end(reader)
+
+
+async def test_a_server_that_stood_still_ends_no_connection_for_it(server: _Server) -> None:
+    async with AsyncExitStack() as open_connections:
+        reader, writer = await asyncio.open_connection(server.host, server.port)
+        open_connections.callback(writer.close)
+        writer.write(BODY.encode())
+        await asyncio.sleep(LIMIT_S / 4)  # the server reads it
+        time.sleep(3 * LIMIT_S)  # noqa: ASYNC251 - the server stands still
+        writer.write(b" done")
+        async with asyncio.timeout(30):
+            assert await reader.readline() == b"HTTP/1.1 200 OK\r\n"
 
 
 async def test_a_request_in_hand_outlives_the_limit_of_its_arrival(server: _Server) -> None:
