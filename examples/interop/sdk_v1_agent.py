@@ -1,7 +1,7 @@
 """An agent on the A2A SDK 1.x: `sdk_v1_agent.py --host H --port P --card-url URL [--peer URL …] [SWITCHES]`.
 
-With `--chunks` it streams its answer in appended pieces of an artifact, with `--rest` it is served over HTTP+JSON alone,
-and with `--key` it wants the API key in its environment's `WORDS_KEY`, in the header `X-API-Key`.
+With `--chunks` it streams its answer in appended pieces of an artifact, with `--rest` it is served over HTTP+JSON
+alone, and with `--key` it wants the API key in its environment's `WORDS_KEY`, in the header `X-API-Key`.
 """
 
 import asyncio

@@ -1,12 +1,14 @@
 """Repeated messages, as from a client that lost the answer: they share one task, whose work is done once."""
 
 import asyncio
+import gzip
 from typing import Any
 
 import httpx
 import pytest
 
 from concord.a2a import IncomingMessage, TaskHandle
+from concord.a2a.idempotency import AS_BEFORE
 from tests.serving import eventually, served_agent
 
 
@@ -57,7 +59,10 @@ async def test_a_message_repeated_after_its_task_ended_gets_the_same_answer() ->
     agent.may_end.set()
     async with served_agent(agent) as url, httpx.AsyncClient(timeout=60) as http:
         first = await task_of(http, url)
-        assert await task_of(http, url) == first
+        again = await task_of(http, url)
+        assert AS_BEFORE in str(again.pop("status"))
+        assert again == {key: value for key, value in first.items() if key != "status"}
+        assert AS_BEFORE not in str(first)
         streamed = (await http.post(url, json=request("message/stream"))).text
     assert (first["id"] in streamed, "answer 1" in streamed, agent.asked) == (True, True, 1)
 
@@ -93,3 +98,21 @@ async def test_a_rejected_message_may_be_repeated_and_then_starts_a_task() -> No
     async with served_agent(work) as url, httpx.AsyncClient(timeout=60) as http:
         states = [(await task_of(http, url))["status"]["state"] for _ in range(3)]
     assert states == ["rejected", "completed", "completed"]
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status", "said"),
+    [
+        (gzip.compress(b"{}"), {"content-encoding": "gzip"}, 415, "Content-Encoding 'gzip'"),
+        (b"{}", {"content-encoding": "br"}, 415, "Content-Encoding 'br'"),
+        (gzip.compress(b"{}"), {}, 200, '"code":-32700'),
+        ("{}".encode("utf-16"), {}, 200, '"code":-32700'),
+    ],
+    ids=["gzip", "brotli", "gzip without its name", "utf-16"],
+)
+async def test_a_body_that_is_no_plain_json_is_refused_by_its_kind(
+    body: bytes, headers: dict[str, str], status: int, said: str
+) -> None:
+    async with served_agent(CountingAgent()) as url, httpx.AsyncClient(timeout=60) as http:
+        answer = await http.post(url, content=body, headers={"content-type": "application/json", **headers})
+    assert (answer.status_code, said in answer.text) == (status, True), answer.text

@@ -3,9 +3,10 @@
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable
 from contextlib import aclosing, suppress
+from copy import deepcopy
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 
 from a2a.server.agent_execution import RequestContext, SimpleRequestContextBuilder
 from a2a.server.cluster.version import TaskVersion
@@ -23,6 +24,13 @@ from concord.a2a.messages import new_message, text_part
 from concord.a2a.push import Notifications, Webhooks
 from concord.task_records import AbandonedTask, TaskRecords
 
+AS_BEFORE: Final = (
+    "This message was sent before, with the same messageId and contents, and this is the answer to it. To ask anew, "
+    "send it with another messageId."
+)
+
+E = TypeVar("E")
+
 _MAX_REMEMBERED: Final = 10_000
 _BEGIN_S: Final = 5.0
 """How long a repeated message waits for the task of the first one to be stored."""
@@ -35,16 +43,15 @@ _ABANDONED: Final = "concord.abandoned"
 _INSTEAD_OF: Final = "concord.instead_of"
 """Keys in a request context's state."""
 
-_AT_REST: Final = frozenset(
+_ENDED: Final = frozenset(
     {
         pb.TaskState.TASK_STATE_COMPLETED,
         pb.TaskState.TASK_STATE_FAILED,
         pb.TaskState.TASK_STATE_CANCELED,
         pb.TaskState.TASK_STATE_REJECTED,
-        pb.TaskState.TASK_STATE_INPUT_REQUIRED,
-        pb.TaskState.TASK_STATE_AUTH_REQUIRED,
     }
 )
+_AT_REST: Final = _ENDED | {pb.TaskState.TASK_STATE_INPUT_REQUIRED, pb.TaskState.TASK_STATE_AUTH_REQUIRED}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +60,17 @@ class Push:
 
     webhooks: Webhooks
     notifications: Notifications
+
+
+def _as_before(event: E) -> E:
+    """An event of a repeated message's task, whose status says at the end that the answer is that of the first."""
+    if not isinstance(event, pb.Task | pb.TaskStatusUpdateEvent) or event.status.state not in _ENDED:
+        return event
+    told = deepcopy(event)
+    if not told.status.HasField("message"):
+        told.status.message.CopyFrom(new_message(pb.Role.ROLE_AGENT, []))
+    told.status.message.parts.append(text_part(AS_BEFORE))
+    return told
 
 
 class IdempotentRequests(DefaultRequestHandlerV2):
@@ -97,7 +115,7 @@ class IdempotentRequests(DefaultRequestHandlerV2):
                     async with aclosing(self._events(task, context)) as events:
                         async for _ in events:
                             pass
-                return await self._recorded(task.id, context)
+                return _as_before(await self._recorded(task.id, context))
             return answer
 
     async def on_message_send_stream(
@@ -118,7 +136,7 @@ class IdempotentRequests(DefaultRequestHandlerV2):
                 again = await self._begun(begun, params, context)
         async with aclosing(self._events(again, context)) as stream:
             async for event in stream:
-                yield event
+                yield _as_before(event)
 
     async def on_list_tasks(self, params: pb.ListTasksRequest, context: ServerCallContext) -> pb.ListTasksResponse:
         """The caller's tasks. An anonymous caller gets those of a context that it knows, and otherwise none.

@@ -39,11 +39,15 @@ def rest_routes(requests: RequestHandler, callers: Callers) -> list[Route]:
 
 
 def admitting(route: Route, callers: Callers) -> Route:
-    """The same route for admitted callers, others get 401, and for bodies of at most `MAX_VALUES`, others get 413."""
+    """The same route for admitted callers, others get 401; for bodies of at most `MAX_VALUES`, others get 413; and for
+    plain ones, others get 415."""
 
     async def handle(request: Request) -> Response:
         if not callers.admit(request):
             return JSONResponse({"detail": "an API key is needed"}, 401, {"www-authenticate": "Bearer"})
+        if (encoding := request.headers.get("content-encoding", "identity")).lower() != "identity":
+            detail = f"the body is sent with Content-Encoding {encoding[:40]!r}; send it without"
+            return JSONResponse({"detail": detail}, 415, {"accept-encoding": "identity"})
         if values_in(await request.body()) > MAX_VALUES:
             return JSONResponse({"detail": f"the body holds more than {MAX_VALUES} values"}, 413)
         response: Response = await route.endpoint(request)

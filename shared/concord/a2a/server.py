@@ -12,14 +12,15 @@ from a2a.compat.v0_3.jsonrpc_adapter import JSONRPC03Adapter
 from a2a.server.agent_execution import AgentExecutor, RequestContext
 from a2a.server.context import ServerCallContext
 from a2a.server.events import EventQueue
-from a2a.server.jsonrpc_models import InvalidParamsError, InvalidRequestError, JSONRPCError
+from a2a.server.jsonrpc_models import InvalidParamsError, InvalidRequestError, JSONParseError, JSONRPCError
 from a2a.server.routes.fastapi_routes import add_a2a_routes_to_fastapi
 from a2a.server.routes.jsonrpc_dispatcher import JsonRpcDispatcher
 from a2a.server.tasks import TaskUpdater
 from a2a.types import a2a_pb2 as pb
 from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP, A2AError
 from pydantic import JsonValue
-from starlette.responses import JSONResponse
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from concord import retention
@@ -253,7 +254,15 @@ def _refused(error: Exception | JSONRPCError) -> Exception | JSONRPCError:
 
 
 class _Dispatcher(JsonRpcDispatcher):
-    """The SDK's dispatcher, which says what is accepted instead."""
+    """The SDK's dispatcher, which says what is accepted instead, and has an error of its own for what is no UTF-8."""
+
+    async def handle_requests(self, request: Request) -> Response:
+        try:
+            (await request.body()).decode()
+        except UnicodeDecodeError as error:
+            return self._generate_error_response(None, JSONParseError(message=f"the body is no UTF-8: {error.reason}"))
+        response: Response = await super().handle_requests(request)
+        return response
 
     def _generate_error_response(self, request_id: str | int | None, error: Exception | JSONRPCError) -> JSONResponse:
         return super()._generate_error_response(request_id, _refused(error))

@@ -114,6 +114,7 @@ async def test_a_server_that_stood_still_ends_no_connection_for_it(server: _Serv
         writer.write(BODY.encode())
         await asyncio.sleep(LIMIT_S / 4)  # the server reads it
         time.sleep(3 * LIMIT_S)  # noqa: ASYNC251 - the server stands still
+        await asyncio.sleep(0.01)  # it looks at its connections before their senders go on
         writer.write(b" done")
         async with asyncio.timeout(30):
             assert await reader.readline() == b"HTTP/1.1 200 OK\r\n"
