@@ -7,7 +7,7 @@ what they like: what can be read is read, and what cannot is stated (`unread`).
 import base64
 import binascii
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 from urllib.parse import unquote_to_bytes
@@ -38,7 +38,7 @@ _EXACT: Final = 2.0**53
 
 @dataclass(slots=True)
 class Said:
-    """What a message or an artifact says. `texts`: one of each event that it came in; they join without a break."""
+    """What a message or an artifact says: its texts, which are lines of its text, and its data."""
 
     texts: list[str] = field(default_factory=list)
     data: list[JsonValue] = field(default_factory=list)
@@ -46,10 +46,16 @@ class Said:
     @property
     def text(self) -> str:
         """The whole text."""
-        return "".join(self.texts)
+        return "\n".join(self.texts)
 
     def __bool__(self) -> bool:
         return bool(self.data) or any(self.texts)
+
+    def append(self, more: "Said", limit: int | None) -> None:
+        """Goes on with a further event: its first text continues the last one without a break."""
+        [*before, last], [first, *after] = self.texts or [""], more.texts or [""]
+        self.texts = _within([*before, last + first, *after], limit)
+        self.data.extend(more.data)
 
 
 class AnswerReader:
@@ -108,7 +114,7 @@ class AnswerReader:
             state=self.state or TaskState.UNKNOWN,
             text=self.text,
             status_text=self.status_text,
-            text_parts=tuple(each.text for each in said if each.text),
+            text_parts=tuple(text for each in said for text in each.texts if text),
             data_parts=tuple(data for each in said for data in each.data),
             artifacts=len(self._artifacts),
             is_task=self.is_task,
@@ -199,16 +205,14 @@ class AnswerReader:
         known = self._artifacts.get(name)
         if known is None or not append:
             # A task that was streamed in pieces is kept as it was streamed: each piece may be a part of its own.
-            same = known is not None and known.text == "".join(part_texts(artifact.get("parts")))
+            same = known is not None and "".join(known.texts) == "".join(part_texts(artifact.get("parts")))
             if not same and (known is not None or len(self._artifacts) < self._most):
                 self._artifacts[name] = new
             return
-        room = None if self._limit is None else max(0, self._limit - len(known.text))
-        known.texts.extend(text[:room] for text in new.texts)
-        known.data.extend(new.data)
+        known.append(new, self._limit)
 
     def _said(self, parts: object) -> Said:
-        """What parts say. Their texts are lines of one event."""
+        """What parts say."""
         texts, said = list[str](), Said()
         for part in parts if isinstance(parts, list) else ():
             read = read_part(part)
@@ -218,7 +222,7 @@ class AnswerReader:
                 texts.append(read)
             elif self._limit is None:
                 said.data.append(exact(read.value))
-        said.texts = ["\n".join(texts)[: self._limit]] if texts else []
+        said.texts = _within(texts, self._limit)
         return said
 
     def _keep_metadata(self, holder: Mapping[str, Any]) -> None:
@@ -274,6 +278,19 @@ def part_strings(parts: object) -> Iterator[str]:
         read = read_part(part)
         if not isinstance(read, Unread):
             yield from strings_in(read.value if isinstance(read, Data) else read)
+
+
+def _within(texts: Sequence[str], limit: int | None) -> list[str]:
+    """The texts up to `limit` characters of all."""
+    if limit is None:
+        return list(texts)
+    kept = list[str]()
+    for text in texts:
+        kept.append(text[:limit])
+        limit = max(0, limit - len(text))
+        if not limit:
+            break
+    return kept
 
 
 def exact(value: JsonValue) -> JsonValue:

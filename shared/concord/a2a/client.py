@@ -6,7 +6,7 @@ not know: an assessor has to read what agents send.
 
 import asyncio
 import json
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any, Final, Self
 from urllib.parse import urljoin, urlsplit
@@ -37,6 +37,9 @@ OLD_CARD_PATH: Final = "/.well-known/agent.json"
 """Where agents of A2A 0.2 serve their cards."""
 
 MAX_REDIRECTS: Final = 3
+
+MAX_DEPTH: Final = 100
+"""Levels of JSON in an answer, as many as the SDK's servers write."""
 
 _POLL_S: Final = (0.1, 1.0)
 """The first and the longest pause between two requests for a task's state (seconds)."""
@@ -301,7 +304,7 @@ async def _documents(response: httpx.Response) -> AsyncIterator[object]:
         body = await response.aread()
         if (document := parse_json(body)) is None:
             raise RemoteError(f"it answered no JSON: {NoJson(body).shown}" if body.strip() else "its answer is empty")
-        yield document
+        yield _shallow(document)
         return
     lines, events = LineSplitter(), EventReader(MAX_ANSWER_BYTES)
     async for chunk in response.aiter_bytes():
@@ -319,7 +322,21 @@ def _event(data: bytes) -> object:
     if not content or content == _STREAM_END:
         return None
     document = parse_json(content)
-    return NoJson(content) if document is None else document
+    return NoJson(content) if document is None else _shallow(document)
+
+
+def _shallow(document: object) -> object:
+    """The same document. Raises RemoteError for one whose nesting would exhaust the stack of its readers."""
+    level: list[object] = [document]
+    for _ in range(MAX_DEPTH):
+        level = [inner for each in level if isinstance(each, dict | list) for inner in _inner(each)]
+        if not level:
+            return document
+    raise RemoteError(f"its answer is nested more than {MAX_DEPTH} levels deep")
+
+
+def _inner(value: dict[str, object] | list[object]) -> Iterable[object]:
+    return value.values() if isinstance(value, dict) else value
 
 
 def _result_of(document: object) -> object:

@@ -9,7 +9,7 @@ from concord.assessment.results import TrialRecord
 from concord.assessment.verdict import MAX_EVIDENCE, MAX_NAMED, Unknown, UnknownKind
 from concord_assistant.results import AssessmentResults
 
-_SERVER_ERROR: Final = re.compile(r"RemoteError: HTTP Error 5\d\d\b")
+_SERVER_ERROR: Final = re.compile(r"RemoteError: (?:HTTP Error|it answered HTTP) 5\d\d\b")
 """How the gateway records a message that an agent's server could not handle."""
 
 
