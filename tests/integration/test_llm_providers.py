@@ -176,3 +176,36 @@ def test_another_provider_by_name_has_its_own_endpoint() -> None:
     assert LLMSettings(provider="anthropic", model="m").endpoint == "https://api.anthropic.com"
     client = llm_client(settings, provider="anthropic", model="m")
     assert client.settings.endpoint == "https://api.anthropic.com"
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "said"),
+    [
+        ("<!doctype html><title>Sign in</title>", "text/html", "nothing usable: <!doctype html><title>Sign in</title>"),
+        ("Welcome", "text/plain", "nothing usable: Welcome"),
+        ('{"error": {"message": "no such model"}}', "application/json", "no such model"),
+        ('{"choices": "none"}', "application/json", "nothing usable"),
+        ('{"choices": [{"message": {"content": 42}}]}', "application/json", "nothing usable: 42"),
+        ('{"choices": [{}]}', "application/json", "nothing usable"),
+        ("[1, 2]", "application/json", "nothing usable: [1, 2]"),
+        ("42", "application/json", "nothing usable: 42"),
+        ('{"choices": [{"mess', "application/json", "nothing usable"),
+        ("", "application/json", "nothing usable"),
+        ('{"choices": []}', "application/json", "the model's answer is empty"),
+    ],
+)
+async def test_an_endpoint_that_answers_no_completion_is_told_by_its_first_words(
+    body: str, kind: str, said: str
+) -> None:
+    app = FastAPI()
+
+    @app.post("/chat/completions")
+    async def answer() -> Response:
+        return Response(body, media_type=kind)
+
+    async with served(app) as url:
+        settings = LLMSettings(api_key=SecretStr(KEY), base_url=url, model="m", max_retries=0)
+        async with LLMClient(settings, lambda *_: None) as client:
+            with pytest.raises(LLMUnavailableError) as raised:
+                await client.complete("system", "user", schema=SCHEMA)
+    assert said in str(raised.value)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, Self
 
-from concord.llm.completion import Completion, LLMUnavailableError, Provider, ProviderError
+from concord.llm.completion import Completion, LLMUnavailableError, Provider, ProviderError, UnusableAnswerError
 from concord.llm.providers import check_installed, connect
 from concord.llm.settings import LLMSettings, ProviderName
 from concord.trace.step import InteractionStep
@@ -129,6 +129,11 @@ class LLMClient:
             answer = await self._provider.complete(system, user, max_tokens=max_tokens, schema=schema)
         except ProviderError as error:
             raise LLMUnavailableError(_without_key(str(error), key)) from error.__cause__
+        except UnusableAnswerError as error:
+            raise LLMUnavailableError(_without_key(str(error), key)) from error
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:  # a library met another shape
+            told = f"the model answered nothing usable: its library failed with {type(error).__name__}: {error}"
+            raise LLMUnavailableError(_without_key(told, key)) from error
         return replace(answer, text=redact(answer.text))
 
 

@@ -2,7 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
+
+MAX_WORDS: Final = 120
+"""Characters of an unusable answer that its error shows."""
 
 
 class LLMUnavailableError(Exception):
@@ -11,6 +14,14 @@ class LLMUnavailableError(Exception):
 
 class EmptyCompletionError(LLMUnavailableError):
     """The model's answer was empty."""
+
+
+class UnusableAnswerError(LLMUnavailableError):
+    """The endpoint answered something else than a completion, such as a page."""
+
+    def __init__(self, answer: object) -> None:
+        words = " ".join(str(answer)[:2_000].split())[:MAX_WORDS]
+        super().__init__(f"the model answered nothing usable: {words or 'an empty body'}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +74,13 @@ class TokenUsage:
     written: int | None = None
 
 
-def completion(text: str | None, used: TokenUsage, refusal: str | None = None) -> Completion:
-    """The completion of a text that may be missing. Raises LLMUnavailableError for a refusal, EmptyCompletionError."""
+def completion(text: object, used: TokenUsage, refusal: str | None = None) -> Completion:
+    """The completion of a text that may be missing.
+
+    Raises LLMUnavailableError for a refusal, EmptyCompletionError, and UnusableAnswerError for what is no text.
+    """
+    if text is not None and not isinstance(text, str):
+        raise UnusableAnswerError(text)
     if text and text.strip():
         return Completion(text, used.total, used.read, used.written)
     if refusal:

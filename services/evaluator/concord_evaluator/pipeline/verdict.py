@@ -9,6 +9,7 @@ from concord.assessment.results import Grading, Judgment, LatencySummary, Metric
 from concord.assessment.verdict import Cause, CauseKind
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
 from concord_evaluator.observations import LostPart, tied
+from concord_evaluator.pipeline.registry import JUDGE
 from concord_evaluator.pipeline.score_inputs import answerers
 from concord_evaluator.scoring import Score, TeamStructure, score_outcome, score_structure
 
@@ -71,8 +72,14 @@ def _grading(
         )
     if recorded is not None:
         return Grading(value=recorded, source="recorded", scorer=None, reason=None)
-    reason = NOT_ASKED if judgment is None else judgment.reason
+    reason = _why_unjudged(plan, evaluation) if judgment is None else judgment.reason
     return Grading(value=None, source="nobody", scorer=None, reason=reason)
+
+
+def _why_unjudged(plan: AssessmentPlan, evaluation: TrialEvaluation) -> str:
+    if evaluation.failure is not None:
+        return f"it could not be judged: {evaluation.failure.message}"
+    return "no judge was asked" if JUDGE in plan.config.chosen_evaluators((JUDGE,)) else NOT_ASKED
 
 
 def _answered(plan: AssessmentPlan, evaluation: TrialEvaluation) -> bool:

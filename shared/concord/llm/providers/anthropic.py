@@ -7,7 +7,7 @@ from typing import Any
 from anthropic import AnthropicError, AsyncAnthropic, BadRequestError
 from anthropic.types import Message
 
-from concord.llm.completion import Completion, ProviderError, TokenUsage, completion
+from concord.llm.completion import Completion, ProviderError, TokenUsage, UnusableAnswerError, completion
 from concord.llm.settings import LLMSettings
 
 
@@ -51,7 +51,9 @@ class AnthropicProvider:
         return answer
 
 
-def _completion(answer: Message) -> Completion:
+def _completion(answer: object) -> Completion:
+    if not isinstance(answer, Message):
+        raise UnusableAnswerError(answer)
     text = "".join(block.text for block in answer.content if block.type == "text")
     refusal = "stop_reason refusal" if answer.stop_reason == "refusal" else None
     read, written = answer.usage.input_tokens, answer.usage.output_tokens

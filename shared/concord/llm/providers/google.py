@@ -9,7 +9,7 @@ from google.genai.errors import APIError, ClientError
 from google.genai.types import GenerateContentConfig, GenerateContentResponse, HttpOptions, HttpRetryOptions
 from httpx2 import HTTPError
 
-from concord.llm.completion import Completion, ProviderError, TokenUsage, completion
+from concord.llm.completion import Completion, ProviderError, TokenUsage, UnusableAnswerError, completion
 from concord.llm.settings import LLMSettings
 
 _BAD_REQUEST: Final = 400
@@ -69,7 +69,9 @@ class _BadRequestError(Exception):
         self.error = error
 
 
-def _completion(answer: GenerateContentResponse) -> Completion:
+def _completion(answer: object) -> Completion:
+    if not isinstance(answer, GenerateContentResponse):
+        raise UnusableAnswerError(answer)
     candidate = answer.candidates[0] if answer.candidates else None
     parts = candidate.content.parts if candidate and candidate.content else None
     text = "".join(part.text for part in parts or () if part.text and not part.thought)

@@ -7,7 +7,7 @@ from typing import Any
 from openai import AsyncOpenAI, BadRequestError, OpenAIError, UnprocessableEntityError
 from openai.types.chat import ChatCompletion
 
-from concord.llm.completion import Completion, ProviderError, TokenUsage, completion
+from concord.llm.completion import Completion, ProviderError, TokenUsage, UnusableAnswerError, completion
 from concord.llm.settings import LLMSettings
 
 
@@ -40,8 +40,8 @@ class OpenAIProvider:
         except OpenAIError as error:
             raise ProviderError(error) from error
 
-    async def _ask(self, system: str, user: str, max_tokens: int, wanted: Mapping[str, Any]) -> ChatCompletion:
-        answer: ChatCompletion = await self._client.chat.completions.create(
+    async def _ask(self, system: str, user: str, max_tokens: int, wanted: Mapping[str, Any]) -> object:
+        answer: object = await self._client.chat.completions.create(
             model=self._model,
             messages=[{"role": "system", "content": system}, {"role": "user", "content": user}],
             temperature=0,
@@ -60,7 +60,12 @@ def _json_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _completion(answer: ChatCompletion) -> Completion:
+def _completion(answer: object) -> Completion:
+    """The completion in an answer, which the library does not check. Raises as `completion` does."""
+    if not isinstance(answer, ChatCompletion):
+        raise UnusableAnswerError(answer)
+    if not isinstance(answer.choices, list):
+        raise UnusableAnswerError(answer.model_dump_json(exclude_none=True, warnings=False))
     message = answer.choices[0].message if answer.choices else None
     told = answer.usage
     used = TokenUsage() if told is None else TokenUsage(told.total_tokens, told.prompt_tokens, told.completion_tokens)
