@@ -186,7 +186,7 @@ def test_another_provider_by_name_has_its_own_endpoint() -> None:
         ('{"error": {"message": "no such model"}}', "application/json", "no such model"),
         ('{"choices": "none"}', "application/json", "nothing usable"),
         ('{"choices": [{"message": {"content": 42}}]}', "application/json", "nothing usable: 42"),
-        ('{"choices": [{}]}', "application/json", "nothing usable"),
+        ('{"choices": [{}]}', "application/json", "the model's answer is empty"),
         ("[1, 2]", "application/json", "nothing usable: [1, 2]"),
         ("42", "application/json", "nothing usable: 42"),
         ('{"choices": [{"mess', "application/json", "nothing usable"),
@@ -194,9 +194,7 @@ def test_another_provider_by_name_has_its_own_endpoint() -> None:
         ('{"choices": []}', "application/json", "the model's answer is empty"),
     ],
 )
-async def test_an_endpoint_that_answers_no_completion_is_told_by_its_first_words(
-    body: str, kind: str, said: str
-) -> None:
+async def test_what_an_endpoint_answers_in_place_of_a_completion_is_quoted(body: str, kind: str, said: str) -> None:
     app = FastAPI()
 
     @app.post("/chat/completions")

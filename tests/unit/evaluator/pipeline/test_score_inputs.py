@@ -41,9 +41,7 @@ class TestWhoJudges:
             record = verdict_on(planned, evaluated(planned, []), judgment).record
             assert record.grading is not None
             assert (record.grading.source, record.overall_score, record.passed) == ("nobody", None, None)
-            assert record.grading.reason == (
-                "the config excludes the judge" if judgment is None else "the model is down"
-            )
+            assert record.grading.reason == ("no judge was asked" if judgment is None else "the model is down")
 
     def test_an_unanswered_task_fails_even_if_a_judge_accepts_it(self) -> None:
         planned = plan("AB", graded=False)
