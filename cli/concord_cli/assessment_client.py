@@ -9,6 +9,8 @@ from time import monotonic
 from pydantic import JsonValue
 
 from concord.a2a import A2AClient, AgentTimeoutError, AgentUnreachableError, Answer, RemoteError, TaskState, fetch_card
+from concord.trust.api_keys import KEY_VARIABLE, shown_key
+from concord.trust.credentials import bearer
 from concord.wire.platform import SILENCE_S
 from concord_cli.errors import AssessmentError
 
@@ -121,13 +123,19 @@ async def answered(
     """As `assess`, with the green agent's answer. Raises LostGreenAgentError."""
     request = json.dumps({"participants": dict(participants), "config": dict(config)})
     try:
-        client = await A2AClient.connect(green_agent, protocol_version=PROTOCOL_VERSION, timeout_s=SILENCE_S)
+        client = await A2AClient.connect(
+            green_agent,
+            protocol_version=PROTOCOL_VERSION,
+            timeout_s=SILENCE_S,
+            credentials=bearer(green_agent, shown_key(green_agent)),
+        )
         async with client:
             return await _stream_until_answer(client, request, on_progress)
     except AgentUnreachableError as error:
         raise LostGreenAgentError(f"the green agent at {green_agent} cannot be reached: {error}") from error
     except RemoteError as error:
-        raise LostGreenAgentError(f"the green agent at {green_agent} answered with an error: {error}") from error
+        hint = f" (set {KEY_VARIABLE} to one of its keys)" if error.wants_credential else ""
+        raise LostGreenAgentError(f"the green agent at {green_agent} answered with an error: {error}{hint}") from error
 
 
 async def _stream_until_answer(client: A2AClient, request: str, on_progress: Callable[[str], None]) -> Answer:

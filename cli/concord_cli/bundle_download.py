@@ -1,7 +1,6 @@
 """Downloads the bundles of rows from the green agent that made them."""
 
 import asyncio
-import os
 import re
 from collections.abc import Sequence
 from hashlib import sha256
@@ -14,10 +13,8 @@ from pydantic import JsonValue
 
 from concord.bundle.manifest import MAX_FILE
 from concord.files import atomic_file
+from concord.trust.api_keys import KEY_VARIABLE, shown_key
 from concord_cli.errors import AssessmentError, UsageError
-
-KEY_VARIABLE: Final = "CONCORD_API_KEY"
-"""The environment variable with the key that a download shows."""
 
 _PAUSE_S: Final = 60.0
 _LIMIT_S: Final = 600.0
@@ -32,7 +29,7 @@ async def download_bundles(results: Sequence[JsonValue], folder: Path, green_age
     """
     if urlsplit(green_agent).scheme not in {"http", "https"}:
         raise UsageError(f"{green_agent} is not the URL of a green agent")
-    shown = os.environ.get(KEY_VARIABLE) or key
+    shown = shown_key(green_agent) or key
     headers = {"authorization": f"Bearer {shown}"} if shown else {}
     downloaded: list[Path] = []
     async with httpx.AsyncClient(headers=headers, timeout=_PAUSE_S) as http:

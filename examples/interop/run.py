@@ -113,6 +113,7 @@ def _scenario(team: dict[str, list[str]], *, adapted: bool) -> str:
         started = [*command, *(["--peer", "{helper}"] if adapted and role == "lead" else [])]
         lines += ["[[participants]]", f'role = "{role}"', f"cmd = {json.dumps(' '.join(started))}"]
         lines += ["adapt = true"] if adapted and role == "lead" else []
+        lines += ['credential = "X-API-Key: ${WORDS_KEY}"'] if "--key" in command else []
     return "\n".join(lines) + TASK
 
 

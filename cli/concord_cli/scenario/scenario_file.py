@@ -93,6 +93,8 @@ class Participant(_Agent):
     function: Word | None = None
     cmd: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
     """A command line, to which `--host`, `--port` and `--card-url` are added; `python` is Concord's own."""
+    credential: Annotated[str, Field(min_length=1, max_length=4096)] | None = None
+    """What the gateway shows the agent: `X-API-Key: ${NAME}`, `Authorization: Bearer ${NAME}` or `?key=${NAME}`."""
     adapt: bool = False
     """Whether to start `cmd` behind a proxy that lets the gateway observe its calls. `{ROLE}` in it is an address."""
 

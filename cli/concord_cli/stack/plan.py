@@ -1,5 +1,6 @@
 """Plans the programs of a scenario: arguments, environment and port of each. Pure."""
 
+import json
 import shlex
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,7 +15,9 @@ from concord.assessment.jobs import Queue
 from concord.assessment.seat_containers import StartedContainers
 from concord.loopback import LOOPBACK
 from concord.shutdown import CHILD_S
+from concord.trust.credentials import Credentials, origin_of
 from concord.trust.declared_hosts import is_every_interface, is_loopback
+from concord_cli.errors import UsageError
 from concord_cli.isolation.relay import ENTRANCE
 from concord_cli.isolation.seats import IsolatedSeat, IsolatedSeats, Isolation, relay_command, seat_options
 from concord_cli.scenario.scenario_file import Participant, ScenarioFile
@@ -30,9 +33,12 @@ DRAIN_S: Final = int(CHILD_S) - 1
 
 TASK_SECRET: Final = "CONCORD_TASK_SECRET"  # noqa: S105 - a name
 
-FOR_SERVICES: Final = frozenset({TASK_SECRET, "CONCORD_PUBLISHED"})
+FOR_SERVICES: Final = frozenset({TASK_SECRET, "CONCORD_PUBLISHED", "CONCORD_PARTICIPANT_CREDENTIALS"})
 """Variables that lead to the answers of tasks: the secret, and the files of published tasks. No agent gets them."""
 """The variable with the secret of tasks, from which all answers follow."""
+
+CREDENTIALS: Final = "CONCORD_PARTICIPANT_CREDENTIALS"
+"""The variable with what the gateway shows participants, by origin."""
 
 _CARD: Final = "/.well-known/agent-card.json"
 
@@ -100,6 +106,7 @@ def plan_stack(
         **_allowed_team(services.host, ports.agents.values(), allowed_hosts),
         **({} if task_secret is None else {TASK_SECRET: task_secret}),
     }
+    env |= _credentials(scenario, ports.agents, environment)
     started = {role: _url(port) for role, port in ports.agents.items()}
     isolated = None
     if isolation is not None:
@@ -119,6 +126,29 @@ def plan_stack(
             each.role: scenario.endpoints.get(each.role) or started[each.role] for each in scenario.participants
         },
     )
+
+
+def _credentials(scenario: ScenarioFile, ports: Mapping[str, int], environment: Mapping[str, str]) -> dict[str, str]:
+    """The gateway's setting for the credentials of a scenario's agents, beside those of the environment.
+
+    Raises UsageError.
+    """
+    found = dict[str, str]()
+    for each in scenario.participants:
+        if each.credential is not None:
+            place = str(each.endpoint) if each.endpoint is not None else _url(ports[each.role])
+            value = variables_of(each.role, {"credential": each.credential}, environment)["credential"]
+            origin = origin_of(place)
+            found[f"{origin.scheme}://{origin.host}:{origin.port}"] = value
+    if not found:
+        return {}
+    try:
+        known = json.loads(environment.get(CREDENTIALS) or "{}")
+        text = json.dumps({**known, **found})
+        Credentials.parse(text)
+    except (TypeError, ValueError) as error:
+        raise UsageError(f"credential: {error}") from error
+    return {CREDENTIALS: text}
 
 
 def _team(

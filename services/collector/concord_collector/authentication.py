@@ -14,6 +14,10 @@ from concord.trust.tokens import Claims, TokenRejectedError
 from concord_collector.http_errors import storage_unavailable, trial_closed
 
 _MAX_KNOWN_TRACES: Final = 4096
+WHERE_TOKENS_ARE: Final = (
+    "a token is required, as `Authorization: Bearer TOKEN`: in an assessment, each message to a participant has the "
+    "participant's own in its metadata, in the assignment; without one, start the collector with CONCORD_OPEN=1"
+)
 _CHALLENGE: Final = {"WWW-Authenticate": "Bearer"}
 
 
@@ -44,7 +48,7 @@ class Authenticator:
         header = request.headers.get("authorization")
         if header is None:
             if not self._allow_anonymous:
-                raise HTTPException(401, "a token is required", _CHALLENGE)
+                raise HTTPException(401, WHERE_TOKENS_ARE, _CHALLENGE)
             return Caller(_client_address(request))
         scheme, _, rest = header.partition(" ")
         token = rest.strip()

@@ -76,7 +76,7 @@ def create_app(
         asyncio.get_running_loop().set_task_factory(new_task)
         async with (
             connect(settings.redis_url, settings.queue_redis_url, retry_s=WORK_RETRY_S) as storage,
-            Upstream(peer_urls, settings.body_idle_s) as upstream,
+            Upstream(peer_urls, settings.body_idle_s, settings.credentials) as upstream,
             characters_model(LLMSettings(), settings.record_replies, settings.replay_replies) as response_llm,
             _contexts(settings, card_url, response_llm, instruments) as contexts,
             environment_routes(contexts) as routes,
@@ -188,6 +188,7 @@ def _participants(
         peer_urls=peer_urls,
         traces=storage.traces,
         closed=ClosedTrials(storage.traces.is_closed),
+        credentials=settings.credentials,
     )
 
 

@@ -9,6 +9,8 @@ from typing import Final
 from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay, wait_exponential
 
 from concord.a2a import AgentTimeoutError, AgentUnreachableError, CardSummary, RemoteError, fetch_card
+from concord.a2a.client import NO_CREDENTIALS
+from concord.trust.credentials import Credentials
 from concord.trust.urls import PeerUrls
 from concord_gateway.progress import Progress
 
@@ -30,14 +32,23 @@ class Contacts:
     missing: dict[str, str] = field(default_factory=dict)
 
 
-async def contact(participants: Mapping[str, str], progress: Progress, peer_urls: PeerUrls | None = None) -> Contacts:
+async def contact(
+    participants: Mapping[str, str],
+    progress: Progress,
+    peer_urls: PeerUrls | None = None,
+    credentials: Credentials = NO_CREDENTIALS,
+) -> Contacts:
     """Contacts all participants (id: URL) concurrently, with retries for `RETRY_S`.
 
     A participant that accepts a connection counts as reached, whatever it answers. A proxy's 502 to 504 counts as a
-    refused connection. `peer_urls` restricts the addresses that may be contacted.
+    refused connection. `peer_urls` restricts the addresses that may be contacted. `credentials`: what participants are
+    shown.
     """
     found = Contacts()
-    pending = {asyncio.create_task(_reach(name, url, found, peer_urls)): name for name, url in participants.items()}
+    pending = {
+        asyncio.create_task(_reach(name, url, found, peer_urls, credentials)): name
+        for name, url in participants.items()
+    }
     try:
         while pending:
             done, _ = await asyncio.wait(pending, timeout=_TELL_S, return_when=asyncio.ALL_COMPLETED)
@@ -53,7 +64,7 @@ async def contact(participants: Mapping[str, str], progress: Progress, peer_urls
     return found
 
 
-async def _reach(name: str, url: str, found: Contacts, peer_urls: PeerUrls | None) -> None:
+async def _reach(name: str, url: str, found: Contacts, peer_urls: PeerUrls | None, credentials: Credentials) -> None:
     card: CardSummary | None = None
     try:
         async for attempt in AsyncRetrying(
@@ -63,7 +74,7 @@ async def _reach(name: str, url: str, found: Contacts, peer_urls: PeerUrls | Non
             reraise=True,
         ):
             with attempt:
-                card = await fetch_card(url, timeout_s=_ONE_TRY_S, peer_urls=peer_urls)
+                card = await fetch_card(url, timeout_s=_ONE_TRY_S, peer_urls=peer_urls, credentials=credentials)
     except (AgentUnreachableError, RemoteError) as error:
         if _accepted_no_connection(error):
             found.missing[name] = _reason(error)

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+from concord.a2a.client import NO_CREDENTIALS
 from concord.storage import ClosedTrace, TraceStore
 from concord.trust.closed_trials import ClosedTrials
+from concord.trust.credentials import Credentials
 from concord.trust.proxy_urls import observed_peers
 from concord.trust.urls import PeerUrls
 from concord.wire.roster import RosterEntry
@@ -26,6 +28,8 @@ class Participants:
     peer_urls: PeerUrls
     traces: TraceStore
     closed: ClosedTrials
+    credentials: Credentials = NO_CREDENTIALS
+    """What they are shown, by origin."""
 
     def peers(self, roster: list[RosterEntry]) -> list[RosterEntry]:
         """The roster as the registry gives it to participants."""

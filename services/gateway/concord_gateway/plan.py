@@ -42,7 +42,7 @@ async def make_plan(
     contacts = Contacts()
     if work.trials and request.mode is Mode.LIVE:
         urls = {name: str(url) for name, url in request.participants.items()}
-        contacts = await contact(urls, progress, participants.peer_urls)
+        contacts = await contact(urls, progress, participants.peer_urls, participants.credentials)
     exchange = decided_exchange(contacts.cards, observed=participants.proxy_base is not None)
     if request.config.faults:
         exchange = Exchange.ROUNDS

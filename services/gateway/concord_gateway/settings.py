@@ -17,6 +17,7 @@ from concord.service.settings import StatefulServiceSettings
 from concord.storage import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
 from concord.storage.job_policy import RESULT_S
 from concord.suite.draw import SECRET_BYTES
+from concord.trust.credentials import Credentials
 from concord_gateway.proxy.byte_budget import BUDGET_BYTES
 from concord_gateway.proxy.time_limits import BODY_PAUSE_S
 
@@ -49,6 +50,8 @@ class GatewaySettings(StatefulServiceSettings):
     """The gateway's URL for participants; by default the URL in its card."""
     api_keys: SecretStr = SecretStr("")
     """Comma-separated keys of the clients that may start assessments. Without any, every client may."""
+    participant_credentials: SecretStr = SecretStr("")
+    """What participants are shown, by origin: a JSON object such as {"https://agent.example": "X-API-Key: KEY"}."""
     bundle_key: SecretStr = SecretStr("")
     """The key that fetches every bundle of this gateway."""
     card_key: Path | None = None
@@ -109,6 +112,17 @@ class GatewaySettings(StatefulServiceSettings):
         if secret is not None and not re.fullmatch(r"[0-9a-f]{64}", secret.get_secret_value()):
             raise ValueError("is not 64 hexadecimal digits: make one with `openssl rand -hex 32`")
         return secret
+
+    @field_validator("participant_credentials")
+    @classmethod
+    def _are_credentials(cls, text: SecretStr) -> SecretStr:
+        Credentials.parse(text.get_secret_value())
+        return text
+
+    @property
+    def credentials(self) -> Credentials:
+        """`participant_credentials`."""
+        return Credentials.parse(self.participant_credentials.get_secret_value())
 
     def secret_of_tasks(self) -> bytes:
         """The secret of an assessment that begins."""

@@ -61,6 +61,7 @@ class TrialRunner:
             timeout_s=self.record.limits.trial_s,
             peer_urls=self.participants.peer_urls,
             cards=self.record.cards,
+            credentials=self.participants.credentials,
         )
         self._reporters = Reporters(frozenset(entry.id for entry in self._plan.roster if entry.reports))
 

@@ -15,6 +15,16 @@ _MOST: Final = 64
 
 _OLDEST: Final = (0, 2)
 
+_UNSUPPORTED: Final = {
+    "oauth2": "OAuth 2.0",
+    "oauth2SecurityScheme": "OAuth 2.0",
+    "openIdConnect": "OpenID Connect",
+    "openIdConnectSecurityScheme": "OpenID Connect",
+    "mutualTLS": "mutual TLS",
+    "mtlsSecurityScheme": "mutual TLS",
+}
+"""The types of security schemes in cards of 0.3, and their keys in those of 1.0."""
+
 
 @dataclass(frozen=True, slots=True)
 class Interface:
@@ -40,6 +50,8 @@ class CardSummary:
     skill_ids: tuple[str, ...]
     streaming: bool
     extensions: tuple[str, ...]
+    demands: str = ""
+    """What callers must show that neither a bearer token nor an API key is, such as "OAuth 2.0"; "" for nothing."""
 
     @property
     def urls(self) -> tuple[str, ...]:
@@ -62,6 +74,7 @@ def read_card(document: object) -> CardSummary:
         skill_ids=tuple(_text(skill.get("id")) for skill in _dicts(document.get("skills"))),
         streaming=capabilities.get("streaming") is True,
         extensions=tuple(_text(each.get("uri")) for each in _dicts(capabilities.get("extensions"))),
+        demands=_demands(document),
     )
 
 
@@ -94,6 +107,27 @@ def _interfaces(card: Mapping[str, Any]) -> Iterator[Interface]:
     for each in _dicts(card.get("additionalInterfaces")):
         if url := _text(each.get("url")):
             yield Interface(url, _binding(each.get("transport")), version)
+
+
+def _demands(card: Mapping[str, Any]) -> str:
+    """The scheme of a card that offers no alternative without one that its callers cannot satisfy."""
+    schemes = card.get("securitySchemes")
+    known: Mapping[str, Any] = schemes if isinstance(schemes, dict) else {}
+    refused = {name: kind for name, scheme in known.items() if (kind := _unsupported(scheme))}
+    alternatives = [
+        each["schemes"] if isinstance(each.get("schemes"), dict) else each
+        for each in _dicts(card.get("securityRequirements")) or _dicts(card.get("security"))
+    ]
+    met = [next((refused[name] for name in each if name in refused), "") for each in alternatives]
+    return met[0] if met and all(met) else ""
+
+
+def _unsupported(scheme: object) -> str:
+    """The name of a security scheme, in either version's form, that takes more than a fixed credential; else ""."""
+    if not isinstance(scheme, dict):
+        return ""
+    kind = _text(scheme.get("type"))
+    return next((name for key, name in _UNSUPPORTED.items() if key == kind or key in scheme), "")
 
 
 def _binding(value: object) -> str:

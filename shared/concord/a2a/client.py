@@ -9,7 +9,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any, Final, Self
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 from uuid import uuid4
 
 import httpx
@@ -23,6 +23,7 @@ from concord.a2a.errors import AgentFaultError, RemoteError, fault_of, status_fa
 from concord.a2a.event_stream import EventReader, LineSplitter, parse_json
 from concord.a2a.http import MAX_ANSWER_BYTES, http_client
 from concord.a2a.messages import Answer, TaskState, TaskUpdate
+from concord.trust.credentials import Credentials, origin_of
 from concord.trust.urls import PeerUrls
 from concord.wire.cards import CARD_PATH
 from concord.wire.platform import SILENCE_S
@@ -37,6 +38,8 @@ OLD_CARD_PATH: Final = "/.well-known/agent.json"
 """Where agents of A2A 0.2 serve their cards."""
 
 MAX_REDIRECTS: Final = 3
+
+NO_CREDENTIALS: Final = Credentials()
 
 MAX_DEPTH: Final = 100
 """Levels of JSON in an answer, as many as the SDK's servers write."""
@@ -87,22 +90,26 @@ class A2AClient:
         peer_urls: PeerUrls | None = None,
         max_values: int | None = None,
         card: CardSummary | None = None,
+        credentials: Credentials = NO_CREDENTIALS,
     ) -> Self:
         """Fetches the card at `url`, unless it is given, and selects an interface from it.
 
         `protocol_version` ("0.3") insists on that version; by default the newest common version is used. `timeout_s`
         limits the wait for an answer, or between two events of a stream. `peer_urls` restricts where the card may lead,
         apart from URLs below `url`: instead of a forbidden interface, `url` is used. `max_values`: limit on the JSON
-        values of each answer. Raises AgentUnreachableError, RemoteError.
+        values of each answer. `credentials` are shown to their origins alone. Raises AgentUnreachableError,
+        RemoteError.
         """
         http = http_client(httpx.Timeout(timeout_s, connect=CONNECT_TIMEOUT_S), max_values)
         try:
-            guard = None if peer_urls is None else CardGuard(url, peer_urls)
-            if guard is not None:
-                http.event_hooks["request"].append(guard.pin)
+            guard = _guarded(http, url, peer_urls, credentials)
             whole = card or await _card(http, url)
             interface = chosen_interface(whole, protocol_version)
-            return cls(interface if guard is None else await guard.allowed(interface), whole, http)
+            if guard is not None:
+                interface = await guard.allowed(interface)
+            if whole.demands and credentials.of(interface.url) is None:
+                raise RemoteError(f"its card demands {whole.demands}; callers can show a bearer token or an API key")
+            return cls(interface, whole, http)
         except BaseException:
             await http.aclose()
             raise
@@ -407,6 +414,7 @@ def _refusal(response: httpx.Response) -> AgentFaultError:
     if isinstance(document, dict) and isinstance(error := document.get("error"), dict) and error.get("message"):
         told = RemoteError(f"error {error.get('code')}: {error['message']}")
         if fault.again_after_s is None and type(fault) is RemoteError:
+            told.wants_credential = fault.wants_credential
             return told
     return fault
 
@@ -414,7 +422,11 @@ def _refusal(response: httpx.Response) -> AgentFaultError:
 def _redirected(response: httpx.Response, url: str, verb: str) -> str:
     """Where a redirect leads. Raises RemoteError if that is another origin, or the request would lose its body."""
     target = urljoin(url, response.headers["location"])
-    if _origin(target) != _origin(url):
+    try:
+        same = origin_of(target) == origin_of(url)
+    except ValueError as error:
+        raise RemoteError(f"it redirects to {target}: {error}") from error
+    if not same:
         raise RemoteError(f"it redirects to {target}, another origin, which is not followed")
     if verb == "POST" and response.status_code not in {307, 308}:
         raise RemoteError(
@@ -423,25 +435,39 @@ def _redirected(response: httpx.Response, url: str, verb: str) -> str:
     return target
 
 
-def _origin(url: str) -> tuple[str, str | None, int | None]:
-    parts = urlsplit(url)
-    try:
-        port = parts.port
-    except ValueError as error:
-        raise RemoteError(f"it redirects to an address with an impossible port: {url}") from error
-    return parts.scheme, parts.hostname, port or {"http": 80, "https": 443}.get(parts.scheme)
-
-
 def _also(reader: AnswerReader) -> str:
     return f", but {'; '.join(reader.unread)}" if reader.unread else ""
 
 
-async def fetch_card(url: str, *, timeout_s: float = CARD_TIMEOUT_S, peer_urls: PeerUrls | None = None) -> CardSummary:
+async def fetch_card(
+    url: str,
+    *,
+    timeout_s: float = CARD_TIMEOUT_S,
+    peer_urls: PeerUrls | None = None,
+    credentials: Credentials = NO_CREDENTIALS,
+) -> CardSummary:
     """The card of the agent at `url`. Raises AgentUnreachableError, RemoteError."""
     async with http_client(httpx.Timeout(timeout_s), MAX_VALUES) as http:
-        if peer_urls is not None:
-            http.event_hooks["request"].append(CardGuard(url, peer_urls).pin)
+        _guarded(http, url, peer_urls, credentials)
         return await _card(http, url)
+
+
+def _guarded(
+    http: httpx.AsyncClient, url: str, peer_urls: PeerUrls | None, credentials: Credentials
+) -> CardGuard | None:
+    """Has each request show its origin's credential, and then go to the address that was checked."""
+
+    async def show(request: httpx.Request) -> None:
+        if (credential := credentials.of(str(request.url))) is None:
+            return
+        if credential.in_query:
+            request.url = request.url.copy_set_param(credential.name, credential.value)
+        else:
+            request.headers[credential.name] = credential.value
+
+    guard = None if peer_urls is None else CardGuard(url, peer_urls)
+    http.event_hooks["request"] += [show] if guard is None else [show, guard.pin]
+    return guard
 
 
 async def _card(http: httpx.AsyncClient, url: str) -> CardSummary:

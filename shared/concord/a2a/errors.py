@@ -25,6 +25,8 @@ class AgentFaultError(Exception):
 
     again_after_s: float | None = None
     may_have_acted = False
+    wants_credential = False
+    """Whether the agent asks its callers for a credential that it was not shown."""
 
 
 class AgentUnreachableError(AgentFaultError):
@@ -65,6 +67,7 @@ def status_fault(response: httpx.Response, body: bytes) -> AgentFaultError:
     fault = AgentUnreachableError(reason) if response.status_code in _FROM_A_PROXY else RemoteError(reason)
     if wait_s is not None and wait_s <= LONGEST_WAIT_S:
         fault.again_after_s = wait_s
+    fault.wants_credential = response.status_code in {httpx.codes.UNAUTHORIZED, httpx.codes.FORBIDDEN}
     if response.status_code == httpx.codes.INTERNAL_SERVER_ERROR:
         fault.again_after_s, fault.may_have_acted = 0.0, True
     return fault

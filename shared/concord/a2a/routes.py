@@ -30,6 +30,9 @@ logger = logging.getLogger(__name__)
 _WEBHOOK_PATH_0_3 = "/v1/tasks/{id}/pushNotificationConfigs/{push_id}"
 
 
+KEY_NEEDED = "an API key is needed: send one of CONCORD_API_KEYS, as `Authorization: Bearer KEY` or `X-API-Key: KEY`"
+
+
 def rest_routes(requests: RequestHandler, callers: Callers) -> list[Route]:
     """HTTP+JSON for both versions, without the paths of tenants, which this agent does not have."""
     routes = [route for route in create_rest_routes(requests, callers) if isinstance(route, Route)]
@@ -44,7 +47,7 @@ def admitting(route: Route, callers: Callers) -> Route:
 
     async def handle(request: Request) -> Response:
         if not callers.admit(request):
-            return JSONResponse({"detail": "an API key is needed"}, 401, {"www-authenticate": "Bearer"})
+            return JSONResponse({"detail": KEY_NEEDED}, 401, {"www-authenticate": "Bearer"})
         if (encoding := request.headers.get("content-encoding", "identity")).lower() != "identity":
             detail = f"the body is sent with Content-Encoding {encoding[:40]!r}; send it without"
             return JSONResponse({"detail": detail}, 415, {"accept-encoding": "identity"})

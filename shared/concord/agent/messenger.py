@@ -13,13 +13,14 @@ from pydantic import JsonValue, SecretStr
 
 from concord.a2a.agent_card import CardSummary
 from concord.a2a.body_values import MAX_VALUES
-from concord.a2a.client import A2AClient
+from concord.a2a.client import NO_CREDENTIALS, A2AClient
 from concord.a2a.errors import AgentFaultError, AgentTimeoutError, AgentUnreachableError, RemoteError
 from concord.a2a.messages import Answer, TaskUpdate
 from concord.trace.attributes import RESPONSE_TEXT, TASK_STATE
 from concord.trace.step import AgentInvocation, InteractionStep
 from concord.trace.timed_steps import MAX_QUOTED, call_step
 from concord.trace.timing import StepClock
+from concord.trust.credentials import Credentials
 from concord.trust.redaction import redact
 from concord.trust.urls import PeerUrls
 from concord.wire.assignment import Assignment
@@ -43,7 +44,7 @@ class Messenger:
     """Sends messages to agents, with one client per URL and one step per call, errors included.
 
     Create one per assessment. Close it, or use it as a context manager. `peer_urls` restricts where cards may lead (see
-    `A2AClient.connect`). `cards` are those that were fetched before, by URL.
+    `A2AClient.connect`). `cards` are those that were fetched before, by URL. `credentials`: what agents are shown.
     """
 
     def __init__(
@@ -53,8 +54,10 @@ class Messenger:
         timeout_s: float = SILENCE_S,
         peer_urls: PeerUrls | None = None,
         cards: Mapping[str, CardSummary] | None = None,
+        credentials: Credentials = NO_CREDENTIALS,
     ) -> None:
         self._on_step = on_step
+        self._credentials = credentials
         self._peer_urls = peer_urls
         self._timeout_s = timeout_s
         self._cards = {normalise_url(url): card for url, card in (cards or {}).items()}
@@ -95,8 +98,8 @@ class Messenger:
         gets one of its own with the call's step id. Without it the call leaves no step. To answer a question or go on
         with a task, give the answer's `task_id` and `context_id` back. `step_id` names the call where its id was known
         before; `token` is the callee's own, never the caller's; `timeout_s` limits this call further.
-        `may_ask_again` decides whether the same message is sent once more after a failure that allows it
-        (`again_after_s`); the wait counts as the call's time. When the waiting task is cancelled, so is the callee's.
+        `may_ask_again` decides whether the same message is sent once more after a failure, when `again_after_s` is
+        over; the wait counts as the call's time. When the waiting task is cancelled, so is the callee's.
         Raises AgentUnreachableError (AgentTimeoutError where it did not answer in time), RemoteError.
         """
         theirs = None
@@ -113,9 +116,9 @@ class Messenger:
                 try:
                     answer = await message().run(on_update)
                 except (AgentUnreachableError, RemoteError) as fault:
-                    if fault.again_after_s is None or not may_ask_again(fault):
+                    if not may_ask_again(fault):
                         raise
-                    await asyncio.sleep(fault.again_after_s)
+                    await asyncio.sleep(fault.again_after_s or 0)
                     answer = await message().run(on_update)
             return answer
         except TimeoutError:
@@ -141,6 +144,7 @@ class Messenger:
                     peer_urls=self._peer_urls,
                     max_values=MAX_VALUES,
                     card=self._cards.get(key),
+                    credentials=self._credentials,
                 )
             return self._clients[key]
 

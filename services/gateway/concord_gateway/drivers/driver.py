@@ -82,6 +82,13 @@ class TrialContext:
             self.note(f"{entry.id} was asked once more: {fault}")
             return True
 
+        def on_fault(fault: AgentFaultError) -> bool:
+            if fault.wants_credential:
+                self.note(
+                    f"{entry.id} wants a credential, which CONCORD_PARTICIPANT_CREDENTIALS of the gateway can have"
+                )
+            return fault.again_after_s is not None and may_ask_again(fault)
+
         call = self.trial_calls.begin(GREEN_AGENT, entry.id, step_id, parent_id=self.assignment.step_id)
         answer = await self.messenger.send(
             entry.url,
@@ -95,7 +102,7 @@ class TrialContext:
             task_id=task_id,
             context_id=context_id,
             timeout_s=self.budget_s,
-            may_ask_again=may_ask_again,
+            may_ask_again=on_fault,
         )
         if answer.unread:
             self.note(f"{entry.id}: not read of its answer: {'; '.join(answer.unread)}")

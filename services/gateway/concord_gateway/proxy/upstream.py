@@ -13,11 +13,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final, NamedTuple, Self
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 import h11
 import httpx
 
+from concord.a2a.client import NO_CREDENTIALS
+from concord.trust.credentials import Credential, Credentials
 from concord.trust.urls import PeerUrls, UrlRefusedError
 from concord_gateway.proxy.time_limits import (
     ANSWER_IS_LATE,
@@ -111,12 +113,19 @@ class Answer:
 class Upstream:
     """Connections to callees. Close it when the app shuts down."""
 
-    def __init__(self, peer_urls: PeerUrls | None = None, idle_s: float = BODY_PAUSE_S) -> None:
-        """`peer_urls` restricts the addresses of callees; without it, any address is allowed.
+    def __init__(
+        self,
+        peer_urls: PeerUrls | None = None,
+        idle_s: float = BODY_PAUSE_S,
+        credentials: Credentials = NO_CREDENTIALS,
+    ) -> None:
+        """`credentials`: what callees are shown, in place of what a caller sends. `peer_urls` restricts the addresses
+        of callees; without it, any address is allowed.
 
         `idle_s` is how long a callee may stop reading a request (seconds).
         """
         self._peer_urls = peer_urls
+        self._credentials = credentials
         self._idle_s = idle_s
         self._idle: defaultdict[_Origin, list[_Connection]] = defaultdict(list)
 
@@ -133,6 +142,8 @@ class Upstream:
     async def send(self, method: str, url: str, headers: Iterable[Header], body: bytes = b"") -> AsyncIterator[Answer]:
         """Sends a request; yields the response when it begins. Raises UnreachableError, AnswerTimeoutError."""
         origin, target = _place(url)
+        if (credential := self._credentials.of(url)) is not None:
+            headers, target = _showing(credential, headers, target)
         connection = await self._connection(origin)
         reusable = False
         try:
@@ -217,6 +228,16 @@ class Upstream:
     @cached_property
     def _tls(self) -> ssl.SSLContext:
         return httpx.create_ssl_context()
+
+
+def _showing(credential: Credential, headers: Iterable[Header], target: str) -> tuple[list[Header], str]:
+    """The headers and the target of a request that shows a credential."""
+    if credential.in_query:
+        mark = "&" if "?" in target else "?"
+        return list(headers), f"{target}{mark}{urlencode({credential.name: credential.value})}"
+    name = credential.name.lower().encode()
+    kept = [header for header in headers if header[0].lower() != name]
+    return [*kept, (name, credential.value.encode())], target
 
 
 def _write(
