@@ -13,5 +13,9 @@ class IncompleteError(Exception):
     """There are results, but not for all of the input. Exit code 3."""
 
 
+class PlugInsDifferError(Exception):
+    """All is as it should be but the metrics of packages that are installed here or there alone. Exit code 6."""
+
+
 class UnrecognisedError(Exception):
     """The input has traces, but no agent in any of them was recognised. Exit code 4."""

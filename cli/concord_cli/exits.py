@@ -9,11 +9,14 @@ from typing import Any
 import typer
 
 from concord_cli.display_text import printable
-from concord_cli.errors import AssessmentError, IncompleteError, UnrecognisedError, UsageError
+from concord_cli.errors import AssessmentError, IncompleteError, PlugInsDifferError, UnrecognisedError, UsageError
 
-FAILED, USAGE, INCOMPLETE, UNRECOGNISED, WORSE, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 5, 130, 143
-"""Exit codes: no result; an invalid command line or scenario; an incomplete result or none that is sure; no agent; a
-worse version; Ctrl-C; SIGTERM."""
+FAILED, USAGE, INCOMPLETE, UNRECOGNISED, WORSE, PLUG_INS, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 5, 6, 130, 143
+"""Exit codes: no result; an invalid command line or input file; an incomplete result or none that is sure; no agent; a
+worse version; other plug-ins; Ctrl-C; SIGTERM."""
+
+MAX_LINES = 20
+"""Lines of an error that are shown: a screen."""
 
 
 class TerminatedError(BaseException):
@@ -33,6 +36,8 @@ def exit_codes() -> Iterator[None]:
         _leave(INCOMPLETE, str(error))
     except UnrecognisedError as error:
         _leave(UNRECOGNISED, str(error))
+    except PlugInsDifferError as error:
+        _leave(PLUG_INS, str(error))
     except KeyboardInterrupt:
         _leave(INTERRUPTED, "interrupted")
     except TerminatedError:
@@ -40,7 +45,10 @@ def exit_codes() -> Iterator[None]:
 
 
 def _leave(code: int, message: str) -> None:
-    typer.echo("concord: " + "\n".join(map(printable, message.splitlines())), err=True)
+    lines = [printable(line) for line in message.splitlines()]
+    if len(lines) > MAX_LINES:
+        lines[MAX_LINES - 1 :] = [f"… and {len(lines) - MAX_LINES + 1} more lines"]
+    typer.echo("concord: " + "\n".join(lines), err=True)
     raise typer.Exit(code)
 
 

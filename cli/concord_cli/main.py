@@ -16,7 +16,7 @@ from concord_cli.evaluate.app import evaluate_traces
 from concord_cli.exits import execute, exit_codes
 from concord_cli.extras import check_programs, needing
 from concord_cli.judge.app import app as judge_app
-from concord_cli.options import RESULTS_FILE, CardUrl, Host, OutputFile, Port, Verbose
+from concord_cli.options import RESULTS_FILE, App, CardUrl, Host, OutputFile, Port, Verbose
 from concord_cli.replay.app import replay_trial
 from concord_cli.report.app import report_results, summarise_results
 from concord_cli.scenario.app import app as scenario_app
@@ -29,7 +29,7 @@ from concord_cli.view.app import view_runs
 
 SHIPPED_SCENARIO = Path(__file__).with_name("quick.toml")
 
-app = typer.Typer(
+app = App(
     name="concord",
     help="Measure how well a team of A2A agents works together.",
     no_args_is_help=True,

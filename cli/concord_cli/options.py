@@ -1,12 +1,16 @@
 """Options that several commands share."""
 
 import webbrowser
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperCommand, TyperGroup, TyperOption
 
 from concord_cli.display_text import printable
+
+CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
 RESULTS_FILE = Path("output/results.json")
 
@@ -44,3 +48,32 @@ def say_where(what: str, page: Path, *, open_page: bool) -> None:
     typer.echo(f"The {what} is in {printable(str(page))}")
     if open_page and not webbrowser.open(page.resolve().as_uri()):
         typer.echo("No browser was found: open this file yourself.", err=True)
+
+
+def _as_switches(params: list[Any]) -> list[Any]:
+    """Shows flags as switches: Typer would show the type of a value that nobody gives, `--verbose <bool>`."""
+    for each in params:
+        if isinstance(each, TyperOption) and each.is_bool_flag and each.metavar is None:
+            each.metavar = ""
+    return params
+
+
+class _Command(TyperCommand):
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401 - Typer's own types are private
+        return _as_switches(super().get_params(ctx))
+
+
+class _Group(TyperGroup):
+    def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401
+        return _as_switches(super().get_params(ctx))
+
+
+class App(typer.Typer):
+    """A Typer app whose help shows flags as switches."""
+
+    def __init__(self, **options: Any) -> None:  # noqa: ANN401 - Typer's
+        super().__init__(cls=_Group, **options)
+
+    def command(self, name: str | None = None, **options: Any) -> Callable[[CommandT], CommandT]:  # noqa: ANN401
+        """As Typer's."""
+        return super().command(name, cls=_Command, **options)

@@ -5,7 +5,7 @@ import json
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from pathlib import Path, PurePath
 from typing import IO, Final
 
@@ -88,10 +88,21 @@ def rows_in(path: Path, *, tables: bool = True) -> Iterator[ResultRow]:
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from error
     except ValidationError as error:
+        _refuse_trace(path)
         raise UsageError(f"{path}: not a results file of Concord: {shortened(reasons(error), 300)}") from error
     except ValueError as error:
+        _refuse_trace(path)
         raise UsageError(f"{path}: not a results file of Concord: {shortened(str(error), 300)}") from error
     refuse_copies(path, seen)
+
+
+def _refuse_trace(path: Path) -> None:
+    """Raises UsageError for a trace, which names the command that makes results of it."""
+    from concord_evaluator.formats import Source, recognised_by
+
+    with suppress(OSError, ValueError), open_regular(path) as file:
+        if recognised_by(Source(str(path), file).head):
+            raise UsageError(f"{path}: a trace, not results: run `concord evaluate {path} -o results.json` first")
 
 
 def _rows(file: IO[bytes] | gzip.GzipFile, form: str, parsed: Callable[[bytes], object]) -> Iterator[ResultRow]:
@@ -154,17 +165,15 @@ def form_of(path: Path) -> str:
     return PurePath(path.stem).suffix if path.suffix == COMPRESSED else path.suffix
 
 
-def chosen_row(path: Path, assessment_id: str | None) -> ResultRow:
-    """The only row of a results file, or that of an assessment. Raises UsageError."""
+def chosen_rows(path: Path, assessment_id: str | None) -> list[ResultRow]:
+    """The rows of a results file, at least one, or that of an assessment. Raises UsageError."""
     rows = read_rows(path)
     if not rows:
         raise UsageError(f"{path}: the file contains no result")
-    ids = ", ".join(shortened(row.detail.assessment_id, 120) for row in rows[:5]) + (", …" if len(rows) > 5 else "")
     if assessment_id is None:
-        if len(rows) > 1:
-            raise UsageError(f"{path}: the file has {len(rows)} results: choose one with --assessment ({ids})")
-        return rows[0]
+        return rows
+    ids = ", ".join(shortened(row.detail.assessment_id, 120) for row in rows[:5]) + (", …" if len(rows) > 5 else "")
     for row in rows:
         if row.detail.assessment_id == assessment_id:
-            return row
+            return [row]
     raise UsageError(f"{path}: the file has no assessment {assessment_id!r}, only: {ids}")

@@ -11,6 +11,7 @@ from fastapi import FastAPI, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import JsonValue
 
 from concord.a2a import RemoteError
 from concord.a2a.client import A2AClient
@@ -85,9 +86,7 @@ async def test_no_card_and_no_redirect_carries_a_credential_to_another_origin(fo
     async with served(elsewhere := agent()) as other:
         leading, card = FastAPI(), "/.well-known/agent-card.json"
         leading.add_api_route("/", lambda: RedirectResponse(f"{other}/", 307), methods=["POST"])
-        leading.add_api_route(
-            "/.well-known/agent-card.json", lambda: RedirectResponse(f"{other}/.well-known/agent-card.json")
-        )
+        leading.add_api_route(card, lambda: RedirectResponse(other + card))
         async with served(leading) as url:
             with pytest.raises(RemoteError, match="another origin"):
                 await A2AClient.connect(url, credentials=Credentials.parse(setting(**{url: FORMS[form]})))
@@ -150,7 +149,7 @@ def test_a_credential_is_read_or_refused(text: str) -> None:
 
 @pytest.mark.parametrize("text", [SECRET, f"X-API-Key {SECRET}", f"a b: {SECRET}", "X-API-Key:", f"?{SECRET}"])
 def test_a_refusal_quotes_no_secret(text: str) -> None:
-    with pytest.raises(ValueError, match="none of the forms|has no value") as refused:
+    with pytest.raises(ValueError, match=r"none of the forms|has no value") as refused:
         Credential.parse(text)
     assert SECRET not in str(refused.value)
 
@@ -179,7 +178,7 @@ async def locked(redis_url: str, tmp_path: Path) -> AsyncIterator[str]:
         yield url
 
 
-PATTERN = {"interaction_pattern": {"agents": ["a", "b"], "edges": [{"from": "a", "to": "b"}]}}
+PATTERN: dict[str, JsonValue] = {"interaction_pattern": {"agents": ["a", "b"], "edges": [{"from": "a", "to": "b"}]}}
 
 
 async def test_the_client_shows_the_gateways_key(locked: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from concord.assessment.observations import observation_text
 from concord.assessment.verdict import Cause, Evidence
 from concord.assessment.verdict_text import DEEDS
 from concord_cli.display_text import counted, on_one_line
-from concord_cli.errors import AssessmentError
+from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import find_inputs, traces_in
 from concord_cli.terminal import output_console, plain_lines
 from concord_evaluator.diagnosis import Diagnosis, diagnose
@@ -31,7 +31,7 @@ _OUTCOMES: Final = {1.0: "succeeded", 0.0: "failed", None: "outcome unknown"}
 def causes(paths: Sequence[Path], format_name: str | None, *, as_json: bool) -> None:
     """Prints the diagnosis of each trace of files and folders, as text or as a JSON object on each line.
 
-    Raises UsageError; AssessmentError for an unreadable file, after the traces before it, and without any trace.
+    Raises UsageError, also for an unreadable file, after the traces before it; AssessmentError without any trace.
     """
     console = output_console(WIDE)
     shown = 0
@@ -41,7 +41,7 @@ def causes(paths: Sequence[Path], format_name: str | None, *, as_json: bool) -> 
                 _show(console, diagnose(trace), as_json=as_json)
                 shown += 1
         except FormatError as error:
-            raise AssessmentError(str(error)) from error
+            raise UsageError(str(error)) from error
     if not shown:
         raise AssessmentError("no trace found in the input")
 

@@ -56,7 +56,7 @@ def evaluate(arguments: EvaluateArguments, reraise: Callable[[], None]) -> None:
     `reraise` raises the signal's exception again, if a signal ended the command (see `exits.terminable`).
 
     An unreadable record is reported and left out, and so is an unreadable file with `keep_going`; the command then
-    fails at its end. Raises UsageError; AssessmentError for unreadable files;
+    fails at its end. Raises UsageError, also for an unreadable file; AssessmentError for files that were skipped;
     UnrecognisedError if only files without agents stand in the way; IncompleteError for unreadable records.
     """
     errors = Console(stderr=True, highlight=False)
@@ -164,7 +164,7 @@ class _Evaluation:
     def _leave_out(self, file: Path, error: FormatError, kept: int) -> None:
         unrecognised = isinstance(error, UnrecognisedFileError)
         if not self.arguments.keep_going:
-            raise (UnrecognisedError if unrecognised else AssessmentError)(str(error)) from error
+            raise (UnrecognisedError if unrecognised else UsageError)(str(error)) from error
         self.files_left_out.append(file)
         if unrecognised:
             self.unrecognised.append(file)

@@ -10,8 +10,9 @@ import typer
 from concord.assessment.recorded_work import Redaction
 from concord_cli.exits import execute, exit_codes
 from concord_cli.extras import needing
+from concord_cli.options import App
 
-app = typer.Typer(help="Judge saved traces again, or compare the judge with labels.", no_args_is_help=True)
+app = App(help="Judge saved traces again, or compare the judge with labels.", no_args_is_help=True)
 
 Samples = Annotated[int, typer.Option(min=1, max=9, help="Number of times that the model judges each trace.")]
 Rules = Annotated[bool, typer.Option("--rules", help="Judge by rules, without a language model.")]

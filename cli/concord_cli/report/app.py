@@ -20,12 +20,15 @@ def summarise_results(
     ] = None,
     verbose: Verbose = False,
 ) -> None:
-    """Print the verdict of a result again, as at the end of a run."""
+    """Print the verdict of a result again, as at the end of a run; of a file with several, one after the other."""
     with exit_codes(), ProgressLog() as progress:
         from concord_cli.commands import show_row
-        from concord_cli.results_file import chosen_row
+        from concord_cli.results_file import chosen_rows
 
-        show_row(chosen_row(results, assessment), results.stem, progress, verbose=verbose)
+        rows = chosen_rows(results, assessment)
+        for row in rows:
+            name = results.stem if len(rows) == 1 else f"{results.stem} {row.detail.assessment_id}"
+            show_row(row, name, progress, verbose=verbose)
 
 
 def report_results(

@@ -8,6 +8,8 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Final
 
+import typer
+
 from concord.assessment import Mode
 from concord.assessment.result_row import ResultRow
 from concord_cli.errors import UsageError
@@ -15,7 +17,7 @@ from concord_cli.output_files import prepare_folder, write_text
 from concord_cli.report.metrics import installed_definitions
 from concord_cli.report.renderer import render, render_document
 from concord_cli.report.traces import Division, RunFacts, by_date, by_label, by_version, page_of
-from concord_cli.results_file import COMPRESSED, chosen_row, rows_in
+from concord_cli.results_file import COMPRESSED, chosen_rows, rows_in
 
 _Divide = Callable[[Sequence[RunFacts]], Division | None]
 
@@ -57,7 +59,12 @@ def _page(arguments: ReportArguments) -> str:
         return _page_on_many(arguments, _recorded(chain(first, rows), arguments.results))
     if arguments.by is not None or arguments.at is not None:
         raise UsageError(f"{arguments.results}: --by and --at compare many recorded traces, and this is one result")
-    return render(chosen_row(arguments.results, arguments.assessment_id), arguments.trial_id, installed_definitions())
+    results = chosen_rows(arguments.results, arguments.assessment_id)
+    worst = min(results, key=lambda row: (row.score is None, row.score))
+    if len(results) > 1:
+        shown = f"the page shows that of {worst.detail.assessment_id}, which has the lowest score"
+        typer.echo(f"concord: {arguments.results} has {len(results)} results: {shown}; --assessment chooses", err=True)
+    return render(worst, arguments.trial_id, installed_definitions())
 
 
 def _recorded(rows: Iterator[ResultRow], path: Path) -> Iterator[ResultRow]:

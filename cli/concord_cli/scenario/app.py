@@ -7,8 +7,9 @@ import typer
 
 from concord_cli.exits import execute, exit_codes
 from concord_cli.extras import check_programs
+from concord_cli.options import App
 
-app = typer.Typer(help="Scenarios for assistants: write and check them.", no_args_is_help=True)
+app = App(help="Scenarios for assistants: write and check them.", no_args_is_help=True)
 
 
 @app.callback()

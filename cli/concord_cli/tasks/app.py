@@ -6,8 +6,9 @@ from typing import Annotated, Literal
 import typer
 
 from concord_cli.exits import exit_codes
+from concord_cli.options import App
 
-app = typer.Typer(help="Tasks that need a team: list, show, generate, grade, estimate, reveal.", no_args_is_help=True)
+app = App(help="Tasks that need a team: list, show, generate, grade, estimate, reveal.", no_args_is_help=True)
 
 FamilyName = Annotated[str, typer.Argument(metavar="FAMILY", help="A family, as `concord tasks list` shows them.")]
 Seats = Annotated[int, typer.Option(min=2, max=100, help="The size of the team.")]

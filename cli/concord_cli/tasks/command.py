@@ -9,7 +9,7 @@ from statistics import fmean
 from typing import Any, Final
 
 import typer
-from pydantic import JsonValue
+from pydantic import JsonValue, ValidationError
 from pydantic_core import from_json
 from rich.console import Console
 from rich.table import Table
@@ -33,6 +33,7 @@ from concord.suite.draw import SECRET_BYTES
 from concord.toml_files import MAX_BYTES
 from concord_cli.errors import UsageError
 from concord_cli.results_file import read_rows
+from concord_cli.scenario.scenario_file import reasons
 from concord_cli.tasks.detectable import detectable_text
 from concord_cli.tasks.secrets import revealed_secret
 
@@ -134,8 +135,14 @@ def print_estimate(
     In rounds, the team needs one round more than the fewest. By calls, it makes the fewest calls, one after the other.
     """
     estimates: list[tuple[str, int, Estimate]] = []
-    config = AssessmentConfig(suite=list(suite), seats=seats, exchange=None if exchange is None else Exchange(exchange))
-    for spec in requested_tasks(config):
+    by = None if exchange is None else Exchange(exchange)
+    try:
+        requested = requested_tasks(AssessmentConfig(suite=list(suite), seats=seats, exchange=by))
+    except ValueError as error:
+        named = ", ".join(each for each in suite if Path(each).suffix or Path(each).exists())
+        hint = f": {named} is a file; give the names in its `suite`" if named else ""
+        raise UsageError(f"{reasons(error) if isinstance(error, ValidationError) else error}{hint}") from error
+    for spec in requested:
         if spec.family is not None:
             size = seats or spec.family.seats or DEFAULT_SEATS
             task = _of_spec(spec.id, spec.family, size)

@@ -9,9 +9,10 @@ from rich.table import Table
 from concord_cli.display_text import counted
 from concord_cli.exits import exit_codes, terminable
 from concord_cli.extras import needing
+from concord_cli.options import App
 from concord_cli.terminal import output_console, plain_lines
 
-app = typer.Typer(help="Traces of a collector without an assessment (CONCORD_OPEN=1).", no_args_is_help=True)
+app = App(help="Traces of a collector without an assessment (CONCORD_OPEN=1).", no_args_is_help=True)
 
 DEFAULT_COLLECTOR = "http://127.0.0.1:9010"
 _WIDE = 10_000

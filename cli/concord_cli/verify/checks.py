@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -21,6 +21,7 @@ from concord_cli.results_file import MAX_RESULTS, refuse_copies
 from concord_cli.verify.differences import canonical_json, differences
 from concord_cli.verify.planned import missing_shards, plan_faults, shard_faults
 from concord_cli.verify.signature import Provenance, SignedRow, Statement
+from concord_evaluator.metrics import BUILT_IN_METRICS, installed_metrics
 from concord_evaluator.recomputation import recomputed_row
 from concord_evaluator.versions import software_versions
 
@@ -52,6 +53,8 @@ class Verification:
     faults: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     missing: list[int] = field(default_factory=list)
+    plug_ins: dict[str, str] = field(default_factory=dict)
+    """By the id of a plug-in's metric that could not be compared, why."""
     trials: int = 0
 
     def statement(self, provenance: Provenance | None) -> Statement:
@@ -139,13 +142,52 @@ async def _check_row(
         return
     expected = computed.model_dump(mode="json")
     expected["detail"]["bundle_sha256"] = bundle.sha256
-    wrong = [*differences(listed(row), listed(expected), place)]
+    stated, computed_again = listed(row), listed(expected)
+    foreign = _other_metrics(stated, computed_again)
+    found.plug_ins |= foreign
+    wrong = [*differences(_without(stated, foreign.keys()), _without(computed_again, foreign.keys()), place)]
     found.faults += [f"{each.path}: the row has {each.stated}, the bundle yields {each.computed}" for each in wrong]
     if wrong and (versions := _other_versions(contents.row_inputs.versions)):
         found.notes.append(f"the row was computed with {', '.join(versions)}")
     found.plans.append(contents.plan)
     found.trials += len(contents.plan.trials)
     found.rows.append(_signed_row(assessment_id, row, bundle))
+
+
+def _other_metrics(stated: JsonValue, computed: JsonValue) -> dict[str, str]:
+    """The metrics of plug-ins that only one of two rows has, each with the reason."""
+    built_in = {metric.id for metric in BUILT_IN_METRICS}
+    before, now = (set(_metric_ids(row)) for row in (stated, computed))
+    gone = dict.fromkeys(before - now, "the row has it, and no package that is installed here computes it")
+    new = dict.fromkeys(now - before, "a package that is installed here computes it, and the row was made without it")
+    installed = set(installed_metrics()) if new else set()
+    known = {each: reason for each, reason in new.items() if each in installed}
+    return {each: reason for each, reason in {**gone, **known}.items() if each not in built_in}
+
+
+def _metric_ids(row: JsonValue) -> Iterator[str]:
+    if isinstance(row, list):
+        for each in row:
+            yield from _metric_ids(each)
+    for key, value in row.items() if isinstance(row, dict) else ():
+        yield from _metric_ids(value)
+        for metric in value if key == "metrics" and isinstance(value, list) else ():
+            if isinstance(metric, dict) and isinstance(name := metric.get("id"), str):
+                yield name
+
+
+def _without(row: JsonValue, ids: Collection[str]) -> JsonValue:
+    """A row without the metrics of these ids, wherever they are listed."""
+    if not ids or not isinstance(row, dict | list):
+        return row
+    if isinstance(row, list):
+        return [_without(each, ids) for each in row]
+    return {
+        key: [each for each in value if not (isinstance(each, dict) and each.get("id") in ids)]
+        if key == "metrics" and isinstance(value, list)
+        else _without(value, ids)
+        for key, value in row.items()
+    }
 
 
 def _bundle_path(bundles: Path, assessment_id: str) -> Path | None:

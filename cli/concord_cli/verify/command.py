@@ -7,7 +7,7 @@ from rich.console import Console
 
 from concord_cli.bundle_download import download_bundles
 from concord_cli.display_text import counted, printable
-from concord_cli.errors import AssessmentError, IncompleteError, UsageError
+from concord_cli.errors import AssessmentError, IncompleteError, PlugInsDifferError, UsageError
 from concord_cli.output_files import write_text
 from concord_cli.terminal import delayed_spinner
 from concord_cli.verify.checks import RECORDED, Verification, rows_of, verify_results
@@ -97,10 +97,15 @@ async def _verified(arguments: VerifyArguments, provenance: Provenance | None) -
 
 
 def _report(found: Verification) -> None:
-    """Prints the outcome of the checks. Raises AssessmentError, IncompleteError."""
+    """Prints the outcome of the checks. Raises AssessmentError, IncompleteError, PlugInsDifferError."""
     if found.faults:
         count = counted(len(found.faults), "fault")
-        raise AssessmentError("\n".join([f"the results are not verified: {count}", *found.faults, *found.notes]))
+        raise AssessmentError("\n".join([f"the results are not verified: {count}", *found.notes, *found.faults]))
+    if found.plug_ins:
+        for name, reason in sorted(found.plug_ins.items()):
+            _say(f"Not compared: the metric {name}: {reason}.")
+        metrics = counted(len(found.plug_ins), "metric")
+        raise PlugInsDifferError(f"all else follows from the bundles; {metrics} of plug-ins cannot be compared")
     rows, trials = counted(len(found.rows), "row"), counted(found.trials, "trial")
     _say(f"Every value of {rows} follows from the bundles: {trials} computed again.")
     if found.missing:

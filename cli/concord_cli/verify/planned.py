@@ -90,7 +90,7 @@ def _is_of(record: ConductedAssessment, plan: AssessmentPlan, trial: TrialSpec, 
 
 def shard_faults(plans: Sequence[AssessmentPlan]) -> Iterator[str]:
     """The reasons why rows with these plans cannot be the shards of one assessment, one line each."""
-    if len(plans) < 2:
+    if len(plans) < 2 or all(plan.config.num_shards == 1 for plan in plans):  # assessments of their own
         return
     first = plans[0]
     times = Counter(plan.config.shard_index for plan in plans)

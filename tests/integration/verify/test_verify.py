@@ -1,5 +1,6 @@
 """`concord verify` on real runs: honest ones, and copies that somebody changed."""
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,8 +16,10 @@ from hypothesis import strategies as st
 from concord.assessment import AssessmentPlan
 from concord.bundle import MANIFEST
 from concord.suite import commitment
-from concord_cli.verify.checks import RECORDED
+from concord_cli.exits import MAX_LINES
+from concord_cli.verify.checks import RECORDED, verify_results
 from concord_cli.verify.planned import shard_faults
+from concord_evaluator.metrics import BUILT_IN_METRICS
 from tests.integration.verify.runs import AGENT_ID, TASK_SECRET, Members, Run, invoked, merged
 
 ROOT = Path(__file__).parents[3]
@@ -102,6 +105,61 @@ def test_a_changed_value_is_named_by_its_path_with_both_values(
     assert code == 1
     assert "concord: the results are not verified: 1 fault" in output
     assert line in output
+
+
+def with_metrics(run: Run, change: Callable[[list[dict[str, Any]]], None]) -> Path:
+    """The run's results, with each list of metrics changed."""
+    document = run.document()
+    for holder in (detail := document["results"][0]["detail"], *detail["trials"]):
+        change(holder["metrics"])
+    run.results.write_text(json.dumps(document))
+    return run.results
+
+
+def test_a_metric_of_a_package_that_is_not_installed_here_is_one_line_and_no_forgery(
+    copied: Callable[[str], Run],
+) -> None:
+    def add(metrics: list[dict[str, Any]]) -> None:
+        metrics.insert(0, {**metrics[0], "id": "a_metric_of_a_package", "value": 1.0})
+
+    code, output = verified(with_metrics(copied("rounds"), add))
+    assert code == 6, output
+    assert output.count("a_metric_of_a_package") == 1
+
+
+def test_a_metric_of_a_package_that_is_installed_here_since_is_one_line_and_no_forgery(
+    copied: Callable[[str], Run], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("concord_cli.verify.checks.BUILT_IN_METRICS", BUILT_IN_METRICS[1:])
+    packaged = BUILT_IN_METRICS[0].id
+
+    def drop(metrics: list[dict[str, Any]]) -> None:
+        metrics[:] = [each for each in metrics if each["id"] != packaged]
+
+    code, output = verified(with_metrics(copied("rounds"), drop))
+    assert code == 6, output
+    assert output.count(packaged) == 1
+
+
+def test_a_missing_built_in_metric_is_a_fault_and_the_faults_fill_no_more_than_a_screen(
+    copied: Callable[[str], Run],
+) -> None:
+    code, output = verified(with_metrics(copied("rounds"), lambda metrics: metrics.__delitem__(0)))
+    assert code == 1
+    assert "the results are not verified" in output
+    assert len(output.strip().splitlines()) <= MAX_LINES
+    assert "more lines" in output
+
+
+def test_rows_of_assessments_of_their_own_need_not_be_shards_of_one(runs: Mapping[str, Run], tmp_path: Path) -> None:
+    both = [runs[kind] for kind in ("rounds", "pattern")]
+    document = both[0].document() | {"results": [each.row() for each in both]}
+    (tmp_path / "results.json").write_text(json.dumps(document))
+    (tmp_path / "bundles").mkdir()
+    for each in both:
+        (tmp_path / "bundles" / each.bundle.name).write_bytes(each.bundle.read_bytes())
+    code, output = verified(tmp_path / "results.json")
+    assert code == 0, output
 
 
 def test_numbers_may_be_written_as_a2a_writes_them(copied: Callable[[str], Run]) -> None:
@@ -258,9 +316,9 @@ def test_a_commitment_that_fits_another_secret_does_not_fit_the_row(copied: Call
     run = copied("rounds").with_members(
         lambda each: edited(each, "plan.json", ["task_secret"], "00" * 32), commitment=commitment(bytes(32))
     )
-    code, output = verified(run.results)
-    assert code == 1
-    assert "$.results[0].detail.task_secret_sha256: the row has" in output
+    assert verified(run.results)[0] == 1
+    found = asyncio.run(verify_results(run.results, run.folder / "bundles", [], lambda _: None))
+    assert any(fault.startswith("$.results[0].detail.task_secret_sha256: the row has") for fault in found.faults)
 
 
 def test_a_better_answer_in_the_bundle_alone_is_found_in_the_row(copied: Callable[[str], Run]) -> None:

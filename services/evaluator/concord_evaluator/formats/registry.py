@@ -117,6 +117,8 @@ def recognise(source: Source) -> str:
         return names[0]
     if names:
         raise source.error(f"matches several formats ({', '.join(names)}): choose one with --format", 1)
+    if (fault := head.broken_json) is not None:
+        raise source.error(f"is no JSON: {fault.reason}", fault.line)
     raise source.error(f"not a trace in any known format ({', '.join(trace_formats())})", 1)
 
 

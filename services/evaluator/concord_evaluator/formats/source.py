@@ -1,5 +1,6 @@
 """Sources: a file or stream of bytes that is read once, with errors that name the line."""
 
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
@@ -19,6 +20,9 @@ from concord_evaluator.formats.inflating import MAGIC, inflated
 
 HEAD_BYTES: Final = 1 << 20
 """The bytes of a file that its format is recognised by: enough for the shape of its first record."""
+
+_LAST: Final = 1_000
+"""Characters at the end of a head in which a fault may come from its being cut there."""
 
 _PIECE_BYTES: Final = 1 << 24
 """The limit of bytes that are read at once."""
@@ -72,6 +76,13 @@ class JsonRecord(NamedTuple):
     value: JsonValue
 
 
+class BrokenJson(NamedTuple):
+    """The line of a fault in JSON, from 1, and what it is."""
+
+    line: int
+    reason: str
+
+
 @dataclass(frozen=True)
 class Head:
     """The data that a format is recognised by: the name of the file and its first MiB, decompressed."""
@@ -83,6 +94,21 @@ class Head:
     def first_line(self) -> str:
         """The first line, as far as it is in the head."""
         return _without_bom(self.data).split(b"\n", 1)[0].decode("utf-8", "ignore").strip()
+
+    @cached_property
+    def broken_json(self) -> BrokenJson | None:
+        """Where and why a file that begins as JSON is none; None if it is, or does not begin so."""
+        text = _without_bom(self.data).decode("utf-8", "replace")
+        if not text.lstrip().startswith(("{", "[")) or _is_json(self.first_line.encode()):
+            return None
+        try:
+            json.loads(text)
+        except json.JSONDecodeError as error:
+            is_cut = len(self.data) >= HEAD_BYTES and error.pos > len(text) - _LAST
+            return None if is_cut else BrokenJson(error.lineno, f"{error.msg} at column {error.colno}")
+        except RecursionError:
+            return BrokenJson(1, "it is nested too deep")
+        return None
 
     @cached_property
     def json(self) -> JsonValue:
