@@ -291,7 +291,7 @@ if child == 0:
     # With the ident of the parent's thread, the child's would own that thread's locks.
     threading.Thread(target=time.sleep, args=(60,), daemon=True).start()
     report("child")
-reporter.close(10)
+reporter.close(60)
 if child == 0:
     os._exit(0)
 os.waitpid(child, 0)

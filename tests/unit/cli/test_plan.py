@@ -87,6 +87,7 @@ def test_only_the_services_get_the_secret_of_the_tasks() -> None:
     )
     ports = Ports(7000, Listening("127.0.0.1", 7002, 7001), {"spy": 7003})
     seen = {"CONCORD_TASK_SECRET": "of the operator", "CONCORD_PUBLISHED": "tasks.json"}
+    seen["CONCORD_PARTICIPANT_CREDENTIALS"] = "{}"
     plan = plan_stack(scenario, ports, REDIS_URL, Path("out"), environment=seen, task_secret="of the check")
     [[spy, services]] = plan.groups
     assert services.env["CONCORD_TASK_SECRET"] == "of the check"

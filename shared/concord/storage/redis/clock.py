@@ -1,7 +1,9 @@
 """The common time of all processes on one Redis: machines disagree about the time, and each may jump."""
 
+import asyncio
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Final
 
 from redis.asyncio import Redis
@@ -23,20 +25,25 @@ class RedisClock:
         self._monotonic = monotonic
         self._offset_s: float | None = None
         self._renew_at = float("-inf")
+        self._first = asyncio.Lock()
 
     async def now(self) -> float:
         """The time (Unix seconds). Raises StorageUnavailableError if Redis has never told it."""
-        began = self._monotonic()
-        if self._offset_s is None or began >= self._renew_at:
-            self._renew_at = began + RENEW_S  # so that one caller asks, and the others go on
-            try:
-                self._offset_s = await self._read(began)
-            except StorageUnavailableError:
+        if self._offset_s is None:
+            async with (
+                self._first
+            ):  # two readings would differ by milliseconds, and the later time could be the earlier
                 if self._offset_s is None:
-                    raise
+                    self._renew_at = self._monotonic() + RENEW_S
+                    self._offset_s = await self._read()
+        elif self._monotonic() >= self._renew_at:
+            self._renew_at = self._monotonic() + RENEW_S  # so that one caller asks, and the others go on
+            with suppress(StorageUnavailableError):
+                self._offset_s = await self._read()
         return self._monotonic() + self._offset_s
 
-    async def _read(self, began: float) -> float:
+    async def _read(self) -> float:
+        began = self._monotonic()
         with storage_faults():
             seconds, microseconds = await self._redis.time()
         ended = self._monotonic()
