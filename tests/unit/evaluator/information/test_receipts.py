@@ -1,35 +1,62 @@
-"""Receipts of honest teams: whoever quotes its brief tells its facts, in every family and at every difficulty."""
+"""Receipts: a right answer earns what rests on its seat's own brief and on messages, in every family."""
 
 import json
+from collections.abc import Collection
 
 import pytest
 
-from concord.suite import MAX_DIFFICULTY, Draw, Topology, instance_secret, neighbours_in
+from concord.suite import MAX_DIFFICULTY, Draw, SuiteTask, Topology, instance_secret, neighbours_in
+from concord.suite.task import Fact, Part
 from concord_evaluator.information.causes import Answered
 from concord_evaluator.information.flow import Sent, flow_of
-from concord_evaluator.information.receipts import Gap, credit_of, gap_of, information
+from concord_evaluator.information.receipts import Credit, Gap, credit_of, gap_of, information
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily, setting_of
 from tests.unit.evaluator.information.tasks import ANN, BOB, CYN, SumFamily, sent, task_of
 
 
-@pytest.mark.parametrize("difficulty", range(1, MAX_DIFFICULTY + 1))
-@pytest.mark.parametrize("family", FAMILIES, ids=[family.name for family in FAMILIES])
-def test_a_team_that_quotes_its_briefs_is_credited_whole(family: TextFamily, difficulty: int) -> None:
-    size = 5 if 5 in family.seats else family.seats.start
-    team = [f"agent/{place}" for place in range(1, size + 1)]
+def task_for(family: TextFamily, seats: int, difficulty: int) -> SuiteTask:
+    team = [f"agent/{place}" for place in range(1, seats + 1)]
     secret = instance_secret(bytes(32), family.name, "quoted", difficulty)
-    task = family.generate(secret, neighbours_in(Topology.COMPLETE, team, Draw(secret)), difficulty)
+    return family.generate(secret, neighbours_in(Topology.COMPLETE, team, Draw(secret)), difficulty)
+
+
+def played(family: TextFamily, task: SuiteTask, telling: Collection[str]) -> tuple[Credit, float | None]:
+    """The credit and the information of a team that answers right after the given seats quoted their briefs to all."""
     messages = [
         Sent(f"{sender} {receiver}", 1, sender, receiver, f"My brief says: {task.briefs[sender]}", True)
-        for sender in team
+        for sender in telling
         for receiver in task.neighbours[sender]
     ]
     solution = family.solve(setting_of(family, task))
     answers = {seat: each if isinstance(each, str) else json.dumps(each) for seat, each in solution.items()}
-    flow, answered = flow_of(task, family, messages, answers), Answered(dict.fromkeys(team, 2), 2)
-    assert credit_of(task, family.grade(answers, task.key), flow, answered).outcome == 1
-    assert information(task, flow, answered) in {1, None}
+    flow, answered = flow_of(task, family, messages, answers), Answered(dict.fromkeys(task.seats, 2), 2)
+    return credit_of(task, family.grade(answers, task.key), flow, answered), information(task, flow, answered)
+
+
+def needs_of_others(task: SuiteTask, part: Part) -> list[Fact]:
+    """The facts that a part follows from and that its seat's own brief does not state."""
+    return [fact for fact in task.facts if fact.id in part.needs and part.seat not in fact.holders]
+
+
+@pytest.mark.parametrize("difficulty", range(1, MAX_DIFFICULTY + 1))
+@pytest.mark.parametrize("family", FAMILIES, ids=[family.name for family in FAMILIES])
+def test_a_team_that_quotes_its_briefs_is_credited_whole(family: TextFamily, difficulty: int) -> None:
+    task = task_for(family, 5 if 5 in family.seats else family.seats.start, difficulty)
+    credit, information = played(family, task, task.seats)
+    assert credit.outcome == 1
+    assert information in {1, None}
+
+
+@pytest.mark.parametrize("family", FAMILIES, ids=[family.name for family in FAMILIES])
+def test_a_right_answer_earns_the_share_of_others_facts_that_were_told(family: TextFamily) -> None:
+    task = task_for(family, 5 if 5 in family.seats else family.seats.start, MAX_DIFFICULTY)
+    for telling in ([], task.seats[:1], task.seats[:2]):
+        credit, _ = played(family, task, telling)
+        for part in task.parts:
+            needed = needs_of_others(task, part)
+            told = [fact for fact in needed if {*fact.holders} & {*telling}]
+            assert credit.parts[part.id] == pytest.approx(len(told) / len(needed) if needed else 1), (telling, part)
 
 
 def test_a_failed_part_is_informed_only_if_its_seat_answered_with_all_that_it_needed() -> None:
