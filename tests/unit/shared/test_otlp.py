@@ -75,6 +75,21 @@ def test_the_agent_name_of_an_invocation_is_the_callees(name: str, attributes: d
     assert (call.agent_name, read_span.agent) == ("critic", "")
 
 
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        {"gen_ai.operation.name": "execute_tool", "gen_ai.tool.name": "search"},
+        {"openinference.span.kind": "TOOL", "tool.name": "search"},
+        {"traceloop.span.kind": "tool", "traceloop.entity.name": "search"},
+    ],
+)
+def test_a_tool_is_named_by_its_attribute_and_not_by_its_span(attributes: dict[str, AttributeValue]) -> None:
+    action = to_step(span(name="run of a tool", attributes=attributes)).step_action
+    assert action is not None
+    assert action.tool_invocation is not None
+    assert action.tool_invocation.tool_name == "search"
+
+
 def test_the_agent_name_of_another_span_is_that_of_the_agent_at_work() -> None:
     read_span = span(attributes={"gen_ai.operation.name": "chat", "gen_ai.agent.name": "critic"})
     assert read_span.agent == "critic"
