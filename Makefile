@@ -90,6 +90,10 @@ test-faults: setup ## run the tests that start whole programs, and kill, stop or
 test-redis: setup ## run the tests of storage on another Redis (SERVER: its program, or the URL of one whose data they may delete)
 	CONCORD_TEST_REDIS=$(SERVER) $(PYTEST) $(STORES) -p no:schemathesis
 
+.PHONY: goldens
+goldens: setup ## compare rows of runs, recordings and texts with those that were kept (CONCORD_RENEW_GOLDENS=1 writes them anew)
+	$(PYTEST) tests/goldens tests/goldens/runs.py -p no:schemathesis
+
 .PHONY: frameworks
 frameworks: setup ## install each agent framework in an environment of its own, record its traces anew and test them (SETUPS: some)
 	$(BIN)/python examples/frameworks/record.py $(SETUPS)

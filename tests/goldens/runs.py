@@ -34,7 +34,7 @@ CALLS = "withholding-by-calls"
 OF_TIME = {
     *("assessment_id", "trace_id", "step_id", "parent_step_id", "step_ids", "steps", "url", "slowest_agent_url"),
     *("started_at", "time_used", "seconds", "start_ms", "duration_ms", "latency_ms", "latency_avg_ms", "latency"),
-    *("latency_metrics", "slowest_agent", "on_critical_path", "reading", "bundle_sha256", "answered"),
+    *("latency_metrics", "slowest_agent", "on_critical_path", "reading", "bundle_sha256", "answered", "plan_sha256"),
 }
 """Keys of times and identifiers, which are new in every run, and of what follows from them."""
 TIMED_METRICS = {
