@@ -17,7 +17,7 @@ SHOWN: Final = 20
 TOLERANCE: Final = 1e-9
 
 
-def check(name: str, value: JsonValue) -> None:
+def check(name: str, value: object) -> None:
     """Compares a value with the file of that name; floats may differ by 1e-9 of their size."""
     file = FOLDER / f"{name}.json.gz"
     if os.environ.get(RENEW):

@@ -9,14 +9,15 @@ from contextlib import AsyncExitStack
 import pytest
 from pydantic import JsonValue, SecretStr
 
+from benchmarks.scores.team_runs import CODE
+from benchmarks.scores.team_runs import row_of as example_row
 from concord.assessment.result_row import ResultRow
 from concord_cli.assessment_client import assess
 from concord_suites.agent import handler
 from examples.teams.catalogue import TEAMS
 from tests.goldens.golden import check
 from tests.integration.shipped_teams import row_of
-from tests.integration.test_example_teams import CODE, serve
-from tests.integration.test_example_teams import row_of as example_row
+from tests.integration.test_example_teams import serve
 from tests.integration.test_habit_scenarios import CLOSING, scenario
 from tests.serving import served_agent
 from tests.stack import Stack, stack

@@ -147,14 +147,14 @@ def test_a_credential_is_read_or_refused(text: str) -> None:
         assert Credential.parse(text).value.isascii()
 
 
-@pytest.mark.parametrize("text", [SECRET, f"X-API-Key {SECRET}", f"a b: {SECRET}", "X-API-Key:", f"?{SECRET}"])
+@pytest.mark.parametrize("text", [SECRET, f"X-API-Key {SECRET}", f"a b: {SECRET}", "X-API-Key: short", f"?{SECRET}"])
 def test_a_refusal_quotes_no_secret(text: str) -> None:
-    with pytest.raises(ValueError, match=r"none of the forms|has no value") as refused:
+    with pytest.raises(ValueError, match=r"none of the forms|has no secret") as refused:
         Credential.parse(text)
     assert SECRET not in str(refused.value)
 
 
-WRONG = ["[]", "no", '{"https://a.example": 1}', '{"nowhere": "X-API-Key: k"}', '{"http://a": "k"}']
+WRONG = ["[]", "no", '{"https://a.example": 1}', '{"nowhere": "X-API-Key: long-enough"}', '{"http://a": "k"}']
 
 
 @pytest.mark.parametrize("text", WRONG)
@@ -174,7 +174,7 @@ KEY = "0123456789abcdef-of-a-client"
 @pytest.fixture
 async def locked(redis_url: str, tmp_path: Path) -> AsyncIterator[str]:
     """A gateway that wants an API key."""
-    async with workers(redis_url), gateway(redis_url, tmp_path, api_keys=f"{'x' * 16},{KEY}") as url:
+    async with workers(redis_url), gateway(redis_url, tmp_path, api_keys=f"another-key-of-a-client,{KEY}") as url:
         yield url
 
 

@@ -160,7 +160,7 @@ def test_a_named_format_is_used_where_the_content_would_not_be_recognised(tmp_pa
     (tmp_path / "late.json").write_text(
         json.dumps({"x": "y" * 2_000_000, "resourceSpans": exported("s", invocation("a", "planner"))["resourceSpans"]})
     )
-    assert evaluate(tmp_path / "late.json").returncode == 1
+    assert evaluate(tmp_path / "late.json").returncode == 2
     assert evaluate(tmp_path / "late.json", "--format", "otlp").returncode == 0
 
 
@@ -187,7 +187,7 @@ def test_kinds_of_calls_other_than_delegations_are_shown(tmp_path: Path) -> None
 def test_a_file_that_is_no_trace_is_reported_on_one_line_and_no_result_is_written(traces: Path, tmp_path: Path) -> None:
     (traces / "notes.md").write_text("# Notes\n")
     done = evaluate(traces, "-o", tmp_path / "result.json", "--graphml", tmp_path / "graphs")
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert (
         evaluate(traces / "notes.md").stderr
         == f"concord: {traces}/notes.md:1: not a trace in any known format ({KNOWN})\n"
@@ -215,12 +215,12 @@ def test_unreadable_lines_are_reported_and_all_others_are_read(traces: Path, tmp
 def test_a_file_without_a_readable_line_is_no_trace(traces: Path) -> None:
     (traces / "mesh.jsonl").write_text(f"{BROKEN_STEP}\n")
     one = evaluate(traces / "mesh.jsonl")
-    assert (one.returncode, one.stdout, one.stderr.count("\n")) == (1, "", 1)
+    assert (one.returncode, one.stdout, one.stderr.count("\n")) == (2, "", 1)
     assert one.stderr.startswith(f"concord: {traces}/mesh.jsonl:1: step.traceId: Field required")
     (traces / "mesh.jsonl").write_text(f"{BROKEN_STEP}\n" * 2)
     several = evaluate(traces / "mesh.jsonl")
     assert (several.returncode, [line.split(": ", 2)[1] for line in several.stderr.splitlines()]) == (
-        1,
+        2,
         ["skipped", "skipped", f"{traces}/mesh.jsonl"],
     )
     assert several.stderr.endswith("none of its 2 records can be read\n")
@@ -303,7 +303,7 @@ def test_an_unreadable_run_is_reported_with_the_name_of_its_file(released: Path,
     broken = released / "one/coop/tool_task/7/f1_f2/eval.json"
     broken.write_text("{")
     done = evaluate(released / "one", "--quiet")
-    assert (done.returncode, done.stderr.startswith(f"concord: {broken}:1: invalid JSON: ")) == (1, True)
+    assert (done.returncode, done.stderr.startswith(f"concord: {broken}:1: invalid JSON: ")) == (2, True)
     done = evaluate(released, traces / "mesh.jsonl", "--keep-going", "--quiet")
     assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "concord: 1 of 1 file and 2 folders skipped")
 

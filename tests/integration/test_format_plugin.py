@@ -53,7 +53,7 @@ def test_a_line_that_the_plugin_refuses_is_reported_like_any_other(site: Path, t
     path = tmp_path / "team.chat"
     path.write_text(f"{CHAT}\nand so on\n")
     done = evaluate(path, site)
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stderr == f"concord: {path}:4: not a message of the form `time sender -> receiver: text`\n"
 
 

@@ -122,7 +122,7 @@ class GatewaySettings(StatefulServiceSettings):
     @property
     def credentials(self) -> Credentials:
         """`participant_credentials`."""
-        return Credentials.parse(self.participant_credentials.get_secret_value())
+        return Credentials.parse(self.participant_credentials.get_secret_value()).learn()
 
     def secret_of_tasks(self) -> bytes:
         """The secret of an assessment that begins."""

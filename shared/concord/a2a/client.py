@@ -9,7 +9,7 @@ import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any, Final, Self
-from urllib.parse import urljoin
+from urllib.parse import quote, urljoin
 from uuid import uuid4
 
 import httpx
@@ -269,8 +269,8 @@ class A2AClient:
             body = {"jsonrpc": "2.0", "id": uuid4().hex, "method": name, "params": parameters}
         else:
             verb, path = _PATHS[method]
-            prefix = f"/{interface.tenant}" if interface.tenant else "" if interface.is_1_0 else "/v1"
-            url = interface.url.rstrip("/") + prefix + path.format(id=task_id)
+            prefix = f"/{quote(interface.tenant, safe='')}" if interface.tenant else "" if interface.is_1_0 else "/v1"
+            url = interface.url.rstrip("/") + prefix + path.format(id=quote(task_id, safe=""))
         try:
             async with _answered(self._http, verb, url, body if verb == "POST" else None, sent) as response:
                 async for document in _documents(response):

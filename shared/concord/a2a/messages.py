@@ -100,12 +100,6 @@ class Answer:
             return None
 
 
-def state_of(state: "pb.TaskState") -> TaskState:
-    """The state for the SDK's enumeration value."""
-    name = pb.TaskState.Name(state).removeprefix("TASK_STATE_").lower().replace("_", "-")
-    return TaskState(name) if name in set(TaskState) else TaskState.UNKNOWN
-
-
 def text_part(text: str) -> pb.Part:
     """A text part."""
     return pb.Part(text=text)

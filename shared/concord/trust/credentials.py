@@ -8,6 +8,9 @@ from urllib.parse import urlsplit
 
 from concord.trust.redaction import learn_secret
 
+MIN_LENGTH: Final = 8
+"""Characters of a secret: a shorter one cannot be kept out of records, as it may be part of any text."""
+
 _PORTS: Final = {"http": 80, "https": 443}
 _FORMS: Final = '"Authorization: Bearer TOKEN", "X-API-Key: KEY" or, in the query, "?key=KEY"'
 
@@ -38,17 +41,21 @@ class Credential:
 
     @classmethod
     def parse(cls, text: str) -> "Credential":
-        """Reads one of `_FORMS`. The redactor learns its secret. Raises ValueError, which does not quote the text."""
+        """Reads one of `_FORMS`. Raises ValueError, which does not quote the text."""
         in_query = text.startswith("?")
         name, mark, value = text.removeprefix("?").partition("=" if in_query else ":")
         name, value = name.strip(), value.strip()
         if not (mark and name.isascii() and name.replace("-", "").replace("_", "").isalnum() and value.isprintable()):
             raise ValueError(f"is none of the forms {_FORMS}")
-        secret = value.split()[-1] if value else ""
-        if not secret or not value.isascii():
-            raise ValueError("has no value in ASCII")
-        learn_secret(secret)
-        return cls(name, value, in_query)
+        credential = cls(name, value, in_query)
+        if len(credential.secret) < MIN_LENGTH or not value.isascii():
+            raise ValueError(f"has no secret of at least {MIN_LENGTH} ASCII characters")
+        return credential
+
+    @property
+    def secret(self) -> str:
+        """The token or the key alone."""
+        return self.value.split()[-1] if self.value.split() else ""
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -73,6 +80,12 @@ class Credentials:
             except ValueError as error:
                 raise ValueError(f"{origin}: {error}") from None
         return cls(found)
+
+    def learn(self) -> "Credentials":
+        """Has the redactor of this process know the secrets; returns these credentials."""
+        for credential in self.by_origin.values():
+            learn_secret(credential.secret)
+        return self
 
     def of(self, url: str) -> Credential | None:
         """The credential for requests to a URL."""

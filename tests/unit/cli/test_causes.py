@@ -64,5 +64,5 @@ def test_json_has_an_object_for_each_trace_on_a_line(runs: Path) -> None:
 def test_a_file_that_is_no_trace_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("no trace")
     result = CliRunner().invoke(app, ["causes", str(tmp_path)])
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "not a trace in any known format" in result.output

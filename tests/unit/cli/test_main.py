@@ -136,7 +136,7 @@ def test_a_results_file_is_not_a_trace_and_the_message_names_the_command_for_it(
 
     code, message = concord("evaluate", str(path))
 
-    assert code == 1
+    assert code == 2
     assert message == f"concord: {path}: a results file, not a trace: to see it, run `concord report {path}`\n"
 
 

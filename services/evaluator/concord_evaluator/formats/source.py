@@ -104,10 +104,13 @@ class Head:
         try:
             json.loads(text)
         except json.JSONDecodeError as error:
-            is_cut = len(self.data) >= HEAD_BYTES and error.pos > len(text) - _LAST
+            at_its_end = error.pos > len(text) - _LAST or error.msg.startswith("Unterminated string")
+            is_cut = len(self.data) >= HEAD_BYTES and at_its_end
             return None if is_cut else BrokenJson(error.lineno, f"{error.msg} at column {error.colno}")
         except RecursionError:
             return BrokenJson(1, "it is nested too deep")
+        except ValueError:  # a number with too many digits
+            return None
         return None
 
     @cached_property

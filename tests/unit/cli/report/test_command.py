@@ -62,7 +62,6 @@ def test_the_assessment_option_chooses_one_of_several_rows(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        ([], "the file has 2 results: choose one with --assessment (first, second)"),
         (["--assessment", "third"], "the file has no assessment 'third', only: first, second"),
         (["--assessment", "first", "--trial", "x"], "the result has no trial 'x', only: trial-1"),
     ],
