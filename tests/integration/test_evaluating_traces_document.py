@@ -43,7 +43,7 @@ def test_the_commands_run_one_block_after_the_other_and_print_the_shown_output(t
 
     pasted = paste(second, tmp_path)
     assert pasted.returncode == 0, pasted.stderr
-    assert pasted.stdout.count("exit code 1") == 2
+    assert (pasted.stdout.count("exit code 2"), pasted.stdout.count("exit code 1")) == (1, 1)
     [message] = re.findall(r"^    (concord: traces/notes.*)$", TEXT, re.MULTILINE)
     assert message in pasted.stderr.splitlines()
     [in_document] = ResultsDocument.model_validate_json((tmp_path / "result.json").read_bytes()).results
