@@ -9,10 +9,10 @@ from time import monotonic
 from pydantic import JsonValue
 
 from concord.a2a import A2AClient, AgentTimeoutError, AgentUnreachableError, Answer, RemoteError, TaskState, fetch_card
-from concord.trust.api_keys import KEY_VARIABLE, shown_key
 from concord.trust.credentials import bearer
 from concord.wire.platform import SILENCE_S
 from concord_cli.errors import AssessmentError
+from concord_cli.gateway_key import KEY_VARIABLE, shown_key
 
 PROTOCOL_VERSION = "0.3"
 """The A2A version that the platform's clients use."""

@@ -13,8 +13,8 @@ from pydantic import JsonValue
 
 from concord.bundle.manifest import MAX_FILE
 from concord.files import atomic_file
-from concord.trust.api_keys import KEY_VARIABLE, shown_key
 from concord_cli.errors import AssessmentError, UsageError
+from concord_cli.gateway_key import KEY_VARIABLE, shown_key
 
 _PAUSE_S: Final = 60.0
 _LIMIT_S: Final = 600.0

@@ -15,9 +15,9 @@ from pydantic import JsonValue
 
 from concord.a2a import RemoteError
 from concord.a2a.client import A2AClient
-from concord.trust.api_keys import shown_key
 from concord.trust.credentials import Credential, Credentials, bearer, origin_of
 from concord_cli.assessment_client import LostGreenAgentError, assess
+from concord_cli.gateway_key import shown_key
 from concord_gateway.proxy.upstream import Upstream
 from tests.serving import served
 from tests.stack import gateway, stack, workers
@@ -192,8 +192,12 @@ async def test_a_client_without_a_key_gets_the_servers_reason_and_what_to_do(loc
         await assess(locked, {}, PATTERN, lambda _: None)
 
 
-def test_a_gateways_own_keys_are_shown_on_its_own_machine_alone() -> None:
-    both = {"CONCORD_API_KEYS": f" {KEY} ,other", "CONCORD_API_KEY": ""}
-    assert shown_key("http://127.0.0.1:9009/", both) == KEY
-    assert shown_key("https://green-agent.example/", both) == ""
-    assert shown_key("https://green-agent.example/", {"CONCORD_API_KEY": "mine"}) == "mine"
+def test_a_gateways_own_keys_are_shown_on_its_own_machine_and_network_alone(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "concord_api_keys").write_text(f" {KEY} ,other\n")
+    monkeypatch.setenv("CONCORD_SECRETS_DIR", str(tmp_path))
+    assert shown_key("http://127.0.0.1:9009/") == shown_key("http://gateway:9009/") == KEY
+    assert shown_key("https://green-agent.example/") == ""
+    monkeypatch.setenv("CONCORD_API_KEY", "mine")
+    assert shown_key("https://green-agent.example/") == shown_key("http://127.0.0.1:9009/") == "mine"

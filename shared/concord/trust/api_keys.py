@@ -1,37 +1,18 @@
 """API keys of an agent's clients."""
 
 import hmac
-import os
 from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Final
-from urllib.parse import urlsplit
 
 from pydantic import SecretStr
 
-from concord.trust.declared_hosts import is_loopback
 from concord.trust.redaction import learn_secret
 
 MIN_KEY_LENGTH: Final = 16
 KEY_HEADER: Final = "x-api-key"
 
 _BEARER: Final = "bearer"
-
-
-KEY_VARIABLE: Final = "CONCORD_API_KEY"
-KEYS_VARIABLE: Final = "CONCORD_API_KEYS"
-"""The environment variables with the key that a client shows, and with those that a gateway accepts."""
-
-
-def shown_key(url: str, environment: Mapping[str, str] = os.environ) -> str:
-    """The key that a client of this environment shows a gateway; "" for none.
-
-    A gateway on this machine accepts the keys of the environment that it was started in.
-    """
-    if key := environment.get(KEY_VARIABLE, "").strip():
-        return key
-    own = environment.get(KEYS_VARIABLE, "") if is_loopback(urlsplit(url).hostname or "") else ""
-    return next(filter(None, map(str.strip, own.split(","))), "")
 
 
 class ApiKeys:
