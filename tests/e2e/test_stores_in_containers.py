@@ -4,6 +4,7 @@ import os
 import subprocess
 
 import pytest
+from testcontainers.core.config import testcontainers_config
 from testcontainers.core.container import DockerContainer
 
 from tests.redis_servers import wait_until_up
@@ -13,7 +14,8 @@ IMAGE = "redis:8-alpine"
 pytestmark = pytest.mark.containers
 
 
-def test_the_stores_work_on_the_image_of_redis() -> None:
+def test_the_stores_work_on_the_image_of_redis(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(testcontainers_config, "ryuk_disabled", True)  # it needs another image, and `with` removes ours
     with DockerContainer(IMAGE).with_exposed_ports(6379) as container:
         url = f"redis://{container.get_container_host_ip()}:{container.get_exposed_port(6379)}/0"
         wait_until_up(url)
