@@ -35,7 +35,8 @@ const words = {
   async execute(context, bus) {
     const heard = await Promise.all(values.peer.map(ask));
     const known = heard.filter((text) => text.includes('heron')).length;
-    const text = heard.length ? `I asked ${heard.length}, and ${known} said: the word is heron.` : `The word is ${values.word}.`;
+    const told = known ? `I asked ${heard.length}, and ${known} said: the word is heron.` : 'Nobody knows the word.';
+    const text = heard.length ? told : `The word is ${values.word}.`;
     const parts = [{ kind: 'text', text }];
     bus.publish({ kind: 'message', messageId: randomUUID(), role: 'agent', parts, contextId: context.contextId });
     bus.finished();
