@@ -16,7 +16,7 @@ from a2a.server.routes.rest_routes import create_rest_routes
 from a2a.types import a2a_pb2 as pb
 from a2a.utils import json_utils
 from a2a.utils.error_handlers import build_rest_error_payload, rest_stream_error_handler
-from a2a.utils.errors import InvalidRequestError
+from a2a.utils.errors import InvalidRequestError as InvalidRequest
 from sse_starlette import EventSourceResponse, ServerSentEvent
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
@@ -73,7 +73,7 @@ def _reading_json(route: Route) -> Route:
         try:
             json.loads(await request.body() or b"{}")
         except (ValueError, RecursionError) as error:
-            refused = InvalidRequestError(f"the body is not JSON: {type(error).__name__}")
+            refused = InvalidRequest(f"the body is not JSON: {type(error).__name__}")
             return JSONResponse(build_rest_error_payload(refused), 400)
         response: Response = await route.endpoint(request)
         return response

@@ -11,7 +11,8 @@ from datetime import datetime
 from typing import Annotated, Final
 
 import msgspec
-from msgspec import UNSET, Meta, Raw, UnsetType, field
+from msgspec import UNSET, Meta, Raw, UnsetType
+from msgspec import field as struct_field
 
 from concord.trace.attributes import AGENT_NAME, EDGE_KIND, EDGE_KNOWN_BY, EDGE_SUPPORT, RETRY_OF, TASK_STATE
 from concord.trace.decoding import read
@@ -35,18 +36,18 @@ _SKIPPED: Final = Raw()
 class LeanAttributes(msgspec.Struct, frozen=True, gc=False):
     """The attributes of a step that columns hold."""
 
-    agent_name: _Value = field(default=UNSET, name=AGENT_NAME)
-    spans_agent: _Value = field(default=UNSET, name="gen_ai.agent.name")
+    agent_name: _Value = struct_field(default=UNSET, name=AGENT_NAME)
+    spans_agent: _Value = struct_field(default=UNSET, name="gen_ai.agent.name")
     call_type: _Value = UNSET
     error: _Value = UNSET
-    task_state: _Value = field(default=UNSET, name=TASK_STATE)
-    retry_of: _Value = field(default=UNSET, name=RETRY_OF)
-    edge_kind: _Value = field(default=UNSET, name=EDGE_KIND)
-    known_by: _Value = field(default=UNSET, name=EDGE_KNOWN_BY)
-    support: _Value = field(default=UNSET, name=EDGE_SUPPORT)
-    operation: _Value = field(default=UNSET, name="gen_ai.operation.name")
-    input_tokens: _Value = field(default=UNSET, name=INPUT_TOKENS)
-    output_tokens: _Value = field(default=UNSET, name=OUTPUT_TOKENS)
+    task_state: _Value = struct_field(default=UNSET, name=TASK_STATE)
+    retry_of: _Value = struct_field(default=UNSET, name=RETRY_OF)
+    edge_kind: _Value = struct_field(default=UNSET, name=EDGE_KIND)
+    known_by: _Value = struct_field(default=UNSET, name=EDGE_KNOWN_BY)
+    support: _Value = struct_field(default=UNSET, name=EDGE_SUPPORT)
+    operation: _Value = struct_field(default=UNSET, name="gen_ai.operation.name")
+    input_tokens: _Value = struct_field(default=UNSET, name=INPUT_TOKENS)
+    output_tokens: _Value = struct_field(default=UNSET, name=OUTPUT_TOKENS)
 
     @classmethod
     def of(cls, attributes: Mapping[str, str]) -> "LeanAttributes":
