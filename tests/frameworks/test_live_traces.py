@@ -16,7 +16,7 @@ from concord.trace.otlp.protobuf_form import read_protobuf
 from concord.trace.report import Channel, ReportBatch
 from concord.trust.tokens import Claims
 from concord.wire.roster import Roster, RosterEntry
-from concord_collector.otlp_endpoint import read_export
+from concord_collector.otlp import read_export
 from concord_evaluator.formats.live_spans import with_teams
 from concord_evaluator.trace import Projection, project
 from tests.frameworks.test_golden_traces import ROOT, SETUPS, TOLD

@@ -183,7 +183,7 @@ async def test_log_lines_about_a_batch_name_assessment_trace_and_batch(
         def emit(self, _: logging.LogRecord) -> None:
             self.seen.append(structlog.contextvars.get_contextvars())
 
-    writer, contexts = logging.getLogger("concord_collector.trace_writer"), Contexts()
+    writer, contexts = logging.getLogger("concord_collector.traces"), Contexts()
     caplog.set_level(logging.DEBUG, writer.name)
     writer.addHandler(contexts)
     try:

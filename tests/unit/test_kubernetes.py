@@ -15,9 +15,8 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from concord.assessment.jobs import Queue
 from concord.llm import LLMSettings
-from concord_collector.metrics import Metrics
+from concord_collector.metrics import Metrics, QueueState, StorageState
 from concord_collector.settings import CollectorSettings
-from concord_collector.storage_metrics import QueueState, StorageState
 from concord_evaluator.settings import EvaluatorSettings
 from concord_gateway.settings import GatewaySettings
 

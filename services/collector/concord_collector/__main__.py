@@ -10,7 +10,7 @@ from concord.storage.connection import connect
 from concord.trust.token_keys import TokenKeys
 from concord.wire.roster import RESERVED_IDS
 from concord_collector.app import create_app
-from concord_collector.registry_endpoints import registration_token
+from concord_collector.registry import registration_token
 from concord_collector.settings import CollectorSettings
 
 

@@ -1,17 +1,316 @@
-"""Admission of reports: token, back-pressure, rate limit, content type and size, before a body is parsed."""
+"""Admission of reports: who sends one, whether there is room for it, and what its body holds, before anything is parsed."""
 
-from collections.abc import Collection
-from dataclasses import dataclass
-from typing import Final
+import asyncio
+import logging
+import math
+import sys
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Protocol
 
+from aiolimiter import AsyncLimiter
+from cachetools import FIFOCache, LRUCache
 from fastapi import HTTPException, Request
+from isal import isal_zlib
 
-from concord_collector.authentication import Authenticator, Caller
-from concord_collector.backpressure import Backpressure
-from concord_collector.encodings import BadEncodingError, InflatedTooLargeError, UnknownEncodingError, inflate
-from concord_collector.http_errors import too_many_requests
-from concord_collector.metrics import Metrics
-from concord_collector.rate_limits import RateLimiter
+from concord.errors import StorageUnavailableError
+from concord.storage import OPEN_SCOPE, AgentRegistry, MemoryUse
+from concord.storage.connection import Storage
+from concord.trust.closed_trials import ClosedTrials
+from concord.trust.token_keys import TokenKeys
+from concord.trust.tokens import Claims, TokenRejectedError
+from concord_collector.metrics import Metrics, measure
+
+# HTTP error responses that several endpoints share, with the time after which to retry.
+
+STORAGE_RETRY_AFTER_S: Final = 1
+"""While Redis is unavailable: a restart takes about as long."""
+
+
+ERROR_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
+    400: {"description": "Final: the request cannot be parsed, or holds a value that is not allowed."},
+    401: {"description": "Final: the token is missing, invalid or expired."},
+    403: {"description": "Final: the token is for something else, or its trial is closed."},
+    413: {"description": "Final: the body is too large."},
+    415: {"description": "Final: the content type or encoding is not supported."},
+    429: {"description": "Retry later: this caller exceeds its share. Retry-After says when."},
+    503: {"description": "Retry later: storage is full or unavailable. Retry-After says when."},
+}
+"""By status, for the OpenAPI document."""
+
+
+def storage_unavailable() -> HTTPException:
+    """503: nothing was stored, and the client may send the same request again."""
+    return HTTPException(503, "storage is away", {"Retry-After": str(STORAGE_RETRY_AFTER_S)})
+
+
+def trial_closed() -> HTTPException:
+    """403: a token expires when its trial closes."""
+    return HTTPException(403, "the trial is closed, and its tokens with it")
+
+
+def too_many_requests(message: str, after_s: float) -> HTTPException:
+    """429: this caller exceeds its share, and may retry after so many seconds."""
+    return HTTPException(429, message, {"Retry-After": str(max(1, math.ceil(after_s)))})
+
+
+# Who sends a request: the participant that its token names or, where the collector is open, an address.
+
+_MAX_KNOWN_TRACES: Final = 4096
+WHERE_TOKENS_ARE: Final = (
+    "a token is required, as `Authorization: Bearer TOKEN`: in an assessment, each message to a participant has the "
+    "participant's own in its metadata, in the assignment; without one, start the collector with CONCORD_OPEN=1"
+)
+_CHALLENGE: Final = {"WWW-Authenticate": "Bearer"}
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The sender of a request. Rate limits count it under `name`; `claims` are its token's, None without a token."""
+
+    name: str
+    claims: Claims | None = None
+    token: str | None = field(default=None, repr=False)
+
+
+class Authenticator:
+    """Authenticates callers by bearer token. `allow_anonymous`: a caller without a token is let in."""
+
+    def __init__(
+        self, token_keys: TokenKeys, closed: ClosedTrials, registry: AgentRegistry, *, allow_anonymous: bool
+    ) -> None:
+        self._token_keys = token_keys
+        self._registry = registry
+        self._known_traces: FIFOCache[str, None] = FIFOCache(_MAX_KNOWN_TRACES)
+        """Traces of which this process knows every participant's token, and so redacts it from all bodies."""
+        self._closed = closed
+        self._allow_anonymous = allow_anonymous
+
+    async def authenticate(self, request: Request) -> Caller:
+        """The sender of a request. Raises 401 for a token that is missing, invalid or expired."""
+        header = request.headers.get("authorization")
+        if header is None:
+            if not self._allow_anonymous:
+                raise HTTPException(401, WHERE_TOKENS_ARE, _CHALLENGE)
+            return Caller(_client_address(request))
+        scheme, _, rest = header.partition(" ")
+        token = rest.strip()
+        if scheme.lower() != "bearer":
+            raise HTTPException(401, "send the token as Bearer", _CHALLENGE)
+        try:
+            claims = await self._token_keys.verify(token)
+            await self._learn_team_tokens(claims)
+        except TokenRejectedError as error:
+            raise HTTPException(401, str(error), _CHALLENGE) from error
+        except StorageUnavailableError as error:
+            raise storage_unavailable() from error
+        return Caller(f"participant {claims.assessment_id}/{claims.agent_id}", claims, token)
+
+    async def authenticate_in_open_trial(self, request: Request) -> Caller:
+        """As `authenticate`. Raises 403, too, for the token of a closed trial."""
+        caller = await self.authenticate(request)
+        try:
+            if caller.claims is not None and await self._closed.is_closed(caller.claims.trace_id):
+                raise trial_closed()
+        except StorageUnavailableError as error:
+            raise storage_unavailable() from error
+        return caller
+
+    async def _learn_team_tokens(self, claims: Claims) -> None:
+        """Issues the tokens of the caller's whole team again, so that redaction knows them.
+
+        They have the same claims as the caller's token, but for the agent's id.
+        """
+        if claims.trace_id in self._known_traces or claims.assessment_id == OPEN_SCOPE:
+            return
+        issuer = await self._token_keys.issuer()
+        for entry in await self._registry.agents(claims.assessment_id):
+            issuer.issue(replace(claims, agent_id=entry.id))
+        self._known_traces[claims.trace_id] = None
+
+
+def _client_address(request: Request) -> str:
+    """The name of a caller without a token."""
+    return f"address {request.client.host if request.client is not None else 'unknown'}"
+
+
+# Rate limits per caller. (The quotas of a trace are in `concord.storage.quotas`.)
+
+_MAX_CALLERS: Final = 10_000
+
+
+class RateLimiter:
+    """A leaky bucket for each caller, in this process alone: several collectors do not share buckets.
+
+    A bucket holds what leaks in `burst_s` seconds. Beyond ten thousand callers, the least recently seen is forgotten.
+    """
+
+    def __init__(self, per_s: float, burst_s: float) -> None:
+        self._per_s = per_s
+        self._burst_s = burst_s
+        self._buckets: LRUCache[str, AsyncLimiter] = LRUCache(_MAX_CALLERS)
+
+    def wait_s(self, caller: str, amount: float) -> float:
+        """After how many seconds the caller may send this amount; 0: now. Takes nothing from the bucket."""
+        amount = min(amount, self._per_s * self._burst_s)
+        return 0.0 if self._bucket(caller).has_capacity(amount) else amount / self._per_s
+
+    async def take(self, caller: str, amount: float) -> float:
+        """As `wait_s`, and takes the amount if the result is 0."""
+        wait_s = self.wait_s(caller, amount)
+        if wait_s == 0.0:
+            await self._bucket(caller).acquire(min(amount, self._per_s * self._burst_s))
+        return wait_s
+
+    def _bucket(self, caller: str) -> AsyncLimiter:
+        bucket = self._buckets.get(caller)
+        if bucket is None:
+            bucket = self._buckets[caller] = AsyncLimiter(self._per_s * self._burst_s, self._burst_s)
+        return bucket
+
+
+# Content encodings: decompresses a request's body, up to a limit. gzip is read with ISA-L, in half of zlib's time.
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+_GZIP: Final = 31
+"""zlib's window bits for a gzip header."""
+_RESERVED: Final = 0xE0
+"""The flags in the fourth byte of a gzip header that a decoder must refuse (RFC 1952, section 2.3.1.2). ISA-L takes
+them, and zlib, which reads stored bodies, does not."""
+_MAX_WINDOW_LOG: Final = 23
+"""8 MiB: what every decoder should support (RFC 8878, section 3.1.1.1.2), and the most memory a frame may claim."""
+
+
+class _Inflater(Protocol):
+    """The interface that zlib's and zstd's decompressors share."""
+
+    def decompress(self, data: bytes, max_length: int, /) -> bytes: ...
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+
+class BadEncodingError(Exception):
+    """The bytes are not what the content-encoding says; the message says why."""
+
+
+class UnknownEncodingError(Exception):
+    """The content-encoding is not supported; the message lists those that are."""
+
+
+class InflatedTooLargeError(Exception):
+    """The decompressed body exceeds the limit."""
+
+
+def inflate(body: bytes, encoding: str, max_bytes: int) -> bytes:
+    """The decompressed body. Raises UnknownEncodingError, BadEncodingError or InflatedTooLargeError."""
+    decode = _DECODERS.get(encoding.strip().lower())
+    if decode is None:
+        raise UnknownEncodingError(f"send one of: {', '.join(_DECODERS)}")
+    return decode(body, max_bytes)
+
+
+def _identity(body: bytes, max_bytes: int) -> bytes:
+    if len(body) > max_bytes:
+        raise InflatedTooLargeError
+    return body
+
+
+def _gzip(body: bytes, max_bytes: int) -> bytes:
+    if body[3:4] and body[3] & _RESERVED:
+        raise BadEncodingError("the body does not match its content-encoding: reserved flags of gzip are set")
+    return _decompress(isal_zlib.decompressobj(_GZIP), body, max_bytes)
+
+
+def _zstd(body: bytes, max_bytes: int) -> bytes:
+    options: dict[int, int] = {zstd.DecompressionParameter.window_log_max: _MAX_WINDOW_LOG}
+    return _decompress(zstd.ZstdDecompressor(options=options), body, max_bytes)
+
+
+def _decompress(inflater: _Inflater, body: bytes, max_bytes: int) -> bytes:
+    try:
+        # One byte above the limit tells a body that just fits from one that does not.
+        inflated = inflater.decompress(body, max_bytes + 1)
+    except (isal_zlib.error, zstd.ZstdError) as error:  # type: ignore[misc]  # its stub says the class is an instance
+        raise BadEncodingError(f"the body does not match its content-encoding: {error}") from error
+    if len(inflated) > max_bytes:
+        raise InflatedTooLargeError
+    if not inflater.eof:
+        raise BadEncodingError("the compressed body is incomplete")
+    if inflater.unused_data:
+        raise BadEncodingError("there is data after the compressed body")
+    return inflated
+
+
+_DECODERS: Final[dict[str, Callable[[bytes, int], bytes]]] = {"identity": _identity, "gzip": _gzip, "zstd": _zstd}
+
+
+# Back-pressure: the collector refuses reports while Redis uses more memory than its watermark allows.
+
+logger = logging.getLogger(__name__)
+
+_POLL_INTERVAL_S: Final = 1.0
+_RETRY_AFTER_S: Final = 5
+"""Memory becomes free when traces expire or evaluations end, which takes longer than a Redis restart."""
+
+
+class OverWatermarkError(Exception):
+    """Redis uses more memory than its watermark allows."""
+
+
+class Backpressure:
+    """Refuses reports while Redis is over its watermark, before Redis itself has to.
+
+    `memory_bytes`: what Redis may use, beside its own `maxmemory`; `watermark`: the share of the smaller of the two.
+    """
+
+    def __init__(self, storage: Storage, metrics: Metrics, *, memory_bytes: int | None, watermark: float) -> None:
+        self._storage = storage
+        self._metrics = metrics
+        self._memory_bytes = memory_bytes
+        self._watermark = watermark
+        self._over_watermark = False
+
+    async def poll(self) -> None:
+        """Measures Redis once a second until cancelled."""
+        while True:
+            await asyncio.sleep(_POLL_INTERVAL_S)
+            await self.measure()
+
+    async def measure(self) -> None:
+        """Measures Redis, for the next requests and for the metrics."""
+        try:
+            state = await measure(self._storage, self._memory_bytes)
+        except StorageUnavailableError as error:
+            self._metrics.storage.state = None
+            logger.warning("cannot read the memory usage of Redis: %s", error)
+            return
+        self._metrics.storage.state = state
+        self._over_watermark = self._is_over_watermark(MemoryUse(state.memory_used, state.memory_limit))
+
+    async def check_readiness(self) -> None:
+        """Measures Redis now. Raises StorageUnavailableError, or OverWatermarkError."""
+        if self._is_over_watermark(await self._storage.memory()):
+            raise OverWatermarkError
+
+    def check(self) -> None:
+        """Raises 503 if Redis was over its watermark when it was last measured."""
+        if self._over_watermark:
+            raise HTTPException(503, "storage is full", {"Retry-After": str(_RETRY_AFTER_S)})
+
+    def _is_over_watermark(self, use: MemoryUse) -> bool:
+        limits = [limit for limit in (use.limit, self._memory_bytes) if limit is not None]
+        return bool(limits) and use.used >= self._watermark * min(limits)
+
+
+# Admission of reports: token, back-pressure, rate limit, content type and size, before a body is parsed.
 
 _MIN_COST: Final = 4096
 """The least that a request counts for (bytes): to handle a small one costs about as much."""

@@ -1,14 +1,16 @@
 """The collector as an ASGI app: wires endpoints, limits and storage together."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import Any, Final
 
-from fastapi import APIRouter, FastAPI
+from fastapi import APIRouter, FastAPI, HTTPException, Request, Response
+from fastapi.exception_handlers import http_exception_handler
 from fastapi.openapi.utils import get_openapi
 from fastapi.routing import APIRoute
 from pydantic.json_schema import models_json_schema
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from concord.service.limits import BodyLimit
 from concord.service.probes import probe_routes
@@ -21,18 +23,55 @@ from concord.trust.redaction import scan_with_numpy
 from concord.trust.token_keys import TokenKeys
 from concord.trust.urls import PeerUrls
 from concord.version import VERSION
-from concord_collector.admission import Admission
-from concord_collector.authentication import Authenticator
-from concord_collector.backpressure import Backpressure
-from concord_collector.bare_endpoints import BareEndpoints, Endpoint, FastAPIBeside
+from concord_collector.admission import Admission, Authenticator, Backpressure, RateLimiter
 from concord_collector.metrics import Metrics, TimingMiddleware
-from concord_collector.open_traces import OpenCollection, open_router
-from concord_collector.otlp_endpoint import otlp_router
-from concord_collector.rate_limits import RateLimiter
-from concord_collector.registry_endpoints import registry_router
+from concord_collector.otlp import OpenCollection, open_router, otlp_router
+from concord_collector.registry import registry_router
 from concord_collector.settings import CollectorSettings
-from concord_collector.trace_writer import TraceWriter
-from concord_collector.traces_endpoint import traces_router
+from concord_collector.traces import TraceWriter, traces_router
+
+# Endpoints that are called past FastAPI's routes and layers.
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+Endpoints = Mapping[tuple[str, str], Endpoint]
+"""By method and path."""
+
+
+class BareEndpoints:
+    """An ASGI app of endpoints that need nothing but the request. It answers no others."""
+
+    def __init__(self, endpoints: Endpoints) -> None:
+        self._endpoints = endpoints
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers a request."""
+        request = Request(scope, receive)
+        try:
+            response = await self._endpoints[scope["method"], scope["path"]](request)
+        except HTTPException as error:
+            response = await http_exception_handler(request, error)
+        await response(scope, receive, send)
+
+
+class FastAPIBeside(FastAPI):
+    """FastAPI beside a bare app, which gets the requests for `endpoints`.
+
+    To receive a batch, without its steps, takes a fifth less of the time past FastAPI's layers.
+    """
+
+    def __init__(self, bare: ASGIApp, endpoints: Endpoints, **options: Any) -> None:  # noqa: ANN401 - FastAPI's
+        """`options`: those of FastAPI."""
+        super().__init__(**options)
+        self._bare = bare
+        self._endpoints = endpoints
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Passes a request on to either."""
+        if scope["type"] == "http" and (scope["method"], scope["path"]) in self._endpoints:
+            await self._bare(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
+
 
 PATHS: Final = frozenset({"/peers", "/register", "/traces", "/v1/traces"})
 """The paths for participants and agents, and the only ones that accept tokens."""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from concord.trace.report import StepBatch
 from concord.trust.redaction import TOKEN_PREFIX
-from concord_collector.batch_parsing import BadBatchError, parse_batch
+from concord_collector.traces import BadBatchError, parse_batch
 
 TOKEN = f"{TOKEN_PREFIX}eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl"
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from concord_collector.encodings import BadEncodingError, InflatedTooLargeError, UnknownEncodingError, inflate
+from concord_collector.admission import BadEncodingError, InflatedTooLargeError, UnknownEncodingError, inflate
 
 if sys.version_info >= (3, 14):
     from compression import zstd

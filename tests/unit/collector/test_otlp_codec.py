@@ -8,7 +8,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from concord.trace.decoding import read
 from concord.trace.otlp import without_internals
 from concord.trace.otlp.protobuf_form import read_protobuf
-from concord_collector.otlp_endpoint import read_export
+from concord_collector.otlp import read_export
 
 
 def export() -> bytes:

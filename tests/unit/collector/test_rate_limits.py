@@ -1,6 +1,6 @@
 """Rate limits: each caller has a share of its own, which no other caller can use up."""
 
-from concord_collector.rate_limits import RateLimiter
+from concord_collector.admission import RateLimiter
 
 
 async def test_a_caller_may_send_its_burst_and_no_more() -> None:

@@ -1,27 +1,154 @@
-"""`POST /v1/traces`: OTLP/HTTP, for agents that export OpenTelemetry spans."""
+"""`POST /v1/traces`: OTLP/HTTP, for agents that export OpenTelemetry spans, in trials and in open traces."""
 
+import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
-from fastapi import APIRouter, HTTPException, Request, Response
+from fastapi import APIRouter, HTTPException, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTracePartialSuccess,
+    ExportTraceServiceResponse,
+)
+from pydantic import BaseModel
 
-from concord.trace.otlp import Span, SpanError, read_json, storable, without_internals
+from concord.errors import StorageUnavailableError
+from concord.storage import AssessmentStore, OpenTrace, OpenTraceLimits, OpenTraces, TraceStore
+from concord.trace.decoding import spans_in
+from concord.trace.otlp import Span, SpanError, as_export, read_json, storable, without_internals
 from concord.trace.otlp.protobuf_form import read_protobuf
 from concord.trace.otlp.span_batch import MAX_SPANS, SpanBatch, encoded_spans, with_ids_alone
-from concord.trace.report import Channel
+from concord.trace.report import Channel, unpack
 from concord.trust.redaction import redact
+from concord.trust.token_keys import Now
 from concord.trust.tokens import Claims
 from concord.wire.ids import MAX_ID_LENGTH
-from concord_collector.admission import Admission
-from concord_collector.batch_parsing import ParsedBatch
-from concord_collector.http_errors import ERROR_RESPONSES
-from concord_collector.open_traces import OpenCollection
-from concord_collector.otlp_codec import write_json, write_protobuf
-from concord_collector.trace_writer import TRACE_FULL, TraceWriter
+from concord_collector.admission import ERROR_RESPONSES, Admission, storage_unavailable
+from concord_collector.traces import TRACE_FULL, ParsedBatch, TraceWriter
+
+# The collector's answers to OTLP/HTTP, in both encodings. (`concord.trace.otlp` reads the exports.)
+
+
+def write_protobuf(rejected: int, reason: str) -> bytes:
+    """An `ExportTraceServiceResponse`; with `rejected` spans, a partial success for this reason."""
+    response = ExportTraceServiceResponse()
+    if rejected:
+        response.partial_success.CopyFrom(ExportTracePartialSuccess(rejected_spans=rejected, error_message=reason))
+    return response.SerializeToString()
+
+
+def write_json(rejected: int, reason: str) -> bytes:
+    """The same in JSON, where 64-bit numbers are strings."""
+    partial = {"partialSuccess": {"rejectedSpans": str(rejected), "errorMessage": reason}} if rejected else {}
+    return json.dumps(partial).encode()
+
+
+# Traces that belong to no trial: an open collector keeps their spans and exports them for evaluation.
+
+_LINES: Final = "application/x-ndjson"
+
+
+class OpenTraceRecord(BaseModel):
+    """A trace that belongs to no trial: the arrival of its first and last spans (seconds since 1970), the number of its
+    spans, and its services."""
+
+    trace_id: str
+    first_s: float
+    last_s: float
+    spans: int
+    services: list[str]
+
+
+class OpenTraceList(BaseModel):
+    """The traces, by their last spans; `now` is the time of all collectors (seconds since 1970)."""
+
+    now: float
+    traces: list[OpenTraceRecord]
+
+
+class OpenCollection:
+    """An index of the traces that belong to no trial. Deletes the oldest traces beyond the limits."""
+
+    def __init__(
+        self, index: OpenTraces, traces: TraceStore, assessments: AssessmentStore, limits: OpenTraceLimits, now: Now
+    ) -> None:
+        self._index = index
+        self._now = now
+        self._traces = traces
+        self._assessments = assessments
+        self._limits = limits
+
+    async def note(self, batch: ParsedBatch) -> None:
+        """Counts stored spans of traces that belong to no trial. Raises 503."""
+        try:
+            if await self._assessments.has_trial(batch.trace_id):
+                return
+            size, spans = len(batch.body), batch.n_steps
+            gone = await self._index.add(
+                batch.trace_id, batch.reporter, n_bytes=size, n_spans=spans, limits=self._limits
+            )
+            for trace_id in gone:
+                await self._traces.delete(trace_id)
+        except StorageUnavailableError as error:
+            raise storage_unavailable() from error
+
+    async def list(self, since: float) -> tuple[float, list[OpenTrace]]:
+        """The time now, and the traces with spans since a time (seconds since 1970). Raises 503."""
+        try:
+            return await self._now(), await self._index.list(since)
+        except StorageUnavailableError as error:
+            raise storage_unavailable() from error
+
+    async def has(self, trace_id: str) -> bool:
+        """Whether a trace belongs to no trial. Raises 503."""
+        try:
+            return await self._index.contains(trace_id)
+        except StorageUnavailableError as error:
+            raise storage_unavailable() from error
+
+    async def exports(self, trace_id: str) -> AsyncIterator[bytes]:
+        """The spans of a trace as lines of OTLP/JSON."""
+        async for batch in self._traces.batches(trace_id):
+            if batch.channel is Channel.OTLP:
+                yield json.dumps(as_export(spans_in(unpack(batch.body)))).encode() + b"\n"
+
+
+def open_router(collection: OpenCollection) -> APIRouter:
+    """The routes that list and export traces that belong to no trial."""
+    router = APIRouter(tags=["open traces"], prefix="/open")
+    unavailable: dict[int | str, dict[str, Any]] = {503: ERROR_RESPONSES[503]}
+
+    @router.get("/traces", responses=unavailable)
+    async def traces(since: Annotated[float, Query(ge=0)] = 0.0) -> OpenTraceList:
+        """The traces that belong to no trial and got spans since a time (seconds since 1970)."""
+        now, found = await collection.list(since)
+        records = [
+            OpenTraceRecord(
+                trace_id=each.trace_id,
+                first_s=each.first_s,
+                last_s=each.last_s,
+                spans=each.n_spans,
+                services=list(each.services),
+            )
+            for each in found
+        ]
+        return OpenTraceList(now=now, traces=records)
+
+    @router.get("/traces/{trace_id}", responses=unavailable | {404: {"description": "No such trace."}})
+    async def spans(trace_id: str) -> StreamingResponse:
+        """The spans of a trace that belongs to no trial, as lines of OTLP/JSON."""
+        if not await collection.has(trace_id):
+            raise HTTPException(404, "no trace of this id is kept without an assessment")
+        return StreamingResponse(collection.exports(trace_id), media_type=_LINES)
+
+    return router
+
+
+# `POST /v1/traces`: OTLP/HTTP, for agents that export OpenTelemetry spans.
 
 UNNAMED_SERVICE: Final = "unknown_service"
 """OpenTelemetry's default for `service.name`."""
