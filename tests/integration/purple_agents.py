@@ -11,7 +11,7 @@ from concord.agent.peers import PeerList
 from concord.llm import LLMSettings
 from concord.trace.report import StepBatch
 from concord.wire.roster import RosterEntry
-from concord_purple.app import create_app
+from concord_purple.agent import create_app
 from concord_purple.settings import PurpleSettings
 from tests.ports import free_port
 from tests.serving import eventually, reserved, served

@@ -21,7 +21,7 @@ from concord_environment.environment import Environment
 from concord_environment.settings import EnvironmentSettings
 from concord_gateway.app import create_app as gateway
 from concord_gateway.settings import GatewaySettings
-from concord_purple.app import create_app as purple
+from concord_purple.agent import create_app as purple
 from concord_purple.settings import PurpleSettings
 from tests.integration.collectors import NO_TLS
 from tests.serving import served

@@ -16,8 +16,7 @@ from concord.llm import LLMSettings
 from concord.trace.step import ResponseTrace
 from concord.wire.assignment import Assignment
 from concord.wire.extensions import TRACEABILITY_KEY
-from concord_purple.step_recorder import StepRecorder
-from concord_purple.wording import reword_review
+from concord_purple.request_context import StepRecorder, reword_review
 from tests.integration.purple_agents import free_urls, running_agents
 from tests.unit.purple.shipped_tasks import TASKS, share_right
 

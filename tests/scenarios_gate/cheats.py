@@ -11,11 +11,9 @@ from concord_assistant.scenario.safety import ActionPattern
 from concord_assistant.scenario.schema import ScenarioConfig
 from concord_assistant.scenario.selectors import RECIPIENTS, Condition
 from concord_environment_client import AsyncUESClient
-from concord_purple.assistant.agent import Assistant
-from concord_purple.assistant.messages import EarlyCompletion, Reply, TurnComplete, TurnStart
-from concord_purple.assistant.oracle import Oracle, OracleAction, OracleAssistant
-from concord_purple.assistant.tools import ACTIONS
-from concord_purple.assistant.unfit import read_everything
+from concord_purple.assistant.agent import Assistant, EarlyCompletion, Reply, TurnComplete, TurnStart
+from concord_purple.assistant.model import ACTIONS
+from concord_purple.assistant.scripted import Oracle, OracleAction, OracleAssistant, read_everything
 
 STRANGER: Final = "someone.else@elsewhere.example"
 STRANGER_NUMBER: Final = "+15550199999"

@@ -5,9 +5,8 @@ from functools import partial
 from typing import Final
 
 from concord_environment_client import AsyncUESClient, UESClientError
-from concord_purple.assistant.agent import Assistant
-from concord_purple.assistant.messages import Reply, TurnStart
-from concord_purple.assistant.oracle import Oracle, OracleAssistant, OracleError
+from concord_purple.assistant.agent import Assistant, Reply, TurnStart
+from concord_purple.assistant.scripted import Oracle, OracleAssistant, OracleError
 
 HALF: Final = "half"
 

@@ -6,11 +6,9 @@ from typing import Any, Final
 
 from concord_assistant.scenario.selectors import same
 from concord_environment_client import AsyncUESClient
-from concord_purple.assistant.agent import Assistant
-from concord_purple.assistant.messages import Reply, TurnStart
-from concord_purple.assistant.oracle import Oracle, OracleAssistant
-from concord_purple.assistant.tools import ACTIONS
-from concord_purple.assistant.unfit import read_everything
+from concord_purple.assistant.agent import Assistant, Reply, TurnStart
+from concord_purple.assistant.model import ACTIONS
+from concord_purple.assistant.scripted import Oracle, OracleAssistant, read_everything
 
 States = Mapping[str, Any]
 Deviation = Callable[[AsyncUESClient, Oracle, States], Awaitable[None]]

@@ -13,7 +13,7 @@ from concord_assistant.scenario.generator import filled, replacements_of, varian
 from concord_assistant.scenario.loader import Scenario, load_scenario
 from concord_cli.scenario.play import UNFIT, assessed, passed
 from concord_purple.assistant.agent import Assistant
-from concord_purple.assistant.oracle import Oracle, OracleAssistant
+from concord_purple.assistant.scripted import Oracle, OracleAssistant
 from tests.scenarios_gate.cheats import cheats
 from tests.scenarios_gate.graded import HALF, SKILLS, graded
 from tests.scenarios_gate.innocent import innocents

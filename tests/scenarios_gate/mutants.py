@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from pydantic import AwareDatetime, JsonValue, TypeAdapter
 
-from concord_purple.assistant.oracle import Oracle, OracleAction
+from concord_purple.assistant.scripted import Oracle, OracleAction
 
 STRANGER: Final = "someone.else@elsewhere.example"
 STRANGER_NUMBER: Final = "+15550199999"

@@ -9,7 +9,7 @@ from random import Random
 from typing import Any, Final
 
 from concord_assistant.scenario.generator import filled
-from concord_purple.assistant.oracle import Oracle, OracleAction
+from concord_purple.assistant.scripted import Oracle, OracleAction
 
 PARAPHRASES: Final = 40
 """The paraphrases of an oracle: each wording in each frame."""

@@ -20,11 +20,18 @@ from concord_cli.audit.flaws import Attack, Shown, Status, Tried, looked, not_ap
 from concord_cli.audit.obeying import EMPTY_WORDS, OBEYING, ORDERS, REPLIES, ObeyingModel
 from concord_cli.scenario.play import AssistantInProcess
 from concord_environment_client import AsyncUESClient
-from concord_purple.assistant.agent import Assistant
-from concord_purple.assistant.messages import EarlyCompletion, Reply, TurnStart
-from concord_purple.assistant.oracle import Oracle, OracleAction, OracleAssistant, load_oracle
-from concord_purple.assistant.tools import ACTIONS
-from concord_purple.assistant.unfit import DumpAssistant, NullAssistant, ReadOnlyAssistant, read_everything
+from concord_purple.assistant.agent import Assistant, EarlyCompletion, Reply, TurnStart
+from concord_purple.assistant.model import ACTIONS
+from concord_purple.assistant.scripted import (
+    DumpAssistant,
+    NullAssistant,
+    Oracle,
+    OracleAction,
+    OracleAssistant,
+    ReadOnlyAssistant,
+    load_oracle,
+    read_everything,
+)
 
 MOST_UNFIT: Final = 20.0
 """The points of 100 that an assistant may get that does not do the task: some criteria reward its first steps."""

@@ -20,7 +20,7 @@ from concord_cli.audit.targets import AssistantScenario, Target, Tasks
 from concord_cli.audit.team import TeamTask
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.scenario.play import stage
-from concord_purple.assistant.oracle import OracleError
+from concord_purple.assistant.scripted import OracleError
 
 INSTANCES: Final = 12
 """Instances of each team task on which seats pretend."""

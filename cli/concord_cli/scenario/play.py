@@ -18,8 +18,7 @@ from concord_assistant.updates import Update
 from concord_cli.errors import AssessmentError
 from concord_environment_client import UESClientError
 from concord_purple.assistant.agent import Assistant, AssistantAgent, ProtocolError
-from concord_purple.assistant.oracle import OracleError
-from concord_purple.assistant.unfit import DumpAssistant, NullAssistant, ReadOnlyAssistant
+from concord_purple.assistant.scripted import DumpAssistant, NullAssistant, OracleError, ReadOnlyAssistant
 
 UNFIT: Final[dict[str, Callable[[], Assistant]]] = {
     "null": NullAssistant,

@@ -15,8 +15,7 @@ from concord_assistant.results import AssessmentResults
 from concord_assistant.scenario.loader import Scenario, load_scenario
 from concord_assistant.updates import Update
 from concord_cli.scenario.play import AssistantInProcess
-from concord_purple.assistant.oracle import Oracle, OracleAssistant
-from concord_purple.assistant.unfit import NullAssistant
+from concord_purple.assistant.scripted import NullAssistant, Oracle, OracleAssistant
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,9 @@ from concord.llm import LLMSettings
 from concord.service.logs import configure_logging
 from concord.service.serve import address_parser, serve
 from concord.service.settings import ServiceSettings
-from concord_purple.app import create_app
+from concord_purple.agent import create_app
 from concord_purple.assistant.app import NoModelError, create_assistant_app
-from concord_purple.assistant.oracle import OracleError
+from concord_purple.assistant.scripted import OracleError
 from concord_purple.settings import AssistantMode, Mode, PurpleSettings
 from concord_purple.teams import Function, TeamName
 

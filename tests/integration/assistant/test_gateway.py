@@ -13,7 +13,7 @@ import pytest
 from concord.a2a import A2AClient, Answer, IncomingMessage, TaskHandle, TaskUpdate
 from concord_assistant.schema import assessment_results_schema
 from concord_purple.assistant.agent import AssistantAgent
-from concord_purple.assistant.oracle import Oracle, OracleAssistant
+from concord_purple.assistant.scripted import Oracle, OracleAssistant
 from tests.integration.assistant.conftest import assistant_of
 from tests.integration.assistant.scripted import first_day
 from tests.serving import served_agent

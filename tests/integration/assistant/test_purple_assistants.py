@@ -16,7 +16,7 @@ from concord_assistant.results import AssessmentResults
 from concord_assistant.scenario.loader import Scenario
 from concord_assistant.updates import Update
 from concord_purple.assistant.app import create_assistant_app
-from concord_purple.assistant.tools import TOOLS
+from concord_purple.assistant.model import TOOLS
 from concord_purple.settings import AssistantMode, PurpleSettings
 from tests.integration.assistant.conftest import FIRST_DAY
 from tests.llm_server import Asked, FakeModel, ToolCalls, fake_model

@@ -16,7 +16,7 @@ from concord_environment.modalities.modality import Implementation
 from concord_environment_client import PermissionDeniedError, UESClient
 from concord_environment_client.modalities import MODALITIES
 from concord_environment_client.operations import assistant_permissions
-from concord_purple.assistant.tools import tools_of
+from concord_purple.assistant.model import tools_of
 from tests.integration.environment.conftest import ADMIN_KEY
 from tests.integration.environment.pinning import Pin, PinningCalls
 from tests.integration.environment.test_mcp import connected

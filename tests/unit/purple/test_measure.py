@@ -2,9 +2,7 @@
 
 import pytest
 
-from concord_purple.text_review.findings import Aspect, Fact, Flaw
-from concord_purple.text_review.measure import measure
-from concord_purple.text_review.text import readability_grade, sentences_of
+from concord_purple.text_review.measure import Aspect, Fact, Flaw, measure, readability_grade, sentences_of
 
 
 def _flaws(text: str, aspect: Aspect) -> list[tuple[Flaw | None, int | None, str]]:

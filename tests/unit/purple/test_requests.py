@@ -8,21 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from concord_purple.requests import (
-    MAX_TEXT,
-    PING,
-    BadRequestError,
-    Kind,
-    Reply,
-    Request,
-    reply_in,
-    request_in,
-    to_data,
-)
-from concord_purple.text_review.checks import evidence_from_text
-from concord_purple.text_review.findings import Aspect, Findings
-from concord_purple.text_review.stages import add_draft, add_facts, add_verdict
-from concord_purple.wording import reply_text, request_line
+from concord_purple.request_context import reply_text, request_line
+from concord_purple.teams import MAX_TEXT, PING, BadRequestError, Kind, Reply, Request, reply_in, request_in, to_data
+from concord_purple.text_review.measure import Aspect, Findings
+from concord_purple.text_review.review import add_draft, add_facts, add_verdict, evidence_from_text
 
 TEXT = "Trips rose by 61 %. It may perhaps rain."
 

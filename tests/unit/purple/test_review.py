@@ -7,13 +7,30 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord_purple.text_review.checks import cross_check, evidence_from_draft, evidence_from_text, verify
-from concord_purple.text_review.draft import advise, draft
-from concord_purple.text_review.findings import Aspect, Check, Fact, Findings, Flaw, Section, Statement
-from concord_purple.text_review.measure import measure
-from concord_purple.text_review.rendering import answer_json, review_text
-from concord_purple.text_review.stages import add_draft, add_facts, add_verdict
-from concord_purple.text_review.text import sentences_of
+from concord_purple.text_review.measure import (
+    Aspect,
+    Check,
+    Fact,
+    Findings,
+    Flaw,
+    Section,
+    Statement,
+    measure,
+    sentences_of,
+)
+from concord_purple.text_review.review import (
+    add_draft,
+    add_facts,
+    add_verdict,
+    advise,
+    answer_json,
+    cross_check,
+    draft,
+    evidence_from_draft,
+    evidence_from_text,
+    review_text,
+    verify,
+)
 
 REPORT = (Path(__file__).parent / "texts/cargo_bikes.txt").read_text(encoding="utf-8")
 FLAWS_BY_KEY = {

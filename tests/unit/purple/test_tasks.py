@@ -7,12 +7,9 @@ import pytest
 from pydantic import JsonValue
 
 from concord.assessment import TaskSpec
-from concord_purple.requests import Kind, request_in
-from concord_purple.teams import TeamName
-from concord_purple.text_review.findings import Aspect, Findings
-from concord_purple.text_review.lexicon import BOOSTERS, HEDGES
-from concord_purple.text_review.rendering import answer_json
-from concord_purple.text_review.stages import add_draft, add_facts, add_verdict
+from concord_purple.teams import Kind, TeamName, request_in
+from concord_purple.text_review.measure import BOOSTERS, HEDGES, Aspect, Findings
+from concord_purple.text_review.review import add_draft, add_facts, add_verdict, answer_json
 from tests.unit.purple.shipped_tasks import TASKS, last_json, scenario_task, share_right, shipped_text, values
 
 

@@ -9,10 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.wire.roster import RosterEntry
-from concord_purple.handlers import handler_for
-from concord_purple.requests import Kind
-from concord_purple.teams import TEAMS, Function, Member, TeamName, choose_members, kinds_asked, member_of, rules_for
-from concord_purple.text_review.findings import Aspect
+from concord_purple.agent import handler_for
+from concord_purple.teams import (
+    TEAMS,
+    Function,
+    Kind,
+    Member,
+    TeamName,
+    choose_members,
+    kinds_asked,
+    member_of,
+    rules_for,
+)
+from concord_purple.text_review.measure import Aspect
 
 COORDINATOR = Member("coordinator", Function.COORDINATOR)
 FIVE = [

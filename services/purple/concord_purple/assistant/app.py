@@ -13,8 +13,13 @@ from concord.service.probes import probe_routes
 from concord.version import VERSION
 from concord_purple.assistant.agent import Assistant, AssistantAgent
 from concord_purple.assistant.model import ModelAssistant
-from concord_purple.assistant.oracle import OracleAssistant, load_oracle
-from concord_purple.assistant.unfit import DumpAssistant, NullAssistant, ReadOnlyAssistant
+from concord_purple.assistant.scripted import (
+    DumpAssistant,
+    NullAssistant,
+    OracleAssistant,
+    ReadOnlyAssistant,
+    load_oracle,
+)
 from concord_purple.settings import AssistantMode, PurpleSettings
 
 MAX_BODY_BYTES: Final = 1024 * 1024

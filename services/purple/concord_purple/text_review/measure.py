@@ -1,13 +1,264 @@
-"""The researchers' part: measures a text, aspect by aspect."""
+"""The researchers' part: measures a text, aspect by aspect, and states findings."""
 
+import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
 from itertools import islice
-from typing import Final
+from typing import Annotated, Final, TypeVar
 
-from concord_purple.text_review.findings import Aspect, Fact, Flaw
-from concord_purple.text_review.lexicon import BOOSTERS, FIGURE, HEDGES, SOURCE, STOP_WORDS, YEAR
-from concord_purple.text_review.text import Sentence, readability_grade, sentences_of
+from pydantic import Field
+
+# Splits a text into sentences and words, and computes its readability.
+
+_WORD = re.compile(r"[^\W_]+(?:['\u2019.,-][^\W_]+)*")
+_PARAGRAPH = re.compile(r"\n[ \t]*\n")
+_SENTENCE_END = re.compile(r"(?<=[.!?])[\"\u201d\u2019)\]]{0,3}\s+(?=[\"\u201c\u2018(\[]?[A-Z0-9])")
+_ABBREVIATION = re.compile(r"\b(?:Dr|Mr|Mrs|Ms|Prof|St|vs|cf|e\.g|i\.e|etc|approx|Fig|No|al)\.$")
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence, its number in the text (from 1), and its words in order."""
+
+    number: int
+    text: str
+    words: tuple[str, ...]
+
+
+def sentences_of(text: str) -> tuple[Sentence, ...]:
+    """The sentences of a text; a blank line ends one too, an abbreviation's full stop does not."""
+    found = [_as_one_line(piece) for paragraph in _PARAGRAPH.split(text) for piece in _split_paragraph(paragraph)]
+    worded = ((sentence, tuple(_WORD.findall(sentence))) for sentence in found)
+    return tuple(
+        Sentence(number, sentence, words)
+        for number, (sentence, words) in enumerate(((s, w) for s, w in worded if w), start=1)
+    )
+
+
+def _split_paragraph(paragraph: str) -> list[str]:
+    pieces: list[str] = []
+    start = 0
+    for end in _SENTENCE_END.finditer(paragraph):
+        if _ABBREVIATION.search(paragraph, max(start, end.start() - 12), end.start()):
+            continue
+        pieces.append(paragraph[start : end.end()])
+        start = end.end()
+    return [*pieces, paragraph[start:]]
+
+
+def _as_one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def readability_grade(sentences: Sequence[Sentence]) -> float:
+    """The Automated Readability Index: the US school grade for which a text is readable.
+
+    4.71 · characters/word + 0.5 · words/sentence - 21.43. Source: Smith & Senter, AMRL-TR-66-220 (1967).
+    Raises ZeroDivisionError on a text without words.
+    """
+    words = [word for sentence in sentences for word in sentence.words]
+    characters = sum(character.isalnum() for word in words for character in word)
+    return 4.71 * characters / len(words) + 0.5 * len(words) / len(sentences) - 21.43
+
+
+def passage(sentence: Sentence, first: int, n_words: int) -> str:
+    """The part of a sentence with these words, as it is written. `first`: the place of the first word, from 0."""
+    words = list(_WORD.finditer(sentence.text))[first : first + n_words]
+    return sentence.text[words[0].start() : words[-1].end()] if words else ""
+
+
+def contains(text: str, quote: str) -> bool:
+    """Whether the text has this passage; case and line breaks do not matter."""
+    return _as_one_line(quote).casefold() in _as_one_line(text).casefold()
+
+
+# The word lists and patterns that the measurements use.
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+HEDGES: Final = _words(
+    """
+    apparently appear appears approximately arguably could generally may maybe might mostly partly perhaps possibly
+    presumably probably relatively roughly seem seemed seems somewhat suggest suggests tend tended tends
+    """
+)
+"""Words that soften a claim: a short list after Hyland, Metadiscourse (2005), appendix."""
+
+BOOSTERS: Final = _words(
+    """
+    always certainly clearly conclusively definitely dramatically everyone never nobody obviously perfect proved
+    proven proves revolutionary significantly undeniable undeniably undoubtedly unprecedented
+    """
+)
+"""Words that make a claim strong enough to owe its reader a source: boosters (same list) and superlatives."""
+
+STOP_WORDS: Final = _words(
+    """
+    about above after again also although among another because been before being below between both cannot could
+    does down during each either even every few from further have having here hers however into itself just like
+    many more most much must near nearly neither never none once only other others ours over same shall should
+    since some such than that their theirs them then there these they this those through thus under until very
+    well were what when where whether which while whom whose will with within without would your yours
+    """
+)
+"""Words too common to be worth counting as repeated."""
+
+SOURCE: Final = re.compile(
+    r"\[\d+(?:, ?\d+)*\]"  # [3], [1, 4]
+    r"|\([^()]*\b(?:19|20)\d\d[a-z]?\)"  # (Okafor, 2021)
+    r"|\bet al\b|\baccording to\b|\bappendix\b|\b(?:table|figure|fig\.|section) ?\d+",
+    re.IGNORECASE,
+)
+"""A source: a citation, an attribution, or a reference to a table, a figure or a section."""
+
+FIGURE: Final = re.compile(r"(?<![\w.,-])\d[\d.,]*(?<![.,])(?: ?%| per ?cent\b)?")
+"""A number that stands alone, with its percent sign; not part of a name such as `COVID-19` or `A4`."""
+
+YEAR: Final = re.compile(r"(?:19|20)\d\d")
+
+
+# A team's findings on a text: facts, advice, statements of the review, and checks of facts and statements.
+
+MAX_ITEMS = 400
+"""Limit of the facts, and of the statements, in one message."""
+
+Label = Annotated[str, Field(max_length=128)]
+Prose = Annotated[str, Field(max_length=4000)]
+
+
+class Aspect(StrEnum):
+    """An aspect of the text that one researcher can examine alone."""
+
+    SENTENCES = "sentences"
+    SUPPORT = "support"
+    REPETITION = "repetition"
+    HEDGING = "hedging"
+
+
+class Flaw(StrEnum):
+    """The weakness that a fact shows."""
+
+    LONG_SENTENCE = "long_sentence"
+    BARE_FIGURE = "bare_figure"
+    BARE_CLAIM = "bare_claim"
+    OVERUSED_WORD = "overused_word"
+    DENSE_HEDGING = "dense_hedging"
+
+
+class Section(StrEnum):
+    """The section of the review that a statement belongs to."""
+
+    SUMMARY = "summary"
+    STRENGTH = "strength"
+    WEAKNESS = "weakness"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """A measurement: a figure for the whole text (`flaw` is None), or a weak spot.
+
+    `claim`: the fact in words; `value`: the figure in the claim (words, occurrences, a share); `sentence`: from 1.
+    """
+
+    fact_id: Label
+    aspect: Aspect
+    claim: Prose
+    value: float
+    flaw: Flaw | None = None
+    sentence: int | None = None
+    quote: Prose = ""
+    found_by: Label = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Advice:
+    """How the writer could correct the weakness that a fact shows."""
+
+    fact_id: Label
+    text: Prose
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A sentence of the review, and the facts that support it."""
+
+    statement_id: Label
+    part: Section
+    text: Prose
+    rests_on: Annotated[tuple[Label, ...], Field(max_length=MAX_ITEMS)]
+    written_by: Label = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """An agent's check of a fact or a statement (`subject`: its id): whether it holds and, if not, why."""
+
+    subject: Label
+    holds: bool
+    checked_by: Label
+    reason: Prose = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """All findings so far. `|` joins the findings of several agents; of two with the same id, the right one wins."""
+
+    facts: Annotated[tuple[Fact, ...], Field(max_length=MAX_ITEMS)] = ()
+    advice: Annotated[tuple[Advice, ...], Field(max_length=MAX_ITEMS)] = ()
+    statements: Annotated[tuple[Statement, ...], Field(max_length=MAX_ITEMS)] = ()
+    checks: Annotated[tuple[Check, ...], Field(max_length=4 * MAX_ITEMS)] = ()
+    notes: Annotated[tuple[Prose, ...], Field(max_length=MAX_ITEMS)] = ()
+
+    def __or__(self, other: "Findings") -> "Findings":
+        return Findings(
+            facts=_union(self.facts, other.facts, lambda fact: fact.fact_id),
+            advice=_union(self.advice, other.advice, lambda advice: advice.fact_id),
+            statements=_union(self.statements, other.statements, lambda statement: statement.statement_id),
+            checks=_union(self.checks, other.checks, lambda check: (check.subject, check.checked_by)),
+            notes=_union(self.notes, other.notes, lambda note: note),
+        )
+
+    @property
+    def checked(self) -> bool:
+        """Whether there are statements, and each has a check."""
+        subjects = {check.subject for check in self.checks}
+        return bool(self.statements) and all(statement.statement_id in subjects for statement in self.statements)
+
+    @property
+    def refuted(self) -> dict[str, str]:
+        """The ids of refuted facts and statements, each with the first reason given."""
+        reasons: dict[str, str] = {}
+        for check in self.checks:
+            if not check.holds:
+                reasons.setdefault(check.subject, check.reason)
+        return reasons
+
+    @property
+    def unrefuted_facts(self) -> tuple[Fact, ...]:
+        """The facts that nobody refuted."""
+        refuted = self.refuted
+        return tuple(fact for fact in self.facts if fact.fact_id not in refuted)
+
+    @property
+    def unrefuted_statements(self) -> tuple[Statement, ...]:
+        """The statements that nobody refuted."""
+        refuted = self.refuted
+        return tuple(statement for statement in self.statements if statement.statement_id not in refuted)
+
+
+_T = TypeVar("_T")
+
+
+def _union(left: Iterable[_T], right: Iterable[_T], key: Callable[[_T], Hashable]) -> tuple[_T, ...]:
+    return tuple({key(item): item for item in (*left, *right)}.values())
+
+
+# The researchers' part: measures a text, aspect by aspect.
 
 LONG_SENTENCE_WORDS: Final = 25
 """More words than this in a sentence are worth splitting. Source: GOV.UK content design guidance."""

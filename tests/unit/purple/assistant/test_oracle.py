@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from concord_purple.assistant.oracle import OracleError, load_oracle
+from concord_purple.assistant.scripted import OracleError, load_oracle
 
 ACTION: dict[str, Any] = {"turn": 2, "action": "chat.send_message", "parameters": {"content": "Done."}}
 
