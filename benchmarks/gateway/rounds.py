@@ -33,13 +33,12 @@ from concord.trust.urls import PeerUrls
 from concord.wire.assignment import Assignment
 from concord.wire.ids import new_step_id, new_trace_id
 from concord.wire.roster import GREEN_AGENT, RosterEntry
-from concord_gateway.assignments import Assignments
-from concord_gateway.calls.channel import Channels
+from concord_gateway.assignments import Assignments, TrialCalls
+from concord_gateway.calls import Channels
 from concord_gateway.drivers import TrialContext
 from concord_gateway.drivers.rounds import drive_rounds
-from concord_gateway.open_calls import TrialCalls
 from concord_gateway.recorder import Recorder
-from concord_gateway.rounds.state import Rounds
+from concord_gateway.rounds.exchange import Rounds
 from concord_gateway.rounds.texts import turn_text
 from tests.assistants import no_assistants
 from tests.progress import RecordedProgress

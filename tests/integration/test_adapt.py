@@ -17,7 +17,7 @@ from concord.wire.roster import RosterEntry
 from concord_cli.adapt.connection import Answer, answering
 from concord_cli.adapt.proxies import IncomingProxy, OutgoingProxy
 from concord_cli.adapt.trials import Trials
-from concord_gateway.calls.channel import Channel, Channels, SeatPlace
+from concord_gateway.calls import Channel, Channels, SeatPlace
 from concord_gateway.proxy import Upstream
 from tests.integration.collectors import NO_TLS, collector
 from tests.integration.observed import SECRET, RunningGateway, TrialParticipant, running_gateway, send

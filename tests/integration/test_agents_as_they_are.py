@@ -12,7 +12,7 @@ from concord.a2a import IncomingMessage, RemoteError, TaskHandle
 from concord.a2a.agent_card import REST, CardSummary, Interface
 from concord.a2a.client import A2AClient
 from concord.storage.connection import Storage
-from concord_gateway.open_calls import TrialCalls
+from concord_gateway.assignments import TrialCalls
 from tests.integration.test_live_driver import drive, storage
 from tests.serving import served, served_agent
 from tests.stack import Stack, stack

@@ -16,7 +16,7 @@ from concord.assessment.task_spec import Exchange
 from concord.storage.connection import connect
 from concord.trust.redaction import TOKEN_PREFIX
 from concord.wire.roster import RosterEntry
-from concord_gateway.calls.channel import Channel, Channels, SeatPlace
+from concord_gateway.calls import Channel, Channels, SeatPlace
 from concord_suites.agent import create_app
 from concord_suites.habits import Habit
 from tests.integration.collectors import SECRET, bearer, collector

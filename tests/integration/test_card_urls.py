@@ -11,8 +11,7 @@ from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentRequest
 from concord.trust.urls import PeerUrls
 from concord.wire.roster import RosterEntry
-from concord_gateway.contact import contact
-from concord_gateway.plan import make_roster
+from concord_gateway.plan import contact, make_roster
 from tests.progress import RecordedProgress
 from tests.serving import reserved, served, served_agent, url_of
 

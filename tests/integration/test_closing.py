@@ -11,8 +11,8 @@ from concord.storage.quotas import TraceLimits
 from concord.trace.report import Channel, SerialisedBatch, StepBatch
 from concord.trace.step import CallType, InteractionStep
 from concord.wire.ids import new_step_id, new_trace_id
-from concord_gateway.closing import Reporters, wait_until_settled
-from concord_gateway.open_calls import OpenCall, TrialCalls
+from concord_gateway.assignments import OpenCall, TrialCalls
+from concord_gateway.trial_runner import Reporters, wait_until_settled
 
 HOURS = 3600.0
 SOON_S = 20.0

@@ -12,8 +12,8 @@ from starlette.types import Receive, Scope, Send
 from concord.a2a import A2AClient, AgentProfile, Answer, IncomingMessage, TaskHandle, mount_agent
 from concord.assessment.result_row import ResultRow
 from concord.wire.cards import CARD_PATH
-from concord_gateway import contact as contacting
-from concord_gateway.contact import contact
+from concord_gateway import plan as contacting
+from concord_gateway.plan import contact
 from tests.integration.observed import running_gateway
 from tests.ports import free_port
 from tests.progress import RecordedProgress

@@ -22,7 +22,6 @@ from concord.assessment.jobs import (
     TrialVerdict,
 )
 from concord.assessment.losses import Loss
-from concord.assessment.replays import with_replays
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.errors import StorageUnavailableError
 from concord.llm import NO_KEY, LLMSettings
@@ -42,6 +41,7 @@ from concord_evaluator.settings import EvaluatorSettings
 from concord_evaluator.worker.job_calls import JobCalls
 from concord_evaluator.worker.jobs import EvaluatorJobs
 from concord_evaluator.worker.pool_functions import evidence_on
+from concord_gateway.assessment_record import with_replays
 from tests.llm_server import FakeModel, fake_model, honest_judge
 from tests.serving import eventually
 from tests.stack import workers

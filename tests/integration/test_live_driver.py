@@ -23,10 +23,9 @@ from concord.wire.assignment import Assignment
 from concord.wire.extensions import TRACEABILITY_KEY
 from concord.wire.ids import new_step_id
 from concord.wire.roster import GREEN_AGENT, RosterEntry
-from concord_gateway.assignments import Assignments
-from concord_gateway.calls.channel import Channels
+from concord_gateway.assignments import Assignments, TrialCalls
+from concord_gateway.calls import Channels
 from concord_gateway.drivers import TrialContext, drive_live
-from concord_gateway.open_calls import TrialCalls
 from concord_gateway.recorder import Recorder
 from tests.assistants import no_assistants
 from tests.ports import free_port

@@ -9,7 +9,7 @@ from fastapi.responses import JSONResponse
 
 from concord.a2a import A2AClient, Answer
 from concord_gateway.drivers.live import text_of
-from concord_gateway.proxy.rpc_answer import CallAnswer
+from concord_gateway.proxy.call_recorder import CallAnswer
 from tests.serving import served
 
 TEXT = [{"kind": "text", "text": "521 trees"}]

@@ -15,7 +15,7 @@ from concord.assessment.task_spec import Exchange
 from concord.trace.attributes import NOT_CARRIED, whole_of
 from concord.trace.report import Report
 from concord.wire.roster import RosterEntry
-from concord_gateway.calls.channel import Channel, Channels, SeatPlace
+from concord_gateway.calls import Channel, Channels, SeatPlace
 from tests.integration.observed import RunningGateway, TrialParticipant, running_gateway, send
 from tests.serving import served_agent
 

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.trace.attributes import GATEWAY, REFUSED_BY
-from concord_gateway.proxy.byte_budget import BudgetExhaustedError, ByteBudget, Reservation
+from concord_gateway.proxy.limits import BudgetExhaustedError, ByteBudget, Reservation
 from tests.integration.observed import RunningGateway, TrialParticipant, agent_answering, running_gateway, send
 from tests.security.hostile import stalled_answer
 from tests.serving import listening

@@ -36,13 +36,12 @@ from concord_evaluator.limits import EvaluationLimits
 from concord_evaluator.worker.jobs import EvaluatorJobs
 from concord_gateway.assessment import RunningAssessment
 from concord_gateway.assessment_record import AssessmentRecord
-from concord_gateway.assignments import Assignments
+from concord_gateway.assignments import Assignments, OpenCalls
 from concord_gateway.assistants import Scenarios
 from concord_gateway.drivers import ground_truth
 from concord_gateway.instruments import Instruments
 from concord_gateway.intake import NotAnAssessmentError, plan_work
-from concord_gateway.open_calls import OpenCalls
-from concord_gateway.participants import Participants
+from concord_gateway.plan import Participants
 from concord_gateway.proxy import ByteBudget, CallRecorder, Carrier, Upstream
 from concord_gateway.settings import GatewaySettings
 from tests.assistants import no_assistants

@@ -15,7 +15,7 @@ from concord.storage.redis import keys
 from concord.wire.assignment import Assignment
 from concord.wire.roster import GREEN_AGENT
 from concord_gateway import trial_runner
-from concord_gateway.drivers import reading
+from concord_gateway.drivers import driver
 from tests.serving import served_agent
 from tests.stack import message, rpc, stack
 
@@ -88,7 +88,7 @@ async def test_messages_to_invented_seats_are_few_steps(redis_url: str, tmp_path
 async def test_replies_that_take_too_long_to_read_end_their_trial_by_name(
     redis_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: str, exchange: dict[str, object]
 ) -> None:
-    monkeypatch.setattr(reading, "MAX_READING_S", 0.0)
+    monkeypatch.setattr(driver, "MAX_READING_S", 0.0)
 
     async def answer(_: IncomingMessage, task: TaskHandle) -> None:
         await task.complete(before + json.dumps({"messages": [], "answer": "1"}))

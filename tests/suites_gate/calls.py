@@ -16,9 +16,7 @@ from concord_evaluator.information.failures import Failure, failures_of
 from concord_evaluator.information.flow import Flow, Sent, flow_of
 from concord_evaluator.information.receipts import Credit, credit_of
 from concord_evaluator.information.unexplained import Unexplained, unexplained_in
-from concord_gateway.calls.channel import Channel, SeatPlace
-from concord_gateway.calls.texts import brief_text, question_text
-from concord_gateway.calls.wire import CallWire
+from concord_gateway.calls import CallWire, Channel, SeatPlace, brief_text, question_text
 from concord_gateway.rounds.reply import read_reply
 from concord_suites import FAMILIES
 from concord_suites.caller import Caller, caller_of

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from concord.suite import Draw
+from concord_gateway.rounds.exchange import Rounds, Turn
 from concord_gateway.rounds.reply import Reply
-from concord_gateway.rounds.state import Rounds, Turn
 from tests.suites_gate.minds import Mind
 from tests.suites_gate.phrasings import chatter, state
 from tests.suites_gate.play import reply

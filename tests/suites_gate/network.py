@@ -8,11 +8,9 @@ from concord.assessment.faults import Chatter, Cut, Delay, OnMessages, OnSeat, P
 from concord.suite import Draw, Fact, SuiteTask
 from concord_evaluator.information.causes import Cause
 from concord_evaluator.information.failures import Failure
-from concord_gateway.rounds.message import Message
+from concord_gateway.rounds.exchange import Message, Rounds, Turn, Wire
 from concord_gateway.rounds.reply import Reply, read_reply
-from concord_gateway.rounds.state import Rounds, Turn
 from concord_gateway.rounds.texts import turn_text
-from concord_gateway.rounds.wire import Wire
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
 from concord_suites.player import reply

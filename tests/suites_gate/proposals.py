@@ -7,8 +7,8 @@ from enum import Enum, auto
 from pydantic import JsonValue
 
 from concord.suite import Fact
+from concord_gateway.rounds.exchange import Rounds, Turn
 from concord_gateway.rounds.reply import Reply
-from concord_gateway.rounds.state import Rounds, Turn
 from tests.suites_gate.play import reply
 from tests.suites_gate.teams import ScriptedTeam, Telling
 from tests.suites_gate.writings import answer_of

@@ -7,8 +7,8 @@ from typing import ClassVar, Final, Literal
 from pydantic import JsonValue
 
 from concord.suite import Draw, Fact, SuiteTask, Value
+from concord_gateway.rounds.exchange import Rounds, Turn
 from concord_gateway.rounds.reply import Reply, read_reply
-from concord_gateway.rounds.state import Rounds, Turn
 from concord_gateway.rounds.texts import turn_text
 from concord_suites.family import TextFamily
 from tests.suites_gate.minds import Mind

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from concord.suite import Draw
-from concord_gateway.rounds.message import Message
+from concord_gateway.rounds.exchange import Message
 from tests.suites_gate.calls import Played as PlayedByCalls
 from tests.suites_gate.plans import Plan, Send
 from tests.suites_gate.play import Played

@@ -16,7 +16,7 @@ from concord.agent.peers import PeerList
 from concord.trust.proxy_urls import PROXY_PATH
 from concord.wire.assignment import Assignment
 from concord.wire.extensions import ASSIGNMENT_KEY
-from concord_gateway.proxy.addresses import NO_CALLEE
+from concord_gateway.proxy.endpoint import NO_CALLEE
 
 logger = logging.getLogger(__name__)
 

@@ -9,8 +9,8 @@ from concord.suite import Answers, SuiteTask
 from concord_cli.audit import flaws
 from concord_cli.audit.flaws import Shown, Status, Tried, not_applicable, played
 from concord_cli.audit.team import Says, TeamTask
+from concord_gateway.rounds.exchange import Rounds
 from concord_gateway.rounds.reply import NO_REPLY, Reply, read_reply
-from concord_gateway.rounds.state import Rounds
 
 NOBODY = "nobody/0"
 """A seat that does not exist."""

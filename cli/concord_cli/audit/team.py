@@ -9,8 +9,8 @@ from concord.assessment.instances import family_of
 from concord.assessment.task_spec import FamilyTask
 from concord.suite import Answers, Draw, Family, SuiteTask, Topology, instance_secret, neighbours_in, neighbours_of
 from concord_cli.replay.recorded import Ended
+from concord_gateway.rounds.exchange import Rounds, default_rounds
 from concord_gateway.rounds.reply import Reply
-from concord_gateway.rounds.state import Rounds, default_rounds
 from concord_suites.family import TextFamily, setting_of
 
 SECRET: Final = b"concord audit"

@@ -11,11 +11,9 @@ from concord.assessment.faults import Cut, PlantedFault
 from concord.trust.redaction import redact
 from concord_cli.replay.edits import Edit
 from concord_cli.replay.recorded import Ended, Recorded, Replies
-from concord_gateway.rounds.message import Message
+from concord_gateway.rounds.exchange import Message, Rounds, Turn, Wire
 from concord_gateway.rounds.reply import Reply, read_reply
-from concord_gateway.rounds.state import Rounds, Turn
 from concord_gateway.rounds.texts import turn_text
-from concord_gateway.rounds.wire import Wire
 
 TURN_S: Final = 120.0
 """The limit of a live turn."""

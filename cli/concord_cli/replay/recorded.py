@@ -15,10 +15,9 @@ from concord_evaluator.information.exchanges import by_rounds
 from concord_evaluator.information.failures import Failure, failures_of
 from concord_evaluator.information.flow import Flow, Sent, flow_of
 from concord_evaluator.information.receipts import credit_of
-from concord_gateway.rounds.message import Message
+from concord_gateway.rounds.exchange import Message, Rounds, Turn
 from concord_gateway.rounds.reply import Outgoing, Reply
-from concord_gateway.rounds.solo import as_text
-from concord_gateway.rounds.state import Rounds, Turn
+from concord_gateway.rounds.texts import as_text
 
 Replies = Mapping[str, Reply | Turn]
 

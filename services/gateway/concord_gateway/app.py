@@ -28,15 +28,14 @@ from concord.trust.proxy_urls import PROXY_PATH
 from concord.trust.token_keys import TokenKeys
 from concord.trust.urls import PeerUrls
 from concord.version import VERSION
-from concord_gateway.assignments import Assignments
+from concord_gateway.assignments import Assignments, OpenCalls
 from concord_gateway.assistants import AssistantContexts, characters_model, environment_routes
-from concord_gateway.bundle_access import bundle_routes
+from concord_gateway.bundles import bundle_routes
 from concord_gateway.evaluation import check_workers
 from concord_gateway.handler import AssessmentHandler
 from concord_gateway.instruments import Instruments
 from concord_gateway.loop_shares import new_task
-from concord_gateway.open_calls import OpenCalls
-from concord_gateway.participants import Participants
+from concord_gateway.plan import Participants
 from concord_gateway.proxy import ByteBudget, CallRecorder, Carrier, Upstream, proxy_routes
 from concord_gateway.settings import GatewaySettings
 

@@ -21,13 +21,11 @@ from concord.storage.connection import Storage
 from concord.tracing import TRIAL_ID, span
 from concord_gateway.assessment_record import AssessmentRecord
 from concord_gateway.assistants import Assistants
-from concord_gateway.budgets import OverBudgetError
 from concord_gateway.drivers import TrialNotRunError, outcome_of
-from concord_gateway.evaluation import EvaluationFailedError, Evaluations, wait_for_storage
+from concord_gateway.evaluation import EvaluationFailedError, Evaluations, LostEvaluations, MadeRow, wait_for_storage
 from concord_gateway.instruments import Instruments
-from concord_gateway.lost_evaluations import LostEvaluations
-from concord_gateway.made_row import MadeRow
-from concord_gateway.participants import Participants
+from concord_gateway.loop_shares import OverBudgetError
+from concord_gateway.plan import Participants
 from concord_gateway.progress import Progress
 from concord_gateway.settings import GatewaySettings
 from concord_gateway.trial_runner import TrialRunner
@@ -216,7 +214,7 @@ class RunningAssessment:
         request = EvaluateTrial(assessment_id=self.plan.assessment_id, trial_id=trial_id, attempt=trial.attempt)
         structlog.contextvars.bind_contextvars(trial_id=trial_id)
         if (scenario := self._scenarios.get(trial_id)) is not None:
-            from concord_gateway.assistants.announcements import announce_evaluation
+            from concord_gateway.assistants.contexts import announce_evaluation
 
             await announce_evaluation(self.progress, self.assistants.scenarios, scenario, trial_id)
         try:
@@ -228,7 +226,7 @@ class RunningAssessment:
             return
         self._lost.note(request, verdict)
         if verdict.assessment_results is not None:
-            from concord_gateway.assistants.announcements import announce_results
+            from concord_gateway.assistants.contexts import announce_results
 
             await announce_results(self.progress, verdict.assessment_results, trial_id)
         await self.progress.tell(f"{trial_id}: {_headline(verdict)}")

@@ -5,7 +5,11 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Final, Literal, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic_core import from_json
 
 from concord.assessment.jobs import (
     ROW_DOCUMENT,
@@ -18,11 +22,80 @@ from concord.assessment.jobs import (
 )
 from concord.assessment.losses import Loss, cause_of
 from concord.assessment.result_row import InfrastructureFailure
+from concord.assessment.verdict import Verdict
 from concord.errors import StorageUnavailableError
 from concord.storage import TrialDocuments
 from concord.storage.connection import Storage
 from concord.storage.job_policy import REQUEST_AGAIN_S, WORKERS_S
-from concord_gateway.made_row import MadeRow
+
+# The row as the evaluator made it. The gateway reads little of it, and hands it on as JSON.
+
+
+class _Read(BaseModel):
+    """A part of the row, with the fields that are read here."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class _Judge(_Read):
+    source: Literal["rules", "llm"]
+
+
+class TrialHead(_Read):
+    """What the gateway counts of a trial."""
+
+    usable: bool
+    overall_score: float | None
+    judge: _Judge | None
+
+
+class _Scoring(_Read):
+    usable_trials: int
+
+
+class RowHead(_Read):
+    """What the gateway reads of a row's detail."""
+
+    scoring: _Scoring
+    trials: list[TrialHead]
+    infrastructure: list[InfrastructureFailure]
+    verdict: Verdict | None = None
+
+
+class _Row(_Read):
+    detail: RowHead
+
+
+@dataclass(frozen=True, slots=True)
+class MadeRow:
+    """A row: its JSON, a valid `ResultRow`, and what is read of it. To validate all of it again takes longer than all
+    else that the gateway does with it."""
+
+    head: RowHead
+    document: dict[str, JsonValue]
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """The row in its JSON. Raises ValueError."""
+        return cls(_Row.model_validate_json(text).detail, from_json(text))
+
+    def with_bundle(self, sha256: str) -> Self:
+        """The row with the digest of its bundle."""
+        return self._with("bundle_sha256", sha256)
+
+    def with_warning(self, warning: str) -> Self:
+        """The row with a further warning."""
+        detail = self.document["detail"]
+        assert isinstance(detail, dict)  # nosec B101  # noqa: S101 - it was read
+        warnings = detail["warnings"]
+        assert isinstance(warnings, list)  # nosec B101  # noqa: S101 - of a valid row
+        return self._with("warnings", [*warnings, warning])
+
+    def _with(self, name: str, value: JsonValue) -> Self:
+        detail = self.document["detail"]
+        assert isinstance(detail, dict)  # nosec B101  # noqa: S101 - it was read
+        return replace(self, document={**self.document, "detail": {**detail, name: value}})
+
 
 T = TypeVar("T")
 
@@ -180,3 +253,46 @@ def _late(
         loss=Loss.WORKER,
         caused_by=cause_of(Loss.WORKER),
     )
+
+
+# Evaluations that worker or judge lost: each is made once more from the stored trace, when all trials are over.
+
+
+@dataclass(slots=True)
+class LostEvaluations:
+    """The evaluations that worker or judge lost, by trial id. One that failed otherwise would fail again."""
+
+    by_worker: dict[str, EvaluateTrial] = field(default_factory=dict)
+    by_judge: dict[str, EvaluateTrial] = field(default_factory=dict)
+
+    def note(self, request: EvaluateTrial, verdict: VerdictHead | None) -> None:
+        """Notes the end of an evaluation; `verdict`: None if there is none."""
+        again = request.model_copy(update={"again": True})
+        if verdict is None or (verdict.is_lost and not verdict.lost_by_judge):
+            self.by_worker[request.trial_id] = again
+        elif verdict.is_lost:
+            self.by_judge[request.trial_id] = again
+
+    def forget(self, trial_id: str) -> None:
+        """Forgets a trial, which is played again."""
+        self.by_worker.pop(trial_id, None)
+        self.by_judge.pop(trial_id, None)
+
+    async def make_again(self, evaluations: Evaluations, slots: asyncio.Semaphore) -> None:
+        """Has all of them made again. If the judge is still away, it is asked about one trial only.
+
+        `slots`: for trials that await their evaluation.
+        """
+
+        async def judged(request: EvaluateTrial) -> bool:
+            async with slots:
+                try:
+                    verdict = await evaluations.of_trial(request)
+                except EvaluationFailedError:
+                    return False
+            return not verdict.lost_by_judge
+
+        await asyncio.gather(*map(judged, self.by_worker.values()))
+        unjudged = list(self.by_judge.values())
+        if unjudged and await judged(unjudged[0]):
+            await asyncio.gather(*map(judged, unjudged[1:]))

@@ -2,17 +2,23 @@
 
 import asyncio
 import logging
+import os
 from contextlib import suppress
+from pathlib import Path
 from typing import Final
 
 import structlog
 from opentelemetry.trace import Span
+from pydantic import JsonValue
+from pydantic_core import to_json
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.assessment import AssessmentRequest
+from concord.assessment import AssessmentPlan, AssessmentRequest
+from concord.assessment.instances import secret_file
 from concord.assessment.unread_keys import unread_keys
 from concord.assessment.verdict_text import headline_of
 from concord.errors import StorageUnavailableError
+from concord.files import atomic_file
 from concord.processes import Calls
 from concord.storage import ForeignDocumentError
 from concord.storage.connection import Storage
@@ -22,11 +28,11 @@ from concord_gateway.admission import Admission, FullError
 from concord_gateway.assessment import RunningAssessment
 from concord_gateway.assessment_record import AssessmentRecord
 from concord_gateway.assistants import AssistantContexts, Assistants, Scenarios
-from concord_gateway.bundle_access import BundleClient
-from concord_gateway.bundle_file import write_bundle
-from concord_gateway.evaluation import EvaluationFailedError, NoWorkerError, wait_for_workers
+from concord_gateway.bundles import BundleClient, write_bundle
+from concord_gateway.evaluation import EvaluationFailedError, MadeRow, NoWorkerError, wait_for_workers
 from concord_gateway.instruments import Instruments
 from concord_gateway.intake import (
+    MissingInputError,
     NotAnAssessmentError,
     Work,
     check_hosts,
@@ -36,13 +42,48 @@ from concord_gateway.intake import (
     request_text,
 )
 from concord_gateway.loop_shares import LoopShare, sharing
-from concord_gateway.made_row import MadeRow
-from concord_gateway.participants import Participants
-from concord_gateway.plain_request import MissingInputError
-from concord_gateway.plan import NoParticipantError, exchanges_of, make_plan
+from concord_gateway.plan import NoParticipantError, Participants, exchanges_of, make_plan
 from concord_gateway.progress import Progress
-from concord_gateway.results_file import write_results
 from concord_gateway.settings import GatewaySettings
+
+# `results.json` on the gateway's disk, in the format that the platform's client writes.
+
+
+def write_results(output_dir: Path, plan: AssessmentPlan, row: JsonValue, *, keep: int) -> Path:
+    """Writes `assessments/<id>.json`, then replaces `results.json`, and returns the latter's path. Raises OSError.
+
+    `row`: a `ResultRow` as JSON. Keeps the newest `keep` files in `assessments`. The secret of an assessment's tasks
+    goes to a file of its own, which only its owner can read.
+    """
+    participants = {entry.id: entry.agentbeats_id for entry in plan.roster if entry.agentbeats_id is not None}
+    document = redact(to_json({"participants": participants, "results": [row]}, indent=2))  # a `ResultsDocument`
+    _replace(output_dir / "assessments" / f"{plan.assessment_id}.json", document)
+    _remove_old(output_dir / "assessments", keep)
+    if plan.task_secret is not None:
+        _replace(secret_file(output_dir, plan.assessment_id), plan.task_secret.encode(), mode=0o600)
+    latest = output_dir / "results.json"
+    _replace(latest, document)
+    return latest
+
+
+def _remove_old(folder: Path, keep: int) -> None:
+    with os.scandir(folder) as found:  # which may be thousands
+        files = [each for each in found if each.name.endswith(".json")]
+    if len(files) <= keep:
+        return
+    written: list[tuple[int, str]] = []
+    for each in files:
+        with suppress(FileNotFoundError):  # a concurrent assessment may have removed it
+            written.append((each.stat().st_mtime_ns, each.name))
+    for _, name in sorted(written, reverse=True)[keep:]:
+        (folder / name).unlink(missing_ok=True)
+
+
+def _replace(path: Path, content: bytes, mode: int = 0o644) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with atomic_file(path, mode) as file:
+        file.write(content + b"\n")
+
 
 logger = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from typing import Final
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from concord_gateway.made_row import RowHead
+from concord_gateway.evaluation import RowHead
 
 ASSESSMENTS: Final = ("completed", "failed", "rejected")
 CARRIED: Final = ("answered", "failed", "refused")

@@ -1,8 +1,4 @@
-"""Shares of the event loop: the tasks of one assessment take a slice of each of its passes, however many they are.
-
-The loop runs all that is ready in one pass. Without shares, each step of a small assessment waits until every ready
-task of a large one, such as a hundred calls at once, has made a step.
-"""
+"""Shares of one assessment: of the event loop, and of what its participants may make the gateway keep."""
 
 import asyncio
 import time
@@ -12,6 +8,21 @@ from contextlib import contextmanager
 from contextvars import Context, ContextVar
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
+
+# What the participants of a trial may make the gateway keep. Over its budget, their trial ends, and counts 0.
+
+MAX_ROUND_CHARACTERS: Final = 64 * 1024 * 1024
+"""Characters of all messages that arrive in one round of a trial, a message to several seats counted for each."""
+
+
+class OverBudgetError(Exception):
+    """The participants of a trial exceeded its budget; the message says with what."""
+
+
+# Shares of the event loop: the tasks of one assessment take a slice of each of its passes, however many they are.
+#
+# The loop runs all that is ready in one pass. Without shares, each step of a small assessment waits until every
+# ready task of a large one, such as a hundred calls at once, has made a step.
 
 S = TypeVar("S")
 T = TypeVar("T")

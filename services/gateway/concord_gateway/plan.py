@@ -1,28 +1,155 @@
-"""The plan of an assessment: the roster, built after contact with all participants, and the trials."""
+"""The plan of an assessment: contact with every participant, the roster of their agents, and the trials."""
 
 import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import product
 from typing import Final
 
-from concord.a2a import CardSummary
+from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay, wait_exponential
+
+from concord.a2a import AgentTimeoutError, AgentUnreachableError, CardSummary, RemoteError, fetch_card
+from concord.a2a.client import NO_CREDENTIALS
 from concord.assessment import AssessmentPlan, AssessmentRequest, Mode, TaskSpec
 from concord.assessment.faults import unsuitable
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.task_spec import Exchange
 from concord.known_keys import did_you_mean
-from concord.trust.proxy_urls import proxy_url
+from concord.storage import ClosedTrace, TraceStore
+from concord.trust.closed_trials import ClosedTrials
+from concord.trust.credentials import Credentials
+from concord.trust.proxy_urls import observed_peers, proxy_url
 from concord.trust.urls import PeerUrls, UrlRefusedError, check_form, lies_under
 from concord.wire.extensions import ASSIGNMENT_URI, CALLS_URI, TRACEABILITY_URI
 from concord.wire.ids import new_trace_id
 from concord.wire.roster import RosterEntry, normalise_url
-from concord_gateway.contact import Contacts, contact
+from concord_gateway.assignments import Assignments, OpenCalls
 from concord_gateway.intake import NotAnAssessmentError, Work
-from concord_gateway.participants import Participants
 from concord_gateway.progress import Progress
+from concord_gateway.proxy import Carrier
+
+# The participants: how a run reaches and observes them, and how it closes a trial to them.
+
+
+@dataclass(frozen=True, slots=True)
+class Participants:
+    """`proxy_base` is the proxy's URL for participants, None if they reach each other directly and unobserved.
+
+    `peer_urls` says which addresses their cards may name besides the declared ones.
+    """
+
+    assignments: Assignments
+    open_calls: OpenCalls
+    carrier: Carrier
+    proxy_base: str | None
+    peer_urls: PeerUrls
+    traces: TraceStore
+    closed: ClosedTrials
+    credentials: Credentials = NO_CREDENTIALS
+    """What they are shown, by origin."""
+
+    def peers(self, roster: list[RosterEntry]) -> list[RosterEntry]:
+        """The roster as the registry gives it to participants."""
+        return roster if self.proxy_base is None else observed_peers(roster, self.proxy_base)
+
+    async def close(self, trace_id: str) -> ClosedTrace:
+        """Closes a trial: revokes its tokens, and records and cancels the calls that have not ended.
+
+        Raises StorageUnavailableError.
+        """
+        self.closed.add(trace_id)
+        await self.carrier.calls.settle(trace_id)  # first, so that the closed trace holds all that was observed
+        closed = await self.traces.close(trace_id)
+        self.closed.notify(trace_id)
+        return closed
+
+
+# Contact: reaches every participant before the first trial, and reads its agent card.
+
+logger = logging.getLogger(__name__)
+
+RETRY_S: Final = 10.0
+"""How long the gateway retries a participant that refuses connections: it may be starting up."""
+
+_ONE_TRY_S: Final = 5.0
+_TELL_S: Final = 2.0
+
+
+@dataclass(slots=True)
+class Contacts:
+    """`cards` holds the card of each participant that was reached, None if unreadable; `missing` the reason for each
+    other."""
+
+    cards: dict[str, CardSummary | None] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+
+
+async def contact(
+    participants: Mapping[str, str],
+    progress: Progress,
+    peer_urls: PeerUrls | None = None,
+    credentials: Credentials = NO_CREDENTIALS,
+) -> Contacts:
+    """Contacts all participants (id: URL) concurrently, with retries for `RETRY_S`.
+
+    A participant that accepts a connection counts as reached, whatever it answers. A proxy's 502 to 504 counts as a
+    refused connection. `peer_urls` restricts the addresses that may be contacted. `credentials`: what participants are
+    shown.
+    """
+    found = Contacts()
+    pending = {
+        asyncio.create_task(_reach(name, url, found, peer_urls, credentials)): name
+        for name, url in participants.items()
+    }
+    try:
+        while pending:
+            done, _ = await asyncio.wait(pending, timeout=_TELL_S, return_when=asyncio.ALL_COMPLETED)
+            for task in done:
+                task.result()
+                del pending[task]
+            if pending:
+                await progress.tell(f"contacting participants: waiting for {', '.join(sorted(pending.values()))}")
+    finally:
+        for task in pending:
+            task.cancel()
+        await asyncio.gather(*pending, return_exceptions=True)
+    return found
+
+
+async def _reach(name: str, url: str, found: Contacts, peer_urls: PeerUrls | None, credentials: Credentials) -> None:
+    card: CardSummary | None = None
+    try:
+        async for attempt in AsyncRetrying(
+            retry=retry_if_exception(_accepted_no_connection),
+            stop=stop_after_delay(RETRY_S),
+            wait=wait_exponential(multiplier=0.1, max=2),
+            reraise=True,
+        ):
+            with attempt:
+                card = await fetch_card(url, timeout_s=_ONE_TRY_S, peer_urls=peer_urls, credentials=credentials)
+    except (AgentUnreachableError, RemoteError) as error:
+        if _accepted_no_connection(error):
+            found.missing[name] = _reason(error)
+            return
+        logger.warning("participant %s: its card cannot be fetched: %s", name, error)
+    found.cards[name] = card
+
+
+def _accepted_no_connection(error: BaseException) -> bool:
+    return isinstance(error, AgentUnreachableError) and not isinstance(error, AgentTimeoutError)
+
+
+def _reason(error: BaseException) -> str:
+    """The root cause of a failure: the exceptions above it only repeat which participant it was."""
+    while error.__cause__ is not None:
+        error = error.__cause__
+    return str(error) or type(error).__name__
+
+
+# The plan of an assessment: the roster, built after contact with all participants, and the trials.
 
 
 class NoParticipantError(Exception):
@@ -129,8 +256,6 @@ def _check_faults(plan: AssessmentPlan) -> None:
         meant = ", ".join(f"{name!r}{did_you_mean(name, seats)}" for name in strangers)
         raise NotAnAssessmentError(f"`faults` names no seat: {meant}")
 
-
-logger = logging.getLogger(__name__)
 
 _REPORTING: Final = frozenset({ASSIGNMENT_URI, TRACEABILITY_URI})
 _MAX_READ: Final = 64

@@ -18,8 +18,7 @@ from concord.storage import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
 from concord.storage.job_policy import RESULT_S
 from concord.suite.draw import SECRET_BYTES
 from concord.trust.credentials import Credentials
-from concord_gateway.proxy.byte_budget import BUDGET_BYTES
-from concord_gateway.proxy.time_limits import BODY_PAUSE_S
+from concord_gateway.proxy.limits import BODY_PAUSE_S, BUDGET_BYTES
 
 
 def _paths(value: object) -> object:

@@ -23,7 +23,7 @@ from concord_cli.commands import ask
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.terminal import ProgressLog
 from concord_cli.verify.command import VerifyArguments, sign_results, verify
-from concord_gateway import bundle_file as gateways_bundles
+from concord_gateway import bundles as gateways_bundles
 from tests.integration.verify.test_signature import pem, public_pem
 from tests.security.assessing import PATTERN
 from tests.serving import served

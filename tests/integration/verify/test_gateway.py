@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import pytest
 
 from concord.bundle import BundleWriter, bundle_file
-from concord_gateway import bundle_file as gateways_bundles
+from concord_gateway import bundles as gateways_bundles
 from tests.security.assessing import PATTERN
 from tests.stack import stack
 

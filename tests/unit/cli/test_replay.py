@@ -13,9 +13,8 @@ from concord_cli.replay.edits import Edit, edit_at, repairs
 from concord_cli.replay.playing import is_same, played_on
 from concord_cli.replay.recorded import Ended, Recorded, Replies, replies_in
 from concord_cli.replay.turning import turn_of
+from concord_gateway.rounds.exchange import Rounds, Wire, default_rounds
 from concord_gateway.rounds.reply import NO_REPLY
-from concord_gateway.rounds.state import Rounds, default_rounds
-from concord_gateway.rounds.wire import Wire
 from concord_suites import FAMILIES
 from tests.suites_gate.measures import task_of
 from tests.suites_gate.network import SampleTeam

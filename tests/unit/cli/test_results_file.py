@@ -15,8 +15,8 @@ from concord_cli.assessment_client import assess
 from concord_cli.errors import UsageError
 from concord_cli.output_files import prepare_folder
 from concord_cli.results_file import rows_in, write_results
-from concord_gateway.made_row import MadeRow
-from concord_gateway.results_file import write_results as write_at_the_gateway
+from concord_gateway.evaluation import MadeRow
+from concord_gateway.handler import write_results as write_at_the_gateway
 from tests.serving import served_agent
 from tests.team_rows import (
     all_with_all,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from concord.assessment.faults import NOT_IN_CALLS, PlantedFault, unsuitable
-from concord_gateway.calls.wire import CallWire
+from concord_gateway.calls import CallWire
 
 READ: TypeAdapter[PlantedFault] = TypeAdapter(PlantedFault)
 SEATS = ("a", "b", "c")

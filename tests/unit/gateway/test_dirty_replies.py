@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from concord.model_text import without_thinking
-from concord_gateway.rounds.reply import Outgoing, gives_nothing, read_reply
+from concord_gateway.rounds.reply import Outgoing, gives_nothing, read_reply, without_thinking
 
 CLEAN: Final = '{"messages": [{"to": "b", "text": "12345"}], "answer": 7}'
 SENT: Final = (Outgoing(("b",), "12345"),)

@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.assessment.result_row import ResultRow
+from concord_gateway.evaluation import MadeRow, RowHead
 from concord_gateway.instruments import TRIALS, Instruments
-from concord_gateway.made_row import MadeRow, RowHead
 from tests.unit.cli.rows import row, trial, unjudged
 
 

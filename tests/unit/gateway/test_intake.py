@@ -14,8 +14,7 @@ from concord.assessment.plan import AssessmentPlan
 from concord.assessment.unread_keys import unread_keys
 from concord.wire.roster import RosterEntry
 from concord_gateway.assistants import Scenarios
-from concord_gateway.intake import NotAnAssessmentError, Work, plan_work, read_request, request_text
-from concord_gateway.plain_request import MissingInputError
+from concord_gateway.intake import MissingInputError, NotAnAssessmentError, Work, plan_work, read_request, request_text
 
 STANDARD = {"suite": "standard-1"}
 

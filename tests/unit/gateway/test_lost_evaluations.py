@@ -9,8 +9,7 @@ from concord.assessment.jobs import EvaluateTrial, VerdictHead
 from concord.assessment.losses import Loss
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Grading
-from concord_gateway.evaluation import Evaluations
-from concord_gateway.lost_evaluations import LostEvaluations
+from concord_gateway.evaluation import Evaluations, LostEvaluations
 from tests.unit.evaluator.graphs import mesh
 from tests.unit.evaluator.trials import judged, plan
 

@@ -6,7 +6,7 @@ import pytest
 
 from concord.assessment.jobs import TrialVerdict, VerdictHead
 from concord.assessment.result_row import ResultRow
-from concord_gateway.made_row import MadeRow
+from concord_gateway.evaluation import MadeRow
 from tests.team_rows import ground_truth, half_judged, mesh_of_five, recorded, troubled_six, unjudged_and_unseen
 from tests.unit.evaluator.graphs import mesh
 from tests.unit.evaluator.trials import judged, plan

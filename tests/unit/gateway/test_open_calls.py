@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord_gateway.open_calls import OpenCalls, TrialCalls
+from concord_gateway.assignments import OpenCalls, TrialCalls
 
 
 def test_a_call_keeps_the_callers_step_id_unless_it_is_taken() -> None:

@@ -7,8 +7,8 @@ import pytest
 from pydantic import JsonValue
 
 from concord.a2a import Answer, TaskState
-from concord_gateway.drivers import reading
-from concord_gateway.drivers.reading import LONG_REPLY, Reading
+from concord_gateway.drivers import driver
+from concord_gateway.drivers.driver import LONG_REPLY, Reading
 from concord_gateway.rounds.reply import Reply, read_reply
 
 SHORT = '{"messages": [{"to": "all", "text": "%s"}], "answer": 1}'
@@ -42,13 +42,13 @@ async def test_only_short_plain_json_is_read_on_the_event_loop(
         threads.append(threading.current_thread())
         return read_reply(text, data)
 
-    monkeypatch.setattr(reading, "read_reply", recorded)
+    monkeypatch.setattr(driver, "read_reply", recorded)
     read = await Reading().read("seat-1", given)
     assert read == read_reply(given.text or given.status_text, given.data_parts)
     assert [thread is threading.main_thread() for thread in threads] == [on_the_loop]
 
 
 async def test_a_trial_over_its_budget_names_the_seat_whose_reply_was_one_too_many() -> None:
-    account = Reading(used_s=reading.MAX_READING_S + 1)
+    account = Reading(used_s=driver.MAX_READING_S + 1)
     assert [await account.read(seat, answer(SHORT)) for seat in ("seat-1", "seat-2")] == [None, None]
     assert str(account.fault).startswith("seat-1 exceeded a trial's budget of 60 s")

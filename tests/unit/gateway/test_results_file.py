@@ -7,7 +7,7 @@ import pytest
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode
 from concord.wire.roster import RosterEntry
-from concord_gateway.results_file import write_results
+from concord_gateway.handler import write_results
 from tests.rows import make_row
 
 

@@ -5,10 +5,9 @@ import json
 import pytest
 
 from concord.suite import SuiteTask, neighbours_of
+from concord_gateway.rounds.exchange import Rounds
 from concord_gateway.rounds.reply import read_reply
-from concord_gateway.rounds.solo import answers_by_seat, solo_task
-from concord_gateway.rounds.state import Rounds
-from concord_gateway.rounds.texts import turn_text
+from concord_gateway.rounds.texts import answers_by_seat, solo_task, turn_text
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
 from concord_suites.pipeline.prefix_sums import PrefixSums

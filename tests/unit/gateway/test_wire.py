@@ -11,10 +11,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from concord.assessment.faults import PlantedFault
 from concord.suite import SuiteTask, neighbours_of
+from concord_gateway.rounds.exchange import CHATTER, Rounds, Wire, garbled
 from concord_gateway.rounds.reply import Reply, read_reply
-from concord_gateway.rounds.state import Rounds
 from concord_gateway.rounds.texts import turn_text
-from concord_gateway.rounds.wire import CHATTER, Wire, garbled
 from concord_suites.pool.maximum import Maximum
 
 TRIANGLE = neighbours_of(["a", "b", "c"], [("a", "b"), ("b", "c"), ("a", "c")])

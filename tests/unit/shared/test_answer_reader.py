@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from concord.a2a.answer_reader import MAX_FILE, AnswerReader
 from concord.a2a.messages import TaskState
 from concord_gateway.drivers.live import text_of
-from concord_gateway.proxy.rpc_answer import CallAnswer
+from concord_gateway.proxy.call_recorder import CallAnswer
 
 COMPLETED = {"kind": "status-update", "taskId": "t", "contextId": "c", "status": {"state": "completed"}, "final": True}
 

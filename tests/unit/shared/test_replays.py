@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TrialSpec, plan_trials
 from concord.assessment.instances import instance_of
-from concord.assessment.replays import MAX_ATTEMPTS, with_replays
 from concord.assessment.suite_tasks import requested_tasks
 from concord.wire.roster import RosterEntry
+from concord_gateway.assessment_record import MAX_ATTEMPTS, with_replays
 
 CONFIG = AssessmentConfig.model_validate(
     {"suite": ["maximum", "count"], "controls": ["solo", "silent"], "num_runs": 2, "seats": 3}

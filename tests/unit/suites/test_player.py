@@ -3,8 +3,8 @@
 import pytest
 
 from concord.suite import Draw, SuiteTask, Topology, instance_secret, neighbours_in
+from concord_gateway.rounds.exchange import Rounds, default_rounds
 from concord_gateway.rounds.reply import read_reply
-from concord_gateway.rounds.state import Rounds, default_rounds
 from concord_gateway.rounds.texts import turn_text
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily

@@ -1,19 +1,132 @@
-"""One green agent with its environment process per A2A context, kept between assessments, ended when idle."""
+"""One green agent with its environment process per A2A context, for the scenarios of an assessment."""
 
 import asyncio
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from concord.llm import LLM
+from cachetools import LRUCache
+from pydantic import JsonValue
+
+from concord.assessment import TaskSpec
+from concord.llm import LLM, LLMSettings, llm_client
+from concord.storage import AssessmentStore
+from concord_assistant.emitter import TaskUpdateEmitter
+from concord_assistant.results import AssessmentResults
+from concord_assistant.update_text import line_of
+from concord_assistant.updates import AssessmentCompleted, CriterionEvaluated, EvaluationStarted, Update
 from concord_gateway.instruments import Instruments
+from concord_gateway.progress import Progress
 
 if TYPE_CHECKING:
     from concord_assistant.green_agent import GreenAgent
+    from concord_assistant.scenario.loader import Scenario
+
+
+# The language model of the characters: the configured one, recorded on request, or a recording of one.
+
+
+@asynccontextmanager
+async def characters_model(
+    settings: LLMSettings, record: Path | None = None, replay: Path | None = None
+) -> AsyncIterator[LLM | None]:
+    """The model that words the characters' replies, None without a key: characters are then rule-based.
+
+    Raises OSError, RecordingError for a recording that cannot be replayed.
+    """
+    if replay is not None:
+        from concord_assistant.characters.recording import ReplayedModel
+
+        yield ReplayedModel(replay)
+    elif not settings.available:
+        yield None
+    else:
+        async with llm_client(settings) as client:
+            yield client if record is None else _recorded(client, record)
+
+
+def _recorded(client: LLM, record: Path) -> LLM:
+    from concord_assistant.characters.recording import RecordedModel
+
+    return RecordedModel(client, record)
+
+
+# The scenarios that the gateway has: folders below the configured ones, by name.
+
+_MAX_KEPT: Final = 8
+
+
+class NoScenarioError(Exception):
+    """There is no scenario of that name, or its files are wrong; the text says which, or lists those that there are."""
+
+
+class Scenarios:
+    """Finds and loads scenarios. Clients name scenarios and cannot bring their own, because scenarios contain code."""
+
+    def __init__(self, folders: Sequence[Path]) -> None:
+        """`folders`: each contains scenarios as subfolders. Of equal names, the first folder's counts."""
+        self._folders = tuple(folders)
+        self._kept: LRUCache[str, Scenario] = LRUCache(_MAX_KEPT)
+
+    def load(self, name: str) -> "Scenario":
+        """The scenario of that name. Raises NoScenarioError."""
+        from concord_assistant.scenario.loader import ScenarioError, load_scenario, scenario_folders
+
+        if (kept := self._kept.get(name)) is not None:
+            return kept
+        folders: dict[str, Path] = {}
+        for folder in reversed(self._folders):
+            folders |= scenario_folders(folder)
+        if name not in folders:
+            raise NoScenarioError(f"no scenario {name!r}; there are: {', '.join(sorted(folders)) or 'none'}")
+        try:
+            scenario = self._kept[name] = load_scenario(folders[name])
+        except ScenarioError as error:
+            raise NoScenarioError(str(error)) from error
+        return scenario
+
+    def with_text(self, task: TaskSpec) -> TaskSpec:
+        """The task with the scenario's user prompt as text. Raises as `load` does."""
+        if task.scenario is None:
+            return task
+        return task.model_copy(update={"text": self.load(task.scenario).config.user_prompt})
+
+
+# Sends the updates of a scenario: of its turns, and, when it begins and has ended, of its evaluation in a worker.
+
+
+async def announce_evaluation(progress: Progress, scenarios: Scenarios, name: str, trial_id: str) -> None:
+    """Sends an update that the evaluation of a trial's criteria began."""
+    criteria = (await asyncio.to_thread(scenarios.load, name)).config.criteria
+    dimensions = list(dict.fromkeys(criterion.dimension for criterion in criteria))
+    emitter = emitter_to(progress, of=f"{trial_id}: ")
+    await emitter.send(EvaluationStarted(criteria_count=len(criteria), dimensions=dimensions))
+
+
+async def announce_results(progress: Progress, document: Mapping[str, JsonValue], trial_id: str) -> None:
+    """Sends an update for each criterion of a trial, and an update that its assessment is complete."""
+    results, emitter = AssessmentResults.model_validate(document), emitter_to(progress, of=f"{trial_id}: ")
+    for criterion in results.criteria_results:
+        await emitter.send(CriterionEvaluated.of(criterion))
+    await emitter.send(AssessmentCompleted.of(results))
+
+
+def emitter_to(progress: Progress, *, of: str = "") -> TaskUpdateEmitter:
+    """Sends each update as a line and as data. The line begins with `of`: evaluations of several trials may be under
+    way."""
+
+    async def send(update: Update) -> None:
+        await progress.show(of + line_of(update), update.data())
+
+    return TaskUpdateEmitter(send)
+
+
+# One green agent with its environment process per A2A context, kept between assessments, ended when idle.
 
 logger = logging.getLogger(__name__)
 
@@ -192,3 +305,16 @@ class AssistantContexts:
                     await self._remove(context_id)
             async with self._free:
                 self._free.notify_all()
+
+
+# What an assessment needs to have participants play scenarios.
+
+
+@dataclass(frozen=True, slots=True)
+class Assistants:
+    """The scenarios, the environments, the store of records, and the A2A context of the assessment's client."""
+
+    scenarios: Scenarios
+    contexts: AssistantContexts
+    records: AssessmentStore
+    context_id: str

@@ -16,15 +16,12 @@ from concord.assessment.task_spec import Control
 from concord.suite import SuiteTask
 from concord.trust.proxy_urls import proxy_url
 from concord.trust.redaction import redact
-from concord_gateway.calls.channel import Channel, SeatPlace
-from concord_gateway.calls.texts import brief_text, question_text
-from concord_gateway.drivers.driver import TrialContext
+from concord_gateway.calls import Channel, SeatPlace, brief_text, question_text
+from concord_gateway.drivers.driver import Reading, TrialContext, open_channel, seat_alone
 from concord_gateway.drivers.live import ask, graded_answer, outcome_of
-from concord_gateway.drivers.opening import open_channel, seat_alone
-from concord_gateway.drivers.reading import Reading
 from concord_gateway.drivers.rounds import answer_text, solo_answers
 from concord_gateway.rounds.reply import Reply, gives_nothing
-from concord_gateway.rounds.solo import solo_task
+from concord_gateway.rounds.texts import solo_task
 
 BRIEFING: Final = 0.5
 """The most of a trial's time that the replies to the briefs may take."""

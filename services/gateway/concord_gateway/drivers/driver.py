@@ -1,8 +1,11 @@
-"""The interface of drivers."""
+"""What drivers share: their interface, the opening of a trial, and the reading of replies."""
 
-from collections.abc import Awaitable, Callable
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
+from uuid import uuid4
 
 from pydantic import JsonValue, SecretStr
 
@@ -10,17 +13,21 @@ from concord.a2a import AgentFaultError, Answer, TaskUpdate
 from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
 from concord.assessment.results import TrialOutcome
+from concord.assessment.task_spec import Control, Exchange, FamilyTask
 from concord.storage import TraceStore
 from concord.trust.redaction import redact
 from concord.trust.tokens import Claims
 from concord.wire.assignment import Assignment
 from concord.wire.roster import GREEN_AGENT, RosterEntry
-from concord_gateway.assignments import Assignments
+from concord_gateway.assignments import Assignments, TrialCalls
 from concord_gateway.assistants import Assistants
-from concord_gateway.calls.channel import Channels
-from concord_gateway.open_calls import TrialCalls
+from concord_gateway.calls import Channel, Channels, SeatPlace
+from concord_gateway.loop_shares import OverBudgetError
 from concord_gateway.progress import Progress
 from concord_gateway.recorder import Recorder
+from concord_gateway.rounds.reply import Reply, is_plain, read_reply
+
+# The interface of drivers.
 
 MAX_NOTES: Final = 20
 MAX_NOTE: Final = 300
@@ -126,3 +133,85 @@ class TrialNotRunError(Exception):
 
 Driver = Callable[[TrialContext], Awaitable[TrialOutcome]]
 """Drives one trial to its end. An agent's failure is an outcome. Raises StorageUnavailableError, TrialNotRunError."""
+
+
+# Opening a trial: the channel that the proxy enforces, of seats or of an agent without its peers.
+
+
+async def open_channel(context: TrialContext, neighbours: Mapping[str, tuple[str, ...]]) -> Channel:
+    """Stores a trial's channel before its first message, and names each seat its peers.
+
+    The channel of a trial by calls is not open yet, and has a new context for each seat.
+    Raises StorageUnavailableError.
+    """
+    spec = context.task.family
+    exchange = Exchange.ROUNDS if spec is None else spec.exchange
+    places = [
+        SeatPlace(entry=entry, context_id=str(uuid4()), neighbours=neighbours.get(entry.id, ()))
+        for entry in context.plan.agents(context.task.id)
+    ]
+    channel = Channel(
+        exchange=exchange,
+        seats=places,
+        silent=spec is not None and spec.control is Control.SILENT,
+        is_open=exchange is not Exchange.CALLS,
+        faults=tuple(context.plan.config.faults) if spec is not None and spec.control is None else (),
+    )
+    await context.channels.save(context.plan.assessment_id, context.trial.trace_id, channel)
+    await context.channels.announce(context.trial.trace_id, channel)
+    return channel
+
+
+async def open_alone(context: TrialContext, agent: RosterEntry) -> None:
+    """Takes an agent's peers away before a trial's first message: none is listed, and no call is carried.
+
+    Raises StorageUnavailableError.
+    """
+    place = SeatPlace(entry=agent, context_id="", neighbours=())
+    channel = Channel(exchange=Exchange.CALLS, seats=[place], alone=True, is_open=True)
+    await context.channels.save(context.plan.assessment_id, context.trial.trace_id, channel)
+    await context.channels.announce(context.trial.trace_id, channel)
+
+
+def seat_alone(spec: FamilyTask, seats: Iterable[str]) -> str:
+    """The seat of a solo control: the first of the participant that is tried alone."""
+    return next(name for name in seats if spec.solo_by in {name, name.partition("/")[0]})
+
+
+# The reading of a trial's replies: on the trial's account, and on the event loop only where it takes no time.
+
+LONG_REPLY: Final = 4_096
+"""Characters of a plain reply that may hold up the event loop (a tenth of a millisecond)."""
+
+MAX_READING_S: Final = 60.0
+"""CPU seconds in which the replies of a trial are read. A faulty one may take half a second."""
+
+
+@dataclass(slots=True)
+class Reading:
+    """Reads the replies of one trial. What is not plain JSON is read in a thread, one after the other: a few kilobytes
+    of brackets that do not match take a tenth of a second."""
+
+    used_s: float = 0.0
+    fault: OverBudgetError | None = None
+    """Whose reply was one too many. The driver raises it."""
+    _one: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+    async def read(self, seat: str, answer: Answer) -> Reply | None:
+        """The reply in an answer of a seat; None for one that is not read, because the trial is over its budget."""
+        text, data = answer.text or answer.status_text, answer.data_parts
+        if not data and len(text) <= LONG_REPLY and is_plain(text):
+            return self._read(seat, text, data)
+        async with self._one:
+            return await asyncio.to_thread(self._read, seat, text, data)
+
+    def _read(self, seat: str, text: str, data: Sequence[JsonValue]) -> Reply | None:
+        if self.used_s > MAX_READING_S:
+            self.fault = self.fault or OverBudgetError(
+                f"{seat} exceeded a trial's budget of {MAX_READING_S:g} s for the reading of replies"
+            )
+            return None
+        began = time.thread_time()
+        reply = read_reply(text, data)
+        self.used_s += time.thread_time() - began
+        return reply

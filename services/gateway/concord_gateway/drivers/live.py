@@ -11,8 +11,7 @@ from concord.assessment.results import AgentAnswer, TrialOutcome
 from concord.assessment.task_spec import Control
 from concord.trust.redaction import redact
 from concord.wire.roster import RosterEntry
-from concord_gateway.drivers.driver import TrialContext
-from concord_gateway.drivers.opening import open_alone
+from concord_gateway.drivers.driver import TrialContext, open_alone
 
 MAX_SHOWN: Final = 20_000
 """Limit on the characters of all answers in the row, which marks the cut."""

@@ -21,16 +21,11 @@ from concord.trace.timing import StepClock, StepTimes
 from concord.trust.redaction import redact
 from concord.wire.ids import new_step_id
 from concord.wire.roster import RosterEntry
-from concord_gateway.drivers.driver import TrialContext
+from concord_gateway.drivers.driver import Reading, TrialContext, open_channel, seat_alone
 from concord_gateway.drivers.live import graded_answer, outcome_of
-from concord_gateway.drivers.opening import open_channel, seat_alone
-from concord_gateway.drivers.reading import Reading
-from concord_gateway.rounds.message import Message
+from concord_gateway.rounds.exchange import Message, Rounds, Turn, Wire, default_rounds
 from concord_gateway.rounds.reply import Reply
-from concord_gateway.rounds.solo import answers_by_seat, as_text, solo_task
-from concord_gateway.rounds.state import Rounds, Turn, default_rounds
-from concord_gateway.rounds.texts import turn_text
-from concord_gateway.rounds.wire import Wire
+from concord_gateway.rounds.texts import answers_by_seat, as_text, solo_task, turn_text
 
 SHORTEST_TURN_S: Final = 60.0
 """The default limit of a turn is a third of the trial's time that is left, and at least this (seconds)."""

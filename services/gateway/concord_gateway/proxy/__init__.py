@@ -12,14 +12,12 @@ from concord.storage.connection import Storage
 from concord.trust.closed_trials import ClosedTrials
 from concord.trust.proxy_urls import PROXY_PATH
 from concord.trust.token_keys import TokenKeys
-from concord_gateway.calls.channel import Channels
-from concord_gateway.proxy.addresses import NO_CALLEE, Addresses
-from concord_gateway.proxy.byte_budget import ByteBudget
+from concord_gateway.calls import Channels
 from concord_gateway.proxy.call_recorder import CallRecorder
 from concord_gateway.proxy.callees import Callees
 from concord_gateway.proxy.carrier import Carrier
-from concord_gateway.proxy.endpoint import ProxyEndpoint
-from concord_gateway.proxy.seats import OpenChannels
+from concord_gateway.proxy.endpoint import NO_CALLEE, Addresses, OpenChannels, ProxyEndpoint
+from concord_gateway.proxy.limits import ByteBudget
 from concord_gateway.proxy.upstream import Upstream
 
 __all__ = ["ByteBudget", "CallRecorder", "Carrier", "Upstream", "proxy_routes"]

@@ -6,27 +6,144 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Any, Final
+from urllib.parse import urlsplit
 
 import structlog
+from cachetools import LRUCache
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
 from starlette.types import Message, Receive, Scope, Send
 
 from concord.errors import StorageUnavailableError
+from concord.loopback import LOOPBACK
 from concord.trust.closed_trials import ClosedTrials
+from concord.trust.declared_hosts import is_loopback
 from concord.trust.proxy_urls import proxy_url
 from concord.trust.redaction import REDACTED
 from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims, TokenRejectedError
+from concord.trust.urls import lies_under
 from concord.wire.cards import CARD_PATH
-from concord.wire.roster import RosterEntry
+from concord.wire.roster import RosterEntry, normalise_url
+from concord_gateway.calls import NOT_FOUND, UNSUPPORTED, CallWire, Channel, Channels
 from concord_gateway.loop_shares import sharing
-from concord_gateway.proxy.byte_budget import BudgetExhaustedError, Reservation
-from concord_gateway.proxy.callees import Callees, CardFailedError, UnusableCardError, rewritten
-from concord_gateway.proxy.carrier import RETRY_LATER, AuthorisedRequest, BrokenOffError, Carrier, Refusal
+from concord_gateway.proxy.call_recorder import CallRecorder
+from concord_gateway.proxy.callees import Callees, CardFailedError, UnusableCardError, interface_url, rewritten
+from concord_gateway.proxy.carrier import RETRY_LATER, AuthorisedRequest, BrokenOffError, Carrier, Refusal, texts_of
+from concord_gateway.proxy.limits import ANSWER_IS_LATE, LATE, REFUSED_BODY_S, BudgetExhaustedError, Reservation
 from concord_gateway.proxy.rpc_request import RpcRequest, UnreadableRequestError, read_request
-from concord_gateway.proxy.seats import Fault, OpenChannels, arriving_at, between_seats, card_of_seat
-from concord_gateway.proxy.time_limits import REFUSED_BODY_S
+from concord_gateway.proxy.upstream import CLOSED
+
+# Calls between seats: what the proxy refuses of them, and into which contexts it places them.
+
+_KEPT: Final = (
+    "url",
+    "preferredTransport",
+    "additionalInterfaces",
+    "supportedInterfaces",
+    "protocolVersion",
+    "defaultInputModes",
+    "defaultOutputModes",
+)
+_MAX_TRIALS: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A JSON-RPC error of the proxy's own."""
+
+    code: int
+    reason: str
+
+
+class OpenChannels:
+    """Looks up the channels of trials, and caches those that are final: every call needs one."""
+
+    def __init__(self, channels: Channels) -> None:
+        self._channels = channels
+        self._final: LRUCache[str, Channel | None] = LRUCache(_MAX_TRIALS)
+
+    async def of(self, claims: Claims) -> Channel | None:
+        """The channel of the token's trial, None if its task has no seats. Raises StorageUnavailableError.
+
+        A trial's channel is stored before its tokens are issued, so a trial without one gets none later.
+        """
+        if claims.trace_id in self._final:
+            return self._final[claims.trace_id]
+        channel = await self._channels.load(claims.assessment_id, claims.trace_id)
+        if channel is None or channel.is_open:
+            self._final[claims.trace_id] = channel
+        return channel
+
+
+def between_seats(request: AuthorisedRequest, rpc: RpcRequest, calls: CallRecorder) -> Fault | None:
+    """Places a request between seats into the callee's context. Returns why it is refused instead, None if it is not.
+
+    A refused message is recorded as a failed call. Requests that are neither messages nor about a task of an open call
+    are refused, since their answers would be messages that nobody records. Raises Refusal for one that never arrives.
+    """
+    channel, claims, callee = request.channel, request.claims, request.callee
+    if channel is None:
+        return None
+    fault = _fault(request, channel, rpc, calls)
+    lost = None if fault is not None else _lost(channel.wire, claims.agent_id, callee.id)
+    if fault is None and lost is None:
+        rpc.place_in(channel.places[callee.id].context_id)
+        addressed = channel.wire.addressee(claims.agent_id, callee.id)
+        if channel.wire.changes(claims.agent_id, addressed) and isinstance(rpc.parts, list):
+            rpc.replace_parts(channel.wire.parts(claims.agent_id, addressed, rpc.parts))
+    elif rpc.message is not None:
+        reason = fault.reason if fault is not None else str(lost)
+        calls.record_unsent(claims, callee, reason, texts_of(rpc, between_seats=True))
+    if lost is not None:
+        raise lost
+    return fault
+
+
+def arriving_at(request: AuthorisedRequest) -> AuthorisedRequest:
+    """The request with the seat at which the wire lets it arrive, as its callee."""
+    if request.channel is None:
+        return request
+    name = request.channel.wire.addressee(request.claims.agent_id, request.callee.id)
+    return replace(request, callee=request.channel.places[name].entry)
+
+
+def _lost(wire: CallWire, caller: str, callee: str) -> Refusal | None:
+    """What a caller learns whose request never arrives: no more than the network tells."""
+    addressed = wire.addressee(caller, callee)
+    if wire.is_cut(caller, addressed):
+        return Refusal(502, CLOSED)
+    return Refusal(LATE, ANSWER_IS_LATE) if wire.is_lost(caller, addressed) else None
+
+
+def _fault(request: AuthorisedRequest, channel: Channel, rpc: RpcRequest, calls: CallRecorder) -> Fault | None:
+    callee = request.callee.id
+    addressed = channel.wire.addressee(request.claims.agent_id, callee)
+    if (reason := channel.refusal(request.claims.agent_id, addressed)) is not None:
+        return Fault(UNSUPPORTED, reason)
+    if not rpc.asks_for_task and not rpc.sends_message:
+        return Fault(UNSUPPORTED, "seats send each other messages of text and data, and nothing else")
+    if rpc.asks_for_task:
+        known = calls.is_open_task(request.claims, callee, rpc.task_id, left=not rpc.cancels_task)
+    else:
+        known = not rpc.task_id or calls.has_task(request.claims, callee, rpc.task_id)
+    return None if known else Fault(NOT_FOUND, f"{callee} works on no such task for you in this trial")
+
+
+def card_of_seat(card: Mapping[str, Any], seat: str) -> dict[str, Any]:
+    """The card of a seat: how to reach it. It leaves out every text of its agent's own, which could carry facts."""
+    capabilities = card.get("capabilities")
+    streaming = isinstance(capabilities, dict) and capabilities.get("streaming") is True
+    return {key: card[key] for key in _KEPT if key in card} | {
+        "name": seat,
+        "description": "A seat of the team.",
+        "version": "1",
+        "capabilities": {"streaming": streaming},
+        "skills": [],
+    }
+
 
 MAX_CALLS: Final = 2048
 MAX_CALLS_OF_ONE: Final = 256
@@ -241,3 +358,66 @@ async def _send_error(send: Send, rpc: RpcRequest, fault: Fault) -> None:
 def _expect(request: Request, method: str) -> None:
     if request.method != method:
         raise Refusal(405, f"use {method}", {"allow": method})
+
+
+# `GET /a2a/<caller's token>/-?address=URL`: the proxy's URL of the participant at an address.
+#
+# Agents with configured peer addresses run behind a forward proxy of their own (`concord adapt`), which asks here
+# where to send their calls.
+
+MAX_ADDRESS: Final = 2048
+NO_CALLEE: Final = "-"
+"""In the place of a callee's id, none of which is like this."""
+
+
+class Addresses:
+    """The endpoint. In trials with seats, it returns no address: seats call each other at addresses of the trial. To an
+    agent that is without its peers it returns their addresses, at which the proxy refuses its calls."""
+
+    def __init__(
+        self, token_keys: TokenKeys, callees: Callees, channels: OpenChannels, closed: ClosedTrials, public_url: str
+    ) -> None:
+        self._token_keys = token_keys
+        self._callees = callees
+        self._channels = channels
+        self._closed = closed
+        self._public_url = public_url
+
+    async def answer(self, request: Request) -> Response:
+        """Answers `{url}`; 401 for an invalid token, 403 after the trial, 404 for another address."""
+        token = request.path_params["token"]
+        try:
+            claims = await self._token_keys.verify(token)
+            if await self._closed.is_closed(claims.trace_id):
+                return JSONResponse({"detail": "the trial is closed"}, 403)
+            seats = await self._channels.of(claims)
+            roster = [] if seats is not None and not seats.alone else await self._callees.all(claims)
+        except TokenRejectedError as error:
+            return JSONResponse({"detail": str(error)}, 401, {"www-authenticate": "Bearer"})
+        except StorageUnavailableError:
+            return JSONResponse({"detail": "storage is away"}, 503, {"retry-after": "1"})
+        address = _spelt(request.query_params.get("address", "")[:MAX_ADDRESS])
+        found = [entry for entry in roster if entry.id != claims.agent_id and lies_under(address, _spelt(entry.url))]
+        interface = await self._interface(found[0], address) if len(found) == 1 else None
+        if interface is None:
+            return JSONResponse({"detail": "no participant has this address"}, 404)
+        return JSONResponse({"url": interface_url(proxy_url(self._public_url, found[0].id, token), interface)})
+
+    async def _interface(self, entry: RosterEntry, address: str) -> int | None:
+        """The number of the agent's interface at an address; None if it has no such interface."""
+        number = 0
+        while (url := await self._callees.rpc_url(entry, number)) is not None:
+            if _spelt(url) == address:
+                return number
+            number += 1
+        return 0 if address == _spelt(entry.url) else None
+
+
+def _spelt(url: str) -> str:
+    """The canonical spelling of an address, also for the names of the loopback interface."""
+    address = normalise_url(url)
+    parts = urlsplit(address)
+    if parts.hostname is None or not is_loopback(parts.hostname):
+        return address
+    port = f":{parts.port}" if parts.port is not None else ""
+    return f"{parts.scheme}://{LOOPBACK}{port}{parts.path}"

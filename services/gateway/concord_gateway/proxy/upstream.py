@@ -21,13 +21,7 @@ import httpx
 from concord.a2a.client import NO_CREDENTIALS
 from concord.trust.credentials import Credential, Credentials
 from concord.trust.urls import PeerUrls, UrlRefusedError
-from concord_gateway.proxy.time_limits import (
-    ANSWER_IS_LATE,
-    ANSWER_PAUSE_S,
-    BODY_PAUSE_S,
-    CONNECT_S,
-    IDLE_CONNECTION_S,
-)
+from concord_gateway.proxy.limits import ANSWER_IS_LATE, ANSWER_PAUSE_S, BODY_PAUSE_S, CONNECT_S, IDLE_CONNECTION_S
 
 Header = tuple[bytes, bytes]
 

@@ -4,12 +4,119 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from pydantic import JsonValue
 
-from concord.json_text import NoJsonError
-from concord.model_text import AmbiguousTextError, object_in, without_thinking
+from concord.json_text import NoJsonError, documents_in, json_decoder, shallow
+
+# Reads the text of a language model as a person would: without its thinking, and in JSON despite usual slips.
+
+MAX_SLIPS_TEXT: Final = 50_000
+"""Characters of faulty JSON that are read."""
+
+MAX_SLIPS_OBJECTS: Final = 300
+"""Objects in faulty JSON that is read: the library's time grows with the square of their number."""
+
+_TAG: Final = re.compile(r"<(/?)(?:think|thinking|thought|reasoning|reflection|scratchpad)>", re.IGNORECASE)
+_ESCAPED: Final = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.DOTALL)
+_COMPLETE: Final = re.compile(r"(?:[\]}\"'\u201d]|:\s*(?:-?\d[\d.,]*|[A-Za-z]+))\s*\Z")
+"""The end of an object that lacks no more than its last brackets."""
+
+_GOES_ON: Final = re.compile(r"\s*[\],]")
+_CONSTANTS: Final = {"none": "null"}
+
+
+class AmbiguousTextError(Exception):
+    """A text holds several documents that contradict each other."""
+
+
+def without_thinking(text: str) -> str:
+    """A text without what stands in `<think>` tags, and tags like it.
+
+    A closing tag alone ends the thinking: many servers cut off the opening one. Thinking that never ends leaves
+    nothing after it.
+    """
+    kept, depth, place = list[str](), 0, 0
+    for tag in _TAG.finditer(text):
+        if tag[1]:
+            kept = kept if depth else []  # what the opening tag would have left out
+            depth = max(0, depth - 1)
+        else:
+            kept += [] if depth else [text[place : tag.start()]]
+            depth += 1
+        place = tag.end()
+    return "".join([*kept, "" if depth else text[place:]])
+
+
+def object_in(text: str, keys: frozenset[str]) -> dict[str, JsonValue]:
+    """The object with at least one of `keys` that a model's text holds: the whole text, or its only one beside prose.
+
+    Several such objects are read as one if they agree on every key that they share. Faulty JSON is read if no word of
+    it is lost: with raw line breaks in strings, trailing or missing commas, single quotes, Python's constants, and
+    without its last brackets. Raises NoJsonError, and AmbiguousTextError for objects that contradict each other.
+    """
+
+    for read in (_strictly, _despite_slips):
+        for candidate in dict.fromkeys((without_thinking(text), text)):  # the second, if a string holds a tag
+            found = [each for each in read(candidate, keys) if isinstance(each, dict) and not keys.isdisjoint(each)]
+            if found:
+                return _merged(found)
+    raise NoJsonError("the text contains no such object")
+
+
+def _strictly(text: str, keys: frozenset[str]) -> Iterator[JsonValue]:
+    def without_contradiction(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
+        found = dict(pairs)
+        if not keys.isdisjoint(found) and any(found[key] != value for key, value in pairs):
+            raise AmbiguousTextError("a key has several values")
+        return found
+
+    return documents_in(text, json_decoder(without_contradiction, strict=False))
+
+
+def _merged(documents: list[dict[str, JsonValue]]) -> dict[str, JsonValue]:
+    merged = dict[str, JsonValue]()
+    for key, value in chain.from_iterable(document.items() for document in documents):
+        if merged.setdefault(key, value) != value:
+            raise AmbiguousTextError(f"several objects have different values for {key!r}")
+    return merged
+
+
+def _despite_slips(text: str, keys: frozenset[str]) -> Iterator[JsonValue]:
+    faulty = _faulty_object(text, keys)
+    if not _COMPLETE.search(faulty) or len(faulty) > MAX_SLIPS_TEXT or faulty.count("{") > MAX_SLIPS_OBJECTS:
+        return
+    from json_repair import repair_json
+
+    try:
+        document = repair_json(faulty, return_objects=True, skip_json_loads=True)
+    except (ValueError, RecursionError):
+        return
+    if _words(json.dumps(document, ensure_ascii=False)) == _words(faulty):
+        yield shallow(document)
+
+
+def _faulty_object(text: str, keys: frozenset[str]) -> str:
+    """From the first brace before one of the keys to the last brace, or to the end if text of the object follows it."""
+    start = re.search(rf"\{{\s*[\"'\u201c]?(?:{'|'.join(sorted(keys))})\b", text)
+    if start is None:
+        return ""
+    whole = text[start.start() :].rstrip().removesuffix("```").rstrip()
+    end = whole.rfind("}") + 1
+    return whole if not end or _GOES_ON.match(whole, end) else whole[:end]
+
+
+def _words(text: str) -> list[str]:
+    """The words and numbers of JSON, whose escapes stand for characters."""
+    plain = _ESCAPED.sub(lambda found: chr(int(found[1], 16)) if found[1] else _escaped(found[0][1]), text)
+    return [_CONSTANTS.get(word, word) for word in re.findall(r"\w+", plain.casefold())]
+
+
+def _escaped(character: str) -> str:
+    return " " if character in "bfnrt" else character
+
 
 MAX_REPLY: Final = 400_000
 """Characters of a reply that are read."""
@@ -21,7 +128,7 @@ EVERYBODY: Final = "all"
 
 _KEYS: Final = frozenset({"messages", "answer"})
 
-_ESCAPE: Final = re.compile(
+_SURROGATES: Final = re.compile(
     r"\\(?:u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|(u[dD][89a-fA-F][0-9a-fA-F]{2})|.)", re.DOTALL
 )
 """An escape in JSON, and in its group half a surrogate pair."""
@@ -73,7 +180,7 @@ def _in_unicode(text: str) -> str:
     """JSON without escapes of half a surrogate pair, which would make strings that nobody can store."""
     if "\\ud" not in text.casefold():
         return text
-    return _ESCAPE.sub(lambda escape: r"\ufffd" if escape[1] else escape[0], text)
+    return _SURROGATES.sub(lambda escape: r"\ufffd" if escape[1] else escape[0], text)
 
 
 def is_plain(text: str) -> bool:

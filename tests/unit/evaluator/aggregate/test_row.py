@@ -7,7 +7,6 @@ import pytest
 from concord.assessment import AssessmentPlan
 from concord.assessment.jobs import TrialVerdict
 from concord.assessment.losses import Loss
-from concord.assessment.replays import with_replays
 from concord.assessment.result_row import InfrastructureFailure, ResultRow, Shard
 from concord.assessment.results import MetricStatus
 from concord_evaluator.aggregate import make_row
@@ -16,6 +15,7 @@ from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.judge import judge_by_rules
 from concord_evaluator.pipeline import verdict_on
 from concord_evaluator.scoring import SCORING_VERSION
+from concord_gateway.assessment_record import with_replays
 from tests.unit.evaluator.graphs import Team, agents, disjoint_pairs, mesh, star
 from tests.unit.evaluator.traces import call, reported_by, url_of
 from tests.unit.evaluator.trials import batch, evaluated, judged, outcome, plan

@@ -1,6 +1,6 @@
 """Headers through the proxy: hop-by-hop headers and headers with secrets are removed."""
 
-from concord_gateway.proxy.relay import to_callee, to_caller
+from concord_gateway.proxy.carrier import to_callee, to_caller
 
 TOKEN, CONTEXT = "concord_eyJx.y.z", "00-1-2-01"
 
