@@ -14,8 +14,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from structlog.contextvars import bound_contextvars
 
 from concord.processes import ProcessPool
-from concord.service.joined_paths import OneLeadingSlash
-from concord.service.token_paths import TokenPathLimit
+from concord.service.middleware import OneLeadingSlash, TokenPathLimit
 from concord_cli.program.metrics import metrics_route
 from concord_collector.app import PATHS as COLLECTOR_PATHS
 from concord_collector.app import create_app as create_collector

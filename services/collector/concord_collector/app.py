@@ -12,9 +12,8 @@ from fastapi.routing import APIRoute
 from pydantic.json_schema import models_json_schema
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from concord.service.limits import BodyLimit
+from concord.service.middleware import BodyLimit, TokenPathLimit
 from concord.service.probes import probe_routes
-from concord.service.token_paths import TokenPathLimit
 from concord.storage import OpenTraceLimits, TraceLimits
 from concord.storage.connection import Storage, connect
 from concord.trace.report import StepBatch

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontext
 from fastapi import FastAPI
 from starlette.routing import Route
 
-from concord.service.limits import BodyLimit
+from concord.service.middleware import BodyLimit
 from concord.trust.urls import PeerUrls
 from concord.version import VERSION
 from concord_environment.access.log import AccessLogging

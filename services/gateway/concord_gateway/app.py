@@ -15,10 +15,8 @@ from concord.a2a.card_signing import read_card_key
 from concord.llm import LLM, LLMSettings
 from concord.loopback import LOOPBACK
 from concord.processes import ProcessPool
-from concord.service.joined_paths import OneLeadingSlash
-from concord.service.limits import BodyLimit
+from concord.service.middleware import BodyLimit, OneLeadingSlash, TokenPathLimit
 from concord.service.probes import probe_routes
-from concord.service.token_paths import TokenPathLimit
 from concord.storage.connection import WORK_RETRY_S, Storage, connect
 from concord.storage.urls import node_urls
 from concord.trust.api_keys import ApiKeys

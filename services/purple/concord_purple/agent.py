@@ -16,7 +16,7 @@ from concord.agent.messenger import Messenger
 from concord.agent.peers import PeerDiscovery
 from concord.agent.reporter import TraceReporter
 from concord.llm import LLMSettings
-from concord.service.limits import BodyLimit
+from concord.service.middleware import BodyLimit
 from concord.service.probes import probe_routes
 from concord.version import VERSION
 from concord.wire.assignment import Assignment

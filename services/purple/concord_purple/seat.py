@@ -15,8 +15,8 @@ from fastapi import FastAPI
 from concord.a2a import AgentProfile, IncomingMessage, Skill, TaskHandle, mount_agent
 from concord.agent.reporter import TraceReporter
 from concord.llm import NO_KEY, EmptyCompletionError, LLMClient, LLMSettings, LLMUnavailableError
-from concord.service.limits import BodyLimit
 from concord.service.logs import configure_logging
+from concord.service.middleware import BodyLimit
 from concord.service.serve import address_parser, serve
 from concord.version import VERSION
 from concord.wire.assignment import Assignment

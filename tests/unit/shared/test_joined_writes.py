@@ -6,7 +6,7 @@ from typing import Final, cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.service.joined_writes import JoinedWrites
+from concord.service.connections import JoinedWrites
 
 TURN: Final = None
 """Between two writes: the event loop's next turn."""

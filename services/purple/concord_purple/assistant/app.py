@@ -8,7 +8,7 @@ from fastapi import FastAPI
 
 from concord.a2a import AgentProfile, Skill, mount_agent
 from concord.llm import LLMSettings
-from concord.service.limits import BodyLimit
+from concord.service.middleware import BodyLimit
 from concord.service.probes import probe_routes
 from concord.version import VERSION
 from concord_purple.assistant.agent import Assistant, AssistantAgent

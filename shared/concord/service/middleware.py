@@ -1,10 +1,72 @@
-"""Limits on request bodies, enforced as they arrive."""
+"""What stands before the endpoints of a service: limits on bodies, the paths that tokens open, and doubled slashes."""
 
 import asyncio
+from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
+from urllib.parse import unquote_to_bytes
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from concord.trust.redaction import holds_token
+
+# Paths of URLs that were joined at a slash too many.
+
+
+class OneLeadingSlash:
+    """ASGI middleware: takes `//tasks` for `/tasks`. Clients join an agent's URL, which ends with a slash, and a path.
+
+    It must be the outermost one: the others decide by the path.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handles a request."""
+        if scope["type"] == "http" and scope["path"].startswith("//"):
+            raw = b"/" + scope.get("raw_path", b"").lstrip(b"/")
+            scope = {**scope, "path": "/" + scope["path"].lstrip("/"), "raw_path": raw}
+        await self._app(scope, receive, send)
+
+
+# Restricts participants' tokens to the paths that accept them.
+
+_BODY: Final = b'{"detail":"a participant\'s token accepts nothing here"}'
+_HEADERS: Final = [(b"content-type", b"application/json"), (b"content-length", str(len(_BODY)).encode())]
+_DECODINGS: Final = 3
+
+
+class TokenPathLimit:
+    """ASGI middleware: answers 403 to a request with a participant's token, unless `accepts` accepts its path.
+
+    The token may be in any header or anywhere in the URL. Source addresses do not matter: on one machine, a client and
+    its participants share one.
+    """
+
+    def __init__(self, app: ASGIApp, accepts: Callable[[str], bool]) -> None:
+        self._app = app
+        self._opens = accepts
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handles or refuses a request."""
+        if scope["type"] == "http" and not self._opens(scope["path"]) and _carries_token(scope):
+            await send({"type": "http.response.start", "status": 403, "headers": _HEADERS})
+            await send({"type": "http.response.body", "body": _BODY})
+            return
+        await self._app(scope, receive, send)
+
+
+def _carries_token(scope: Scope) -> bool:
+    url: bytes = scope.get("raw_path", b"") + b"?" + scope.get("query_string", b"")
+    for _ in range(_DECODINGS):
+        if holds_token(url):
+            return True
+        url = unquote_to_bytes(url)
+    return any(holds_token(value) for _, value in scope["headers"])
+
+
+# Limits on request bodies, enforced as they arrive.
 
 _DISCARD_S: Final = 30.0
 """How long the rest of a refused body is read: the default of nginx's `lingering_time`."""
