@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from concord.storage.connection import Storage, connect
-from concord.storage.quotas import TraceLimits
+from concord.storage.ports import TraceLimits
 from concord.trace.report import Channel, SerialisedBatch, StepBatch
 from concord.trace.step import CallType, InteractionStep
 from concord.wire.ids import new_step_id, new_trace_id

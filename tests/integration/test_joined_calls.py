@@ -11,7 +11,7 @@ from redis.exceptions import ConnectionError as RedisConnectionError
 from redis.exceptions import OutOfMemoryError, ResponseError
 
 from concord.storage.redis.connection import open_redis
-from concord.storage.redis.joined_calls import JoinedCalls
+from concord.storage.redis.traces import JoinedCalls
 from tests.ports import free_port
 
 ECHO = """

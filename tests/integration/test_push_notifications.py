@@ -17,7 +17,7 @@ from google.protobuf.json_format import ParseDict
 from concord.a2a.durable import DurableTaskStore
 from concord.a2a.push import Notifications, Retries, Webhooks
 from concord.storage.connection import Storage, connect
-from concord.storage.redis.webhooks import MAX_WEBHOOKS
+from concord.storage.redis.tasks import MAX_WEBHOOKS
 from concord.trust.declared_hosts import AllowedHosts, DeclaredHosts
 from concord.trust.urls import PeerUrls
 from tests.serving import eventually, listening, replying, reserved, served, url_of

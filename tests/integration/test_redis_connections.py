@@ -7,8 +7,8 @@ import pytest
 from redis import exceptions
 from redis.asyncio import Redis
 
+from concord.storage.redis.clients import TimedPool
 from concord.storage.redis.connection import open_redis
-from concord.storage.redis.hard_timeout import TimedPool
 from tests.serving import eventually
 
 

@@ -1,6 +1,8 @@
 """The ports of storage: traces, agents, assessments, A2A tasks and jobs. `concord.storage.connection` opens them."""
 
 from concord.storage.ports import (
+    MAX_STEPS,
+    MAX_TRACE_BYTES,
     OPEN_SCOPE,
     AgentRegistry,
     AnswerCache,
@@ -21,9 +23,9 @@ from concord.storage.ports import (
     SecretStore,
     TraceClosedError,
     TraceFullError,
+    TraceLimits,
     TraceStore,
 )
-from concord.storage.quotas import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
 from concord.storage.trial_documents import ForeignDocumentError, TrialDocument, TrialDocuments
 
 __all__ = [

@@ -130,6 +130,6 @@ async def test_a_server_below_the_lowest_version_is_refused(
     async def reported(*_: object) -> list[dict[str, object]]:
         return [{"redis_version": "7.0.15"}, info]
 
-    monkeypatch.setattr("concord.storage.redis.server_versions.info_of", reported)
+    monkeypatch.setattr("concord.storage.redis.connection.info_of", reported)
     with pytest.raises(UsageError, match=f"{named} at old:6379 is too old: Concord needs Redis 6.2"):
         await told("redis://:secret@old:6379", folder)

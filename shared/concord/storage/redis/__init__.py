@@ -1,7 +1,6 @@
 """Storage in Redis, and jobs in arq: the only package that imports either."""
 
-from concord.storage.redis.connection import REQUEST_RETRY_S, WORK_RETRY_S, Storage, connect
-from concord.storage.redis.server_versions import servers
+from concord.storage.redis.connection import REQUEST_RETRY_S, WORK_RETRY_S, Storage, connect, servers
 from concord.storage.redis.worker import run_worker
 
 __all__ = ["REQUEST_RETRY_S", "WORK_RETRY_S", "Storage", "connect", "run_worker", "servers"]

@@ -1,4 +1,4 @@
-"""Assessments in Redis: one hash of JSON documents each, the plan among them."""
+"""Assessments in Redis: one hash of JSON documents each, the plan among them; and the judge's answers."""
 
 from collections.abc import Awaitable, Mapping, Sequence
 from itertools import chain
@@ -9,8 +9,10 @@ from redis.asyncio import Redis
 from concord import retention
 from concord.assessment import AssessmentPlan
 from concord.storage.redis import keys
-from concord.storage.redis.faults import storage_faults
+from concord.storage.redis.clients import storage_faults
 from concord.trust.redaction import redact
+
+# Assessments in Redis: one hash of JSON documents each, the plan among them.
 
 # Scripts, because the client of a Redis Cluster has no transactions.
 _SAVE: Final = """
@@ -117,3 +119,28 @@ class RedisAssessmentStore:
             found = self._redis.hmget(keys.assessment(assessment_id), list(names))
             documents = await cast(Awaitable[list[bytes | None]], found)
         return [None if document is None else document.decode() for document in documents]
+
+
+# The language model's answer cache in Redis: one expiring key per answer.
+
+MAX_ANSWER: Final = 65_536
+"""The longest answer that is cached (characters)."""
+
+
+class RedisAnswerCache:
+    """The `AnswerCache` port on Redis strings."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+
+    async def get(self, key: str) -> str | None:
+        """See `AnswerCache.get`."""
+        with storage_faults():
+            answer: bytes | None = await self._redis.get(keys.answer(key))
+        return None if answer is None else answer.decode(errors="replace")
+
+    async def put(self, key: str, answer: str) -> None:
+        """See `AnswerCache.put`."""
+        if len(answer) <= MAX_ANSWER:
+            with storage_faults():
+                await self._redis.set(keys.answer(key), redact(answer).encode(), ex=retention.MODEL_ANSWER_S)

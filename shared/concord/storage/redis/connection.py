@@ -1,16 +1,20 @@
 """The process's connection to Redis, with a retry time that suits its callers."""
 
 import json
+import re
 from collections import Counter
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, Final, cast
+from urllib.parse import urlsplit
 
 from arq.connections import ArqRedis
 from redis.asyncio import Redis
+from redis.asyncio.connection import parse_url
 
 from concord.assessment import AssessmentPlan
+from concord.errors import StorageUnavailableError, UnusableServerError
 from concord.storage.ports import (
     AgentRegistry,
     AnswerCache,
@@ -20,21 +24,13 @@ from concord.storage.ports import (
     SecretStore,
     TraceStore,
 )
-from concord.storage.redis.answer_cache import RedisAnswerCache
-from concord.storage.redis.assessments import RedisAssessmentStore
-from concord.storage.redis.clock import RedisClock
-from concord.storage.redis.cluster import Limits, TimedCluster
-from concord.storage.redis.faults import storage_faults
-from concord.storage.redis.hard_timeout import TimedPool
+from concord.storage.redis.assessments import RedisAnswerCache, RedisAssessmentStore
+from concord.storage.redis.clients import PASSING_FAULTS, Limits, TimedCluster, TimedPool, TimedRetry, storage_faults
+from concord.storage.redis.common import RedisAgentRegistry, RedisClock, RedisSecretStore
 from concord.storage.redis.jobs import ArqJobQueue
-from concord.storage.redis.open_traces import RedisOpenTraces
-from concord.storage.redis.registry import RedisAgentRegistry
-from concord.storage.redis.retrying import PASSING_FAULTS, TimedRetry
-from concord.storage.redis.secrets import RedisSecretStore
-from concord.storage.redis.tasks import RedisTaskRecords
-from concord.storage.redis.traces import RedisTraceStore
-from concord.storage.redis.webhooks import RedisWebhookRecords
-from concord.storage.urls import QUEUE_IN_CLUSTER, is_cluster
+from concord.storage.redis.tasks import RedisTaskRecords, RedisWebhookRecords
+from concord.storage.redis.traces import RedisOpenTraces, RedisTraceStore
+from concord.storage.urls import QUEUE_IN_CLUSTER, is_cluster, node_urls
 from concord.task_records import TaskRecords, WebhookRecords
 from concord.trust.redaction import redact
 from concord.trust.token_keys import Now
@@ -187,3 +183,66 @@ def from_json(data: bytes) -> dict[str, Any]:
     """Parses the output of `to_json`."""
     record: dict[str, Any] = json.loads(data)
     return record
+
+
+# Which servers hold the state, and whether they are new enough.
+
+LOWEST: Final = (6, 2)
+"""The lowest version of Redis that has every command in use: it is the first with GETEX and ZRANGE by score."""
+
+_FORMS: Final = "redis://HOST:PORT/DATABASE, rediss:// with TLS, unix://PATH or redis+cluster://HOST:PORT,HOST:PORT"
+
+
+async def servers(url: str, queue_url: str | None = None) -> list[str]:
+    """The servers of a stack in words, such as "Redis 7.0.15 at 127.0.0.1:6379": that of the jobs last, if it differs.
+
+    Raises UnusableServerError for one below `LOWEST` and for a URL that is none, StorageUnavailableError.
+    """
+    named = {"REDIS_URL": url, "CONCORD_QUEUE_REDIS_URL": queue_url or url}
+    places = {name: _place(name, each) for name, each in named.items()}
+    if is_cluster(named["CONCORD_QUEUE_REDIS_URL"]):
+        raise UnusableServerError(QUEUE_IN_CLUSTER)
+    if queue_url in {None, url}:
+        del named["CONCORD_QUEUE_REDIS_URL"]
+    return [await _server(name, each, places[name]) for name, each in named.items()]
+
+
+async def _server(name: str, url: str, place: str) -> str:
+    redis = open_state(url, retry_s=REQUEST_RETRY_S)
+    try:
+        nodes = await info_of(redis, "server")
+    except StorageUnavailableError as error:
+        raise StorageUnavailableError(f"no server answers at {name}: {error}") from error
+    finally:
+        await redis.aclose()
+    oldest = min(nodes, key=_version)
+    if (version := _version(oldest)) and version < LOWEST:
+        raise UnusableServerError(
+            f"{name}: {_named(oldest)} at {place} is too old: "
+            f"Concord needs Redis {LOWEST[0]}.{LOWEST[1]} or newer, or any Valkey"
+        )
+    return f"{_named(oldest)} at {place}"
+
+
+def _place(name: str, url: str) -> str:
+    """Where the servers of a URL are, without its credentials. Raises UnusableServerError if it is no URL of Redis."""
+    try:
+        nodes = node_urls(url)
+        for node in nodes:
+            parse_url(node)
+        if not nodes:
+            raise ValueError
+        return ", ".join((parts := urlsplit(node)).netloc.rpartition("@")[2] or parts.path for node in nodes)
+    except ValueError:  # its text may quote a part of the credentials
+        raise UnusableServerError(f"{name} is not a Redis URL: write {_FORMS}") from None
+
+
+def _version(info: Mapping[str, Any]) -> tuple[int, ...]:
+    """The version of Redis whose commands a server has: Valkey, too, says which."""
+    return tuple(int(part) for part in re.findall(r"\d+", str(info.get("redis_version", "")))[:2])
+
+
+def _named(info: Mapping[str, Any]) -> str:
+    if "valkey_version" in info:
+        return f"Valkey {info['valkey_version']}"
+    return f"Redis {info.get('redis_version', 'of an unknown version')}"

@@ -1,4 +1,4 @@
-"""A2A tasks in Redis: one hash per task, and a lease for the process that works on it."""
+"""A2A tasks in Redis: one hash per task, a lease for the process that works on it, and its webhooks."""
 
 import logging
 from collections.abc import Awaitable
@@ -9,11 +9,12 @@ from redis.exceptions import OutOfMemoryError
 
 from concord import retention
 from concord.storage.redis import keys
-from concord.storage.redis.faults import storage_faults
-from concord.storage.redis.retrying import PASSING_FAULTS, TimedRetry
-from concord.task_records import AbandonedTask, StaleTaskError, TaskDraft, TaskRecord
+from concord.storage.redis.clients import PASSING_FAULTS, TimedRetry, storage_faults
+from concord.task_records import AbandonedTask, StaleTaskError, TaskDraft, TaskRecord, TooManyWebhooksError
 from concord.trust.redaction import redact
 from concord.wire.ids import new_step_id
+
+# A2A tasks in Redis: one hash per task, and a lease for the process that works on it.
 
 logger = logging.getLogger(__name__)
 
@@ -53,7 +54,7 @@ return ARGV[2]
 
 # One script, so that only the holder of the lease writes a version, and only over the version that it read. A script
 # whose answer is lost runs again, and then finds that its write is done.
-_SAVE: Final = (
+_SAVE_TASK: Final = (
     _NOW
     + """
 local task, lease, running, listed, ended, sizes, webhooks = unpack(KEYS)
@@ -169,7 +170,7 @@ class RedisTaskRecords:
         self._begun: dict[str, None] = {}
         """Tasks that are not stored yet: nobody else has them, and the A2A server asks for each three times."""
         self._begin = redis.register_script(_BEGIN)
-        self._save = redis.register_script(_SAVE)
+        self._save = redis.register_script(_SAVE_TASK)
         self._renew = redis.register_script(_RENEW)
         self._adopt = redis.register_script(_ADOPT)
         self._release = redis.register_script(_RELEASE)
@@ -299,3 +300,46 @@ class RedisTaskRecords:
             names = [name for task_id in held for name in (keys.task(task_id), keys.lease(task_id))]
             with storage_faults():
                 await self._release(names, [self._holder, *held])
+
+
+# Webhooks of A2A tasks in Redis: one hash per task, which expires with the task.
+
+MAX_WEBHOOKS: Final = 8
+"""Limit on the webhooks of one task."""
+
+_SAVE_WEBHOOK: Final = """
+local task, webhooks = KEYS[1], KEYS[2]
+local id, body, most, unsaved_s = unpack(ARGV)
+if redis.call('HEXISTS', webhooks, id) == 0 and redis.call('HLEN', webhooks) >= tonumber(most) then return 0 end
+redis.call('HSET', webhooks, id, body)
+local ttl = redis.call('TTL', task)
+redis.call('EXPIRE', webhooks, ttl > 0 and ttl or unsaved_s)
+return 1
+"""
+
+
+class RedisWebhookRecords:
+    """The `WebhookRecords` port on Redis hashes."""
+
+    def __init__(self, redis: Redis) -> None:
+        self._redis = redis
+        self._save = redis.register_script(_SAVE_WEBHOOK)
+
+    async def save(self, task_id: str, webhook_id: str, body: bytes) -> None:
+        """See `WebhookRecords.save`."""
+        names = [keys.task(task_id), keys.webhooks(task_id)]
+        with storage_faults():
+            saved: int = await self._save(names, [webhook_id, body, MAX_WEBHOOKS, retention.UNSAVED_WEBHOOK_S])
+        if not saved:
+            raise TooManyWebhooksError(f"a task has at most {MAX_WEBHOOKS} webhooks")
+
+    async def all(self, task_id: str) -> list[bytes]:
+        """See `WebhookRecords.all`."""
+        with storage_faults():
+            found = await cast(Awaitable[dict[bytes, bytes]], self._redis.hgetall(keys.webhooks(task_id)))
+        return [found[webhook_id] for webhook_id in sorted(found)]
+
+    async def delete(self, task_id: str, webhook_id: str) -> None:
+        """See `WebhookRecords.delete`."""
+        with storage_faults():
+            await cast(Awaitable[int], self._redis.hdel(keys.webhooks(task_id), webhook_id))

@@ -1,18 +1,124 @@
-"""Report batches in Redis: a stream per trace, and the receipts by batch id."""
+"""Report batches in Redis: a stream per trace, the receipts by batch id, and the index of open traces."""
 
+import asyncio
+from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
+from contextvars import Context
+from dataclasses import dataclass
 from typing import Any, Final, cast
 
 from pydantic import TypeAdapter
 from pydantic_core import from_json
 from redis.asyncio import Redis
+from redis.exceptions import NoScriptError
 
 from concord import retention
-from concord.storage.ports import ClosedTrace, LeftOut, Quota, TraceClosedError, TraceFullError
+from concord.storage.ports import (
+    ClosedTrace,
+    LeftOut,
+    OpenTrace,
+    OpenTraceLimits,
+    Quota,
+    TraceClosedError,
+    TraceFullError,
+)
 from concord.storage.redis import keys
-from concord.storage.redis.faults import storage_faults
-from concord.storage.redis.joined_calls import JoinedCalls
+from concord.storage.redis.clients import TimedCluster, storage_faults
 from concord.trace.report import BatchReceipt, Channel, ReportBatch
+from concord.trust.token_keys import Now
+
+# Calls of a Lua script that go to Redis together.
+
+_Argument = str | bytes | int
+
+_MOST_CALLS: Final = 64
+_MOST_BYTES: Final = 1 << 20
+"""Of the calls that go together: to pack them takes as much memory again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    keys: Sequence[str]
+    arguments: Sequence[_Argument]
+    answer: asyncio.Future[Any]
+
+    @property
+    def size(self) -> int:
+        return sum(len(each) for each in self.arguments if isinstance(each, bytes))
+
+
+class JoinedCalls:
+    """A script whose calls go out together while Redis answers the ones before.
+
+    To send a command and to wake up for its answer costs several times as much as the command itself. After a lost
+    connection all of them are sent again, so that each must be harmless to repeat.
+    """
+
+    def __init__(self, redis: Redis, script: str) -> None:
+        self._redis = redis
+        self._script = redis.register_script(script)
+        self._waiting: deque[_Call] = deque()
+        self._sending: asyncio.Task[None] | None = None
+
+    async def __call__(self, keys: Sequence[str], arguments: Sequence[_Argument]) -> Any:  # noqa: ANN401 - the script's
+        """The script's answer to this call. Raises redis's errors and OSError."""
+        if isinstance(self._redis, TimedCluster):  # where the calls of several traces go to several nodes
+            return await self._script(keys, arguments)
+        call = _Call(keys, arguments, asyncio.get_running_loop().create_future())
+        self._waiting.append(call)
+        if self._sending is None or self._sending.done():
+            # In a context of nobody's: that of this caller would make the others wait for its share of the event loop.
+            self._sending = asyncio.create_task(self._send_all(), context=Context())
+        return await call.answer
+
+    async def _send_all(self) -> None:
+        while self._waiting:
+            calls = self._next()
+            try:
+                await self._send(calls)
+            except Exception as error:
+                for call in calls:
+                    if not call.answer.done():
+                        call.answer.set_exception(error)
+
+    def _next(self) -> list[_Call]:
+        """The calls that go out now, at least one."""
+        calls = [self._waiting.popleft()]
+        size = calls[0].size
+        while self._waiting and len(calls) < _MOST_CALLS and (size := size + self._waiting[0].size) <= _MOST_BYTES:
+            calls.append(self._waiting.popleft())
+        return calls
+
+    async def _send(self, calls: Sequence[_Call]) -> None:
+        unknown: list[_Call] = []
+        for call, answer in zip(calls, await self._answers(calls), strict=True):
+            if isinstance(answer, NoScriptError):
+                unknown.append(call)
+            else:
+                _settle(call, answer)
+        if unknown:
+            await self._redis.script_load(self._script.script)
+            for call, answer in zip(unknown, await self._answers(unknown), strict=True):
+                _settle(call, answer)
+
+    async def _answers(self, calls: Sequence[_Call]) -> list[Any]:
+        """Each call's answer, or its error."""
+        pipeline = self._redis.pipeline(transaction=False)
+        for call in calls:
+            pipeline.evalsha(self._script.sha, len(call.keys), *call.keys, *call.arguments)  # type: ignore[arg-type]
+        return await pipeline.execute(raise_on_error=False)
+
+
+def _settle(call: _Call, answer: object) -> None:
+    if call.answer.done():  # its caller was cancelled
+        return
+    if isinstance(answer, Exception):
+        call.answer.set_exception(answer)
+    else:
+        call.answer.set_result(answer)
+
+
+# Report batches in Redis: a stream per trace, and the receipts by batch id.
 
 _PAGE: Final = 64
 
@@ -194,3 +300,98 @@ def _if_late(batch: ReportBatch, quota: Quota) -> list[str | int]:
 
 def _stored(fields: dict[bytes, Any]) -> ReportBatch:
     return _BATCH.validate_python({**from_json(fields[b"meta"]), "body": fields[b"body"]})
+
+
+# The index of open traces in Redis: traces that belong to no trial, which a collector accepts without a token.
+
+MAX_SERVICES: Final = 400
+"""Characters of the names of a trace's services."""
+
+_FIELDS: Final = ("first", "bytes", "spans", "services")
+
+# One script, so that the sum of the sizes stays correct. It returns the traces beyond the limits, the oldest first.
+_ADD: Final = """
+local id, now, retention = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[6])
+redis.call('ZADD', KEYS[1], now, id)
+redis.call('HSETNX', KEYS[2], 'first:'..id, now)
+redis.call('HINCRBY', KEYS[2], 'bytes:'..id, ARGV[3])
+redis.call('HINCRBY', KEYS[2], 'spans:'..id, ARGV[4])
+local services = redis.call('HGET', KEYS[2], 'services:'..id) or ''
+local known = string.find('\\n'..services..'\\n', '\\n'..ARGV[5]..'\\n', 1, true)
+if not known and #services + #ARGV[5] < tonumber(ARGV[9]) then
+  redis.call('HSET', KEYS[2], 'services:'..id, services == '' and ARGV[5] or services..'\\n'..ARGV[5])
+end
+local total = redis.call('HINCRBY', KEYS[2], 'total', ARGV[3])
+local evicted = {}
+while true do
+  local oldest = redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')
+  local full = total > tonumber(ARGV[7]) or redis.call('ZCARD', KEYS[1]) > tonumber(ARGV[8])
+  if oldest[1] == id or not (full or tonumber(oldest[2]) < now - retention) then break end
+  local size = tonumber(redis.call('HGET', KEYS[2], 'bytes:'..oldest[1]) or '0')
+  total = redis.call('HINCRBY', KEYS[2], 'total', 0 - size)  -- the negative of 0 would be sent as -0
+  redis.call('ZREM', KEYS[1], oldest[1])
+  for _, field in ipairs({'first:', 'bytes:', 'spans:', 'services:'}) do
+    redis.call('HDEL', KEYS[2], field..oldest[1])
+  end
+  evicted[#evicted + 1] = oldest[1]
+end
+redis.call('EXPIRE', KEYS[1], retention)
+redis.call('EXPIRE', KEYS[2], retention)
+return evicted
+"""
+
+
+class RedisOpenTraces:
+    """The `OpenTraces` port on a sorted set and a hash."""
+
+    def __init__(self, redis: Redis, now: Now) -> None:
+        self._redis = redis
+        self._now = now
+        self._add = redis.register_script(_ADD)
+
+    async def add(
+        self, trace_id: str, service: str, *, n_bytes: int, n_spans: int, limits: OpenTraceLimits
+    ) -> list[str]:
+        """See `OpenTraces.add`."""
+        counts: list[str | int] = [
+            n_bytes,
+            n_spans,
+            service,
+            limits.retention_s,
+            limits.max_bytes,
+            limits.max_traces,
+            MAX_SERVICES,
+        ]
+        arguments: list[str | int] = [trace_id, f"{await self._now():.3f}", *counts]
+        with storage_faults():
+            evicted = await self._add([keys.OPEN_TRACES, keys.OPEN_FACTS], arguments)
+        return [each.decode() for each in evicted]
+
+    async def list(self, since: float = 0.0) -> list[OpenTrace]:
+        """See `OpenTraces.list`."""
+        with storage_faults():
+            found = await self._redis.zrange(
+                keys.OPEN_TRACES, cast(int, since), cast(int, "+inf"), byscore=True, withscores=True
+            )
+            traces = [(trace_id.decode(), float(last)) for trace_id, last in found]
+            names = [f"{field}:{trace_id}" for trace_id, _ in traces for field in _FIELDS]
+            if not names:
+                return []
+            values = await cast(Awaitable[list[bytes | None]], self._redis.hmget(keys.OPEN_FACTS, names))
+        facts = iter([(value or b"").decode() for value in values])
+        return [
+            OpenTrace(
+                trace_id=trace_id,
+                first_s=float(next(facts) or last),
+                last_s=last,
+                n_bytes=int(next(facts) or 0),
+                n_spans=int(next(facts) or 0),
+                services=tuple(filter(None, next(facts).split("\n"))),
+            )
+            for trace_id, last in traces
+        ]
+
+    async def contains(self, trace_id: str) -> bool:
+        """See `OpenTraces.contains`."""
+        with storage_faults():
+            return await self._redis.zscore(keys.OPEN_TRACES, trace_id) is not None

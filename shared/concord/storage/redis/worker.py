@@ -23,8 +23,7 @@ from concord.storage.job_policy import HEALTHY_S, HEARTBEAT_S, LEASE_S, RECONNEC
 from concord.storage.ports import JobFunction, OnDeadLetter, RetryLater
 from concord.storage.redis import keys
 from concord.storage.redis.connection import WORK_RETRY_S, from_json, open_redis, to_json
-from concord.storage.redis.ended_jobs import tell_ended
-from concord.storage.redis.jobs import NOW_MS, ArqJobQueue
+from concord.storage.redis.jobs import NOW_MS, ArqJobQueue, tell_ended
 from concord.tracing import ASSESSMENT_ID, TRIAL_ID, fail, received, span
 
 logger = logging.getLogger(__name__)
