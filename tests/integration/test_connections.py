@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import httpx
 import pytest
 
-from concord.a2a import connections, http
+from concord.a2a import http
 
 
 @dataclass
@@ -56,7 +56,7 @@ async def test_calls_in_a_row_share_a_connection(server: Server) -> None:
 
 
 async def test_calls_beyond_the_limit_wait_for_a_connection(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 2)
+    monkeypatch.setattr(http, "MAX_CONNECTIONS", 2)
     async with client() as opened:
         calls = [asyncio.create_task(opened.get(f"{server.url}/held")) for _ in range(5)]
         while server.asked < 2:
@@ -67,7 +67,7 @@ async def test_calls_beyond_the_limit_wait_for_a_connection(server: Server, monk
 
 
 async def test_a_call_that_gets_no_connection_in_time_fails(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 1)
+    monkeypatch.setattr(http, "MAX_CONNECTIONS", 1)
     async with client(pool_s=0) as opened:
         held = asyncio.create_task(opened.get(f"{server.url}/held"))
         while not server.asked:
@@ -79,7 +79,7 @@ async def test_a_call_that_gets_no_connection_in_time_fails(server: Server, monk
 
 
 async def test_a_cancelled_call_gives_its_turn_to_the_next(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 1)
+    monkeypatch.setattr(http, "MAX_CONNECTIONS", 1)
     async with client() as opened:
         held = asyncio.create_task(opened.get(f"{server.url}/held"))
         while not server.asked:
@@ -93,7 +93,7 @@ async def test_a_cancelled_call_gives_its_turn_to_the_next(server: Server, monke
 
 
 async def test_no_more_than_a_few_idle_connections_are_kept(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "MAX_IDLE", 1)
+    monkeypatch.setattr(http, "MAX_IDLE", 1)
     async with client() as opened:
         for _ in range(2):
             await asyncio.gather(*(opened.get(server.url) for _ in range(3)))

@@ -23,7 +23,7 @@ from concord.a2a import (
     TaskState,
     TaskUpdate,
 )
-from concord.a2a.body_values import MAX_VALUES
+from concord.a2a.http import MAX_VALUES
 from concord.agent.messenger import Messenger
 from concord.trace.step import CallType, InteractionStep, ResponseTrace
 from concord.trust.redaction import TOKEN_PREFIX

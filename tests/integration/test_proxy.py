@@ -22,7 +22,7 @@ from concord.a2a import (
     TaskUpdate,
     fetch_card,
 )
-from concord.a2a.body_values import MAX_VALUES
+from concord.a2a.http import MAX_VALUES
 from concord.agent.messenger import Messenger
 from concord.trace.report import Channel
 from concord.trace.step import CallType, InteractionStep, ResponseTrace, StepFacts

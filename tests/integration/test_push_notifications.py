@@ -14,8 +14,8 @@ from a2a.utils.errors import InvalidParamsError
 from fastapi import FastAPI, Request, Response
 from google.protobuf.json_format import ParseDict
 
-from concord.a2a.durable import DurableTaskStore
 from concord.a2a.push import Notifications, Retries, Webhooks
+from concord.a2a.task_store import DurableTaskStore
 from concord.storage.connection import Storage, connect
 from concord.storage.redis.tasks import MAX_WEBHOOKS
 from concord.trust.declared_hosts import AllowedHosts, DeclaredHosts
@@ -114,7 +114,7 @@ class TestDelivery:
                 await asyncio.sleep(0.2)
                 await self.aclose()
 
-        monkeypatch.setattr("concord.a2a.push.notifications.http_client", lambda timeout: SlowToClose(timeout=timeout))
+        monkeypatch.setattr("concord.a2a.push.http_client", lambda timeout: SlowToClose(timeout=timeout))
         receiver = Receiver()
         async with served(receiver.app()) as url:
             await webhooks.set_info("t", config(url), BY_1_0)

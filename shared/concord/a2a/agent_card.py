@@ -1,10 +1,17 @@
-"""An agent's card as its callers read it, of A2A 0.2 to 1.0: how to reach the agent, and what it says it can do."""
+"""An agent's card as its callers read it, of A2A 0.2 to 1.0: how to reach the agent, and where it may lead the client."""
 
+import logging
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+import httpx
+
 from concord.a2a.errors import RemoteError
+from concord.trust.redaction import redact
+from concord.trust.urls import PeerUrls, UrlRefusedError, lies_under
+
+# An agent's card as its callers read it, of A2A 0.2 to 1.0: how to reach the agent, and what it says it can do.
 
 JSONRPC: Final = "JSONRPC"
 REST: Final = "HTTP+JSON"
@@ -147,3 +154,36 @@ def _dicts(values: object) -> list[Mapping[str, Any]]:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+# The addresses to which an agent's card may lead the client.
+
+logger = logging.getLogger(__name__)
+
+
+class CardGuard:
+    """Keeps a card from leading the client to a forbidden address."""
+
+    def __init__(self, declared: str, peer_urls: PeerUrls) -> None:
+        self._declared = declared
+        self._peer_urls = peer_urls
+
+    async def allowed(self, interface: Interface) -> Interface:
+        """An interface of the card, at the declared URL if its own is forbidden."""
+        if not lies_under(interface.url, self._declared):
+            try:
+                await self._peer_urls.pin(interface.url)
+            except UrlRefusedError as error:
+                logger.warning("%s: ignoring a URL in its card: %s", redact(self._declared), error)
+                return replace(interface, url=self._declared)
+        return interface
+
+    async def pin(self, request: httpx.Request) -> None:
+        """Sends a request to the address that was checked, since the name may resolve to another by now. Raises
+        UrlRefusedError."""
+        url = str(request.url)
+        ours = lies_under(url, self._declared)
+        pinned = await (self._peer_urls.pin_declared(url) if ours else self._peer_urls.pin(url))
+        if pinned is not None:
+            request.url = request.url.copy_with(host=str(pinned.address))
+            request.extensions = {**request.extensions, "sni_hostname": pinned.host}

@@ -15,13 +15,10 @@ from uuid import uuid4
 import httpx
 from pydantic import JsonValue
 
-from concord.a2a.agent_card import JSONRPC, CardSummary, Interface, chosen_interface, read_card
+from concord.a2a.agent_card import JSONRPC, CardGuard, CardSummary, Interface, chosen_interface, read_card
 from concord.a2a.answer_reader import AnswerReader
-from concord.a2a.body_values import MAX_VALUES
-from concord.a2a.card_guard import CardGuard
 from concord.a2a.errors import AgentFaultError, RemoteError, fault_of, status_fault
-from concord.a2a.event_stream import EventReader, LineSplitter, parse_json
-from concord.a2a.http import MAX_ANSWER_BYTES, http_client
+from concord.a2a.http import MAX_ANSWER_BYTES, MAX_VALUES, EventReader, LineSplitter, http_client, parse_json
 from concord.a2a.messages import Answer, TaskState, TaskUpdate
 from concord.trust.credentials import Credentials, origin_of
 from concord.trust.urls import PeerUrls

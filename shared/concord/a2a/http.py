@@ -1,15 +1,206 @@
-"""The HTTP client under A2A: follows no redirects, and limits the size of answers."""
+"""HTTP under A2A: connections, size limits of answers, and server-sent events."""
 
+import asyncio
+import json
+import re
 import ssl
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack
 from functools import cache, partial
 from typing import Final
 from urllib.request import getproxies
 
 import httpx
 
-from concord.a2a.body_values import values_in
-from concord.a2a.connections import IDLE_S, MAX_CONNECTIONS, MAX_IDLE, Connections
+# How many values the JSON of an A2A body holds: the SDK takes four microseconds for each, on the event loop.
+
+MAX_VALUES: Final = 100_000
+"""Values in a body that is read: those take half a second."""
+
+_BEGINS: Final = (b",", b"[", b"{")
+"""A value stands behind each of these marks outside strings, but for empty objects and arrays."""
+
+_BLOCK: Final = 1 << 20
+"""Bytes that are split at their quotes together, which takes up to forty times their memory."""
+
+
+def values_in(body: bytes | bytearray) -> int:
+    """The number of values in a JSON text, at most; of a text that is no JSON, up to its fault.
+
+    The text is not parsed. Whatever it is, a megabyte takes a few hundredths of a second at most.
+    """
+    unescaped = body.replace(rb"\\", b"").replace(rb"\"", b"").replace(b'""', b"")
+    found = within = 0
+    for start in range(0, len(unescaped), _BLOCK):
+        pieces = unescaped[start : start + _BLOCK].split(b'"')
+        outside = b"".join(pieces[within::2])
+        found += sum(map(outside.count, _BEGINS))
+        within ^= (len(pieces) - 1) % 2
+    return found
+
+
+# Connections to an agent, for many calls at once.
+#
+# Whenever a request begins or ends, httpcore looks at every connection of its pool, and asks the kernel about the
+# idle ones: of a hundred calls at once, that takes a third of the CPU. Here each connection is a pool of its own.
+
+MAX_CONNECTIONS: Final = 100
+MAX_IDLE: Final = 20
+
+IDLE_S: Final = 4.0
+"""How long an idle connection is kept. Uvicorn closes one after 5 s, and a request sent at that moment would fail."""
+
+
+class Connections(httpx.AsyncBaseTransport):
+    """Sends each request over the connection that was used last, or a new one. Further requests wait for their turn."""
+
+    def __init__(self, tls: ssl.SSLContext) -> None:
+        self._tls = tls
+        self._idle: list[httpx.AsyncHTTPTransport] = []
+        self._turns = asyncio.Semaphore(MAX_CONNECTIONS)
+        self._max_idle = MAX_IDLE
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Raises as httpx's transports do, also PoolTimeout."""
+        await self._turn(request)
+        async with AsyncExitStack() as unless_answered:
+            unless_answered.callback(self._turns.release)
+            connection = self._idle.pop() if self._idle else self._new()
+            unless_answered.push_async_callback(self._put_back, connection)
+            response = await connection.handle_async_request(request)
+            assert isinstance(response.stream, httpx.AsyncByteStream)  # nosec B101  # noqa: S101 - of an async transport
+            response.stream = _Stream(response.stream, unless_answered.pop_all())
+            return response
+
+    async def aclose(self) -> None:
+        """Closes the idle connections, and the others when their answers end."""
+        self._max_idle = 0
+        idle, self._idle = self._idle, []
+        for connection in idle:
+            await connection.aclose()
+
+    async def _turn(self, request: httpx.Request) -> None:
+        try:
+            async with asyncio.timeout(request.extensions.get("timeout", {}).get("pool")):
+                await self._turns.acquire()
+        except TimeoutError as error:
+            raise httpx.PoolTimeout("no connection was free in time", request=request) from error
+
+    def _new(self) -> httpx.AsyncHTTPTransport:
+        limits = httpx.Limits(max_connections=1, max_keepalive_connections=1, keepalive_expiry=IDLE_S)
+        return httpx.AsyncHTTPTransport(verify=self._tls, limits=limits)
+
+    async def _put_back(self, connection: httpx.AsyncHTTPTransport) -> None:
+        if len(self._idle) < self._max_idle:
+            self._idle.append(connection)
+        else:
+            await connection.aclose()
+
+
+class _Stream(httpx.AsyncByteStream):
+    """An answer that gives its connection back when it is closed."""
+
+    def __init__(self, stream: httpx.AsyncByteStream, after: AsyncExitStack) -> None:
+        self._stream = stream
+        self._after = after
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for chunk in self._stream:
+            yield chunk
+
+    async def aclose(self) -> None:
+        async with self._after:
+            await self._stream.aclose()
+
+
+# Server-sent events in bytes, up to a size.
+#
+# httpx-sse's decoder takes text and holds any amount of it; the proxy has to count the bytes that an event takes.
+
+MAX_EVENT_BYTES: Final = 16 * 1024 * 1024
+"""The largest answer, or event of a stream, that is relayed. Streams are unlimited in total."""
+
+_LINE: Final = re.compile(rb"([^\r\n]*)(\r\n|\r|\n|\Z)")
+
+
+class EventReader:
+    """Collects the data of server-sent events, line by line (HTML standard, section 9.2.6)."""
+
+    def __init__(self, limit: int = MAX_EVENT_BYTES) -> None:
+        self._data = bytearray()
+        self._limit = limit
+
+    @property
+    def size(self) -> int:
+        """The bytes of the unfinished event."""
+        return len(self._data)
+
+    @property
+    def unfinished(self) -> bool:
+        """Whether an event has begun and not ended."""
+        return bool(self._data)
+
+    def read(self, lines: bytes) -> Iterator[bytes]:
+        """The data of the events that end in these lines."""
+        for line in _lines_of(lines):
+            if line.startswith(b"data:") and len(self._data) + len(line) <= self._limit:
+                self._data += line.removeprefix(b"data:") + b"\n"
+            elif not line and self._data:
+                yield self.rest()
+
+    def rest(self) -> bytes:
+        """The data of the unfinished event, which is dropped."""
+        data = bytes(self._data)
+        self._data.clear()
+        return data
+
+
+class LineSplitter:
+    """Splits a stream at line ends, so that redaction sees each secret whole."""
+
+    def __init__(self) -> None:
+        self._rest = bytearray()
+
+    @property
+    def size(self) -> int:
+        """The bytes of the unfinished line."""
+        return len(self._rest)
+
+    def take(self, chunk: bytes) -> bytes:
+        """The complete lines up to this chunk."""
+        end = chunk.rfind(b"\n") + 1
+        if not end:
+            self._rest += chunk
+            return b""
+        whole = bytes(self._rest) + chunk[:end]
+        self._rest = bytearray(chunk[end:])
+        return whole
+
+    def rest(self) -> bytes:
+        """The unfinished line at the end of the stream."""
+        return bytes(self._rest)
+
+    def clear(self) -> None:
+        """Drops the unfinished line."""
+        self._rest.clear()
+
+
+def _lines_of(text: bytes) -> Iterator[bytes]:
+    """The lines without their ends, lazily: there may be as many as bytes."""
+    for match in _LINE.finditer(text):
+        if match[2] or match[1]:
+            yield match[1]
+
+
+def parse_json(body: bytes | bytearray) -> object:
+    """The JSON value of a text, or None if it has none."""
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
+
+
+# The HTTP client under A2A: follows no redirects, and limits the size of answers.
 
 MAX_ANSWER_BYTES: Final = 64 * 1024 * 1024
 """Limit on one answer, or a whole stream of events."""

@@ -8,21 +8,59 @@ from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, Final, Protocol, TypeVar
 
+from a2a.auth.user import UnauthenticatedUser, User
 from a2a.server.agent_execution import RequestContext, SimpleRequestContextBuilder
 from a2a.server.cluster.version import TaskVersion
 from a2a.server.context import ServerCallContext
 from a2a.server.events import Event
 from a2a.server.request_handlers.default_request_handler_v2 import DefaultRequestHandlerV2
+from a2a.server.routes.common import DefaultServerCallContextBuilder
 from a2a.types import a2a_pb2 as pb
 from a2a.utils.constants import DEFAULT_LIST_TASKS_PAGE_SIZE
 from a2a.utils.errors import TaskNotFoundError, UnsupportedOperationError
 from cachetools import FIFOCache
+from starlette.requests import Request
 
-from concord.a2a.callers import context_of
-from concord.a2a.durable import message_of
 from concord.a2a.messages import new_message, text_part
 from concord.a2a.push import Notifications, Webhooks
+from concord.a2a.task_store import message_of
 from concord.task_records import AbandonedTask, TaskRecords
+from concord.trust.api_keys import ApiKeys
+
+# The callers of an A2A agent: holders of an API key, or anonymous.
+
+
+@dataclass(frozen=True, slots=True)
+class KeyHolder(User):
+    owner: str
+
+    @property
+    def is_authenticated(self) -> bool:
+        return True
+
+    @property
+    def user_name(self) -> str:
+        return self.owner
+
+
+class Callers(DefaultServerCallContextBuilder):
+    """Identifies the caller of each request for the SDK, whose task stores separate tasks by user."""
+
+    def __init__(self, keys: ApiKeys | None) -> None:
+        self._keys = keys
+
+    def admit(self, request: Request) -> bool:
+        return not self._keys or self._keys.owner(request.headers) is not None
+
+    def build_user(self, request: Request) -> User:
+        owner = self._keys.owner(request.headers) if self._keys else None
+        return UnauthenticatedUser() if owner is None else KeyHolder(owner)
+
+
+def context_of(owner: str) -> ServerCallContext:
+    """The context of an earlier caller; `owner` is its `User.user_name`."""
+    return ServerCallContext(user=KeyHolder(owner) if owner else UnauthenticatedUser())
+
 
 AS_BEFORE: Final = (
     "This message was sent before, with the same messageId and contents, and this is the answer to it. To ask anew, "

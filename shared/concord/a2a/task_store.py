@@ -1,19 +1,28 @@
-"""A task store in memory, for agents whose tasks end with the process."""
+"""Task stores: in memory, and in storage for tasks that outlive their process."""
 
 import asyncio
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass
 from typing import Final
 
+from a2a.server.cluster.event_stream import TaskEventStream, VersionedEvent
+from a2a.server.cluster.task_store import ConcurrentTaskModificationError, StoredTask, VersionedTaskStore
+from a2a.server.cluster.version import TaskVersion
 from a2a.server.context import ServerCallContext
+from a2a.server.events import Event
 from a2a.server.tasks import InMemoryTaskStore
 from a2a.types import a2a_pb2 as pb
+from google.protobuf.json_format import MessageToJson, Parse
 
 from concord import retention
 from concord.a2a.messages import text_part, texts_of
+from concord.task_records import StaleTaskError, TaskDraft, TaskRecords
+from concord.trust.redaction import redact
 from concord.wire.extensions import ASSIGNMENT_KEY
+
+# A task store in memory, for agents whose tasks end with the process.
 
 MAX_HISTORY: Final = 32
 """Limit on a task's messages: the first and the latest are kept. Each update copies the task."""
@@ -127,3 +136,156 @@ def _cut(message: pb.Message) -> None:
         message.ClearField("metadata")
         del message.parts[:]
         message.parts.append(text_part(said[0][: MAX_KEPT_MESSAGE // 4] if said else ""))
+
+
+# A task store for tasks that outlive their process, which other processes can read and continue.
+
+_LOOK_S: Final = 0.5
+"""How often a task of another process is polled."""
+
+_LARGE: Final = 32 * 1024
+"""What takes longer to compress than the way to a thread and back (bytes)."""
+
+
+class DurableTaskStore(VersionedTaskStore):
+    """The SDK's store for shared tasks, on top of storage. Redacts what it stores."""
+
+    def __init__(self, records: TaskRecords) -> None:
+        self._records = records
+
+    async def save(
+        self,
+        task: pb.Task,
+        *,
+        event: Event | None,
+        prev: pb.Task | None,
+        prev_version: TaskVersion,
+        context: ServerCallContext,
+    ) -> TaskVersion:
+        """See `VersionedTaskStore.save`. Raises StorageUnavailableError.
+
+        An artifact is stored with the next change of the status, which `TaskHandle.complete` sends right after it.
+        """
+        if isinstance(event, pb.TaskArtifactUpdateEvent) and not prev_version.is_missing:
+            return prev_version
+        waiting, waited = _waits(task), prev is not None and _waits(prev)
+        begins = prev_version.is_missing or (waited and not waiting)
+        request = await _packed(task.history[-1]) if begins and task.history else b""
+        prune(task)
+        draft = TaskDraft(
+            task_id=task.id,
+            owner=context.user.user_name,
+            head=head_of(task).SerializeToString(),
+            body=await _packed(task),
+            request=request,
+            ended=task.status.state in TERMINAL,
+            canceled=task.status.state == pb.TaskState.TASK_STATE_CANCELED,
+            rejected=task.status.state == pb.TaskState.TASK_STATE_REJECTED,
+            waiting=waiting,
+            listed_by=_listed_by(context, task.context_id),
+        )
+        try:
+            return TaskVersion(await self._records.save(draft, _number(prev_version)))
+        except StaleTaskError as error:
+            raise ConcurrentTaskModificationError(task.id) from error
+
+    async def get(self, task_id: str, context: ServerCallContext) -> StoredTask | None:
+        """See `VersionedTaskStore.get`. Raises StorageUnavailableError."""
+        record = await self._records.get(task_id)
+        if record is None or record.owner != context.user.user_name:
+            return None
+        return StoredTask(await asyncio.to_thread(task_of, record.body), TaskVersion(record.version))
+
+    async def list(self, params: pb.ListTasksRequest, context: ServerCallContext) -> pb.ListTasksResponse:
+        """See `VersionedTaskStore.list`. Raises StorageUnavailableError."""
+        heads = InMemoryTaskStore()
+        for head in await self._records.heads(_listed_by(context, params.context_id)):
+            await heads.save(pb.Task.FromString(head), context)
+        page = await heads.list(params, context)
+        for task in page.tasks:
+            if (stored := await self.get(task.id, context)) is not None:
+                task.CopyFrom(stored.task)
+        return page
+
+    async def delete(self, task_id: str, context: ServerCallContext) -> None:  # noqa: ARG002 - the SDK's signature
+        """See `VersionedTaskStore.delete`. Raises StorageUnavailableError."""
+        await self._records.delete(task_id)
+
+
+class StoredChanges(TaskEventStream):
+    """Follows the tasks of other processes by polling storage.
+
+    Nothing is published: few clients ever follow a task from another process, and publishing would cost every task.
+    """
+
+    def __init__(self, records: TaskRecords) -> None:
+        self._records = records
+
+    async def publish(self, task_id: str, event: VersionedEvent) -> None:
+        """See `TaskEventStream.publish`."""
+
+    async def destroy(self, task_id: str) -> None:
+        """See `TaskEventStream.destroy`."""
+
+    async def subscribe(self, task_id: str, *, after: TaskVersion) -> AsyncGenerator[VersionedEvent, None]:
+        """See `TaskEventStream.subscribe`: new artifacts, and the status of each version seen."""
+        seen, shown = _number(after), -1
+        while True:
+            if (version := await self._records.version(task_id)) == 0:
+                return
+            if (version != seen or shown < 0) and (record := await self._records.get(task_id)) is not None:
+                task = await asyncio.to_thread(task_of, record.body)
+                shown = len(task.artifacts) if record.version == _number(after) else max(0, shown)
+                if record.version != seen:
+                    seen = record.version
+                    for event in _changes(task, shown):
+                        yield VersionedEvent(event, TaskVersion(seen))
+                shown = len(task.artifacts)
+            await asyncio.sleep(_LOOK_S)
+
+
+def message_of(request: bytes) -> pb.Message:
+    """Unpacks the message that began a task."""
+    return pb.Message.FromString(zlib.decompress(request))
+
+
+def task_of(packed: bytes) -> pb.Task:
+    """Unpacks a stored task."""
+    return pb.Task.FromString(zlib.decompress(packed))
+
+
+def _listed_by(context: ServerCallContext, context_id: str) -> str:
+    return context.user.user_name or f"context {context_id}"
+
+
+def _waits(task: pb.Task) -> bool:
+    return task.status.state == pb.TaskState.TASK_STATE_INPUT_REQUIRED
+
+
+def _changes(task: pb.Task, shown: int) -> list[Event]:
+    events: list[Event] = [
+        pb.TaskArtifactUpdateEvent(task_id=task.id, context_id=task.context_id, artifact=artifact, last_chunk=True)
+        for artifact in task.artifacts[shown:]
+    ]
+    return [*events, pb.TaskStatusUpdateEvent(task_id=task.id, context_id=task.context_id, status=task.status)]
+
+
+async def _packed(whole: pb.Task | pb.Message) -> bytes:
+    serialized = whole.SerializeToString()  # here: the task may change meanwhile
+    if len(serialized) <= _LARGE:
+        return _redacted(type(whole), serialized)
+    return await asyncio.to_thread(_redacted, type(whole), serialized)
+
+
+def _redacted(kind: type[pb.Task | pb.Message], serialized: bytes) -> bytes:
+    """Protobuf prefixes strings with their length, so a message that contains a secret is redacted as JSON."""
+    if redact(serialized) != serialized:
+        whole = kind.FromString(serialized)
+        serialized = Parse(redact(MessageToJson(whole)), kind()).SerializeToString()
+    return zlib.compress(serialized, 1)
+
+
+def _number(version: TaskVersion) -> int:
+    number = version._value
+    assert isinstance(number, int)  # nosec B101  # noqa: S101 - all versions are created in this module
+    return number

@@ -12,9 +12,9 @@ from uuid import uuid4
 from pydantic import JsonValue, SecretStr
 
 from concord.a2a.agent_card import CardSummary
-from concord.a2a.body_values import MAX_VALUES
 from concord.a2a.client import NO_CREDENTIALS, A2AClient
 from concord.a2a.errors import AgentFaultError, AgentTimeoutError, AgentUnreachableError, RemoteError
+from concord.a2a.http import MAX_VALUES
 from concord.a2a.messages import Answer, TaskUpdate
 from concord.trace.attributes import RESPONSE_TEXT, TASK_STATE
 from concord.trace.step import AgentInvocation, InteractionStep

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.a2a import body_values
-from concord.a2a.body_values import values_in
+from concord.a2a import http
+from concord.a2a.http import values_in
 
 DOCUMENTS = st.recursive(
     st.none() | st.integers() | st.text('a",[{\\\n'),
@@ -28,7 +28,7 @@ def counted(document: Any) -> int:  # noqa: ANN401 - any JSON
 @pytest.mark.parametrize("block", [1, 3, 1 << 20])
 @given(DOCUMENTS)
 def test_it_is_the_number_of_values_within_the_document(block: int, document: Any) -> None:  # noqa: ANN401 - any JSON
-    with patch.object(body_values, "_BLOCK", block):
+    with patch.object(http, "_BLOCK", block):
         assert values_in(json.dumps(document).encode()) == counted(document)
 
 

@@ -5,7 +5,7 @@ import pytest
 from fastapi import FastAPI
 
 from concord.a2a import AgentProfile
-from concord.a2a.card_routes import card_route
+from concord.a2a.cards import card_route
 from concord.wire.cards import CARD_PATH
 
 

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from concord.a2a.json_values import MAX_DEPTH, json_of, struct_of, value_of
-from concord.a2a.messages import data_part
+from concord.a2a.messages import MAX_DEPTH, data_part, json_of, struct_of, value_of
 
 DOCUMENTS = st.recursive(
     st.none()

@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from starlette.types import Message, Send
 
-from concord.a2a.body_values import MAX_VALUES, values_in
-from concord.a2a.event_stream import MAX_EVENT_BYTES, EventReader, LineSplitter, parse_json
+from concord.a2a.http import MAX_EVENT_BYTES, MAX_VALUES, EventReader, LineSplitter, parse_json, values_in
 from concord.trace.attributes import MAX_UNQUOTED, MAX_WHOLE
 from concord.trace.timed_steps import MAX_QUOTED
 from concord.trace.vocabulary import unquoted_words
