@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.agent.delivery.outage import Outage, logger
+from concord.agent.delivery import Outage, logger
 
 MINUTE = 60.0
 
