@@ -20,7 +20,7 @@ from benchmarks.tables import ResultTable
 from concord.a2a import A2AClient, Answer
 from concord.agent.messenger import Messenger
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
-from concord.assessment.instances import instance_of
+from concord.assessment.suite_tasks import instance_of
 from concord.assessment.task_spec import FamilyTask
 from concord.storage import TraceLimits
 from concord.storage.connection import Storage, connect

@@ -6,8 +6,7 @@ from typing import Final
 
 from benchmarks.tables import ResultTable
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, plan_trials
-from concord.assessment.instances import instance_of
-from concord.assessment.suite_tasks import requested_tasks
+from concord.assessment.suite_tasks import instance_of, requested_tasks
 from concord.suite import Draw, Fact, SuiteTask, installed_manifests
 from concord.wire.roster import RosterEntry
 from concord_evaluator.statistics.detectable import POWER, detectable_difference

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pydantic import JsonValue, ValidationError
 
-from concord.assessment.instances import secret_file
 from concord.assessment.result_row import Detail, ResultRow
+from concord.assessment.suite_tasks import secret_file
 from concord.bundle import bundle_file
 from concord.files import atomic_file
 

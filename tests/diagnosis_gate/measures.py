@@ -8,7 +8,7 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final
 
-from concord.assessment.observations import Observation, ObservationKind
+from concord.assessment.results import Observation, ObservationKind
 from concord.trace.effects import EffectKind
 from concord.wire.roster import Roster
 from concord_cli.evaluate.inputs import find_inputs, traces_in

@@ -10,8 +10,8 @@ from xml.etree import ElementTree as Xml
 
 from pydantic import SecretStr
 
-from concord.assessment.instances import secret_file
 from concord.assessment.result_row import ResultsDocument
+from concord.assessment.suite_tasks import secret_file
 from concord_cli.check.command import CheckArguments, check
 from concord_cli.check.pairs import Slot, played_in
 from concord_cli.check.team import AssessedTeam, config_of, tasks_of

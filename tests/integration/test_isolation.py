@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from concord.a2a import IncomingMessage, TaskHandle
+from concord.assessment.plan import StartedContainers
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import SeatContainers
-from concord.assessment.seat_containers import StartedContainers
 from concord_suites import FAMILIES
 from concord_suites.player import reply
 from tests.integration.test_rounds import http_client

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Final
 
-from concord.assessment.instances import NoFamilyError
+from concord.assessment.suite_tasks import NoFamilyError
 from concord.llm import LLM
 from concord_assistant.environment.admin import ScenarioRefusedError
 from concord_assistant.green_agent import EnvironmentLostError, GreenAgent

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Final
 
-from concord.assessment.instances import family_of
+from concord.assessment.suite_tasks import family_of
 from concord.assessment.task_spec import FamilyTask
 from concord.suite import Answers, Draw, Family, SuiteTask, Topology, instance_secret, neighbours_in, neighbours_of
 from concord_cli.replay.recorded import Ended

@@ -9,7 +9,7 @@ from pydantic_core import to_jsonable_python
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from concord.assessment.observations import observation_text
+from concord.assessment.results import observation_text
 from concord.assessment.verdict import Cause, Evidence
 from concord.assessment.verdict_text import DEEDS
 from concord_cli.display_text import counted, on_one_line

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from concord.assessment.faults import PlantedFault
-from concord.assessment.instances import NoFamilyError, family_of, instance_of
+from concord.assessment.request import PlantedFault
+from concord.assessment.suite_tasks import NoFamilyError, family_of, instance_of
 from concord.bundle import Contents
 from concord.suite import Family, Grade, SuiteTask
 from concord.wire.roster import Roster, RosterEntry

@@ -6,7 +6,7 @@ from typing import Final
 from rich.console import Group, RenderableType
 from rich.table import Table
 
-from concord.assessment.coordination import CoordinationFigures
+from concord.assessment.cost import CoordinationFigures
 from concord.assessment.results import TrialRecord
 from concord_cli.display_text import counted
 from concord_cli.terminal import plain_table, plain_text

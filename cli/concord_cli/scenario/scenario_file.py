@@ -25,10 +25,9 @@ from pydantic import (
 from pydantic_core import ErrorDetails
 
 from concord.assessment import MAX_PARTICIPANTS, AssessmentConfig, AssessmentRequest
-from concord.assessment.scorers import known_scorers
-from concord.assessment.seat_containers import MIN_SEATS
-from concord.assessment.seats import DEFAULT_SEATS
+from concord.assessment.plan import DEFAULT_SEATS, MIN_SEATS
 from concord.assessment.suite_tasks import requested_tasks
+from concord.assessment.task_spec import known_scorers
 from concord.known_keys import MAX_LISTED, did_you_mean, known_keys, models_at, nearest, unknown_key
 from concord.toml_files import read_toml
 from concord.wire.roster import RESERVED_IDS, ParticipantId

@@ -12,7 +12,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from concord.assessment.jobs import Queue
-from concord.assessment.seat_containers import StartedContainers
+from concord.assessment.plan import StartedContainers
 from concord.loopback import LOOPBACK
 from concord.shutdown import CHILD_S
 from concord.trust.credentials import Credentials, origin_of

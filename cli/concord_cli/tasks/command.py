@@ -14,8 +14,8 @@ from pydantic_core import from_json
 from rich.console import Console
 from rich.table import Table
 
+from concord.assessment.plan import DEFAULT_SEATS
 from concord.assessment.request import AssessmentConfig
-from concord.assessment.seats import DEFAULT_SEATS
 from concord.assessment.suite_tasks import requested_tasks
 from concord.assessment.task_spec import Exchange, FamilyTask
 from concord.files import read_bounded

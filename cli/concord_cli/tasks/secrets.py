@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from concord.assessment.instances import secret_file
 from concord.assessment.result_row import ResultRow
+from concord.assessment.suite_tasks import secret_file
 from concord.suite import commitment
 from concord_cli.errors import UsageError
 

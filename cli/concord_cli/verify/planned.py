@@ -8,7 +8,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
-from concord.assessment.seat_containers import StartedContainers
+from concord.assessment.plan import StartedContainers
 from concord.assessment.task_spec import Exchange
 from concord.bundle import Contents, trial_member
 from concord_assistant.conducted import ConductedAssessment

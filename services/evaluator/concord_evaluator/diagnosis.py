@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from concord.assessment.observations import Observation, ReadStep
+from concord.assessment.results import Observation, ReadStep
 from concord.assessment.verdict import Cause
 from concord.wire.roster import Roster
 from concord_evaluator.formats import Trace

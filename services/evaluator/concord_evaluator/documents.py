@@ -4,11 +4,8 @@ from typing import Annotated, Final
 
 from pydantic import Field, TypeAdapter
 
-from concord.assessment.coordination import TemporalNetwork
-from concord.assessment.cost import ModelUse
-from concord.assessment.inputs import EvaluationInputs
-from concord.assessment.jobs import TrialVerdict
-from concord.assessment.observations import Observation, ReadStep
+from concord.assessment.cost import ModelUse, TemporalNetwork
+from concord.assessment.jobs import EvaluationInputs, TrialVerdict
 from concord.assessment.recorded_work import RecordedWork
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import (
@@ -19,6 +16,8 @@ from concord.assessment.results import (
     LatencySummary,
     MetricRecord,
     MetricStatus,
+    Observation,
+    ReadStep,
     Record,
     StepCounts,
     TraceIntegrity,

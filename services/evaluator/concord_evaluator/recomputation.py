@@ -7,8 +7,7 @@ from itertools import count
 from pydantic import ValidationError
 
 from concord.assessment import AssessmentPlan
-from concord.assessment.inputs import EvaluationInputs, TrialInputs
-from concord.assessment.jobs import TrialVerdict
+from concord.assessment.jobs import EvaluationInputs, TrialInputs, TrialVerdict
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import TrialOutcome
 from concord.bundle import BundleError, Contents, TrialContents, trial_member

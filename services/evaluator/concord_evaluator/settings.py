@@ -6,8 +6,7 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
-from concord.assessment.inputs import Samples
-from concord.assessment.jobs import Queue
+from concord.assessment.jobs import Queue, Samples
 from concord.service.settings import StatefulServiceSettings
 from concord.shutdown import SERVICE_S
 from concord.storage.job_policy import CONCURRENT_JOBS, JOB_S, MAX_TRIES, WorkerPolicy

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from concord.assessment.coordination import MAX_ARTIFACTS, MAX_NAMED_AGENTS, ArtifactUse, TemporalNetwork
+from concord.assessment.cost import MAX_ARTIFACTS, MAX_NAMED_AGENTS, ArtifactUse, TemporalNetwork
 from concord.trace.effects import EffectKind
 from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.observations.acts import Act, Deed

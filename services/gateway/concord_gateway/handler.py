@@ -14,8 +14,8 @@ from pydantic_core import to_json
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import AssessmentPlan, AssessmentRequest
-from concord.assessment.instances import secret_file
-from concord.assessment.unread_keys import unread_keys
+from concord.assessment.request import unread_keys
+from concord.assessment.suite_tasks import secret_file
 from concord.assessment.verdict_text import headline_of
 from concord.errors import StorageUnavailableError
 from concord.files import atomic_file

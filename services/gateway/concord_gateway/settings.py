@@ -12,7 +12,7 @@ from pydantic_settings import NoDecode
 
 from concord import retention
 from concord.assessment.cost import PriceList, read_prices
-from concord.assessment.seat_containers import StartedContainers
+from concord.assessment.plan import StartedContainers
 from concord.service.settings import StatefulServiceSettings
 from concord.storage import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
 from concord.storage.job_policy import RESULT_S

@@ -1,7 +1,8 @@
-"""The plan of an assessment: its trials, each with a seed and a trace, and the time that they have."""
+"""The plan of an assessment: its seats, its trials, each with a seed and a trace, and the time that they may take."""
 
 import json
 import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
@@ -13,12 +14,58 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 from concord.assessment.cost import PriceList
 from concord.assessment.request import AssessmentConfig, Mode, pattern_url
 from concord.assessment.results import SeatContainers
-from concord.assessment.seats import seats_of
 from concord.assessment.task_spec import MAX_TRIALS, TaskSpec
 from concord.suite import commitment
+from concord.trust.proxy_urls import is_proxy_url
 from concord.wire.ids import Id, new_trace_id
 from concord.wire.platform import RUN_S, SILENCE_S
-from concord.wire.roster import ParticipantId, RosterEntry
+from concord.wire.roster import ParticipantId, RosterEntry, normalise_url
+
+# The seats of a team: a participant takes one or several, each an agent of its own with its own A2A context.
+
+DEFAULT_SEATS: Final = 5
+"""The default number of seats of a lone participant."""
+
+
+def seats_of(
+    participants: Sequence[RosterEntry], configured: int | Mapping[str, int] | None, of_task: int | None = None
+) -> list[RosterEntry]:
+    """The seats of a team, as entries of its roster; those of one participant share its URL.
+
+    A lone participant takes the `configured` number, else the task's, else `DEFAULT_SEATS`. Of several participants,
+    each takes one, or as many as `configured` says.
+    """
+    counts = {entry.id: _count(entry.id, configured, 1) for entry in participants}
+    if len(participants) == 1:
+        [lone] = participants
+        counts = {lone.id: _count(lone.id, configured, of_task or DEFAULT_SEATS)}
+    return [seat for entry in participants for seat in _seats(entry, counts[entry.id])]
+
+
+def shared_processes(seats: Sequence[RosterEntry]) -> bool:
+    """Whether some participant takes several seats, so that one process may know what no message brought."""
+    return len({seat.url for seat in seats}) < len(seats)
+
+
+def _count(participant: str, configured: int | Mapping[str, int] | None, default: int) -> int:
+    if isinstance(configured, Mapping):
+        return configured.get(participant, default)
+    return default if configured is None else configured
+
+
+def _seats(entry: RosterEntry, count: int) -> list[RosterEntry]:
+    if count == 1:
+        return [entry]
+    return [_seat(entry, number) for number in range(1, count + 1)]
+
+
+def _seat(entry: RosterEntry, number: int) -> RosterEntry:
+    """One of several seats. Its only alias is its address at the proxy; the others are the participant's as a whole."""
+    proxied = tuple(f"{alias}{number}/" for alias in entry.aliases if is_proxy_url(alias))
+    return entry.model_copy(update={"id": f"{entry.id}/{number}", "aliases": proxied})
+
+
+# The plan of an assessment: its trials, each with a seed and a trace, and the time that they have.
 
 DRIVING_SHARE: Final = 0.9
 """The share of `timeout_s` for driving trials. The rest is for the last evaluations and the row."""
@@ -199,3 +246,30 @@ def time_limits(config: AssessmentConfig, n_trials: int, longest_s: float = SILE
     if total is None:
         total = min(RUN_S, trials * trial / DRIVING_SHARE)
     return TimeLimits(total, trial)
+
+
+# The containers that Concord itself starts for the seats of a team, and which participants are in them.
+
+MIN_SEATS: Final = 2
+"""One container alone is apart from nothing."""
+
+
+class StartedContainers(BaseModel):
+    """What the program that started the containers tells its gateway: their base URLs, one each, and what they have in
+    common."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    urls: frozenset[str]
+    containers: SeatContainers
+
+    def around(self, plan: AssessmentPlan) -> SeatContainers | None:
+        """The containers, if each seat of a live plan has one to itself; None for every other plan.
+
+        A client names the participants of a plan; it cannot make its own agents one of these containers.
+        """
+        own = {normalise_url(url) for url in self.urls}
+        used = [normalise_url(entry.url) for entry in plan.roster]
+        apart = len(set(used)) == len(used) >= MIN_SEATS and own.issuperset(used)
+        seats = [plan.agents(task.id) for task in plan.tasks if task.family is not None]
+        return self.containers if plan.mode is Mode.LIVE and apart and not any(map(shared_processes, seats)) else None

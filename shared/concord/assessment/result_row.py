@@ -6,8 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
-from concord.assessment.coordination import CoordinationFigures
-from concord.assessment.cost import Cost
+from concord.assessment.cost import CoordinationFigures, Cost
 from concord.assessment.losses import Cause, Loss
 from concord.assessment.request import Mode
 from concord.assessment.results import (

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from concord.assessment import AssessmentPlan, AssessmentRequest, TrialSpec
-from concord.assessment.inputs import RowInputs, TrialInputs
+from concord.assessment.jobs import RowInputs, TrialInputs
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import TrialOutcome
 from concord.bundle.manifest import PLAN, REQUEST, ROW_INPUTS, Manifest, TrialMember, trial_member

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from hashlib import sha256
 from typing import Final
 
-from concord.assessment.inputs import ModelExchange
+from concord.assessment.jobs import ModelExchange
 from concord.llm import EmptyCompletionError, LLMUnavailableError
 
 _TURNS: Final = 10_000

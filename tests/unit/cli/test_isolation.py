@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from concord.assessment.plan import StartedContainers
 from concord.assessment.results import SeatContainers
-from concord.assessment.seat_containers import StartedContainers
 from concord_cli.commands import local_scenario, up
 from concord_cli.errors import UsageError
 from concord_cli.isolation.exits import is_for_seats

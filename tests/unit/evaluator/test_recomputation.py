@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from concord.assessment import AssessmentPlan, AssessmentRequest
-from concord.assessment.inputs import EvaluationInputs, JudgeInputs, RowInputs, TrialInputs
-from concord.assessment.jobs import TrialVerdict
+from concord.assessment.jobs import EvaluationInputs, JudgeInputs, RowInputs, TrialInputs, TrialVerdict
 from concord.assessment.result_row import InfrastructureFailure, ResultRow
 from concord.bundle import BundleError, Contents, TrialContents
 from concord.trace.report import ReportBatch

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.assessment.coordination import TemporalNetwork
+from concord.assessment.cost import TemporalNetwork
 from concord.trace.effects import Effect, EffectKind
 from concord_evaluator.observations import Act, Deed
 from concord_evaluator.temporal_network import temporal_network

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from concord.a2a import IncomingMessage
 from concord.assessment import AssessmentRequest
-from concord.assessment.instances import instance_of
 from concord.assessment.plan import AssessmentPlan
-from concord.assessment.unread_keys import unread_keys
+from concord.assessment.request import unread_keys
+from concord.assessment.suite_tasks import instance_of
 from concord.wire.roster import RosterEntry
 from concord_gateway.assistants import Scenarios
 from concord_gateway.intake import MissingInputError, NotAnAssessmentError, Work, plan_work, read_request, request_text

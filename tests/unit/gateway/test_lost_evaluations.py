@@ -4,8 +4,7 @@ import asyncio
 
 import pytest
 
-from concord.assessment.inputs import JudgeInputs, TrialInputs
-from concord.assessment.jobs import EvaluateTrial, VerdictHead
+from concord.assessment.jobs import EvaluateTrial, JudgeInputs, TrialInputs, VerdictHead
 from concord.assessment.losses import Loss
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Grading

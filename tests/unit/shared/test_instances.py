@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
-from concord.assessment.instances import instance_digest, instance_of
+from concord.assessment.suite_tasks import instance_digest, instance_of
 from concord.assessment.task_spec import FamilyTask
 from concord.suite import Topology, installed_families
 from concord.wire.roster import RosterEntry

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TrialSpec, plan_trials
-from concord.assessment.instances import instance_of
-from concord.assessment.suite_tasks import requested_tasks
+from concord.assessment.suite_tasks import instance_of, requested_tasks
 from concord.wire.roster import RosterEntry
 from concord_gateway.assessment_record import MAX_ATTEMPTS, with_replays
 

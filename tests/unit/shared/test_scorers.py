@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from concord.assessment import TaskSpec
-from concord.assessment.scorers import (
+from concord.assessment.task_spec import (
     MAX_PATTERN,
     MAX_REPEATS,
     MAX_TARGETS,
@@ -92,7 +92,7 @@ class TestPatterns:
     def test_no_expression_is_compiled_with_the_model_since_that_may_take_seconds(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("concord.assessment.scorers.re.compile", None)
+        monkeypatch.setattr("concord.assessment.task_spec.re.compile", None)
         assert PatternScorer(pattern="(").pattern == "("
 
     @pytest.mark.parametrize(

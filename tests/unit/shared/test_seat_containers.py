@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import pytest
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, plan_trials
+from concord.assessment.plan import StartedContainers
 from concord.assessment.results import SeatContainers
-from concord.assessment.seat_containers import StartedContainers
 from concord.assessment.suite_tasks import requested_tasks
 from concord.wire.roster import RosterEntry
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from concord.assessment import plan_trials
+from concord.assessment.plan import seats_of, shared_processes
 from concord.assessment.request import AssessmentConfig
-from concord.assessment.seats import seats_of, shared_processes
 from concord.assessment.suite_tasks import requested_tasks
 from concord.assessment.task_spec import Control, Exchange, TaskSpec
 from concord.suite import Topology

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from concord.assessment.inputs import ModelExchange
+from concord.assessment.jobs import ModelExchange
 from concord.judging import (
     CachedAnswers,
     MissingAnswerError,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from concord.assessment.observations import ObservationKind
+from concord.assessment.results import ObservationKind
 from concord_suites import FAMILIES
 from tests.suites_gate.causes import SIZES
 from tests.suites_gate.measures import task_of

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 
-from concord.assessment.coordination import CoordinationFigures
+from concord.assessment.cost import CoordinationFigures
 from concord.assessment.results import TrialRecord
 
 

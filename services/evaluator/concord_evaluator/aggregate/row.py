@@ -10,6 +10,7 @@ from concord.assessment import AssessmentPlan
 from concord.assessment.jobs import TrialVerdict
 from concord.assessment.losses import Loss, cause_of
 from concord.assessment.plan import attempt_key
+from concord.assessment.request import unread_keys
 from concord.assessment.result_row import (
     ControlRecord,
     Detail,
@@ -20,7 +21,6 @@ from concord.assessment.result_row import (
     TaskRewards,
 )
 from concord.assessment.results import TrialRecord
-from concord.assessment.unread_keys import unread_keys
 from concord.known_keys import did_you_mean
 from concord.wire.roster import Roster
 from concord_assistant.results import AssessmentResults

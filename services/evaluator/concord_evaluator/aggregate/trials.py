@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 from statistics import fmean
 
 from concord.assessment import AssessmentPlan, TrialSpec
-from concord.assessment.instances import instance_digest
 from concord.assessment.jobs import TrialVerdict
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import (
@@ -15,6 +14,7 @@ from concord.assessment.results import (
     TraceIntegrity,
     TrialRecord,
 )
+from concord.assessment.suite_tasks import instance_digest
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.scoring import score_outcome
 

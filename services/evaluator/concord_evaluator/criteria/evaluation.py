@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from concord.assessment.inputs import CriteriaInputs
+from concord.assessment.jobs import CriteriaInputs
 from concord.judging import CachedAnswers, RecordedTranscript, ReplayedTranscript, Transcript
 from concord.llm import Completion, LLMClient, LLMSettings, LLMUnavailableError, llm_client
 from concord.processes import Calls, CallsInThread

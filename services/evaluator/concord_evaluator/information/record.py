@@ -5,9 +5,9 @@ from math import fsum
 from typing import Final, TypedDict
 
 from concord.assessment import AssessmentPlan
-from concord.assessment.instances import family_of, instance_of
+from concord.assessment.plan import shared_processes
 from concord.assessment.results import Finding, TrialOutcome
-from concord.assessment.seats import shared_processes
+from concord.assessment.suite_tasks import family_of, instance_of
 from concord.assessment.task_spec import Control, Exchange
 from concord.assessment.team_results import MAX_FAILURES, TeamTaskRecord
 from concord.suite import SuiteTask, Topology, fewest_calls, flooding_calls, flooding_messages

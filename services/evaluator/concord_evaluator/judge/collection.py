@@ -8,7 +8,7 @@ from pydantic import TypeAdapter
 
 from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.results import MAX_STEP_IDS, CallRecord, Finding
-from concord.assessment.scorers import ModelScorer
+from concord.assessment.task_spec import ModelScorer
 from concord.trace.decoding import reports_of
 from concord.trace.report import ReportBatch
 from concord_evaluator.documents import TrialEvaluation

@@ -8,7 +8,7 @@ from typing import Any, Final
 import structlog
 
 from concord.assessment import AssessmentPlan
-from concord.assessment.inputs import JudgeInputs
+from concord.assessment.jobs import JudgeInputs
 from concord.assessment.results import Judgment
 from concord.judging import (
     CachedAnswers,

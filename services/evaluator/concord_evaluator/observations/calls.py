@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Final
 
-from concord.assessment.observations import Observation, ObservationKind
+from concord.assessment.results import Observation, ObservationKind
 from concord_evaluator.observations.acts import Act, Deed
 from concord_evaluator.observations.observed import observed
 

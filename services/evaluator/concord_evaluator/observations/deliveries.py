@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from concord.assessment.observations import Observation, ObservationKind
+from concord.assessment.results import Observation, ObservationKind
 from concord.trace.effects import EffectKind
 from concord_evaluator.observations.acts import Act
 from concord_evaluator.observations.observed import observed

@@ -4,7 +4,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
-from concord.assessment.observations import Observation, ObservationKind
+from concord.assessment.results import Observation, ObservationKind
 from concord.trace.effects import Effect, EffectKind, Lines, Workspace
 from concord_evaluator.observations.acts import Act
 from concord_evaluator.observations.observed import observed

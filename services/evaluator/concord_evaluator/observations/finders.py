@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from itertools import chain, islice
 from typing import Final
 
-from concord.assessment.observations import Observation
+from concord.assessment.results import Observation
 from concord_evaluator.observations.acts import Act
 from concord_evaluator.observations.calls import repeated_errors, retry_storms, same_calls, unrepaired_failures
 from concord_evaluator.observations.deliveries import (

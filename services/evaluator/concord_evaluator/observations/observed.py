@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Final
 
-from concord.assessment.observations import Observation, ObservationKind
+from concord.assessment.results import Observation, ObservationKind
 from concord.assessment.verdict import MAX_EVIDENCE, MAX_NAMED, Evidence
 from concord_evaluator.observations.acts import Act
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from concord.assessment.observations import MAX_READING, Observation, ReadStep
+from concord.assessment.results import MAX_READING, Observation, ReadStep
 from concord.trace.vocabulary import is_figure, words_in
 from concord_evaluator.observations.acts import Act, Deed
 

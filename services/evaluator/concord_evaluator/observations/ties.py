@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from concord.assessment.observations import Observation, ObservationKind
+from concord.assessment.results import Observation, ObservationKind
 from concord.assessment.verdict import Cause, CauseKind
 from concord_evaluator.formats.trace import GradedPart
 

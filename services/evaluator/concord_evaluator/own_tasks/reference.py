@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from concord.assessment import TaskSpec
-from concord.assessment.scorers import ExactScorer, IncludesScorer, JsonScorer, MatchScorer, NumericScorer
+from concord.assessment.task_spec import ExactScorer, IncludesScorer, JsonScorer, MatchScorer, NumericScorer
 from concord_evaluator.own_tasks.values import (
     TextValue,
     Token,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
 from typing import Final
 
-from concord.assessment.observations import Observation
+from concord.assessment.results import Observation
 from concord.trace.decoding import reports_of
 from concord.trace.report import Report, ReportBatch
 from concord.wire.roster import GREEN_AGENT

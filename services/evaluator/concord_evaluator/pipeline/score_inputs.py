@@ -6,9 +6,9 @@ This module reads no report of a participant, so the score survives an evaluatio
 from collections.abc import Sequence
 
 from concord.assessment import AssessmentPlan, Mode
-from concord.assessment.instances import instance_of
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Grading, MetricStatus, StepCounts, TraceIntegrity, TrialOutcome
+from concord.assessment.suite_tasks import instance_of
 from concord.trace.report import ReportBatch
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.information.record import team_task_record

@@ -3,9 +3,17 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from concord.assessment import AssessmentPlan, Mode, TrialSpec
-from concord.assessment.instances import instance_digest
-from concord.assessment.observations import MAX_OBSERVATIONS, Observation, ReadStep
-from concord.assessment.results import Grading, Judgment, LatencySummary, MetricStatus, TrialRecord
+from concord.assessment.results import (
+    MAX_OBSERVATIONS,
+    Grading,
+    Judgment,
+    LatencySummary,
+    MetricStatus,
+    Observation,
+    ReadStep,
+    TrialRecord,
+)
+from concord.assessment.suite_tasks import instance_digest
 from concord.assessment.verdict import Cause, CauseKind
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
 from concord_evaluator.observations import LostPart, tied

@@ -2,8 +2,8 @@
 
 from collections.abc import Mapping
 
-from concord.assessment.instances import family_of
 from concord.assessment.results import GradedAnswer, Grading, TrialOutcome
+from concord.assessment.suite_tasks import family_of
 from concord.suite import Grade, SuiteTask
 
 

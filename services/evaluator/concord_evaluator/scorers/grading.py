@@ -5,7 +5,7 @@ from statistics import fmean
 
 from concord.assessment import TaskSpec
 from concord.assessment.results import AgentAnswer, GradedAnswer, Grading, TrialOutcome
-from concord.assessment.scorers import ModelScorer, PackageScorer, ScorerChoice
+from concord.assessment.task_spec import ModelScorer, PackageScorer, ScorerChoice
 from concord_evaluator.scorers.graded import Graded, ScorerFailedError, graded
 from concord_evaluator.scorers.registry import (
     BUILT_IN_SCORERS,

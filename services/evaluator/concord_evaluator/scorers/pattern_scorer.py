@@ -5,7 +5,7 @@ from typing import Final
 
 import regex
 
-from concord.assessment.scorers import MAX_REPEATS, PatternScorer, repeats
+from concord.assessment.task_spec import MAX_REPEATS, PatternScorer, repeats
 from concord_evaluator.scorers.graded import Graded, ScorerFailedError, graded, one_of, shown
 
 SEARCH_S: Final = 1.0

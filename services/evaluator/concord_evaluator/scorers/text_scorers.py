@@ -5,7 +5,7 @@ from typing import Final, Literal
 
 import regex
 
-from concord.assessment.scorers import ExactScorer, IncludesScorer, MatchScorer, NumericScorer
+from concord.assessment.task_spec import ExactScorer, IncludesScorer, MatchScorer, NumericScorer
 from concord_evaluator.scorers.graded import Graded, ScorerFailedError, graded, one_of, shown
 from concord_evaluator.scorers.numbers import Number, exact_fraction, number_in, numbers_in
 from concord_evaluator.scorers.wording import PUNCTUATION, begins, contains, ends, plain, trimmed

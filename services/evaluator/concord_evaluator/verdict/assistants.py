@@ -2,8 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from concord.assessment.observations import observation_text
-from concord.assessment.results import TrialRecord
+from concord.assessment.results import TrialRecord, observation_text
 from concord.assessment.verdict import CauseKind, Evidence
 from concord_assistant.results import AssessmentResults
 from concord_evaluator.verdict.found import Found

@@ -7,16 +7,19 @@ import structlog
 from pydantic import JsonValue
 
 from concord.assessment import AssessmentPlan
-from concord.assessment.inputs import CriteriaInputs, JudgeInputs, RowInputs, TrialInputs
 from concord.assessment.jobs import (
     ROW_DOCUMENT,
     ROW_FAILURE_DOCUMENT,
     ROW_INPUTS_DOCUMENT,
     AggregateAssessment,
+    CriteriaInputs,
     EvaluateTrial,
     Job,
+    JudgeInputs,
     JudgeTrial,
     Queue,
+    RowInputs,
+    TrialInputs,
     TrialVerdict,
     conducted_document,
 )

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from concord.assessment import AssessmentPlan
-from concord.assessment.inputs import EvaluationInputs
+from concord.assessment.jobs import EvaluationInputs
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import TrialOutcome
 from concord.trace.report import ReportBatch

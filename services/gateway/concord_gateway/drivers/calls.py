@@ -10,8 +10,8 @@ from typing import Final
 from pydantic import JsonValue
 
 from concord.a2a import TaskState
-from concord.assessment.instances import instance_of
 from concord.assessment.results import AgentAnswer, SeatReply, TrialOutcome
+from concord.assessment.suite_tasks import instance_of
 from concord.assessment.task_spec import Control
 from concord.suite import SuiteTask
 from concord.trust.proxy_urls import proxy_url

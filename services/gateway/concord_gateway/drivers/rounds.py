@@ -10,8 +10,8 @@ from typing import Final
 from pydantic import JsonValue
 
 from concord.a2a import AgentTimeoutError, AgentUnreachableError, RemoteError, TaskState, TaskUpdate
-from concord.assessment.instances import instance_of
 from concord.assessment.results import AgentAnswer, RoundsRecord, TrialOutcome, TurnRecord
+from concord.assessment.suite_tasks import instance_of
 from concord.assessment.task_spec import Control
 from concord.suite import SuiteTask
 from concord.trace.attributes import AGENT_NAME, CUT_FROM, ROUND, TASK_STATE

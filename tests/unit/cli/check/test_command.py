@@ -10,8 +10,8 @@ from types import MappingProxyType
 import pytest
 from typer.testing import CliRunner
 
-from concord.assessment.instances import secret_file
 from concord.assessment.result_row import RankingKind, ResultRow, ResultsDocument
+from concord.assessment.suite_tasks import secret_file
 from concord.suite import commitment
 from concord_cli.check.command import CheckArguments, check
 from concord_cli.check.pairs import Slot

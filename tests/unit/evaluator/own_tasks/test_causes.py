@@ -4,8 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.assessment.observations import ObservationKind
-from concord.assessment.results import TrialRecord
+from concord.assessment.results import ObservationKind, TrialRecord
 from concord.assessment.verdict import CauseKind
 from concord_evaluator.pipeline import evaluate_trial, verdict_on
 from tests.own_tasks_gate.faults import Planted
