@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import httpx
 from pydantic import JsonValue
 
-from concord.bundle.manifest import MAX_FILE
+from concord.bundle import MAX_FILE
 from concord.files import atomic_file
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.gateway_key import KEY_VARIABLE, shown_key

@@ -9,8 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.bundle import MANIFEST, BundleError, BundleTooLargeError, BundleWriter, read_bundle, report_line
-from concord.bundle.contents import batch_of_line
+from concord.bundle import (
+    MANIFEST,
+    BundleError,
+    BundleTooLargeError,
+    BundleWriter,
+    batch_of_line,
+    read_bundle,
+    report_line,
+)
 from concord.trace.report import Channel, ReportBatch, pack, unpack
 from tests.unit.evaluator.traces import RECEIVED_AT
 
