@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from concord.judging.injection import remove_passages
-from concord.judging.injection.patterns import assistant_patterns
-from concord.judging.truncation import EVIDENCE, cost, cut, fair_limit
+from concord.judging.injection import assistant_patterns, remove_passages
+from concord.judging.model_answer import EVIDENCE, cost, cut, fair_limit
 from concord_assistant.evaluation.changes import all_changes
 from concord_assistant.evaluation.states import Item, items_of
 from concord_assistant.results import ActionLogEntry

@@ -1,7 +1,21 @@
 """Judging by a language model, for judges of teams and of assistants: asking, verified quotes, screened texts."""
 
-from concord.judging.answer_cache import CachedAnswers
-from concord.judging.asking import NO_CACHE, Ask, JudgeAddressedError, NotJudgedError, Prompt, Question, Taken, take
+from concord.judging.asking import (
+    NO_CACHE,
+    Ask,
+    CachedAnswers,
+    JudgeAddressedError,
+    MissingAnswerError,
+    NotJudgedError,
+    Prompt,
+    Question,
+    RecordedTranscript,
+    ReplayedTranscript,
+    Taken,
+    Transcript,
+    question_id,
+    take,
+)
 from concord.judging.model_answer import (
     CompromisedError,
     Decision,
@@ -12,13 +26,6 @@ from concord.judging.model_answer import (
     is_quoted_from,
     parsed_answer,
     without_fence,
-)
-from concord.judging.transcript import (
-    MissingAnswerError,
-    RecordedTranscript,
-    ReplayedTranscript,
-    Transcript,
-    question_id,
 )
 from concord.judging.verdicts import CANARY, FAVOURABLE, POINTS, TASK_SUCCESS, Verdict, canary_question
 

@@ -1,15 +1,158 @@
 """Asking a model for its opinion: fresh secrets, a second try, the cache, and whether agents' texts steered it."""
 
+import asyncio
+import json
+import logging
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
+from collections import defaultdict, deque
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any, Final, Generic, Protocol, TypeVar
 
-from concord.judging.answer_cache import CachedAnswers
+from concord.assessment.jobs import ModelExchange
+from concord.errors import StorageUnavailableError
 from concord.judging.model_answer import CompromisedError, UnreadableAnswerError
-from concord.judging.transcript import Transcript, question_id
 from concord.llm import EmptyCompletionError, LLMUnavailableError
+from concord.storage import AnswerCache
+
+# The transcript of a judgment: the model's answers to its questions, from which the judgment can be made again.
+
+_TURNS: Final = 10_000
+"""Turns of the event loop after which a replay ends a cancelled question. All other questions are answered by then."""
+
+
+class MissingAnswerError(Exception):
+    """A transcript has no answer to a question."""
+
+
+class Transcript:
+    """The connection of a judge to the model. This class asks the model and records nothing."""
+
+    def remembered(self, question: str) -> str | None:  # noqa: ARG002 - for replays
+        """The cache's answer when the question was recorded. None for a question that is asked now."""
+        return None
+
+    def note_cached(self, question: str, text: str) -> None:
+        """Records that the cache answered a question."""
+
+    async def reply(self, question: str, ask: Callable[[], Awaitable[str]]) -> str:  # noqa: ARG002 - for recordings
+        """The model's answer. Raises what `ask` raises."""
+        return await ask()
+
+
+class RecordedTranscript(Transcript):
+    """Asks the model, and records each exchange in `exchanges` when it ends."""
+
+    def __init__(self) -> None:
+        self.exchanges: list[ModelExchange] = []
+
+    def note_cached(self, question: str, text: str) -> None:
+        """See `Transcript`."""
+        self.exchanges.append(ModelExchange(question=question, outcome="cached", text=text))
+
+    async def reply(self, question: str, ask: Callable[[], Awaitable[str]]) -> str:
+        """See `Transcript`."""
+        try:
+            text = await ask()
+        except EmptyCompletionError as error:
+            self.exchanges.append(ModelExchange(question=question, outcome="empty", text=str(error)))
+            raise
+        except LLMUnavailableError as error:
+            self.exchanges.append(ModelExchange(question=question, outcome="unavailable", text=str(error)))
+            raise
+        except asyncio.CancelledError:
+            self.exchanges.append(ModelExchange(question=question, outcome="cancelled"))
+            raise
+        self.exchanges.append(ModelExchange(question=question, outcome="answered", text=text))
+        return text
+
+
+class ReplayedTranscript(Transcript):
+    """Answers from recorded exchanges, without a model. Equal questions get their answers in the recorded order."""
+
+    def __init__(self, exchanges: Iterable[ModelExchange]) -> None:
+        self._left: defaultdict[str, deque[ModelExchange]] = defaultdict(deque)
+        for exchange in exchanges:
+            self._left[exchange.question].append(exchange)
+
+    def remembered(self, question: str) -> str | None:
+        """See `Transcript`."""
+        left = self._left[question]
+        return left.popleft().text if left and left[0].outcome == "cached" else None
+
+    async def reply(self, question: str, ask: Callable[[], Awaitable[str]]) -> str:  # noqa: ARG002 - the model's
+        """See `Transcript`. Raises TimeoutError for a cancelled question, MissingAnswerError for an unknown one."""
+        left = self._left[question]
+        if not left:
+            raise MissingAnswerError(f"the record has no answer of the model to the question {question}")
+        exchange = left.popleft()
+        if exchange.outcome == "empty":
+            raise EmptyCompletionError(exchange.text)
+        if exchange.outcome == "unavailable":
+            raise LLMUnavailableError(exchange.text)
+        if exchange.outcome == "cancelled":
+            for _ in range(_TURNS):
+                await asyncio.sleep(0)
+            raise TimeoutError
+        return exchange.text
+
+
+def question_id(system: str, user: str, sample: int = 0) -> str:
+    """The SHA-256 of a question: its texts, without the secrets that differ each time, and the number of its sample."""
+    return sha256(json.dumps([system, user, sample]).encode()).hexdigest()
+
+
+# The cache of the model's answers to identical questions.
+
+TIMEOUT_S: Final = 1.0
+"""How long a cache operation may take. A cache hit saves only the seconds of asking the model."""
+
+logger = logging.getLogger(__name__)
+
+
+class CachedAnswers:
+    """A cache of the answers of one model at one endpoint. An unreachable cache acts like an empty one."""
+
+    def __init__(
+        self,
+        cache: AnswerCache | None = None,
+        endpoint: str = "",
+        model: str = "",
+        transcript: Transcript | None = None,
+    ) -> None:
+        """`transcript`: records or replays the answers of the cache and of the model."""
+        self.transcript = Transcript() if transcript is None else transcript
+        self._cache = cache
+        self._endpoint_and_model = (endpoint, model)
+
+    def key(self, system: str, user: str, sample: int) -> str:
+        """The key of a question: endpoint, model, prompt without the secrets, and the number of the sample."""
+        asked = (*self._endpoint_and_model, system, user, sample)
+        return sha256(json.dumps(asked).encode()).hexdigest()
+
+    async def get(self, key: str) -> str | None:
+        """The cached answer to a question, or None."""
+        if self._cache is None:
+            return None
+        try:
+            async with asyncio.timeout(TIMEOUT_S):
+                return await self._cache.get(key)
+        except (StorageUnavailableError, TimeoutError) as error:
+            logger.info("the cache of model answers is unavailable: %s", error)
+            return None
+
+    async def put(self, key: str, answer: str) -> None:
+        """Stores an answer."""
+        if self._cache is None:
+            return
+        try:
+            async with asyncio.timeout(TIMEOUT_S):
+                await self._cache.put(key, answer)
+        except (StorageUnavailableError, TimeoutError) as error:
+            logger.info("the cache of model answers is unavailable: %s", error)
+
 
 Ask = Callable[[str, str, dict[str, Any]], Awaitable[str]]
 """Sends a system text, a user text and the schema of the answer; returns the answer. Raises LLMUnavailableError."""

@@ -8,7 +8,7 @@ from typing import Annotated, Final
 from pydantic import PlainSerializer, PlainValidator
 
 from concord.assessment.results import CallRecord
-from concord.judging.truncation import EVIDENCE, cost, cut, fair_limit
+from concord.judging.model_answer import EVIDENCE, cost, cut, fair_limit
 from concord.trace.attributes import RESPONSE_TEXT
 from concord.trace.report import Channel, Report
 from concord.wire.roster import GREEN_AGENT

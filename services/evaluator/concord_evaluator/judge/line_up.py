@@ -15,7 +15,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from concord.judging import Prompt, UnreadableAnswerError, closed_object, without_fence
-from concord.judging.truncation import cost, cut, fair_limit
+from concord.judging.model_answer import cost, cut, fair_limit
 from concord_evaluator.judge.evidence import Evidence
 
 LINE_UPS: Final = 2

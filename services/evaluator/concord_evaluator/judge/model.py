@@ -8,7 +8,7 @@ from typing import Final
 
 from concord.assessment.results import CriterionVerdict, Judgment
 from concord.judging import FAVOURABLE, NO_CACHE, POINTS, Ask, CachedAnswers, NotJudgedError, Prompt, Verdict, take
-from concord.judging.truncation import cut
+from concord.judging.model_answer import cut
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge.evidence import Evidence, SeenAnswer, without_texts
 from concord_evaluator.judge.final_answers import MAX_ANSWERS, grades, task_success

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from concord.judging import answer_schema
 from concord.judging.injection import MARKER
-from concord.judging.truncation import cost, cut, fair_limit
+from concord.judging.model_answer import cost, cut, fair_limit
 from concord_evaluator.judge.evidence import Evidence
 from concord_evaluator.judge.rubric import COORDINATION, Criterion, answer_ids, canary, outcomes
 

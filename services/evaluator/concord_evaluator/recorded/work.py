@@ -15,7 +15,7 @@ from concord.assessment.recorded_work import (
     SaidStep,
 )
 from concord.assessment.results import MAX_STEP_IDS
-from concord.judging.truncation import EVIDENCE, cost, cut, fair_limit
+from concord.judging.model_answer import EVIDENCE, cost, cut, fair_limit
 from concord.trace.report import ReportBatch
 from concord.wire.roster import Roster
 from concord_evaluator.recorded.steps import USED, WorkStep, arguments_key, work_steps

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.assessment.results import CallRecord
-from concord.judging.truncation import cost
+from concord.judging.model_answer import cost
 from concord.trace.report import Channel, Report
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
 from concord_evaluator.judge import Aliases, SeenAnswer, call_texts, choose_calls, make_evidence

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.judging import UnreadableAnswerError
-from concord.judging.truncation import cost
+from concord.judging.model_answer import cost
 from concord_evaluator.judge.line_up import MAX_ANSWER, MAX_REFERENCE, N_REFERENCES, LineUp, line_ups
 from tests.unit.evaluator.judge.seen import evidence
 

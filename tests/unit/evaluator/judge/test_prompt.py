@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from concord.judging.injection import MARKER
-from concord.judging.truncation import cost
+from concord.judging.model_answer import cost
 from concord_evaluator.judge import Evidence, SeenAnswer
 from concord_evaluator.judge.prompt import MAX_TARGET, PROMPT_VERSION, Prompt, write_prompt
 from tests.unit.evaluator.judge.seen import evidence

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.judging.injection.detection import MARKER, addresses_judge, passages, remove_passages, says_nothing
+from concord.judging.injection import MARKER, addresses_judge, passages, remove_passages, says_nothing
 from tests.unit.evaluator.judge.injection.attacks import ATTACKS, HARMLESS, MASTER_KEYS, UNDETECTED
 
 WORK = "I counted the trees; there are 12 of them."

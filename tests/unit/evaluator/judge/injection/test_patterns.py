@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from concord.judging.injection import patterns
-from concord.judging.injection.patterns import LANGUAGES, assistant_patterns, team_patterns
+from concord.judging import injection
+from concord.judging.injection import LANGUAGES, assistant_patterns, team_patterns
 
-FOLDER = Path(patterns.__file__).with_name("pattern_data")
+FOLDER = Path(injection.__file__).with_name("pattern_data")
 NOT_NAMED = {"aside", "assistant"}
 """Words that the code reads: it makes a lookahead of the one, and puts the other in the place of `this`."""
 
