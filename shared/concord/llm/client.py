@@ -5,9 +5,16 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, Self
 
-from concord.llm.completion import Completion, LLMUnavailableError, Provider, ProviderError, UnusableAnswerError
+from concord.llm.completion import (
+    Completion,
+    LLMSettings,
+    LLMUnavailableError,
+    Provider,
+    ProviderError,
+    ProviderName,
+    UnusableAnswerError,
+)
 from concord.llm.providers import check_installed, connect
-from concord.llm.settings import LLMSettings, ProviderName
 from concord.trace.step import InteractionStep
 from concord.trace.timed_steps import tool_step
 from concord.trace.timing import StepClock

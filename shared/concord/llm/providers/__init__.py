@@ -2,8 +2,7 @@
 
 from importlib.util import find_spec
 
-from concord.llm.completion import LLMUnavailableError, Provider
-from concord.llm.settings import LLMSettings, ProviderName
+from concord.llm.completion import LLMSettings, LLMUnavailableError, Provider, ProviderName
 
 _PACKAGES: dict[ProviderName, str] = {"openai": "openai", "anthropic": "anthropic", "google": "google.genai"}
 """The package that a provider needs. The extra that installs it has the provider's name."""

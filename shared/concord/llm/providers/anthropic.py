@@ -7,8 +7,7 @@ from typing import Any
 from anthropic import AnthropicError, AsyncAnthropic, BadRequestError
 from anthropic.types import Message
 
-from concord.llm.completion import Completion, ProviderError, TokenUsage, UnusableAnswerError, completion
-from concord.llm.settings import LLMSettings
+from concord.llm.completion import Completion, LLMSettings, ProviderError, TokenUsage, UnusableAnswerError, completion
 
 
 class AnthropicProvider:

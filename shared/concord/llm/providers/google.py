@@ -9,8 +9,7 @@ from google.genai.errors import APIError, ClientError
 from google.genai.types import GenerateContentConfig, GenerateContentResponse, HttpOptions, HttpRetryOptions
 from httpx2 import HTTPError
 
-from concord.llm.completion import Completion, ProviderError, TokenUsage, UnusableAnswerError, completion
-from concord.llm.settings import LLMSettings
+from concord.llm.completion import Completion, LLMSettings, ProviderError, TokenUsage, UnusableAnswerError, completion
 
 _BAD_REQUEST: Final = 400
 

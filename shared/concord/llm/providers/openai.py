@@ -7,8 +7,7 @@ from typing import Any
 from openai import AsyncOpenAI, BadRequestError, OpenAIError, UnprocessableEntityError
 from openai.types.chat import ChatCompletion
 
-from concord.llm.completion import Completion, ProviderError, TokenUsage, UnusableAnswerError, completion
-from concord.llm.settings import LLMSettings
+from concord.llm.completion import Completion, LLMSettings, ProviderError, TokenUsage, UnusableAnswerError, completion
 
 
 class OpenAIProvider:
