@@ -11,7 +11,7 @@ from typing import Any, Final
 import pytest
 from pydantic import JsonValue
 
-import concord.suite.family as installed
+import concord.suite.task as installed
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment.result_row import ResultRow
 from concord.assessment.task_spec import Control

@@ -1,12 +1,30 @@
 """What suites of tasks are made of: draws, values, topologies, tasks and the interface of a family."""
 
-from concord.suite.calls import fewest_calls
-from concord.suite.draw import Draw, commitment, instance_secret
-from concord.suite.family import MAX_DIFFICULTY, Family, Group, Suite, installed_families, installed_manifests
-from concord.suite.flooding import flooding_calls, flooding_messages
-from concord.suite.task import Answers, Bound, Fact, Grade, Neighbours, Part, SuiteTask
-from concord.suite.topology import Topology, distances, neighbours_in, neighbours_of
-from concord.suite.value import Kind, Value
+from concord.suite.draw import Draw, Kind, Value, commitment, instance_secret
+from concord.suite.task import (
+    MAX_DIFFICULTY,
+    Answers,
+    Bound,
+    Fact,
+    Family,
+    Grade,
+    Group,
+    Neighbours,
+    Part,
+    Suite,
+    SuiteTask,
+    installed_families,
+    installed_manifests,
+)
+from concord.suite.topology import (
+    Topology,
+    distances,
+    fewest_calls,
+    flooding_calls,
+    flooding_messages,
+    neighbours_in,
+    neighbours_of,
+)
 
 __all__ = [
     "MAX_DIFFICULTY",

@@ -1,13 +1,15 @@
-"""Topologies: the channels between the seats of a team."""
+"""Topologies: the channels between the seats of a team, and what a task costs on them at least."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import StrEnum
 from itertools import combinations, pairwise
 from typing import Final
 
 from concord.suite.draw import Draw
-from concord.suite.task import Neighbours
+from concord.suite.task import Bound, Neighbours, SuiteTask
+
+# Topologies: the channels between the seats of a team.
 
 Edge = tuple[int, int]
 
@@ -97,3 +99,88 @@ _EDGES: Final[dict[Topology, Callable[[int, Draw], list[Edge]]]] = {
     Topology.SMALL_WORLD: _small_world,
     Topology.SCALE_FREE: _scale_free,
 }
+
+
+# The fewest calls that a task can be solved with. A call carries facts both ways: in its request and in its answer.
+
+
+def fewest_calls(task: SuiteTask) -> Bound:
+    """The fewest calls after which each part's seat can know what the part follows from.
+
+    A fact that one seat alone holds comes to another over seats that calls join, and k calls join at most k + 1 seats.
+    """
+    holders = {fact.id: fact.holders for fact in task.facts}
+    away = [(part.seat, holders[need]) for part in task.parts for need in part.needs if part.seat not in holders[need]]
+    single = {(seat, held[0]) for seat, held in away if len(held) == 1}
+    joined = _components(single)
+    value = sum(len(each) - 1 for each in joined)
+    others = [(seat, held) for seat, held in away if len(held) > 1]
+    shared = any(not any(seat in each and not each.isdisjoint(held) for each in joined) for seat, held in others)
+    receivers = {seat for seat, _ in away}
+    proof = "calls must join each seat with all that alone hold what it needs"
+    if len(receivers) == 1:
+        senders = {holder for _, holder in single}
+        if value == len(task.seats) - 1:
+            return Bound(value, True, f"{proof}; one call along each edge of a tree is enough")
+        [answerer] = receivers
+        if senders <= set(task.neighbours[answerer]) and not shared:
+            return Bound(value, True, f"{proof}, and all are the answerer's neighbours")
+    elif value == len(task.seats) - 1 and _has_path(task):
+        proof = f"{proof}; along a path through all seats, each calls the next before it answers, which is enough"
+        return Bound(value, True, proof)
+    return Bound(value, False, proof)
+
+
+def _components(pairs: Iterable[tuple[str, str]]) -> list[set[str]]:
+    """The seats that pairs join, directly or over others."""
+    found: list[set[str]] = []
+    for pair in sorted(pairs):
+        touched = [each for each in found if not each.isdisjoint(pair)]
+        found = [each for each in found if each.isdisjoint(pair)] + [set(pair).union(*touched)]
+    return found
+
+
+def _has_path(task: SuiteTask) -> bool:
+    """Whether a path through all seats is certain: all are neighbours, or the seats make a chain or a ring."""
+    counts = {len(others) for others in task.neighbours.values()}
+    return counts == {len(task.seats) - 1} or max(counts) <= 2
+
+
+# What a simple team sends: every seat tells its neighbours all that it learns, and knows nobody else.
+
+
+def flooding_messages(task: SuiteTask) -> int:
+    """The messages of a flooding team in rounds, until every part's seat knows what the part follows from.
+
+    In each round, a seat tells each neighbour all facts that it knows and that neither has told the other yet.
+    """
+    return _flooded(task, both_ways=False)
+
+
+def flooding_calls(task: SuiteTask) -> int:
+    """The calls of a flooding team. A call carries facts both ways, so a pair of seats needs one for its news."""
+    return _flooded(task, both_ways=True)
+
+
+def _flooded(task: SuiteTask, *, both_ways: bool) -> int:
+    known = {seat: {fact.id for fact in task.facts if seat in fact.holders} for seat in task.seats}
+    shared: dict[frozenset[str], set[str]] = {
+        frozenset((seat, other)): set() for seat, others in task.neighbours.items() for other in others
+    }
+    sent = 0
+    while not _complete(task, known):
+        news = {
+            (seat, other): known[seat] - shared[frozenset((seat, other))]
+            for seat, others in task.neighbours.items()
+            for other in others
+        }
+        told = {pair: facts for pair, facts in news.items() if facts}
+        sent += len({frozenset(pair) for pair in told}) if both_ways else len(told)
+        for (seat, other), facts in told.items():
+            known[other] |= facts
+            shared[frozenset((seat, other))] |= facts
+    return sent
+
+
+def _complete(task: SuiteTask, known: Mapping[str, set[str]]) -> bool:
+    return all(known[part.seat].issuperset(part.needs) for part in task.parts)
