@@ -17,11 +17,10 @@ from concord.errors import StorageUnavailableError
 from concord.storage import TraceStore
 from concord.storage.connection import Storage
 from concord.trace.attributes import TASK_STATE
-from concord.trace.parents import parents_in
+from concord.trace.decoding import parents_in
 from concord.trace.report import Channel, unpack
 from concord.trace.step import InteractionStep
-from concord.trace.timed_steps import root_step
-from concord.trace.timing import StepClock
+from concord.trace.timing import StepClock, root_step
 from concord.tracing import ASSESSMENT_ID, PARTICIPANTS_TRACE_ID, TRIAL_ID, current, span
 from concord.trust.tokens import Claims
 from concord.wire.assignment import Assignment

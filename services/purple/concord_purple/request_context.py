@@ -17,8 +17,7 @@ from concord.agent.reporter import TraceReporter
 from concord.llm import LLMClient, LLMSettings, LLMUnavailableError
 from concord.trace.attributes import RESPONSE_TEXT, TASK_STATE
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction, ToolInvocation
-from concord.trace.timed_steps import tool_step
-from concord.trace.timing import StepClock
+from concord.trace.timing import StepClock, tool_step
 from concord.trust.redaction import redact
 from concord.wire.assignment import Assignment
 from concord.wire.extensions import TRACEABILITY_KEY

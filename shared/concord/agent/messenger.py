@@ -18,8 +18,7 @@ from concord.a2a.http import MAX_VALUES
 from concord.a2a.messages import Answer, TaskUpdate
 from concord.trace.attributes import RESPONSE_TEXT, TASK_STATE
 from concord.trace.step import AgentInvocation, InteractionStep
-from concord.trace.timed_steps import MAX_QUOTED, call_step
-from concord.trace.timing import StepClock
+from concord.trace.timing import MAX_QUOTED, StepClock, call_step
 from concord.trust.credentials import Credentials
 from concord.trust.redaction import redact
 from concord.trust.urls import PeerUrls

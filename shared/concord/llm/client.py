@@ -16,8 +16,7 @@ from concord.llm.completion import (
 )
 from concord.llm.providers import check_installed, connect
 from concord.trace.step import InteractionStep
-from concord.trace.timed_steps import tool_step
-from concord.trace.timing import StepClock
+from concord.trace.timing import StepClock, tool_step
 from concord.trust.redaction import learn_secret, redact
 from concord.wire.assignment import Assignment
 

@@ -1,7 +1,10 @@
-"""What a batch holds: its steps and, if it is an export of OpenTelemetry, its spans."""
+"""What a batch holds: its steps, the parents that they name and, if it is an export of OpenTelemetry, its spans."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
+from typing import Final
+
+import msgspec
 
 from concord.trace.fast_steps import FastBatch, FastStep, encoded_batch, read_fast
 from concord.trace.otlp.span_batch import read_spans, steps_of
@@ -9,6 +12,8 @@ from concord.trace.otlp.spans import Span
 from concord.trace.otlp.stored_span import STORED, internals_of, span_of
 from concord.trace.report import Report, ReportBatch, StepBatch, pack, unpack
 from concord.trace.step import StepFacts
+
+# What a batch holds: its steps and, if it is an export of OpenTelemetry, its spans.
 
 
 def read(body: bytes) -> FastBatch | StepBatch:
@@ -79,3 +84,35 @@ class StoredReports:
 
     def __iter__(self) -> Iterator[Report]:
         return (report for batch in self.batches for report in reports_of(batch))
+
+
+# The parents that a stored batch names, read without the rest of it.
+
+
+class _Step(msgspec.Struct, gc=False):
+    parent_step_id: str | None = None
+
+
+class _Span(msgspec.Struct, array_like=True, gc=False):
+    """The first fields of `concord.trace.otlp.Span`."""
+
+    trace_id: str
+    span_id: str
+    parent_id: str
+
+
+class _Batch(msgspec.Struct, gc=False):
+    steps: list[_Step] = []
+    spans: list[_Span] = []
+    internals: list[_Span] = []
+
+
+_DECODER: Final = msgspec.json.Decoder(_Batch)
+
+
+def parents_in(body: bytes) -> set[str]:
+    """The ids of the parents of all steps and spans in a batch, as it is stored. Raises ValueError."""
+    batch = _DECODER.decode(body)
+    parents = {step.parent_step_id or "" for step in batch.steps}
+    parents.update(span.parent_id for spans in (batch.spans, batch.internals) for span in spans)
+    return parents - {""}

@@ -18,7 +18,7 @@ from concord.trace.attributes import (
 from concord.trace.decoding import steps_of_batch
 from concord.trace.report import ReportBatch
 from concord.trace.step import StepFacts, as_utc
-from concord.trace.timed_steps import MAX_QUOTED
+from concord.trace.timing import MAX_QUOTED
 from concord.wire.roster import GREEN_AGENT, Roster
 
 _GRACE: Final = timedelta(milliseconds=100)

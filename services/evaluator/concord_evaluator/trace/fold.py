@@ -6,8 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from concord.trace.digest import content_digest
-from concord.trace.report import Report
+from concord.trace.report import Report, content_digest
 from concord_evaluator.trace.chunks import full_steps
 from concord_evaluator.trace.columns import NONE, Codes, Flags, Steps, moved
 from concord_evaluator.trace.freed_memory import release_freed

@@ -10,8 +10,7 @@ import numpy as np
 from msgspec import UNSET
 
 from concord.trace.attributes import EdgeKind
-from concord.trace.digest import json_digests
-from concord.trace.report import Report
+from concord.trace.report import Report, json_digests
 from concord.trace.step import CallType
 from concord_evaluator.trace.chunks import Chunk, Sources, chunks
 from concord_evaluator.trace.columns import (

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 
 from concord.trace.report import SerialisedBatch, StepBatch
 from concord.trace.step import InteractionStep
-from concord.trace.timed_steps import root_step
-from concord.trace.timing import StepClock
+from concord.trace.timing import StepClock, root_step
 from concord.wire.assignment import Assignment
 from concord.wire.ids import MAX_ID_LENGTH
 from concord.wire.roster import GREEN_AGENT

@@ -30,8 +30,7 @@ from concord.trace.attributes import (
     whole_pieces,
 )
 from concord.trace.step import AgentInvocation, InteractionStep, ResponseTrace
-from concord.trace.timed_steps import MAX_QUOTED, call_step
-from concord.trace.timing import StepClock
+from concord.trace.timing import MAX_QUOTED, StepClock, call_step
 from concord.trace.vocabulary import MAX_READ, unquoted_words
 from concord.tracing import span
 from concord.trust.redaction import redact

@@ -12,7 +12,7 @@ from starlette.types import Message, Send
 
 from concord.a2a.http import MAX_EVENT_BYTES, MAX_VALUES, EventReader, LineSplitter, parse_json, values_in
 from concord.trace.attributes import MAX_UNQUOTED, MAX_WHOLE
-from concord.trace.timed_steps import MAX_QUOTED
+from concord.trace.timing import MAX_QUOTED
 from concord.trace.vocabulary import unquoted_words
 from concord.trust.redaction import redact
 from concord.trust.tokens import Claims

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.trace.digest import digest
-from concord.trace.report import Channel, Report, ReportBatch, StepBatch
+from concord.trace.report import Channel, Report, ReportBatch, StepBatch, digest
 from concord.trace.step import InteractionStep
 from concord_evaluator.formats.concord_jsonl import TraceFacts, as_lines
 from tests.strategies import steps

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from concord.trace.digest import digest
+from concord.trace.report import digest
 from concord_evaluator.formats import FormatError
 from tests.unit.evaluator.formats.sources import read, read_past_faults
 from tests.unit.evaluator.formats.spans import as_lines, exported, invocation, span
