@@ -27,8 +27,7 @@ from concord.storage.connection import Storage, connect
 from concord.suite import Topology
 from concord.trace.attributes import TASK_STATE
 from concord.trace.step import InteractionStep
-from concord.trust.token_keys import TokenKeys
-from concord.trust.tokens import Claims
+from concord.trust.tokens import Claims, TokenKeys
 from concord.trust.urls import PeerUrls
 from concord.wire.assignment import Assignment
 from concord.wire.ids import new_step_id, new_trace_id

@@ -4,7 +4,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from concord.secret_files import SecretFileSettings
-from concord.trust.declared_hosts import is_loopback
+from concord.trust.urls import is_loopback
 
 KEY_VARIABLE: Final = "CONCORD_API_KEY"
 

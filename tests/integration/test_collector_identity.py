@@ -12,8 +12,7 @@ from pydantic import SecretStr
 
 from concord.storage.connection import Storage, connect
 from concord.trust.proxy_urls import observed_peers
-from concord.trust.token_keys import TokenKeys
-from concord.trust.tokens import Claims, TokenIssuer, parse_secrets
+from concord.trust.tokens import Claims, TokenIssuer, TokenKeys, parse_secrets
 from concord.wire.roster import RosterEntry
 from concord_collector.registry import registration_token
 from tests.integration.collectors import JSON, SECRET, batch, bearer, bearer_of, collector, reports, step

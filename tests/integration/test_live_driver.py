@@ -17,8 +17,7 @@ from concord.storage.connection import Storage, connect
 from concord.trace.decoding import reports_of
 from concord.trace.report import Channel
 from concord.trace.step import CallType, InteractionStep, ResponseTrace
-from concord.trust.token_keys import TokenKeys
-from concord.trust.tokens import Claims, TokenVerifier
+from concord.trust.tokens import Claims, TokenKeys, TokenVerifier
 from concord.wire.assignment import Assignment
 from concord.wire.extensions import TRACEABILITY_KEY
 from concord.wire.ids import new_step_id

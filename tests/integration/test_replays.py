@@ -18,7 +18,7 @@ from concord.storage.redis.traces import RedisTraceStore
 from concord.trace.attributes import AGENT_NAME
 from concord.trace.decoding import reports_of
 from concord.trace.report import ReportBatch
-from concord.trust.closed_trials import ClosedTrials
+from concord.trust.tokens import ClosedTrials
 from concord_cli.verify.checks import verify_results
 from concord_gateway.assessment_record import AssessmentRecord
 from concord_suites import FAMILIES

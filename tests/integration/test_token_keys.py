@@ -8,8 +8,7 @@ from pydantic import SecretStr
 
 from concord.errors import StorageUnavailableError
 from concord.storage.connection import Storage, connect
-from concord.trust.token_keys import TokenKeys
-from concord.trust.tokens import Claims, TokenRejectedError
+from concord.trust.tokens import Claims, TokenKeys, TokenRejectedError
 from tests.redis_servers import PrivateServer
 
 CONFIGURED = SecretStr("x" * 32)

@@ -14,7 +14,7 @@ from concord.storage import LeftOut
 from concord.storage.connection import connect
 from concord.storage.redis.keys import closing
 from concord.trace.report import BatchReceipt, Channel
-from concord.trust.closed_trials import ClosedTrials
+from concord.trust.tokens import ClosedTrials
 from concord.wire.assignment import Assignment
 from tests.integration.collectors import SECRET, batch, bearer, bearer_of, collector, step
 from tests.serving import eventually, served_agent

@@ -8,8 +8,7 @@ import pytest
 
 from concord.a2a import A2AClient, AgentUnreachableError, IncomingMessage, RemoteError, TaskHandle
 from concord.service.settings import StatefulServiceSettings
-from concord.trust.declared_hosts import AllowedHosts, DeclaredHosts
-from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError
+from concord.trust.urls import AllowedHosts, DeclaredHosts, NoAddressError, PeerUrls, UrlRefusedError
 from concord_gateway.proxy.upstream import UnreachableError, Upstream
 from tests.security.hostile import LINK_LOCAL, internal_server
 from tests.serving import served_agent

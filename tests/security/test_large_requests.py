@@ -26,8 +26,7 @@ from concord.processes import CallsInThread
 from concord.storage import TraceLimits, TrialDocuments
 from concord.storage.connection import Storage, connect
 from concord.trace.step import InteractionStep
-from concord.trust.closed_trials import ClosedTrials
-from concord.trust.token_keys import TokenKeys
+from concord.trust.tokens import ClosedTrials, TokenKeys
 from concord.trust.urls import PeerUrls
 from concord.wire.ids import new_trace_id
 from concord_evaluator.criteria.evaluation import CriteriaEvaluator

@@ -18,8 +18,7 @@ from concord.a2a import IncomingMessage, TaskHandle
 from concord.service.logs import configure_logging
 from concord.storage.connection import connect
 from concord.trust import redaction
-from concord.trust.redaction import MAX_TOKENS, Secrets
-from concord.trust.secret_blocks import MIN_PART
+from concord.trust.redaction import MAX_TOKENS, MIN_PART, Secrets
 from concord.trust.tokens import Claims, TokenIssuer
 from concord.wire.roster import RosterEntry
 from tests.integration.collectors import SECRET, batch, collector, step

@@ -13,7 +13,7 @@ import httpx
 
 from concord.loopback import LOOPBACK, free_ports
 from concord.shutdown import CHILD_S
-from concord.trust.declared_hosts import is_loopback
+from concord.trust.urls import is_loopback
 from concord_cli.adapt.connection import answering
 from concord_cli.adapt.proxies import IncomingProxy, OutgoingProxy
 from concord_cli.adapt.trials import LOOKUP_S, Trials

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from concord.loopback import LOOPBACK
-from concord.trust.declared_hosts import is_every_interface
+from concord.trust.urls import is_every_interface
 from concord_cli.stack.plan import services_program
 from concord_cli.stack.supervisor import Program
 

@@ -8,7 +8,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from concord.loopback import LOOPBACK
-from concord.trust.declared_hosts import is_loopback
+from concord.trust.urls import is_loopback
 
 _PORTS: Final = {"http": 80, "https": 443}
 _HOST: Final = re.compile(r"[a-z0-9:][a-z0-9._:-]*")

@@ -11,7 +11,7 @@ from concord.assessment.jobs import Queue
 from concord.processes import ProcessPool
 from concord.service.program import Parts
 from concord.service.serve import listen, serve_until
-from concord.trust.declared_hosts import is_every_interface
+from concord.trust.urls import is_every_interface
 from concord_cli.program.one_port import PortSettings, create_app
 from concord_collector.app import create_app as create_collector
 from concord_collector.settings import CollectorSettings

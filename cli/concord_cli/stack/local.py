@@ -10,7 +10,7 @@ from uuid import uuid4
 from concord.assessment.results import SeatContainers
 from concord.errors import StorageUnavailableError, UnusableServerError
 from concord.loopback import LOOPBACK, free_ports
-from concord.trust.declared_hosts import is_every_interface
+from concord.trust.urls import is_every_interface
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.isolation.seats import RELAY_IMAGE, Isolation
 from concord_cli.scenario.scenario_file import ScenarioFile

@@ -16,7 +16,7 @@ from concord.assessment.plan import StartedContainers
 from concord.loopback import LOOPBACK
 from concord.shutdown import CHILD_S
 from concord.trust.credentials import Credentials, origin_of
-from concord.trust.declared_hosts import is_every_interface, is_loopback
+from concord.trust.urls import is_every_interface, is_loopback
 from concord_cli.errors import UsageError
 from concord_cli.isolation.relay import ENTRANCE
 from concord_cli.isolation.seats import IsolatedSeat, IsolatedSeats, Isolation, relay_command, seat_options

@@ -7,7 +7,7 @@ from concord.service.logs import configure_logging
 from concord.service.serve import address_parser, serve
 from concord.service.settings import check_servers
 from concord.storage.connection import connect
-from concord.trust.token_keys import TokenKeys
+from concord.trust.tokens import TokenKeys
 from concord.wire.roster import RESERVED_IDS
 from concord_collector.app import create_app
 from concord_collector.registry import registration_token

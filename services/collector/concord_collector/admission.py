@@ -16,9 +16,7 @@ from isal import isal_zlib
 from concord.errors import StorageUnavailableError
 from concord.storage import OPEN_SCOPE, AgentRegistry, MemoryUse
 from concord.storage.connection import Storage
-from concord.trust.closed_trials import ClosedTrials
-from concord.trust.token_keys import TokenKeys
-from concord.trust.tokens import Claims, TokenRejectedError
+from concord.trust.tokens import Claims, ClosedTrials, TokenKeys, TokenRejectedError
 from concord_collector.metrics import Metrics, measure
 
 # HTTP error responses that several endpoints share, with the time after which to retry.

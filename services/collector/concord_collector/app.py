@@ -17,9 +17,8 @@ from concord.service.probes import probe_routes
 from concord.storage import OpenTraceLimits, TraceLimits
 from concord.storage.connection import Storage, connect
 from concord.trace.report import StepBatch
-from concord.trust.closed_trials import ClosedTrials
 from concord.trust.redaction import scan_with_numpy
-from concord.trust.token_keys import TokenKeys
+from concord.trust.tokens import ClosedTrials, TokenKeys
 from concord.trust.urls import PeerUrls
 from concord.version import VERSION
 from concord_collector.admission import Admission, Authenticator, Backpressure, RateLimiter

@@ -24,8 +24,7 @@ from concord.trace.otlp.protobuf_form import read_protobuf
 from concord.trace.otlp.span_batch import MAX_SPANS, SpanBatch, encoded_spans, with_ids_alone
 from concord.trace.report import Channel, unpack
 from concord.trust.redaction import redact
-from concord.trust.token_keys import Now
-from concord.trust.tokens import Claims
+from concord.trust.tokens import Claims, Now
 from concord.wire.ids import MAX_ID_LENGTH
 from concord_collector.admission import ERROR_RESPONSES, Admission, storage_unavailable
 from concord_collector.traces import TRACE_FULL, ParsedBatch, TraceWriter

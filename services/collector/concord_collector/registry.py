@@ -16,8 +16,7 @@ from concord.storage import OPEN_SCOPE, AgentRegistry, RegistryFullError
 from concord.trace.step import AttributeName
 from concord.trust.proxy_urls import peers_for, peers_scope
 from concord.trust.redaction import REDACTED
-from concord.trust.token_keys import TokenKeys
-from concord.trust.tokens import Claims
+from concord.trust.tokens import Claims, TokenKeys
 from concord.trust.urls import PeerUrls, PinnedUrl, UrlRefusedError
 from concord.wire.cards import CARD_PATH
 from concord.wire.ids import Id, Url

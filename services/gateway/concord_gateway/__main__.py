@@ -4,7 +4,7 @@ from concord.service.logs import configure_logging
 from concord.service.serve import address_parser, serve
 from concord.service.settings import check_servers
 from concord.tracing import configure_tracing
-from concord.trust.declared_hosts import is_every_interface
+from concord.trust.urls import is_every_interface
 from concord_gateway.app import create_app
 from concord_gateway.settings import GatewaySettings
 

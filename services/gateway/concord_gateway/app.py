@@ -19,12 +19,10 @@ from concord.service.middleware import BodyLimit, OneLeadingSlash, TokenPathLimi
 from concord.service.probes import probe_routes
 from concord.storage.connection import WORK_RETRY_S, Storage, connect
 from concord.storage.urls import node_urls
-from concord.trust.api_keys import ApiKeys
-from concord.trust.closed_trials import ClosedTrials
-from concord.trust.declared_hosts import DeclaredHosts, host_and_port, is_every_interface, is_loopback
+from concord.trust.credentials import ApiKeys
 from concord.trust.proxy_urls import PROXY_PATH
-from concord.trust.token_keys import TokenKeys
-from concord.trust.urls import PeerUrls
+from concord.trust.tokens import ClosedTrials, TokenKeys
+from concord.trust.urls import DeclaredHosts, PeerUrls, host_and_port, is_every_interface, is_loopback
 from concord.version import VERSION
 from concord_gateway.assignments import Assignments, OpenCalls
 from concord_gateway.assistants import AssistantContexts, characters_model, environment_routes

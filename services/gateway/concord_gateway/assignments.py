@@ -12,8 +12,7 @@ from opentelemetry.context import Context
 from pydantic import SecretStr
 
 from concord.errors import StorageUnavailableError
-from concord.trust.token_keys import TokenKeys
-from concord.trust.tokens import Claims
+from concord.trust.tokens import Claims, TokenKeys
 from concord.wire.assignment import Assignment
 from concord.wire.ids import new_step_id
 from concord.wire.roster import GREEN_AGENT

@@ -28,7 +28,7 @@ from concord.files import atomic_file, read_bounded
 from concord.storage import TrialDocuments
 from concord.storage.connection import Storage
 from concord.trace.report import ReportBatch
-from concord.trust.api_keys import MIN_KEY_LENGTH, ApiKeys, owner_of, shows
+from concord.trust.credentials import MIN_KEY_LENGTH, ApiKeys, owner_of, shows
 from concord.trust.redaction import learn_secret, redact
 from concord_gateway.assessment_record import AssessmentRecord
 from concord_gateway.evaluation import MadeRow

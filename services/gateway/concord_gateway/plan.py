@@ -19,9 +19,9 @@ from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.task_spec import Exchange
 from concord.known_keys import did_you_mean
 from concord.storage import ClosedTrace, TraceStore
-from concord.trust.closed_trials import ClosedTrials
 from concord.trust.credentials import Credentials
 from concord.trust.proxy_urls import observed_peers, proxy_url
+from concord.trust.tokens import ClosedTrials
 from concord.trust.urls import PeerUrls, UrlRefusedError, check_form, lies_under
 from concord.wire.extensions import ASSIGNMENT_URI, CALLS_URI, TRACEABILITY_URI
 from concord.wire.ids import new_trace_id

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from concord.loopback import LOOPBACK
-from concord.trust.api_keys import KEY_HEADER
+from concord.trust.credentials import KEY_HEADER
 from concord.wire.cards import CARD_PATH
 from concord.wire.extensions import SUPPORTED_URIS
 

@@ -25,7 +25,7 @@ from concord.a2a.messages import new_message, text_part
 from concord.a2a.push import Notifications, Webhooks
 from concord.a2a.task_store import message_of
 from concord.task_records import AbandonedTask, TaskRecords
-from concord.trust.api_keys import ApiKeys
+from concord.trust.credentials import ApiKeys
 
 # The callers of an A2A agent: holders of an API key, or anonymous.
 

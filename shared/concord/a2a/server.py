@@ -52,7 +52,7 @@ from concord.a2a.push import Notifications, Webhooks
 from concord.a2a.task_store import BoundedTaskStore, DurableTaskStore, StoredChanges, forget_token
 from concord.errors import StorageUnavailableError
 from concord.task_records import AbandonedTask, TaskRecords
-from concord.trust.api_keys import ApiKeys
+from concord.trust.credentials import ApiKeys
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

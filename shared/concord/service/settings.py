@@ -12,7 +12,7 @@ from concord.errors import StorageUnavailableError, UnusableServerError
 from concord.secret_files import SecretFileSettings
 from concord.storage.connection import servers
 from concord.storage.urls import QUEUE_IN_CLUSTER, is_cluster
-from concord.trust.declared_hosts import AllowedHosts
+from concord.trust.urls import AllowedHosts
 
 
 def _networks(value: object) -> object:

@@ -1,21 +1,158 @@
-"""Checks for URLs from untrusted sources, against server-side request forgery.
-
-The rules are pure; `PeerUrls` adds the resolver. A URL that passes is pinned to the address that was checked, because
-its name may resolve to another address the next time.
-"""
+"""Checks for URLs from untrusted sources, against server-side request forgery."""
 
 import asyncio
 import socket
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from ipaddress import ip_address
-from typing import Any, Final
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
+from typing import Any, Final, Self
 from urllib.parse import SplitResult, unquote, urlsplit
 
-from concord.trust.addresses import Address, Network, embedded, is_link_local_or_metadata
-from concord.trust.declared_hosts import AllowedHosts, DeclaredHosts
 from concord.wire.roster import normalise_url
+
+# IP addresses and networks.
+
+Address = IPv4Address | IPv6Address
+Network = IPv4Network | IPv6Network
+
+_NAT64: Final = IPv6Network("64:ff9b::/96")
+_LOCAL_NAT64: Final = IPv6Network("64:ff9b:1::/48")
+"""For translators of one site (RFC 8215). How they embed IPv4 addresses is theirs to choose, so none can be checked."""
+
+_METADATA: Final = frozenset(
+    {
+        IPv4Address("100.100.100.200"),  # Alibaba Cloud
+        IPv4Address("168.63.129.16"),  # Azure's WireServer
+        IPv4Address("192.0.0.192"),  # Oracle Cloud
+        IPv6Address("fd00:ec2::254"),  # AWS
+        IPv6Address("fd20:ce::254"),  # Google Cloud
+    }
+)
+
+
+def embedded(address: Address) -> Address:
+    """The IPv4 address embedded in an IPv6 address, or the address itself."""
+    if isinstance(address, IPv4Address):
+        return address
+    if address in _NAT64:
+        return IPv4Address(int(address) & 0xFFFFFFFF)
+    return address.ipv4_mapped or address.sixtofour or address
+
+
+def is_link_local_or_metadata(address: Address) -> bool:
+    """Whether this is a link-local address, a cloud's metadata endpoint or perhaps a translation of one.
+
+    No agent runs there.
+    """
+    return address.is_link_local or address in _METADATA or address in _LOCAL_NAT64
+
+
+# Rules for the hosts of participants that clients declare. Pure: `PeerUrls` resolves the names.
+
+_DECLARED_PORTS: Final = {"http": 80, "https": 443, "redis": 6379, "rediss": 6379}
+
+HostAndPort = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class AllowedHosts:
+    """The networks and the exact hosts with ports in `CONCORD_ALLOWED_HOSTS`."""
+
+    networks: tuple[Network, ...] = ()
+    exact: frozenset[HostAndPort] = frozenset()
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Parses, for example, `10.0.0.0/8, agent:9001, [::1]:9002`. Raises ValueError."""
+        networks: list[Network] = []
+        exact: set[HostAndPort] = set()
+        for part in filter(None, map(str.strip, text.split(","))):
+            try:
+                networks.append(ip_network(part))
+            except ValueError:
+                exact.add(_host_and_port(part))
+        return cls(tuple(networks), frozenset(exact))
+
+    def names(self, host: str, port: int, address: Address) -> bool:
+        """Whether a host is listed exactly, by name or address."""
+        named = (host.lower(), port) in self.exact or (str(address), port) in self.exact
+        return named and not is_link_local_or_metadata(address)
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredHosts:
+    """`own` are the assessor's hosts and ports. `on_loopback` says whether the gateway is bound to loopback only."""
+
+    allowed: AllowedHosts
+    own: frozenset[HostAndPort] = frozenset()
+    on_loopback: bool = False
+
+    def refusal(self, host: str, port: int, address: Address, own: Sequence[Address]) -> str | None:
+        """Why a participant must not be at this address of its host, or None.
+
+        `own` are the addresses of the assessor's hosts that use this port.
+        """
+        meant = embedded(address)
+        if is_link_local_or_metadata(meant):
+            return "its host is at a link-local address, or at one where a cloud tells of its machines"
+        if self.allowed.names(host, port, meant):
+            return None
+        here = meant.is_loopback or meant.is_unspecified
+        # A server on one address of this machine can often be reached through the others.
+        if meant in own or (here and any(own_port == port for _, own_port in self.own)):
+            return "it is one of the assessor's own addresses"
+        if any(meant in network for network in self.allowed.networks):
+            return None
+        if here:
+            return None if self.on_loopback else "its host is at a loopback address, and the gateway serves others too"
+        if meant.is_multicast or (meant.is_reserved and not meant.is_global):
+            return "its host is at no address of a host"
+        if not meant.is_global and (self.allowed.networks or self.allowed.exact):
+            return "its host is not in an allowed network (CONCORD_ALLOWED_HOSTS)"
+        return None
+
+
+def host_and_port(url: str) -> HostAndPort | None:
+    """Host and port of a URL, or None."""
+    try:
+        parts = urlsplit(url)
+        port = parts.port or _DECLARED_PORTS.get(parts.scheme.lower())
+    except ValueError:
+        return None
+    return (parts.hostname, port) if parts.hostname and port else None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a server that listens on this host is reachable from this machine only."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def is_every_interface(host: str) -> bool:
+    """Whether a server on this host listens on every interface. Its clients then need another address."""
+    try:
+        return ip_address(host.strip("[]")).is_unspecified
+    except ValueError:
+        return False
+
+
+def _host_and_port(text: str) -> HostAndPort:
+    place = urlsplit(f"//{text}")
+    if not place.hostname or place.port is None or place.path or place.username is not None:
+        raise ValueError(f"neither a network nor host:port: {text!r}")
+    host = place.hostname
+    return (str(IPv6Address(host)) if ":" in host else host), place.port
+
+
+# Checks for URLs from untrusted sources, against server-side request forgery.
+#
+# The rules are pure; `PeerUrls` adds the resolver. A URL that passes is pinned to the address that was checked,
+# because its name may resolve to another address the next time.
 
 Resolver = Callable[[str, int], Awaitable[Sequence[str]]]
 """Resolves a host name. Raises OSError if it has no address."""

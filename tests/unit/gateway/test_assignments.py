@@ -2,7 +2,7 @@
 
 from pydantic import SecretStr
 
-from concord.trust.token_keys import TokenKeys
+from concord.trust.tokens import TokenKeys
 from concord_gateway.assignments import Assignments
 
 

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 from pydantic import SecretStr
 
 from concord.trust.redaction import REDACTED, TOKEN_PREFIX, redact
-from concord.trust.token_keys import LEEWAY_S, TokenKeys
 from concord.trust.tokens import (
+    LEEWAY_S,
     Claims,
     TokenExpiredError,
     TokenIssuer,
+    TokenKeys,
     TokenRejectedError,
     TokenVerifier,
     parse_secrets,

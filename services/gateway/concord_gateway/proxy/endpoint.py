@@ -18,13 +18,10 @@ from starlette.types import Message, Receive, Scope, Send
 
 from concord.errors import StorageUnavailableError
 from concord.loopback import LOOPBACK
-from concord.trust.closed_trials import ClosedTrials
-from concord.trust.declared_hosts import is_loopback
 from concord.trust.proxy_urls import proxy_url
 from concord.trust.redaction import REDACTED
-from concord.trust.token_keys import TokenKeys
-from concord.trust.tokens import Claims, TokenRejectedError
-from concord.trust.urls import lies_under
+from concord.trust.tokens import Claims, ClosedTrials, TokenKeys, TokenRejectedError
+from concord.trust.urls import is_loopback, lies_under
 from concord.wire.cards import CARD_PATH
 from concord.wire.roster import RosterEntry, normalise_url
 from concord_gateway.calls import NOT_FOUND, UNSUPPORTED, CallWire, Channel, Channels

@@ -16,7 +16,7 @@ from concord.storage.ports import RegistryFullError
 from concord.storage.redis import keys
 from concord.storage.redis.clients import storage_faults
 from concord.trust.redaction import redact
-from concord.trust.token_keys import Now
+from concord.trust.tokens import Now
 from concord.wire.roster import RosterEntry
 
 # The agent registry in Redis: one hash per scope, with an expiry time for each entry.

@@ -33,7 +33,7 @@ from concord.storage.redis.traces import RedisOpenTraces, RedisTraceStore
 from concord.storage.urls import QUEUE_IN_CLUSTER, is_cluster, node_urls
 from concord.task_records import TaskRecords, WebhookRecords
 from concord.trust.redaction import redact
-from concord.trust.token_keys import Now
+from concord.trust.tokens import Now
 
 REQUEST_RETRY_S: Final = 0.3
 """For services with a waiting caller: bridges a short interruption and reports an outage at once."""

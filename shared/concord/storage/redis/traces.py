@@ -25,7 +25,7 @@ from concord.storage.ports import (
 from concord.storage.redis import keys
 from concord.storage.redis.clients import TimedCluster, storage_faults
 from concord.trace.report import BatchReceipt, Channel, ReportBatch
-from concord.trust.token_keys import Now
+from concord.trust.tokens import Now
 
 # Calls of a Lua script that go to Redis together.
 
