@@ -16,7 +16,7 @@ from concord.a2a import IncomingMessage, TaskHandle
 from concord.trace.report import StepBatch
 from concord.trace.step import CallType, InteractionStep
 from concord.wire.assignment import Assignment
-from concord.wire.ids import new_step_id
+from concord.wire.roster import new_step_id
 from tests.serving import served_agent
 from tests.stack import message, rpc
 

@@ -18,7 +18,7 @@ from concord.assessment.jobs import Queue
 from concord.llm import LLMSettings
 from concord.processes import CallsInThread
 from concord.storage.connection import WORK_RETRY_S, Storage, connect, run_worker
-from concord.wire.ids import new_step_id
+from concord.wire.roster import new_step_id
 from concord_collector.app import create_app as create_collector
 from concord_collector.settings import CollectorSettings
 from concord_evaluator.criteria.evaluation import CriteriaEvaluator

@@ -21,10 +21,8 @@ from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec,
 from concord.storage.connection import connect
 from concord.trust.proxy_urls import proxy_url
 from concord.trust.tokens import Claims, TokenIssuer, parse_secrets
-from concord.wire.assignment import Assignment
-from concord.wire.extensions import ASSIGNMENT_URI
-from concord.wire.ids import new_step_id, new_trace_id
-from concord.wire.roster import RosterEntry
+from concord.wire.assignment import ASSIGNMENT_URI, Assignment
+from concord.wire.roster import RosterEntry, new_step_id, new_trace_id
 
 CALLS: Final = 400
 STREAMS: Final = 200

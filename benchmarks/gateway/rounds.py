@@ -30,8 +30,7 @@ from concord.trace.step import InteractionStep
 from concord.trust.tokens import Claims, TokenKeys
 from concord.trust.urls import PeerUrls
 from concord.wire.assignment import Assignment
-from concord.wire.ids import new_step_id, new_trace_id
-from concord.wire.roster import GREEN_AGENT, RosterEntry
+from concord.wire.roster import GREEN_AGENT, RosterEntry, new_step_id, new_trace_id
 from concord_gateway.assignments import Assignments, TrialCalls
 from concord_gateway.calls import Channels
 from concord_gateway.drivers import TrialContext

@@ -24,7 +24,7 @@ from concord.agent.reporter import TraceReporter
 from concord.trace.report import pack
 from concord.trace.step import CallType, InteractionStep, StepAction, ToolInvocation
 from concord.wire.assignment import Assignment
-from concord.wire.ids import new_step_id
+from concord.wire.roster import new_step_id
 
 BATCHES: Final = 300
 ROUNDS: Final = 3

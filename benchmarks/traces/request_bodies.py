@@ -12,7 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from benchmarks.traces.otlp_forms import json_of
 from concord.trace.report import StepBatch
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
-from concord.wire.ids import new_step_id, new_trace_id
+from concord.wire.roster import new_step_id, new_trace_id
 
 STEPS: Final = 100
 SPANS: Final = 512

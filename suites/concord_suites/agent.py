@@ -23,8 +23,7 @@ from concord.a2a import (
 from concord.agent.messenger import Messenger
 from concord.service.logs import configure_logging
 from concord.service.serve import address_parser, serve
-from concord.wire.assignment import Assignment
-from concord.wire.extensions import CALLS_URI, SUPPORTED_URIS
+from concord.wire.assignment import CALLS_URI, SUPPORTED_URIS, Assignment
 from concord_suites import FAMILIES
 from concord_suites.caller import Caller, caller_of, is_brief, is_question
 from concord_suites.habits import Habit

@@ -19,7 +19,7 @@ from concord.task_records import TaskDraft
 from concord.trace.report import StepBatch
 from concord.trace.step import CallType, InteractionStep
 from concord.wire.assignment import Assignment
-from concord.wire.ids import new_step_id
+from concord.wire.roster import new_step_id
 from tests.redis_servers import PrivateServer
 from tests.security.assessing import counting_agent, tasks
 from tests.serving import eventually, served_agent

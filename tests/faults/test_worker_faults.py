@@ -13,7 +13,7 @@ from concord.storage.connection import Storage, connect
 from concord.trace.decoding import reports_of
 from concord.trace.report import BatchReceipt, Channel, ReportBatch, StepBatch, pack
 from concord.trace.step import CallType
-from concord.wire.ids import new_trace_id
+from concord.wire.roster import new_trace_id
 from concord_evaluator.documents import TrialEvaluation
 from tests.faults.workers import worker
 from tests.unit.evaluator.traces import call

@@ -18,8 +18,7 @@ from concord.trace.report import Channel, Report
 from concord.trust.proxy_urls import proxy_url
 from concord.trust.tokens import Claims, TokenIssuer
 from concord.wire.assignment import Assignment
-from concord.wire.ids import new_step_id, new_trace_id
-from concord.wire.roster import RosterEntry
+from concord.wire.roster import RosterEntry, new_step_id, new_trace_id
 from concord_gateway.app import create_app
 from concord_gateway.settings import GatewaySettings
 from tests.serving import reserved, served, url_of

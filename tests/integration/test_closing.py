@@ -10,7 +10,7 @@ from concord.storage.connection import Storage, connect
 from concord.storage.ports import TraceLimits
 from concord.trace.report import Channel, SerialisedBatch, StepBatch
 from concord.trace.step import CallType, InteractionStep
-from concord.wire.ids import new_step_id, new_trace_id
+from concord.wire.roster import new_step_id, new_trace_id
 from concord_gateway.assignments import OpenCall, TrialCalls
 from concord_gateway.trial_runner import Reporters, wait_until_settled
 

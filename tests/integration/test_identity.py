@@ -15,7 +15,7 @@ from concord.agent.messenger import Messenger
 from concord.trace.report import unpack
 from concord.trust.redaction import TOKEN_PREFIX
 from concord.trust.tokens import TokenIssuer
-from concord.wire.extensions import ASSIGNMENT_KEY
+from concord.wire.assignment import ASSIGNMENT_KEY
 from tests.integration.observed import (
     SECRET,
     RunningGateway,

@@ -18,10 +18,8 @@ from concord.trace.decoding import reports_of
 from concord.trace.report import Channel
 from concord.trace.step import CallType, InteractionStep, ResponseTrace
 from concord.trust.tokens import Claims, TokenKeys, TokenVerifier
-from concord.wire.assignment import Assignment
-from concord.wire.extensions import TRACEABILITY_KEY
-from concord.wire.ids import new_step_id
-from concord.wire.roster import GREEN_AGENT, RosterEntry
+from concord.wire.assignment import TRACEABILITY_KEY, Assignment
+from concord.wire.roster import GREEN_AGENT, RosterEntry, new_step_id
 from concord_gateway.assignments import Assignments, TrialCalls
 from concord_gateway.calls import Channels
 from concord_gateway.drivers import TrialContext, drive_live

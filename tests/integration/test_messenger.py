@@ -27,9 +27,8 @@ from concord.a2a.http import MAX_VALUES
 from concord.agent.messenger import Messenger
 from concord.trace.step import CallType, InteractionStep, ResponseTrace
 from concord.trust.redaction import TOKEN_PREFIX
-from concord.wire.assignment import Assignment
-from concord.wire.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TRACEABILITY_KEY
-from concord.wire.ids import new_step_id, new_trace_id
+from concord.wire.assignment import ASSIGNMENT_URI, TIMESTAMP_KEY, TRACEABILITY_KEY, Assignment
+from concord.wire.roster import new_step_id, new_trace_id
 from tests.serving import listening, reserved, served, served_agent, url_of
 
 

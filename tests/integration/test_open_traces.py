@@ -10,8 +10,7 @@ import pytest
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
 from concord.storage.connection import connect
-from concord.wire.ids import new_trace_id
-from concord.wire.roster import RosterEntry
+from concord.wire.roster import RosterEntry, new_trace_id
 from concord_cli.evaluate.command import EvaluateArguments, evaluate, evaluate_collector
 from concord_cli.traces.collector import KeptTraces, OpenCollector
 from concord_cli.traces.watch import Watch

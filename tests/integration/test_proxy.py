@@ -27,10 +27,8 @@ from concord.agent.messenger import Messenger
 from concord.trace.report import Channel
 from concord.trace.step import CallType, InteractionStep, ResponseTrace, StepFacts
 from concord.trust.proxy_urls import proxy_url
-from concord.wire.assignment import Assignment
-from concord.wire.extensions import TRACEABILITY_KEY
-from concord.wire.ids import new_step_id
-from concord.wire.roster import GREEN_AGENT
+from concord.wire.assignment import TRACEABILITY_KEY, Assignment
+from concord.wire.roster import GREEN_AGENT, new_step_id
 from tests.integration.observed import (
     MAX_BODY_BYTES,
     RunningGateway,

@@ -15,10 +15,8 @@ from pydantic import JsonValue
 from concord.a2a import AgentProfile, Answer, Handler, IncomingMessage, TaskHandle, TaskState, fetch_card, mount_agent
 from concord.agent.messenger import Messenger
 from concord.trace.step import CallType, InteractionStep
-from concord.wire.assignment import Assignment
-from concord.wire.extensions import SUPPORTED_URIS
-from concord.wire.ids import new_step_id, new_trace_id
-from concord.wire.roster import RosterEntry
+from concord.wire.assignment import SUPPORTED_URIS, Assignment
+from concord.wire.roster import RosterEntry, new_step_id, new_trace_id
 from concord_purple.teams import TeamName
 from tests.integration.purple_agents import Collector, collecting, free_urls, port_of, running_agents
 from tests.serving import reserved, served

@@ -76,7 +76,7 @@ async def test_the_python_examples_report_a_step_and_effects(client: httpx.Async
     prelude = f"""
 import os
 from types import SimpleNamespace
-from concord.wire.extensions import ASSIGNMENT_KEY
+from concord.wire.assignment import ASSIGNMENT_KEY
 message = SimpleNamespace(metadata={{ASSIGNMENT_KEY: {{
     "assessment_id": "a1", "trace_id": {TRACE!r}, "step_id": "53ce929d0e0e4736", "agent_id": "writer",
     "collector_url": os.environ["COLLECTOR"], "token": os.environ["TOKEN"],

@@ -12,7 +12,7 @@ import httpx
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.wire.assignment import Assignment
-from concord.wire.ids import new_step_id
+from concord.wire.roster import new_step_id
 from tests.serving import served_agent
 
 QUICK = {"num_runs": 1, "quiet_s": 0.1, "closing_cap_s": 0.3}

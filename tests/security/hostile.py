@@ -12,8 +12,7 @@ import httpx
 from fastapi import FastAPI, Request, Response
 
 from concord.a2a import IncomingMessage, TaskHandle
-from concord.wire.assignment import Assignment
-from concord.wire.extensions import TRACEABILITY_KEY
+from concord.wire.assignment import TRACEABILITY_KEY, Assignment
 from tests.integration.collectors import batch, step
 from tests.security.leaks import forms
 from tests.serving import LOOPBACK, Serve, reserved, served

@@ -28,7 +28,7 @@ from concord.storage.connection import Storage, connect
 from concord.trace.step import InteractionStep
 from concord.trust.tokens import ClosedTrials, TokenKeys
 from concord.trust.urls import PeerUrls
-from concord.wire.ids import new_trace_id
+from concord.wire.roster import new_trace_id
 from concord_evaluator.criteria.evaluation import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.limits import EvaluationLimits

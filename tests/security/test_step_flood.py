@@ -14,7 +14,7 @@ from concord.storage import TrialDocuments
 from concord.storage.connection import Storage, connect
 from concord.trace.report import BatchReceipt, Channel
 from concord.trace.step import ResponseTrace
-from concord.wire.extensions import TRACEABILITY_KEY
+from concord.wire.assignment import TRACEABILITY_KEY
 from concord_evaluator.settings import EvaluatorSettings
 from tests.integration.collectors import SECRET, batch, bearer, collector, reports, step
 from tests.integration.observed import agent_answering, running_gateway, send

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import quote, urlsplit
 
-from concord.wire.extensions import TRACEPARENT_KEY
+from concord.wire.assignment import TRACEPARENT_KEY
 from concord_cli.adapt.connection import HttpConnection, HttpRequest
 from concord_cli.adapt.trials import Trials, without_query
 from concord_gateway.proxy.upstream import Upstream

@@ -14,8 +14,7 @@ from pydantic import ValidationError
 
 from concord.agent.peers import PeerList
 from concord.trust.proxy_urls import PROXY_PATH
-from concord.wire.assignment import Assignment
-from concord.wire.extensions import ASSIGNMENT_KEY
+from concord.wire.assignment import ASSIGNMENT_KEY, Assignment
 from concord_gateway.proxy.endpoint import NO_CALLEE
 
 logger = logging.getLogger(__name__)

@@ -25,7 +25,7 @@ from concord.trace.otlp.span_batch import MAX_SPANS, SpanBatch, encoded_spans, w
 from concord.trace.report import Channel, unpack
 from concord.trust.redaction import redact
 from concord.trust.tokens import Claims, Now
-from concord.wire.ids import MAX_ID_LENGTH
+from concord.wire.roster import MAX_ID_LENGTH
 from concord_collector.admission import ERROR_RESPONSES, Admission, storage_unavailable
 from concord_collector.traces import TRACE_FULL, ParsedBatch, TraceWriter
 

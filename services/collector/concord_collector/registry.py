@@ -19,8 +19,7 @@ from concord.trust.redaction import REDACTED
 from concord.trust.tokens import Claims, TokenKeys
 from concord.trust.urls import PeerUrls, PinnedUrl, UrlRefusedError
 from concord.wire.cards import CARD_PATH
-from concord.wire.ids import Id, Url
-from concord.wire.roster import RESERVED_IDS, ParticipantId, RosterEntry
+from concord.wire.roster import RESERVED_IDS, Id, ParticipantId, RosterEntry, Url
 from concord_collector.admission import (
     ERROR_RESPONSES,
     Authenticator,

@@ -10,8 +10,7 @@ from concord.trace.decoding import ReadBatch, steps_of_batch
 from concord.trace.effects import KIND
 from concord.trace.report import unpack
 from concord.wire.assignment import Assignment
-from concord.wire.ids import new_step_id
-from concord.wire.roster import GREEN_AGENT, Roster, RosterEntry
+from concord.wire.roster import GREEN_AGENT, Roster, RosterEntry, new_step_id
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.formats import Trace

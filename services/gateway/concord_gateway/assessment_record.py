@@ -14,7 +14,7 @@ from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import TrialOutcome
 from concord.assessment.task_spec import TaskSpec
 from concord.storage import AssessmentStore, TrialDocuments
-from concord.wire.ids import new_trace_id
+from concord.wire.roster import new_trace_id
 
 # Trials that are played again: which ones, and on which tasks.
 

@@ -14,8 +14,7 @@ from pydantic import SecretStr
 from concord.errors import StorageUnavailableError
 from concord.trust.tokens import Claims, TokenKeys
 from concord.wire.assignment import Assignment
-from concord.wire.ids import new_step_id
-from concord.wire.roster import GREEN_AGENT
+from concord.wire.roster import GREEN_AGENT, new_step_id
 from concord_gateway.loop_shares import OverBudgetError, own_share
 
 # Assignments: the trace context and the token that the gateway gives each participant.

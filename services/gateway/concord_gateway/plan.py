@@ -23,9 +23,8 @@ from concord.trust.credentials import Credentials
 from concord.trust.proxy_urls import observed_peers, proxy_url
 from concord.trust.tokens import ClosedTrials
 from concord.trust.urls import PeerUrls, UrlRefusedError, check_form, lies_under
-from concord.wire.extensions import ASSIGNMENT_URI, CALLS_URI, TRACEABILITY_URI
-from concord.wire.ids import new_trace_id
-from concord.wire.roster import RosterEntry, normalise_url
+from concord.wire.assignment import ASSIGNMENT_URI, CALLS_URI, TRACEABILITY_URI
+from concord.wire.roster import RosterEntry, new_trace_id, normalise_url
 from concord_gateway.assignments import Assignments, OpenCalls
 from concord_gateway.intake import NotAnAssessmentError, Work
 from concord_gateway.progress import Progress

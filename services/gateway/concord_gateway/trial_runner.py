@@ -24,8 +24,7 @@ from concord.trace.timing import StepClock, root_step
 from concord.tracing import ASSESSMENT_ID, PARTICIPANTS_TRACE_ID, TRIAL_ID, current, span
 from concord.trust.tokens import Claims
 from concord.wire.assignment import Assignment
-from concord.wire.ids import new_step_id
-from concord.wire.roster import GREEN_AGENT
+from concord.wire.roster import GREEN_AGENT, new_step_id
 from concord_gateway.assessment_record import AssessmentRecord
 from concord_gateway.assignments import TrialCalls
 from concord_gateway.assistants import Assistants

@@ -19,8 +19,7 @@ from concord.llm import LLMSettings
 from concord.service.middleware import BodyLimit
 from concord.service.probes import probe_routes
 from concord.version import VERSION
-from concord.wire.assignment import Assignment
-from concord.wire.extensions import TIMESTAMP_KEY, TIMESTAMP_URI, TRACEABILITY_KEY, TRACEABILITY_URI
+from concord.wire.assignment import TIMESTAMP_KEY, TIMESTAMP_URI, TRACEABILITY_KEY, TRACEABILITY_URI, Assignment
 from concord.wire.roster import RosterEntry
 from concord_purple.request_context import (
     RequestContext,

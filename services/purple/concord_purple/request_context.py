@@ -19,10 +19,8 @@ from concord.trace.attributes import RESPONSE_TEXT, TASK_STATE
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction, ToolInvocation
 from concord.trace.timing import StepClock, tool_step
 from concord.trust.redaction import redact
-from concord.wire.assignment import Assignment
-from concord.wire.extensions import TRACEABILITY_KEY
-from concord.wire.ids import new_step_id
-from concord.wire.roster import RosterEntry, normalise_url
+from concord.wire.assignment import TRACEABILITY_KEY, Assignment
+from concord.wire.roster import RosterEntry, new_step_id, normalise_url
 from concord_purple.teams import (
     PING,
     BadRequestError,

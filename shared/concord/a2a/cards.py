@@ -13,8 +13,8 @@ from starlette.routing import Route
 
 from concord.loopback import LOOPBACK
 from concord.trust.credentials import KEY_HEADER
+from concord.wire.assignment import SUPPORTED_URIS
 from concord.wire.cards import CARD_PATH
-from concord.wire.extensions import SUPPORTED_URIS
 
 if TYPE_CHECKING:
     from concord.a2a.card_signing import CardKey

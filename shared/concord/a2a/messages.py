@@ -13,7 +13,7 @@ from google.protobuf.struct_pb2 import Struct, Value
 from pydantic import JsonValue, ValidationError
 
 from concord.trace.step import ResponseTrace
-from concord.wire.extensions import TRACEABILITY_KEY
+from concord.wire.assignment import TRACEABILITY_KEY
 
 # JSON as protobuf's `Struct` and `Value`, and back, in a third of the time of `google.protobuf.json_format`.
 #

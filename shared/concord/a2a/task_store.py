@@ -20,7 +20,7 @@ from concord import retention
 from concord.a2a.messages import text_part, texts_of
 from concord.task_records import StaleTaskError, TaskDraft, TaskRecords
 from concord.trust.redaction import redact
-from concord.wire.extensions import ASSIGNMENT_KEY
+from concord.wire.assignment import ASSIGNMENT_KEY
 
 # A task store in memory, for agents whose tasks end with the process.
 

@@ -23,8 +23,7 @@ from pydantic_core import from_json, to_json
 from concord.backoff import jittered_s
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction, ToolInvocation
 from concord.wire.assignment import Assignment
-from concord.wire.ids import new_step_id
-from concord.wire.roster import normalise_url
+from concord.wire.roster import new_step_id, normalise_url
 
 # Logging of collector outages: few lines, however many steps are affected.
 

@@ -22,11 +22,16 @@ from concord.trace.timing import MAX_QUOTED, StepClock, call_step
 from concord.trust.credentials import Credentials
 from concord.trust.redaction import redact
 from concord.trust.urls import PeerUrls
-from concord.wire.assignment import Assignment
-from concord.wire.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TIMESTAMP_URI, TRACEABILITY_URI, TRACEPARENT_KEY
-from concord.wire.ids import new_step_id
+from concord.wire.assignment import (
+    ASSIGNMENT_URI,
+    TIMESTAMP_KEY,
+    TIMESTAMP_URI,
+    TRACEABILITY_URI,
+    TRACEPARENT_KEY,
+    Assignment,
+)
 from concord.wire.platform import SILENCE_S
-from concord.wire.roster import normalise_url
+from concord.wire.roster import new_step_id, normalise_url
 
 logger = logging.getLogger(__name__)
 

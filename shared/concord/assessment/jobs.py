@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from concord.assessment.plan import attempt_key
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Grading, Judgment, TrialRecord
-from concord.wire.ids import Id
+from concord.wire.roster import Id
 
 # The inputs of a row besides the plan, the outcomes and the reports, for computing the row again.
 

@@ -17,9 +17,8 @@ from concord.assessment.results import SeatContainers
 from concord.assessment.task_spec import MAX_TRIALS, TaskSpec
 from concord.suite import commitment
 from concord.trust.proxy_urls import is_proxy_url
-from concord.wire.ids import Id, new_trace_id
 from concord.wire.platform import RUN_S, SILENCE_S
-from concord.wire.roster import ParticipantId, RosterEntry, normalise_url
+from concord.wire.roster import Id, ParticipantId, RosterEntry, new_trace_id, normalise_url
 
 # The seats of a team: a participant takes one or several, each an agent of its own with its own A2A context.
 

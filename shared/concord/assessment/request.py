@@ -23,9 +23,8 @@ from concord.assessment.task_spec import (
 from concord.assessment.thresholds import Fraction, Thresholds
 from concord.known_keys import did_you_mean, unknown_key
 from concord.suite import MAX_DIFFICULTY, Topology
-from concord.wire.ids import Id
 from concord.wire.platform import RUN_S
-from concord.wire.roster import RESERVED_IDS, ParticipantId, RosterEntry, normalise_url
+from concord.wire.roster import RESERVED_IDS, Id, ParticipantId, RosterEntry, normalise_url
 
 # The faults that an assessment plants in the network between the seats of its teams, to see what they cost.
 #

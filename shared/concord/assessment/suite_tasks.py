@@ -28,8 +28,7 @@ from concord.suite import (
     neighbours_in,
     neighbours_of,
 )
-from concord.wire.ids import Id
-from concord.wire.roster import RosterEntry
+from concord.wire.roster import Id, RosterEntry
 
 # The tasks of a request, each followed by its controls; suites are named by manifest, family, or group of families.
 

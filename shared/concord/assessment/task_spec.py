@@ -23,8 +23,7 @@ from pydantic import (
 )
 
 from concord.suite import MAX_DIFFICULTY, Topology
-from concord.wire.ids import Id
-from concord.wire.roster import RESERVED_IDS, ParticipantId
+from concord.wire.roster import RESERVED_IDS, Id, ParticipantId
 
 # Scorers: how a task says that its answers are graded. Names and options follow inspect_ai where it has them.
 

@@ -17,7 +17,7 @@ from msgspec import Meta
 from concord.trace.report import MAX_BATCH_STEPS, MAX_DROP_REASONS, SerialisedBatch
 from concord.trace.step import MAX_ATTRIBUTES, MAX_NAME_LENGTH, MAX_VALUE_LENGTH, CallType, StepFacts
 from concord.trust.redaction import redact
-from concord.wire.ids import MAX_ID_LENGTH, MAX_URL_LENGTH
+from concord.wire.roster import MAX_ID_LENGTH, MAX_URL_LENGTH
 
 # The types of `concord.trace.step`, under their names there.
 _Id = Annotated[str, Meta(min_length=1, max_length=MAX_ID_LENGTH)]

@@ -17,8 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from concord.trace.step import AttributeName, CallType, InteractionStep, StepFacts, as_utc
 from concord.trust.redaction import redact
-from concord.wire.ids import Id
-from concord.wire.roster import GREEN_AGENT
+from concord.wire.roster import GREEN_AGENT, Id
 
 MAX_BATCH_STEPS = 1000
 

@@ -18,7 +18,7 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from concord.wire.ids import MAX_ID_LENGTH, Id, Url
+from concord.wire.roster import MAX_ID_LENGTH, Id, Url
 
 MAX_NAME_LENGTH = 256
 MAX_VALUE_LENGTH = 8192

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TypedDict
 
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction, ToolInvocation
-from concord.wire.ids import new_step_id
+from concord.wire.roster import new_step_id
 
 
 class StepTimes(TypedDict):

@@ -6,7 +6,7 @@ from concord.a2a import CardSummary
 from concord.assessment import TaskSpec
 from concord.assessment.task_spec import Exchange
 from concord.suite import Draw, Topology, neighbours_in
-from concord.wire.extensions import CALLS_URI, SUPPORTED_URIS
+from concord.wire.assignment import CALLS_URI, SUPPORTED_URIS
 from concord_gateway.calls import brief_text, question_text
 from concord_gateway.plan import decided_exchange, with_exchange
 from concord_suites.pool.maximum import Maximum

@@ -4,9 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from concord.wire.assignment import Assignment
-from concord.wire.extensions import ASSIGNMENT_KEY
-from concord.wire.ids import new_step_id, new_trace_id, traceparent
+from concord.wire.assignment import ASSIGNMENT_KEY, Assignment
+from concord.wire.roster import new_step_id, new_trace_id, traceparent
 
 SECRET = "s3cret-token"
 

@@ -8,9 +8,8 @@ from pydantic import BaseModel, JsonValue
 
 from concord.trace.report import Channel
 from concord.trace.step import InteractionStep
-from concord.wire.extensions import TRACEABILITY_KEY
-from concord.wire.ids import MAX_ID_LENGTH
-from concord.wire.roster import RosterEntry
+from concord.wire.assignment import TRACEABILITY_KEY
+from concord.wire.roster import MAX_ID_LENGTH, RosterEntry
 from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built, calls_in, entry_of

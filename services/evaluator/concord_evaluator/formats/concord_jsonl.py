@@ -12,8 +12,7 @@ from concord.trace.decoding import read_models
 from concord.trace.fast_steps import FastBatch
 from concord.trace.report import Channel, ReportBatch, StepBatch, unpack
 from concord.trace.step import InteractionStep
-from concord.wire.ids import Id
-from concord.wire.roster import RosterEntry
+from concord.wire.roster import Id, RosterEntry
 from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.source import Head, Source
 from concord_evaluator.formats.trace import Origin, Trace, TraceBuilder, all_built

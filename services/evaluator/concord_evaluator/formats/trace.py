@@ -21,8 +21,7 @@ from concord.trace.step import (
     StepFacts,
     as_utc,
 )
-from concord.wire.ids import MAX_ID_LENGTH
-from concord.wire.roster import RESERVED_IDS, RosterEntry, normalise_url
+from concord.wire.roster import MAX_ID_LENGTH, RESERVED_IDS, RosterEntry, normalise_url
 from concord_evaluator.formats.source import Source
 
 UNDATED: Final = datetime.fromtimestamp(0, UTC)

@@ -19,7 +19,7 @@ from concord.trace.decoding import read
 from concord.trace.fast_steps import FastStep, Json
 from concord.trace.report import MAX_BATCH_STEPS
 from concord.trace.step import MAX_NAME_LENGTH, MAX_VALUE_LENGTH, CallType, StepFacts
-from concord.wire.ids import MAX_ID_LENGTH, MAX_URL_LENGTH
+from concord.wire.roster import MAX_ID_LENGTH, MAX_URL_LENGTH
 
 INPUT_TOKENS: Final = "gen_ai.usage.input_tokens"
 OUTPUT_TOKENS: Final = "gen_ai.usage.output_tokens"

@@ -6,8 +6,7 @@ from concord.trace.report import SerialisedBatch, StepBatch
 from concord.trace.step import InteractionStep
 from concord.trace.timing import StepClock, root_step
 from concord.wire.assignment import Assignment
-from concord.wire.ids import MAX_ID_LENGTH
-from concord.wire.roster import GREEN_AGENT
+from concord.wire.roster import GREEN_AGENT, MAX_ID_LENGTH
 
 
 def job_batch(

@@ -32,8 +32,7 @@ from concord.storage.ports import AssessmentStore, JobFunction, JobQueue, RetryL
 from concord.trace.report import Channel, ReportBatch, SerialisedBatch
 from concord.trace.timing import StepClock
 from concord.wire.assignment import Assignment
-from concord.wire.ids import new_step_id
-from concord.wire.roster import GREEN_AGENT
+from concord.wire.roster import GREEN_AGENT, new_step_id
 from concord_assistant.results import AssessmentResults
 from concord_evaluator.criteria.evaluation import CriteriaEvaluator, evaluate_by_code
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation

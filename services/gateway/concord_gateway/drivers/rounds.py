@@ -19,8 +19,7 @@ from concord.trace.fast_steps import FastAction, FastCall, FastStep
 from concord.trace.step import CallType
 from concord.trace.timing import StepClock, StepTimes
 from concord.trust.redaction import redact
-from concord.wire.ids import new_step_id
-from concord.wire.roster import RosterEntry
+from concord.wire.roster import RosterEntry, new_step_id
 from concord_gateway.drivers.driver import Reading, TrialContext, open_channel, seat_alone
 from concord_gateway.drivers.live import graded_answer, outcome_of
 from concord_gateway.rounds.exchange import Message, Rounds, Turn, Wire, default_rounds

@@ -35,7 +35,7 @@ from concord.trace.vocabulary import MAX_READ, unquoted_words
 from concord.tracing import span
 from concord.trust.redaction import redact
 from concord.trust.tokens import Claims
-from concord.wire.extensions import TRACEABILITY_KEY
+from concord.wire.assignment import TRACEABILITY_KEY
 from concord.wire.roster import RosterEntry
 from concord_gateway.assignments import OpenCall, OpenCalls
 from concord_gateway.instruments import Instruments

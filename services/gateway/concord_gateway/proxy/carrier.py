@@ -16,8 +16,7 @@ from concord.trace.timing import MAX_QUOTED
 from concord.trace.vocabulary import unquoted_words
 from concord.trust.redaction import redact
 from concord.trust.tokens import Claims
-from concord.wire.assignment import Assignment
-from concord.wire.extensions import TRACEPARENT_KEY
+from concord.wire.assignment import TRACEPARENT_KEY, Assignment
 from concord.wire.roster import RosterEntry
 from concord_gateway.assignments import Assignments
 from concord_gateway.calls import CallWire, Channel

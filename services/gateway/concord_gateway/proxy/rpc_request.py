@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from concord.a2a.answer_reader import part_strings, part_texts
-from concord.wire.assignment import Assignment
-from concord.wire.extensions import ASSIGNMENT_KEY, ASSIGNMENT_URI, TRACEPARENT_KEY
+from concord.wire.assignment import ASSIGNMENT_KEY, ASSIGNMENT_URI, TRACEPARENT_KEY, Assignment
 
 _CARD_METHODS: Final = frozenset({"agent/getAuthenticatedExtendedCard", "GetExtendedAgentCard"})
 _STREAMS: Final = frozenset({"message/stream", "SendStreamingMessage", "tasks/resubscribe", "SubscribeToTask"})

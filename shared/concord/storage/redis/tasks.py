@@ -12,7 +12,7 @@ from concord.storage.redis import keys
 from concord.storage.redis.clients import PASSING_FAULTS, TimedRetry, storage_faults
 from concord.task_records import AbandonedTask, StaleTaskError, TaskDraft, TaskRecord, TooManyWebhooksError
 from concord.trust.redaction import redact
-from concord.wire.ids import new_step_id
+from concord.wire.roster import new_step_id
 
 # A2A tasks in Redis: one hash per task, and a lease for the process that works on it.
 

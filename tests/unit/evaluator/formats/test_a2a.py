@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from concord.wire.extensions import TRACEABILITY_KEY
+from concord.wire.assignment import TRACEABILITY_KEY
 from tests.unit.evaluator.formats.sources import agents_of, calls_between, read, refusal
 
 SPEC = {

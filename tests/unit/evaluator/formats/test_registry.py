@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import pytest
 
-from concord.wire.extensions import TRACEABILITY_KEY
+from concord.wire.assignment import TRACEABILITY_KEY
 from concord_evaluator.formats import (
     BrokenFormatError,
     Folder,

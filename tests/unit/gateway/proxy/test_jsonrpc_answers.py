@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.trace.timing import MAX_QUOTED
-from concord.wire.extensions import TRACEABILITY_KEY
+from concord.wire.assignment import TRACEABILITY_KEY
 from concord_gateway.proxy.call_recorder import CallAnswer
 from tests.unit.gateway.proxy.test_jsonrpc_requests import json_values
 

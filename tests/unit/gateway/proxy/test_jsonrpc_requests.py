@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from concord.wire.assignment import Assignment
-from concord.wire.extensions import ASSIGNMENT_KEY, ASSIGNMENT_URI, TRACEPARENT_KEY
+from concord.wire.assignment import ASSIGNMENT_KEY, ASSIGNMENT_URI, TRACEPARENT_KEY, Assignment
 from concord_gateway.proxy.rpc_request import RpcRequest, UnreadableRequestError, read_request
 
 TRACE, STEP = "0af7651916cd43dd8448eb211c80319c", "b7ad6b7169203331"
