@@ -9,7 +9,7 @@ from pydantic import JsonValue, ValidationError
 from rich.table import Table
 
 from concord.assessment.result_row import ResultRow
-from concord.known_keys import did_you_mean
+from concord.files import did_you_mean
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.kept_files import keep_files
 from concord_cli.output_files import prepare_folder

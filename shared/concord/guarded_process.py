@@ -8,7 +8,15 @@ from contextlib import suppress
 from typing import Final
 
 from concord import parent_guard
-from concord.shutdown import CHILD_S
+
+# How long programs may take to end (seconds).
+
+SERVICE_S: Final = 8
+"""Open requests and running jobs of a service after SIGTERM. Container engines kill ten seconds after it."""
+
+CHILD_S: Final = 3.0
+"""A program that one of ours has started, between SIGTERM and SIGKILL."""
+
 
 _GROUP_TIMEOUT_S: Final = 0.5
 _POLL_S: Final = 0.01

@@ -11,8 +11,8 @@ from typing import Final
 
 import httpx
 
+from concord.guarded_process import CHILD_S
 from concord.loopback import LOOPBACK, free_ports
-from concord.shutdown import CHILD_S
 from concord.trust.urls import is_loopback
 from concord_cli.adapt.connection import answering
 from concord_cli.adapt.proxies import IncomingProxy, OutgoingProxy

@@ -9,8 +9,8 @@ from typing import Annotated, Final, Self
 
 from pydantic import BaseModel, ConfigDict, Field, HttpUrl, JsonValue, ValidationError, model_validator
 
+from concord.files import read_toml
 from concord.llm import ProviderName
-from concord.toml_files import read_toml
 from concord_cli.errors import UsageError
 from concord_cli.scenario.scenario_file import Participant, ScenarioFile, check_config, reasons
 

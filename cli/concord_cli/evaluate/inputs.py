@@ -10,9 +10,7 @@ from pydantic import ValidationError
 from pydantic_core import from_json
 
 from concord.assessment import AssessmentConfig
-from concord.files import open_regular, read_bounded
-from concord.known_keys import unknown_key
-from concord.toml_files import MAX_BYTES, read_toml
+from concord.files import MAX_BYTES, open_regular, read_bounded, read_toml, unknown_key
 from concord_cli.errors import UsageError
 from concord_cli.scenario.scenario_file import reasons
 from concord_evaluator.formats import (

@@ -6,10 +6,10 @@ from argparse import ArgumentParser, Namespace
 from contextlib import ExitStack
 from functools import partial
 
+from concord.guarded_process import SERVICE_S
 from concord.service.logs import configure_logging
 from concord.service.program import run_until_signalled
 from concord.service.serve import AppNotStartedError, address_parser
-from concord.shutdown import SERVICE_S
 from concord.tracing import configure_tracing
 
 

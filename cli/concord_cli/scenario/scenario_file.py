@@ -28,8 +28,7 @@ from concord.assessment import MAX_PARTICIPANTS, AssessmentConfig, AssessmentReq
 from concord.assessment.plan import DEFAULT_SEATS, MIN_SEATS
 from concord.assessment.suite_tasks import requested_tasks
 from concord.assessment.task_spec import known_scorers
-from concord.known_keys import MAX_LISTED, did_you_mean, known_keys, models_at, nearest, unknown_key
-from concord.toml_files import read_toml
+from concord.files import MAX_LISTED, did_you_mean, known_keys, models_at, nearest, read_toml, unknown_key
 from concord.wire.roster import RESERVED_IDS, ParticipantId
 from concord_cli.errors import UsageError
 from concord_cli.isolation.model_endpoints import ModelEndpoint

@@ -13,8 +13,8 @@ from urllib.parse import urlsplit
 
 from concord.assessment.jobs import Queue
 from concord.assessment.plan import StartedContainers
+from concord.guarded_process import CHILD_S
 from concord.loopback import LOOPBACK
-from concord.shutdown import CHILD_S
 from concord.trust.credentials import Credentials, origin_of
 from concord.trust.urls import is_every_interface, is_loopback
 from concord_cli.errors import UsageError

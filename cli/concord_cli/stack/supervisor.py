@@ -12,9 +12,8 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, BinaryIO, Self, TypeVar
 
-from concord.guarded_process import end_group, guarded, how_it_ended
+from concord.guarded_process import CHILD_S, end_group, guarded, how_it_ended
 from concord.restarts import Restarts
-from concord.shutdown import CHILD_S
 from concord_cli.errors import AssessmentError
 from concord_cli.stack.probes import Probe
 from concord_cli.stack.stack_folder import StackFolder

@@ -18,7 +18,7 @@ from concord.assessment.plan import DEFAULT_SEATS
 from concord.assessment.request import AssessmentConfig
 from concord.assessment.suite_tasks import requested_tasks
 from concord.assessment.task_spec import Exchange, FamilyTask
-from concord.files import read_bounded
+from concord.files import MAX_BYTES, read_bounded
 from concord.suite import (
     Draw,
     Family,
@@ -30,7 +30,6 @@ from concord.suite import (
     neighbours_in,
 )
 from concord.suite.draw import SECRET_BYTES
-from concord.toml_files import MAX_BYTES
 from concord_cli.errors import UsageError
 from concord_cli.results_file import read_rows
 from concord_cli.scenario.scenario_file import reasons

@@ -7,8 +7,8 @@ from typing import Annotated, Final
 from pydantic import Field
 
 from concord.assessment.jobs import Queue, Samples
+from concord.guarded_process import SERVICE_S
 from concord.service.settings import StatefulServiceSettings
-from concord.shutdown import SERVICE_S
 from concord.storage.job_policy import CONCURRENT_JOBS, JOB_S, MAX_TRIES, WorkerPolicy
 from concord_evaluator.limits import EvaluationLimits
 

@@ -24,7 +24,7 @@ from concord.assessment import (
 from concord.assessment.plan import DRIVING_S
 from concord.assessment.suite_tasks import requested_tasks
 from concord.assessment.task_spec import PatternScorer, known_scorers, syntax_errors
-from concord.known_keys import did_you_mean, models_at, unknown_key
+from concord.files import did_you_mean, models_at, unknown_key
 from concord.processes import Calls, LimitExceededError, ProcessDiedError
 from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError
 from concord.wire.platform import SILENCE_S

@@ -17,7 +17,7 @@ from concord.assessment import AssessmentPlan, AssessmentRequest, Mode, TaskSpec
 from concord.assessment.request import unsuitable
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.task_spec import Exchange
-from concord.known_keys import did_you_mean
+from concord.files import did_you_mean
 from concord.storage import ClosedTrace, TraceStore
 from concord.trust.credentials import Credentials
 from concord.trust.proxy_urls import observed_peers, proxy_url

@@ -20,7 +20,7 @@ from uuid import uuid4
 import httpx
 from pydantic_core import from_json, to_json
 
-from concord.backoff import jittered_s
+from concord.restarts import jittered_s
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction, ToolInvocation
 from concord.wire.assignment import Assignment
 from concord.wire.roster import new_step_id, normalise_url

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from concord.assessment.table import Table
 from concord.assessment.thresholds import Fraction
-from concord.toml_files import read_toml
+from concord.files import read_toml
 
 # What trials cost: model calls, tokens and money, as far as participants tell; and the list of prices.
 

@@ -21,7 +21,7 @@ from concord.assessment.task_spec import (
     listed,
 )
 from concord.assessment.thresholds import Fraction, Thresholds
-from concord.known_keys import did_you_mean, unknown_key
+from concord.files import did_you_mean, unknown_key
 from concord.suite import MAX_DIFFICULTY, Topology
 from concord.wire.platform import RUN_S
 from concord.wire.roster import RESERVED_IDS, Id, ParticipantId, RosterEntry, normalise_url

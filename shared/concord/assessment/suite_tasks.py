@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from concord.assessment.plan import AssessmentPlan, TrialSpec
 from concord.assessment.request import MAX_TASKS, AssessmentConfig, Mode
 from concord.assessment.task_spec import Control, Exchange, FamilyTask, TaskSpec
-from concord.known_keys import did_you_mean
+from concord.files import did_you_mean
 from concord.suite import (
     Draw,
     Family,

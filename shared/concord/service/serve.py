@@ -11,10 +11,10 @@ from typing import Final
 import uvicorn
 from starlette.types import ASGIApp
 
+from concord.guarded_process import SERVICE_S
 from concord.loopback import LOOPBACK
 from concord.service.connections import Connections
 from concord.service.program import run_until_signalled
-from concord.shutdown import SERVICE_S
 
 DEFAULT_PORT: Final = 9009
 

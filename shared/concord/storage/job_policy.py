@@ -7,8 +7,8 @@ from types import MappingProxyType
 from typing import Final
 
 from concord.assessment.jobs import Queue
-from concord.backoff import jittered_s
-from concord.shutdown import SERVICE_S
+from concord.guarded_process import SERVICE_S
+from concord.restarts import jittered_s
 
 JOB_S: Final[Mapping[Queue, float]] = MappingProxyType({Queue.FAST: 10, Queue.LLM: 60})
 """The time limit of one attempt."""

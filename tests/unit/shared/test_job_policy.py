@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.backoff import pause_s
+from concord.restarts import pause_s
 from concord.storage.job_policy import WorkerPolicy
 
 

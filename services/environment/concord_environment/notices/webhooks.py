@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 import httpx
 
-from concord.backoff import pause_s
+from concord.restarts import pause_s
 from concord.trust.urls import PeerUrls, UrlRefusedError
 from concord_environment.core.faults import Conflict, Invalid, NotCommitted, NotFound
 from concord_environment.core.write_set import WriteSet

@@ -21,7 +21,7 @@ from concord.assessment.result_row import (
     TaskRewards,
 )
 from concord.assessment.results import TrialRecord
-from concord.known_keys import did_you_mean
+from concord.files import did_you_mean
 from concord.wire.roster import Roster
 from concord_assistant.results import AssessmentResults
 from concord_evaluator.aggregate.assistants import assistant_figures

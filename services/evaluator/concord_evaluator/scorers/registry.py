@@ -5,7 +5,7 @@ from functools import cache
 from typing import Any, Final
 
 from concord.assessment.task_spec import ENTRY_POINT_GROUP, SCORER_NAMES, PackageScorer
-from concord.known_keys import did_you_mean
+from concord.files import did_you_mean
 from concord_evaluator.plugins import installed_plugins
 from concord_evaluator.scorers.graded import Graded, ScorerFailedError, graded
 from concord_evaluator.scorers.json_scorer import grade_json
