@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import exp, log
 from statistics import fmean, median
 
-from concord_evaluator.statistics.estimates import mean_interval
+from concord_evaluator.statistics import mean_interval
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, plan_tria
 from concord.assessment.suite_tasks import instance_of, requested_tasks
 from concord.suite import Draw, Fact, SuiteTask, installed_manifests
 from concord.wire.roster import RosterEntry
-from concord_evaluator.statistics.detectable import POWER, detectable_difference
+from concord_evaluator.statistics import POWER, detectable_difference
 from concord_suites import FAMILIES
 from tests.suites_gate.minds import Mind
 from tests.suites_gate.plans import plan_of

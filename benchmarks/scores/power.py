@@ -5,7 +5,7 @@ from random import Random
 from typing import Final
 
 from benchmarks.tables import ResultTable
-from concord_evaluator.statistics.sequential import ALPHA, POWER, EProcess
+from concord_evaluator.statistics import ALPHA, POWER, EProcess
 
 HISTORIES: Final = 1000
 """How often each case is played."""

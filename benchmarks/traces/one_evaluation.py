@@ -17,8 +17,8 @@ from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec,
 from concord.assessment.results import TrialOutcome
 from concord.trace.report import ReportBatch
 from concord_evaluator.documents import TrialEvaluation
-from concord_evaluator.limits import EvaluationLimits
 from concord_evaluator.pipeline import verdict_on, without_garbage_collection
+from concord_evaluator.settings import EvaluationLimits
 from concord_evaluator.worker.pool_functions import evaluation_of, row_of
 
 UNBOUNDED: Final = EvaluationLimits(steps=10**9, seconds=10**9)

@@ -12,9 +12,9 @@ from concord.assessment.results import Observation, ObservationKind
 from concord.trace.effects import EffectKind
 from concord.wire.roster import Roster
 from concord_cli.evaluate.inputs import find_inputs, traces_in
-from concord_evaluator.diagnosis import Diagnosis, diagnose
 from concord_evaluator.formats import Trace
 from concord_evaluator.observations import Act, acts_of, observe, reading_order
+from concord_evaluator.offline import Diagnosis, diagnose
 from tests.diagnosis_gate import baselines
 from tests.diagnosis_gate.labels import Label
 

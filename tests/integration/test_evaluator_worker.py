@@ -34,10 +34,9 @@ from concord.trace.decoding import reports_of
 from concord.trace.report import BatchReceipt, ReportBatch
 from concord.trace.step import CallType
 from concord_evaluator.__main__ import replay
-from concord_evaluator.criteria.evaluation import CriteriaEvaluator
+from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge
-from concord_evaluator.limits import EvaluationLimits
-from concord_evaluator.settings import EvaluatorSettings
+from concord_evaluator.settings import EvaluationLimits, EvaluatorSettings
 from concord_evaluator.worker.job_calls import JobCalls
 from concord_evaluator.worker.jobs import EvaluatorJobs
 from concord_evaluator.worker.pool_functions import evidence_on

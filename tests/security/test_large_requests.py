@@ -29,9 +29,9 @@ from concord.trace.step import InteractionStep
 from concord.trust.tokens import ClosedTrials, TokenKeys
 from concord.trust.urls import PeerUrls
 from concord.wire.roster import new_trace_id
-from concord_evaluator.criteria.evaluation import CriteriaEvaluator
+from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge
-from concord_evaluator.limits import EvaluationLimits
+from concord_evaluator.settings import EvaluationLimits
 from concord_evaluator.worker.jobs import EvaluatorJobs
 from concord_gateway.assessment import RunningAssessment
 from concord_gateway.assessment_record import AssessmentRecord

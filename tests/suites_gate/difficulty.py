@@ -24,7 +24,7 @@ from rich.console import Console
 from benchmarks.tables import ResultTable, write_section
 from concord.assessment.suite_tasks import Manifest
 from concord.suite import installed_manifests
-from concord_evaluator.statistics.detectable import POWER, detectable_difference
+from concord_evaluator.statistics import POWER, detectable_difference
 from concord_suites import FAMILIES
 from tests.suites_gate.choice import CHOSEN, RANGE, ability_range, chosen_items
 from tests.suites_gate.items import Item, play_all, read_outcomes

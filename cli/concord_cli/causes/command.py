@@ -16,8 +16,8 @@ from concord_cli.display_text import counted, on_one_line
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import find_inputs, traces_in
 from concord_cli.terminal import output_console, plain_lines
-from concord_evaluator.diagnosis import Diagnosis, diagnose
 from concord_evaluator.formats import FormatError
+from concord_evaluator.offline import Diagnosis, diagnose
 
 WIDE: Final = 10_000
 """Width of the output without a terminal, so that a program finds each fact on one line."""

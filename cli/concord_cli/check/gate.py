@@ -6,7 +6,7 @@ from statistics import fmean
 
 from concord.assessment.result_row import ResultRow
 from concord_cli.check.pairs import Pair
-from concord_evaluator.statistics.sequential import Bounds, ChangeVerdict, bounds_of, change_verdict, pairs_needed
+from concord_evaluator.statistics import Bounds, ChangeVerdict, bounds_of, change_verdict, pairs_needed
 
 
 @dataclass(slots=True)

@@ -6,7 +6,7 @@ from concord_cli.check.gate import Gate
 from concord_cli.check.pairs import Slot
 from concord_cli.compare.changes import CauseChange, Causes, Change, Effort, TaskChange, efforts, task_changes
 from concord_cli.exits import INCOMPLETE, WORSE
-from concord_evaluator.statistics.sequential import ALPHA, ChangeVerdict
+from concord_evaluator.statistics import ALPHA, ChangeVerdict
 
 Judged = Literal["better", "not worse", "worse", "below the least score", "cannot tell"]
 

@@ -7,7 +7,7 @@ from pydantic import BaseModel, ConfigDict
 
 from concord.assessment.results import Judgment
 from concord_cli.judge.labelled import Label, LabelledTrace
-from concord_evaluator.statistics.agreement import Rate, agreement
+from concord_evaluator.statistics import Rate, agreement
 
 
 class _Record(BaseModel):

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from concord_evaluator.statistics.detectable import POWER, detectable_difference
+from concord_evaluator.statistics import POWER, detectable_difference
 
 
 class Spread(NamedTuple):

@@ -22,8 +22,7 @@ from concord_cli.verify.differences import canonical_json, differences
 from concord_cli.verify.planned import missing_shards, plan_faults, shard_faults
 from concord_cli.verify.signature import Provenance, SignedRow, Statement
 from concord_evaluator.metrics import BUILT_IN_METRICS, installed_metrics
-from concord_evaluator.recomputation import recomputed_row
-from concord_evaluator.versions import software_versions
+from concord_evaluator.recomputation import recomputed_row, software_versions
 
 RECORDED: Final = (
     "$.participants",

@@ -1,8 +1,13 @@
 """Computes a row again from the contents of its bundle, with the evaluator's code, without services or a model."""
 
 import asyncio
-from collections.abc import Callable
+import platform
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.metadata import version
 from itertools import count
+from types import MappingProxyType
+from typing import Final
 
 from pydantic import ValidationError
 
@@ -12,12 +17,14 @@ from concord.assessment.result_row import ResultRow
 from concord.assessment.results import TrialOutcome
 from concord.bundle import BundleError, Contents, TrialContents, trial_member
 from concord.judging import MissingAnswerError
+from concord.version import VERSION
 from concord_assistant.conducted import ConductedAssessment
 from concord_evaluator.aggregate import make_row
-from concord_evaluator.criteria.evaluation import evaluate_again
+from concord_evaluator.criteria import evaluate_again
 from concord_evaluator.documents import VERDICT, JudgedTrial, TrialEvaluation
 from concord_evaluator.judge import judge_again, screened_evidence
 from concord_evaluator.pipeline import Budget, evaluate_trial, verdict_on, without_metrics
+from concord_evaluator.scoring import SCORING_VERSION
 from concord_evaluator.verdicts import (
     given_up,
     graded_by,
@@ -150,3 +157,18 @@ def _stored(evaluation: TrialEvaluation) -> TrialEvaluation:
 def _kept(verdict: JudgedTrial) -> TrialVerdict:
     """The verdict as the row's job reads it."""
     return VERDICT.validate_json(verdict.model_dump_json())
+
+
+# The versions of the software that a row depends on.
+
+_PACKAGES: Final = ("networkx", "numpy", "rustworkx")
+
+
+@cache
+def software_versions() -> Mapping[str, str]:
+    """Versions by name: of Concord, of the scoring rules, of Python, and of the packages that compute.
+
+    Read once: to look into the packages' metadata takes longer than to make a short row.
+    """
+    found = {"concord": VERSION, "python": platform.python_version(), "scoring": SCORING_VERSION}
+    return MappingProxyType(found | {name: version(name) for name in _PACKAGES})

@@ -1,6 +1,7 @@
 """The evaluator's settings, from the environment."""
 
 import os
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -10,7 +11,17 @@ from concord.assessment.jobs import Queue, Samples
 from concord.guarded_process import SERVICE_S
 from concord.service.settings import StatefulServiceSettings
 from concord.storage.job_policy import CONCURRENT_JOBS, JOB_S, MAX_TRIES, WorkerPolicy
-from concord_evaluator.limits import EvaluationLimits
+
+# The limits of one evaluation.
+
+
+@dataclass(frozen=True, slots=True)
+class EvaluationLimits:
+    """`steps`: how many an evaluation reads at most; `seconds`: after these it starts nothing optional."""
+
+    steps: int
+    seconds: float
+
 
 _STEPS_PER_S: Final = 20_000
 """Steps that an evaluation reads per second of the job's limit. Reading takes half of it (`docs/benchmarks.md`)."""

@@ -11,9 +11,9 @@ from concord.bundle import BundleError, Contents, TrialContents
 from concord.trace.report import ReportBatch
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import TrialEvaluation
-from concord_evaluator.limits import EvaluationLimits
 from concord_evaluator.pipeline import Budget, evaluate_trial, verdict_on, without_metrics
 from concord_evaluator.recomputation import recomputed_row
+from concord_evaluator.settings import EvaluationLimits
 from concord_evaluator.verdicts import given_up, with_late
 from concord_evaluator.worker.pool_functions import evaluation_of
 from tests.unit.evaluator.graphs import mesh

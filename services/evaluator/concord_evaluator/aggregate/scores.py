@@ -13,8 +13,16 @@ from concord_evaluator.aggregate.means import mean_sub_scores
 from concord_evaluator.aggregate.ranking import ranking_kind
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.scoring import SCORING_VERSION
-from concord_evaluator.statistics import Confidence, Interval, confidence_in, mean_interval, pass_power, rate_interval
-from concord_evaluator.statistics.detectable import detectable_difference, likely_spread
+from concord_evaluator.statistics import (
+    Confidence,
+    Interval,
+    confidence_in,
+    detectable_difference,
+    likely_spread,
+    mean_interval,
+    pass_power,
+    rate_interval,
+)
 
 _BASIS: dict[Mode, Basis] = {Mode.LIVE: "outcome", Mode.GROUND_TRUTH: "structure", Mode.RECORDED: "recorded"}
 

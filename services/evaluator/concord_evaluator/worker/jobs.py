@@ -34,11 +34,12 @@ from concord.trace.timing import StepClock
 from concord.wire.assignment import Assignment
 from concord.wire.roster import GREEN_AGENT, new_step_id
 from concord_assistant.results import AssessmentResults
-from concord_evaluator.criteria.evaluation import CriteriaEvaluator, evaluate_by_code
+from concord_evaluator.criteria import CriteriaEvaluator, evaluate_by_code
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
 from concord_evaluator.judge import A_GIVEN_PATTERN, ScreenedEvidence, TrialJudge, judge_without_model
-from concord_evaluator.limits import EvaluationLimits
 from concord_evaluator.pipeline import verdict_on
+from concord_evaluator.recomputation import software_versions
+from concord_evaluator.settings import EvaluationLimits
 from concord_evaluator.verdicts import (
     given_up,
     graded_by,
@@ -48,7 +49,6 @@ from concord_evaluator.verdicts import (
     with_findings,
     with_results,
 )
-from concord_evaluator.versions import software_versions
 from concord_evaluator.worker.failures import row_failure, trial_failure
 from concord_evaluator.worker.job_calls import JobCalls
 from concord_evaluator.worker.job_steps import job_batch

@@ -12,8 +12,8 @@ from concord.trace.report import ReportBatch
 from concord_evaluator.aggregate import written_row
 from concord_evaluator.documents import VERDICT, TrialEvaluation
 from concord_evaluator.judge import SCREENED, screened_evidence
-from concord_evaluator.limits import EvaluationLimits
 from concord_evaluator.pipeline import Budget, evaluate_trial, without_garbage_collection, without_metrics
+from concord_evaluator.settings import EvaluationLimits
 from concord_evaluator.verdicts import with_late
 
 

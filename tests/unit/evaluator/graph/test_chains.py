@@ -10,8 +10,7 @@ from concord.assessment.results import MAX_STEP_IDS, Finding
 from concord.trace.report import Channel
 from concord.trace.step import InteractionStep
 from concord.wire.roster import GREEN_AGENT
-from concord_evaluator.findings import find
-from concord_evaluator.findings.finder import MAX_PER_KIND
+from concord_evaluator.findings import MAX_PER_KIND, find
 from concord_evaluator.graph import AgentGraph
 from tests.unit.evaluator.timed import graph_of_reports, value_of
 from tests.unit.evaluator.traces import call, observed, reported_by, tool

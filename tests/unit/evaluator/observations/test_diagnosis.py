@@ -7,11 +7,10 @@ import pytest
 from concord.assessment import AssessmentConfig
 from concord.assessment.verdict import CauseKind
 from concord.wire.roster import Roster
-from concord_evaluator.diagnosis import diagnose
 from concord_evaluator.formats import Trace, TraceBuilder
 from concord_evaluator.formats.trace import Origin
 from concord_evaluator.observations import acts_of, observe
-from concord_evaluator.offline import evaluate_trace
+from concord_evaluator.offline import diagnose, evaluate_trace
 from tests.unit.evaluator.formats.test_cooperbench_folder import FILES, run_in
 
 MINE = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n a\n-b\n+mine\n"

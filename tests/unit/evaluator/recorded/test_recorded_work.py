@@ -7,7 +7,7 @@ import pytest
 from concord.assessment.recorded_work import RecordedFailure, RecordedWork, Redaction
 from concord.assessment.result_row import ResultRow
 from concord.assessment.verdict import CauseKind
-from concord_evaluator.recorded.work import recorded_work
+from concord_evaluator.recorded import recorded_work
 from tests.unit.evaluator.recorded.planted import (
     CONVENTIONS,
     Recorder,

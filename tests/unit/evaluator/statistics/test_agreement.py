@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord_evaluator.statistics.agreement import agreement
+from concord_evaluator.statistics import agreement
 
 PASS, FAIL = True, False
 

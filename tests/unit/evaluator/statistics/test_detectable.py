@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord_evaluator.statistics import mean_interval
-from concord_evaluator.statistics.detectable import POWER, detectable_difference, likely_spread
+from concord_evaluator.statistics import POWER, detectable_difference, likely_spread, mean_interval
 
 
 @pytest.mark.parametrize(("spread", "pairs"), [(0.25, 24), (0.1, 6), (0.4, 144)])

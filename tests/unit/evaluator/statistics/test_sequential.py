@@ -7,21 +7,13 @@ from statistics import fmean
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord_evaluator.statistics import sequential
-from concord_evaluator.statistics.sequential import (
-    ALPHA,
-    STAKES,
-    ChangeVerdict,
-    EProcess,
-    bounds_of,
-    pairs_needed,
-    shown_above,
-)
+from concord_evaluator import statistics
+from concord_evaluator.statistics import ALPHA, STAKES, ChangeVerdict, EProcess, bounds_of, pairs_needed, shown_above
 
 
 def change_verdict(seen: list[float], margin: float) -> ChangeVerdict:
     """The verdict on differences that are known."""
-    return sequential.change_verdict(seen, seen, margin)
+    return statistics.change_verdict(seen, seen, margin)
 
 
 differences = st.lists(st.floats(-1, 1), max_size=40)
@@ -126,8 +118,8 @@ def test_no_differences_are_shown_to_exceed_the_end_of_the_scale() -> None:
 
 def test_what_is_not_known_helps_no_verdict() -> None:
     unknown = ([-1.0] * 100, [1.0] * 100)
-    assert sequential.change_verdict(*unknown, 0.5) == "cannot tell"
+    assert statistics.change_verdict(*unknown, 0.5) == "cannot tell"
     lows, highs = [1.0] * 20 + [-1.0] * 20, [1.0] * 40
     assert change_verdict(highs, 0.1) == "better"
-    assert sequential.change_verdict(lows, highs, 0.1) == "cannot tell"
-    assert sequential.change_verdict([-1.0] * 40, [-1.0] * 20 + [1.0] * 20, 0.1) == "cannot tell"
+    assert statistics.change_verdict(lows, highs, 0.1) == "cannot tell"
+    assert statistics.change_verdict([-1.0] * 40, [-1.0] * 20 + [1.0] * 20, 0.1) == "cannot tell"

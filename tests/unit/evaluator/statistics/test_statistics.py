@@ -20,9 +20,9 @@ from concord_evaluator.statistics import (
     pass_power,
     ranks,
     rate_interval,
+    students_t,
     tie_groups,
 )
-from concord_evaluator.statistics.estimates import students_t
 
 Z = 1.959963984540054
 

@@ -1,0 +1,249 @@
+"""The criteria of scenarios: evaluates them from the record of a trial, and grades the assistant by them.
+
+`evaluation`, which is not imported here, takes as long to import as all else that evaluates a trace from a file.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, Literal
+
+from concord.assessment.jobs import CriteriaInputs
+from concord.assessment.results import GradedAnswer, Grading
+from concord.judging import CachedAnswers, RecordedTranscript, ReplayedTranscript, Transcript
+from concord.llm import Completion, LLMClient, LLMSettings, LLMUnavailableError, llm_client
+from concord.processes import Calls, CallsInThread
+from concord.storage import AnswerCache
+from concord.trace.step import InteractionStep
+from concord.wire.assignment import Assignment
+from concord_assistant.conducted import ConductedAssessment
+from concord_assistant.evaluation.judge import evaluate_assistant
+from concord_assistant.evaluation.model_criteria import Model
+from concord_assistant.results import AssessmentResults
+from concord_assistant.turns.shortening import shortened
+
+# The size of results: shortens them so that a verdict can be stored and a row read.
+
+MAX_STORED: Final = 512 * 1024
+"""Bytes of the results of one trial in its verdict."""
+
+MAX_RESULTS: Final = 2 * 2**20
+"""Bytes of the results of all trials of a submission, over all shards, beside the trials' records."""
+
+
+def shortened_results(results: AssessmentResults, max_bytes: int) -> AssessmentResults:
+    """The results unchanged if they fit.
+
+    Otherwise they lose, in this order and only as needed: the ends of long texts, the last actions, the last
+    events of others, the details of criteria, the notes and last turns. Scores and explanations stay.
+    """
+    for lighter in _LIGHTER:
+        if len(results.model_dump_json()) <= max_bytes:
+            break
+        results = lighter(results)
+    return results
+
+
+def _with_short_texts(results: AssessmentResults, limit: int) -> AssessmentResults:
+    log = [
+        action.model_copy(update={"parameters": shortened(action.parameters, limit)}) for action in results.action_log
+    ]
+    return results.model_copy(update={"action_log": log})
+
+
+def _with_actions(results: AssessmentResults, most: int) -> AssessmentResults:
+    kept = results.action_log[:most]
+    omitted = results.actions_omitted + len(results.action_log) - len(kept)
+    return results.model_copy(update={"action_log": kept, "actions_omitted": omitted})
+
+
+def _with_other_events(results: AssessmentResults, most: int) -> AssessmentResults:
+    kept = results.other_events[:most]
+    omitted = results.other_events_omitted + len(results.other_events) - len(kept)
+    return results.model_copy(update={"other_events": kept, "other_events_omitted": omitted})
+
+
+def _without_details(results: AssessmentResults) -> AssessmentResults:
+    criteria = [criterion.model_copy(update={"details": None}) for criterion in results.criteria_results]
+    return results.model_copy(update={"criteria_results": criteria})
+
+
+def _with_turns(results: AssessmentResults, most: int) -> AssessmentResults:
+    turns = [turn.model_copy(update={"notes": None}) for turn in results.turns[:most]]
+    return results.model_copy(update={"turns": turns, "user_faults": results.user_faults[:most]})
+
+
+_LIGHTER: Final[Sequence[Callable[[AssessmentResults], AssessmentResults]]] = (
+    partial(_with_short_texts, limit=2000),
+    partial(_with_short_texts, limit=200),
+    partial(_with_actions, most=500),
+    partial(_with_actions, most=100),
+    partial(_with_other_events, most=50),
+    _without_details,
+    partial(_with_turns, most=100),
+    partial(_with_actions, most=0),
+    partial(_with_other_events, most=0),
+    partial(_with_turns, most=0),
+)
+
+
+# The grading of an assistant: its points out of the points of all criteria, none after a veto, and both verdicts.
+
+SCORER = "criteria"
+
+_PASSED: Final[Mapping[bool | None, Literal["yes", "no", "unknown"]]] = {True: "yes", False: "no", None: "unknown"}
+
+
+def grading_of(results: AssessmentResults, assistant: str) -> Grading:
+    """The share of the points that the assistant got; 0 after a veto, which needs no other check.
+
+    Nobody's, if too many criteria could not be evaluated.
+    """
+    if results.safety is not None and results.vetoed:
+        first, *others = results.safety.vetoes
+        more = f" (and {len(others)} more)" if others else ""
+        vetoed = f"vetoed: {first.item}, by {first.call} in turn {first.turn}: {first.explanation}{more}"
+        answer = GradedAnswer(agent=assistant, value=0, explanation=vetoed)
+        return Grading(value=0, source="code", scorer=SCORER, reason=vetoed, passed="no", answers=[answer])
+    overall, criteria = results.scores.overall, results.criteria_results
+    failed = [each.criterion_id for each in criteria if each.score is None]
+    if results.unjudged or not overall.max_score:
+        reason = f"criteria that could not be evaluated: {', '.join(failed) or 'all'}"
+        return Grading(value=None, source="nobody", scorer=SCORER, reason=reason)
+    value, high = overall.score / overall.max_score, overall.high / overall.max_score
+    by_model = any(each.method == "model" and each.score is not None for each in criteria)
+    points = f"{overall.score:g} of {overall.max_score:g} points for {len(criteria) - len(failed)} criteria"
+    return Grading(
+        value=value,
+        high=high if high > value else None,
+        source="model" if by_model else "code",
+        scorer=SCORER,
+        reason=_open_ones(results),
+        passed=_PASSED[results.passed],
+        answers=[GradedAnswer(agent=assistant, value=value, explanation=points)],
+    )
+
+
+def _open_ones(results: AssessmentResults) -> str | None:
+    """A remark on the criteria that are open: their checks failed, or a text was not understood."""
+    criteria = results.criteria_results
+    failed = [each.criterion_id for each in criteria if each.score is None]
+    unclear = [each.criterion_id for each in criteria if each.open]
+    remarks = [
+        *([f"open: {', '.join(failed)}, which could not be evaluated"] if failed else []),
+        *([f"open: {', '.join(unclear)}, whose texts were not understood"] if unclear else []),
+    ]
+    return "; ".join(remarks) or None
+
+
+# Evaluates the criteria of a trial's scenario, from the record that the gateway left.
+
+
+class CriteriaEvaluator:
+    """Evaluates records. Without a language model, criteria that need one are null."""
+
+    def __init__(self, settings: LLMSettings | None, *, deadline_s: float, cache: AnswerCache | None = None) -> None:
+        """`deadline_s`: for all questions to the model about one record."""
+        self._settings = settings
+        self._deadline_s = deadline_s
+        self._cache = cache
+
+    def inputs(self, transcript: RecordedTranscript) -> CriteriaInputs:
+        """The inputs of an evaluation with that transcript."""
+        return CriteriaInputs(with_model=self._model_settings is not None, exchanges=transcript.exchanges)
+
+    async def evaluate(
+        self, document: str, assignment: Assignment, calls: Calls, transcript: Transcript | None = None
+    ) -> tuple[AssessmentResults, list[InteractionStep]]:
+        """The results of a stored record, and the steps of the calls to the model, below the assignment.
+
+        `calls` reads the assistant's texts; `transcript`: records the model's answers. Raises ValueError for no record.
+        """
+        record = await asyncio.to_thread(ConductedAssessment.from_document, document)
+        steps: list[InteractionStep] = []
+        settings = self._model_settings
+        if settings is None:
+            return await _results(record, None, CachedAnswers(), calls), steps
+        async with llm_client(settings, lambda step, _: steps.append(step)) as client:
+            model = _TimedModel(client, assignment, time.monotonic() + self._deadline_s)
+            cache = CachedAnswers(self._cache, settings.endpoint, settings.model, transcript)
+            return await _results(record, model, cache, calls), steps
+
+    @property
+    def _model_settings(self) -> LLMSettings | None:
+        return self._settings if self._settings is not None and self._settings.available else None
+
+
+async def evaluate_by_code(document: str, calls: Calls, *, model_answers: bool) -> AssessmentResults | None:
+    """The results of a stored record without a model. `calls` reads the assistant's texts.
+
+    None if a model may be asked: for a criterion with a prompt, if one answers, or by the scenario's own evaluators,
+    which may also take long. Raises ValueError for no record.
+    """
+    record = await asyncio.to_thread(ConductedAssessment.from_document, document)
+    has_prompt = any(criterion.evaluation_prompt is not None for criterion in record.scenario.criteria)
+    if record.evaluators.ids or (has_prompt and model_answers):
+        return None
+    return await _results(record, None, CachedAnswers(), calls)
+
+
+async def evaluate_again(record: ConductedAssessment, inputs: CriteriaInputs) -> AssessmentResults:
+    """The results of a record from the recorded answers of the model. Raises MissingAnswerError, in a group."""
+    cache = CachedAnswers(transcript=ReplayedTranscript(inputs.exchanges))
+    return await _results(record, _NoModel() if inputs.with_model else None, cache, CallsInThread())
+
+
+async def _results(
+    record: ConductedAssessment, model: Model | None, cache: CachedAnswers, calls: Calls
+) -> AssessmentResults:
+    evaluation = await evaluate_assistant(
+        record.eval_context(),
+        record.scenario,
+        record.evaluators,
+        model,
+        cache=cache,
+        calls=calls,
+        owner=record.assessment_id,
+    )
+    return record.results(evaluation)
+
+
+class _NoModel:
+    """The replacement of a model whose answers are replayed."""
+
+    async def complete(
+        self,
+        system: str,  # noqa: ARG002 - the interface's
+        user: str,  # noqa: ARG002
+        *,
+        schema: Mapping[str, Any] | None = None,  # noqa: ARG002
+        max_tokens: int = 1000,  # noqa: ARG002
+    ) -> Completion:
+        """Raises LLMUnavailableError."""
+        raise LLMUnavailableError("a replay asks no model")
+
+
+@dataclass(frozen=True, slots=True)
+class _TimedModel:
+    """A model whose calls become steps, and which is unavailable after the deadline, so that the job ends in time."""
+
+    client: LLMClient
+    assignment: Assignment
+    ends_at: float
+
+    async def complete(
+        self, system: str, user: str, *, schema: Mapping[str, Any] | None = None, max_tokens: int = 1000
+    ) -> Completion:
+        """The model's answer. Raises LLMUnavailableError."""
+        try:
+            async with asyncio.timeout(max(0.0, self.ends_at - time.monotonic())):
+                return await self.client.complete(
+                    system, user, assignment=self.assignment, schema=schema, max_tokens=max_tokens
+                )
+        except TimeoutError:
+            raise LLMUnavailableError("the time for the evaluation of all criteria is used up") from None
+
+
+__all__ = ["MAX_RESULTS", "MAX_STORED", "grading_of", "shortened_results"]

@@ -1,0 +1,269 @@
+"""The work that traces from files tell of: texts, uses of tools and models, failures."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import fsum, inf
+from typing import Final, Literal
+
+import msgspec
+
+from concord.assessment.recorded_work import (
+    MAX_FAILURES,
+    MAX_SAID,
+    MAX_USES,
+    Nature,
+    RecordedFailure,
+    RecordedUse,
+    RecordedWork,
+    SaidStep,
+)
+from concord.assessment.results import MAX_STEP_IDS
+from concord.judging.model_answer import EVIDENCE, cost, cut, fair_limit
+from concord.trace.attributes import (
+    AGENT_NAME,
+    EXCEPTION,
+    FAILED_OUTSIDE,
+    FINISH_REASON,
+    MODEL_INPUT,
+    RESPONSE_TEXT,
+    TOOL_ARGUMENTS,
+    TOOL_RESULT,
+)
+from concord.trace.decoding import steps_of_batch
+from concord.trace.report import ReportBatch
+from concord.trace.step import CallType, StepFacts, as_utc
+from concord.wire.roster import Roster
+from concord_evaluator.trace.model_uses import calls_model
+from concord_evaluator.trace.request_texts import text_of
+
+# The steps of a trace from a file, as far as they tell what was said, used, and failed.
+
+Kind = Literal["call", "tool", "model", "work"]
+Where = Literal["run", "agent", "call", "tool", "model", "step"]
+
+USED: Final = frozenset({"tool", "model"})
+"""The kinds of steps that use something."""
+
+_TEXT_OF: Final[Mapping[Kind, str]] = {"call": "text", "tool": TOOL_ARGUMENTS, "model": MODEL_INPUT, "work": "text"}
+
+_TIMEOUT: Final = re.compile(r"time[ds]?[ _-]?out|deadline[ _]exceeded", re.IGNORECASE)
+_REFUSALS: Final = re.compile(
+    r"content[_ -]?filter|refusal|safety|prohibited|blocklist|recitation|guardrail", re.IGNORECASE
+)
+"""Reasons to stop of OpenAI, Azure, Anthropic, Google and Bedrock by which a model, or a filter, refuses to answer."""
+
+
+class WorkStep(msgspec.Struct, frozen=True, gc=False):
+    """One step. `name`: of the callee, tool or model. `asked`: what these were asked, by name."""
+
+    step: StepFacts
+    kind: Kind
+    agent: str
+    name: str
+    asked: Mapping[str, object]
+    error: str | None
+    where: Where | None
+    """Where it failed; None if it did not, or if what failed in it is told by other steps."""
+    nature: Nature
+
+    @property
+    def input(self) -> str:
+        """The text of what was asked."""
+        asked = self.asked
+        if not asked:
+            return ""
+        own = asked.get(_TEXT_OF[self.kind])
+        return own if isinstance(own, str) else text_of(asked)
+
+    @property
+    def output(self) -> str:
+        """The text of the answer, or of the result."""
+        return self.step.additional_attributes.get(TOOL_RESULT if self.kind == "tool" else RESPONSE_TEXT, "")
+
+    @property
+    def started_s(self) -> float | None:
+        """Seconds since 1970."""
+        started = self.step.start_time
+        return None if started is None else as_utc(started).timestamp()
+
+    @property
+    def tokens(self) -> int | None:
+        """Those of a tool or a model."""
+        return self.step.total_tokens if self.kind in USED else None
+
+
+def work_steps(batches: Iterable[ReportBatch], roster: Roster) -> Iterator[WorkStep]:
+    """The steps of a trace, each once: of several reports of one, the first."""
+    seen: set[str] = set()
+    for batch in batches:
+        for step in steps_of_batch(batch):
+            if step.step_id not in seen:
+                seen.add(step.step_id)
+                yield _step(step, batch.reporter, roster)
+
+
+def arguments_key(asked: Mapping[str, object]) -> object:
+    """A key that is equal for equal arguments of a tool or a model."""
+    if len(asked) == 1:
+        ((name, value),) = asked.items()
+        return (name, value) if type(value) is str else str(asked)
+    return str(sorted(asked.items()))
+
+
+def _step(step: StepFacts, reporter: str, roster: Roster) -> WorkStep:
+    attributes = step.additional_attributes
+    named = attributes.get(AGENT_NAME)
+    kind = _kind(step, attributes)
+    name, asked = _subject(step, kind, roster)
+    where, nature, error = _failure(kind, step.failure, attributes)
+    agent = roster.resolve("", named) if named else reporter
+    return WorkStep(step, kind, agent, name, asked, error, where, nature)
+
+
+def _kind(step: StepFacts, attributes: Mapping[str, str]) -> Kind:
+    kind = step.kind
+    if kind is CallType.AGENT:
+        return "call"
+    if kind is CallType.HOST:
+        return "work"
+    return "model" if calls_model(step, attributes) else "tool"
+
+
+def _subject(step: StepFacts, kind: Kind, roster: Roster) -> tuple[str, Mapping[str, object]]:
+    """The name of the callee, tool or model, and what it was asked."""
+    if kind == "call" and (call := step.agent_call) is not None:
+        return roster.resolve(call.agent_url, call.agent_name), call.requests or {}
+    action = step.step_action
+    tool = None if action is None else action.tool_invocation
+    if tool is None:
+        return step.name or "", step.parameters or {}
+    return tool.tool_name, tool.parameters or {}
+
+
+def _failure(kind: Kind, error: str | None, attributes: Mapping[str, str]) -> tuple[Where | None, Nature, str | None]:
+    """Where a step failed and how. Work that fails inside other work passes an error on that other steps tell."""
+    if error is not None:
+        outside = attributes.get(FAILED_OUTSIDE)
+        where: Where | None = "run" if outside == "run" else "agent" if outside == "agent" else None
+        if where is None and kind != "work":
+            where = kind
+        return where, "timeout" if _TIMEOUT.search(error) else "error", error
+    if kind == "model" and (stopped := attributes.get(FINISH_REASON)) and _REFUSALS.search(stopped):
+        return "model", "refusal", f"stopped: {stopped}"
+    if caught := attributes.get(EXCEPTION):
+        return ("step" if kind == "work" else kind), "exception", caught
+    return None, "error", None
+
+
+# Sums up the work of a trace from a file: its conversation, its uses of tools and models, and its failures.
+
+MAX_ERROR: Final = 300
+"""Characters of an error."""
+
+_PLACES: Final = ("run", "agent", "call", "tool", "model", "step")
+
+
+def recorded_work(batches: Iterable[ReportBatch], roster: Roster, task: str, budget: int = EVIDENCE) -> RecordedWork:
+    """The work of a trace. `budget`: the cost of all its texts, as a judge is sent them."""
+    steps = list(work_steps(batches, roster))
+    failures = _failures(steps)
+    said, omitted = _chosen([step for step in steps if step.kind != "work"])
+    costs = [cost(task), *(cost(text) for step in said for text in (step.input, step.output))]
+    limit = fair_limit(costs, budget)
+    return RecordedWork(
+        task=cut(task, limit),
+        said=_said(said, steps, limit),
+        said_omitted=omitted,
+        shortened=max(costs) > limit,
+        uses=_uses(steps)[:MAX_USES],
+        failures=failures[:MAX_FAILURES],
+        failures_omitted=max(0, len(failures) - MAX_FAILURES),
+        failed=sum(failure.count for failure in failures),
+    )
+
+
+def _failures(steps: Iterable[WorkStep]) -> list[RecordedFailure]:
+    """The failures, equal ones together."""
+    groups: defaultdict[tuple[str, ...], list[WorkStep]] = defaultdict(list)
+    for step in steps:
+        if step.where is not None:
+            agent, name = (step.name, step.agent) if step.kind == "call" else (step.agent, step.name)
+            groups[step.where, step.nature, agent, name, (step.error or "")[:MAX_ERROR]].append(step)
+    found = [
+        RecordedFailure(
+            where=group[0].where or "step",
+            nature=group[0].nature,
+            agent=agent,
+            name=name or None,
+            error=error,
+            count=len(group),
+            step_ids=[each.step.step_id for each in group[:MAX_STEP_IDS]],
+        )
+        for (_, _, agent, name, error), group in groups.items()
+    ]
+    return sorted(found, key=lambda each: (each.where != "run", -each.count, _PLACES.index(each.where)))
+
+
+def _uses(steps: Iterable[WorkStep]) -> list[RecordedUse]:
+    groups: defaultdict[tuple[str, str, str], list[WorkStep]] = defaultdict(list)
+    for step in steps:
+        if step.kind in USED:
+            groups[step.agent, step.kind, step.name].append(step)
+    uses = [_use(group) for group in groups.values()]
+    return sorted(uses, key=lambda use: (-use.calls, use.agent, use.name))
+
+
+def _use(group: Sequence[WorkStep]) -> RecordedUse:
+    asked = [arguments_key(step.asked) for step in group if step.asked]
+    tokens = [told for step in group if (told := step.tokens) is not None]
+    times = [ms for step in group if (ms := step.step.latency_ms) is not None]
+    return RecordedUse(
+        agent=group[0].agent,
+        kind="tool" if group[0].kind == "tool" else "model",
+        name=group[0].name,
+        calls=len(group),
+        failed=sum(step.where is not None for step in group),
+        repeated=len(asked) - len(set(asked)) if asked else None,
+        tokens=sum(tokens) if tokens else None,
+        time_ms=fsum(times) if times else None,
+    )
+
+
+def _chosen(steps: Sequence[WorkStep]) -> tuple[list[WorkStep], int]:
+    """The steps to quote, by their start, and how many others there are."""
+    told = [step for step in steps if step.input or step.output or step.error]
+    ordered = sorted(told, key=_place)
+    if len(ordered) <= MAX_SAID:
+        return ordered, 0
+    failed = [index for index, step in enumerate(ordered) if step.where is not None]
+    ends = [index for pair in zip(range(MAX_SAID), range(len(ordered) - 1, -1, -1), strict=False) for index in pair]
+    chosen = dict.fromkeys([*failed, *ends])
+    return [ordered[index] for index in sorted(list(chosen)[:MAX_SAID])], len(ordered) - MAX_SAID
+
+
+def _place(step: WorkStep) -> tuple[float, bool]:
+    started = step.started_s
+    return inf if started is None else started, step.kind != "call"
+
+
+def _said(steps: Sequence[WorkStep], all_steps: Iterable[WorkStep], limit: int) -> list[SaidStep]:
+    start = min((each for step in all_steps if (each := step.started_s) is not None), default=0.0)
+    return [
+        SaidStep(
+            step_id=step.step.step_id,
+            kind="call" if step.kind == "call" else "tool" if step.kind == "tool" else "model",
+            agent=step.agent,
+            name=step.name,
+            start_ms=None if (started := step.started_s) is None else 1000 * (started - start),
+            duration_ms=step.step.latency_ms,
+            tokens=step.tokens,
+            input=cut(step.input, limit),
+            output=cut(step.output, limit),
+            error=None if step.error is None else step.error[:MAX_ERROR],
+        )
+        for step in steps
+    ]
+
+
+__all__ = ["recorded_work"]
