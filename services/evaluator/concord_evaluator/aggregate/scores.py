@@ -1,16 +1,29 @@
-"""The score of the row: the mean over its trials, its confidence interval, and what may be claimed from it."""
+"""The score of the row: the mean over its trials, its confidence interval, and what it is ranked with."""
 
+import json
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
+from math import gcd
 from statistics import fmean
-from typing import Literal
+from typing import Final, Literal, TypeVar
 
-from concord.assessment import AssessmentPlan, Mode
-from concord.assessment.result_row import Basis, ControlRecord, Figure, PassPower, Scoring, Statistics
-from concord.assessment.results import TrialRecord
-from concord_evaluator.aggregate.means import mean_sub_scores
-from concord_evaluator.aggregate.ranking import ranking_kind
+from concord.assessment import AssessmentPlan, Mode, TaskSpec
+from concord.assessment.result_row import Basis, ControlRecord, Figure, PassPower, RankingKind, Scoring, Statistics
+from concord.assessment.results import (
+    MAX_STEP_IDS,
+    Finding,
+    MetricParameter,
+    MetricRecord,
+    MetricStatus,
+    SubScore,
+    TrialRecord,
+)
+from concord.assessment.suite_tasks import manifest_of
+from concord.assessment.task_spec import FamilyTask
+from concord.suite import Topology
+from concord_evaluator.aggregate.team import mean
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.scoring import SCORING_VERSION
 from concord_evaluator.statistics import (
@@ -23,6 +36,176 @@ from concord_evaluator.statistics import (
     pass_power,
     rate_interval,
 )
+
+# Means over trials: of metrics, findings and the parts of the score.
+
+_AGGREGATION: Final = MetricParameter(name="aggregation", value="mean over trials")
+
+_Item = TypeVar("_Item")
+_Key = TypeVar("_Key", bound=Hashable)
+
+
+def mean_metrics(records: Sequence[TrialRecord]) -> list[MetricRecord]:
+    """The mean of each metric of each agent over the trials in which it has a value; `n` counts these trials."""
+    groups = _grouped(
+        (metric for record in records for metric in record.metrics), lambda metric: (metric.id, metric.agent)
+    )
+    return [_mean_metric(metrics) for _, metrics in sorted(groups, key=lambda group: (group[0][0], group[0][1] or ""))]
+
+
+def _mean_metric(metrics: list[MetricRecord]) -> MetricRecord:
+    first, valued = metrics[0], [metric for metric in metrics if metric.value is not None]
+    status, reason = first.status, first.reason
+    if valued:
+        approximate = [metric for metric in valued if metric.status is MetricStatus.APPROXIMATE]
+        status, reason = (MetricStatus.APPROXIMATE, approximate[0].reason) if approximate else (MetricStatus.OK, None)
+    return MetricRecord(
+        id=first.id,
+        agent=first.agent,
+        value=mean(metric.value for metric in valued),
+        status=status,
+        reason=reason,
+        n=len(valued),
+        definition_id=first.definition_id,
+        engine=first.engine,
+        params=[*first.params, _AGGREGATION],
+    )
+
+
+def merge_findings(records: Sequence[TrialRecord]) -> list[Finding]:
+    """Merges findings of one kind about the same agents: the mean value, and some of the steps. Most frequent first.
+
+    Contradicted reports come before all others, since false reports put the other findings in doubt.
+    """
+    groups = _grouped(
+        (finding for record in records for finding in record.findings),
+        lambda finding: (finding.id, tuple(finding.agents)),
+    )
+    merged = [_merged_finding(findings) for _, findings in groups]
+    return sorted(
+        merged, key=lambda finding: (finding.id != "contradicted_reports", -finding.trials, finding.id, finding.agents)
+    )
+
+
+def _merged_finding(findings: list[Finding]) -> Finding:
+    step_ids = sorted({step_id for finding in findings for step_id in finding.step_ids})
+    return findings[0].model_copy(
+        update={
+            "value": mean(finding.value for finding in findings),
+            "step_ids": step_ids[:MAX_STEP_IDS],
+            "trials": len(findings),
+        }
+    )
+
+
+def mean_sub_scores(records: Sequence[TrialRecord]) -> list[SubScore]:
+    """The mean of each part of the score over the trials in which it is defined."""
+    groups = _grouped((part for record in records for part in record.sub_scores), lambda part: part.id)
+    return [_mean_sub_score(parts) for _, parts in groups]
+
+
+def _mean_sub_score(parts: list[SubScore]) -> SubScore:
+    defined = [part.value for part in parts if part.value is not None]
+    reasons = {part.reason for part in parts}
+    return parts[0].model_copy(
+        update={
+            "value": mean(defined),
+            "reason": parts[0].reason if len(reasons) == 1 or not defined else None,
+            "inputs": [MetricParameter(name="trials", value=str(len(defined)))],
+        }
+    )
+
+
+def _grouped(items: Iterable[_Item], key: Callable[[_Item], _Key]) -> list[tuple[_Key, list[_Item]]]:
+    """Groups items by key, in the order of first occurrence."""
+    groups: defaultdict[_Key, list[_Item]] = defaultdict(list)
+    for item in items:
+        groups[key(item)].append(item)
+    return list(groups.items())
+
+
+# The kind within which a row is ranked: what was played, by how many seats, and under which rules.
+
+_NO_TASKS: Final = {Mode.GROUND_TRUTH: "patterns", Mode.RECORDED: "traces"}
+
+
+def ranking_kind(plan: AssessmentPlan, basis: Basis, *, complete: bool) -> RankingKind:
+    """The kind of the plan's row. Shards of one assessment have the same; controls do not count."""
+    played = _played(plan)
+    families = [task for task in played if task.family is not None]
+    found = [task.family for task in families if task.family is not None]
+    whole = len(set(Counter(task.id for task in played).values())) == 1
+    manifest = manifest_of({task.id: task for task in families}.values()) if len(families) == len(played) else None
+    published = manifest is not None and whole and plan.mode is Mode.LIVE and not plan.planted_faults
+    tasks = manifest if manifest is not None and published else _tasks_text(plan, played)
+    return RankingKind(
+        version=SCORING_VERSION,
+        basis=basis,
+        tasks=f"{tasks} with planted faults" if plan.planted_faults else tasks,
+        published=published,
+        tasks_sha256=None if plan.mode in _NO_TASKS else _digest(plan, played),
+        seats=tuple(sorted({len(plan.agents(task.id)) for task in families})),
+        exchange=tuple(sorted({each.exchange.value for each in found})),
+        difficulty=tuple(sorted({each.difficulty for each in found})),
+        topology=tuple(sorted({_topology(each) for each in found})),
+        isolation="not isolated" if plan.seat_containers is None else "isolated",
+        complete=complete,
+    )
+
+
+def _played(plan: AssessmentPlan) -> list[TaskSpec]:
+    """The tasks of all shards together, once for each time that the assessment plays them."""
+    trials = plan.config.num_instances or plan.config.num_runs * len(plan.tasks)
+    tasks = [plan.tasks[number % len(plan.tasks)] for number in range(trials)] if plan.tasks else []
+    return [task for task in tasks if not task.is_control]
+
+
+def _tasks_text(plan: AssessmentPlan, played: Sequence[TaskSpec]) -> str:
+    if plan.mode in _NO_TASKS:
+        return _NO_TASKS[plan.mode]
+    if any(task.family is None and task.scenario is None for task in played):
+        return "own tasks"
+    return "scenarios" if any(task.scenario for task in played) else "families"
+
+
+def _digest(plan: AssessmentPlan, played: Sequence[TaskSpec]) -> str:
+    """Over the tasks in any order, and how often each is played relative to the others (hex)."""
+    times = Counter(_content(plan, task) for task in played)
+    common = gcd(*times.values())
+    return sha256(json.dumps(sorted((text, n // common) for text, n in times.items())).encode()).hexdigest()
+
+
+def _content(plan: AssessmentPlan, task: TaskSpec) -> str:
+    """What makes a task, as JSON: no id, and no name of a participant."""
+    content = task.model_dump(mode="json", include={"text", "scenario", "target", "scorer"})
+    if task.family is not None:
+        content["family"] = {
+            **task.family.model_dump(mode="json", include={"name", "difficulty", "exchange", "max_rounds"}),
+            "seats": len(plan.agents(task.id)),
+            "topology": _topology(task.family),
+        }
+    return json.dumps(content, sort_keys=True)
+
+
+def _topology(family: FamilyTask) -> str:
+    """The topology's name, or `edges` with a digest that does not depend on the names of the seats."""
+    if isinstance(family.topology, Topology):
+        return family.topology.value
+    near: dict[str, set[str]] = {seat: set() for edge in family.topology for seat in edge}
+    for one, other in family.topology:
+        near[one].add(other)
+        near[other].add(one)
+    colours = dict.fromkeys(near, "")
+    for _ in near:  # refined until each colour tells all that is seen from its seat (Weisfeiler and Leman)
+        colours = {seat: _short([colours[seat], *sorted(colours[each] for each in near[seat])]) for seat in near}
+    return f"edges {_short(sorted(colours.values()))}"
+
+
+def _short(parts: Sequence[str]) -> str:
+    return sha256(json.dumps(parts).encode()).hexdigest()[:16]
+
+
+# The score of the row: the mean over its trials, its confidence interval, and what may be claimed from it.
 
 _BASIS: dict[Mode, Basis] = {Mode.LIVE: "outcome", Mode.GROUND_TRUTH: "structure", Mode.RECORDED: "recorded"}
 

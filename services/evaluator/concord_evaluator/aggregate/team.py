@@ -1,28 +1,148 @@
-"""The team over all trials: its agents, latencies, structure, and the integrity of its traces."""
+"""The team over all trials that are known: its agents, latencies, structure, integrity and judgments."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from statistics import fmean
 from typing import Final
 
-from concord.assessment import AssessmentPlan, Mode
-from concord.assessment.result_row import AgentRecord, GraphMetricsSummary
+from concord.assessment import AssessmentPlan, Mode, TrialSpec
+from concord.assessment.jobs import TrialVerdict
+from concord.assessment.result_row import AgentRecord, GraphMetricsSummary, InfrastructureFailure
 from concord.assessment.results import (
+    Grading,
+    Judgment,
     LatencySummary,
     MetricStatus,
     Observability,
     ParticipantObservability,
     Quality,
+    StepCounts,
     TraceIntegrity,
     TrialRecord,
 )
+from concord.assessment.suite_tasks import instance_digest
 from concord.wire.roster import Roster, RosterEntry
-from concord_evaluator.aggregate.trials import mean
 from concord_evaluator.documents import AgentTally, JudgedTrial
 from concord_evaluator.latency import summarise
-from concord_evaluator.scoring import BOTTLENECK_CAP, TeamStructure, quality_of
+from concord_evaluator.scoring import BOTTLENECK_CAP, TeamStructure, quality_of, score_outcome
 from concord_evaluator.trace import team_observability
 from concord_evaluator.trace.agent_ids import participant_of
+
+# The trials of an assessment that are known: those that were judged, and those that the participants lost.
+
+
+def judged_trials(plan: AssessmentPlan, verdicts: Iterable[TrialVerdict]) -> list[JudgedTrial]:
+    """The trials that have a record, in the order of the plan."""
+    return in_order(plan, (verdict for verdict in verdicts if isinstance(verdict, JudgedTrial)))
+
+
+def forfeited_trials(
+    plan: AssessmentPlan, judged: Sequence[JudgedTrial], failures: Iterable[InfrastructureFailure]
+) -> list[JudgedTrial]:
+    """The planned trials that the participants themselves lost. Each has the outcome 0, and nothing else is known."""
+    known = {trial.record.trial_id for trial in judged}
+    lost = {each.trial_id: each for each in failures if each.caused_by == "participants"}
+    return [
+        JudgedTrial(record=_forfeited(plan, trial, lost[trial.trial_id]))
+        for trial in plan.trials
+        if trial.trial_id in lost and trial.trial_id not in known
+    ]
+
+
+def in_order(plan: AssessmentPlan, trials: Iterable[JudgedTrial]) -> list[JudgedTrial]:
+    """The trials in the order of the plan."""
+    by_id = {trial.record.trial_id: trial for trial in trials}
+    return [by_id[trial.trial_id] for trial in plan.trials if trial.trial_id in by_id]
+
+
+def mean(values: Iterable[float | None]) -> float | None:
+    """The mean of the values that are not None. None without any."""
+    known = [value for value in values if value is not None]
+    return fmean(known) if known else None
+
+
+def _forfeited(plan: AssessmentPlan, trial: TrialSpec, failure: InfrastructureFailure) -> TrialRecord:
+    reason = f"the participants lost the trial: {failure.message}"
+    grading = Grading(value=0, source="code", scorer=None, reason=reason)
+    return TrialRecord(
+        trial_id=trial.trial_id,
+        task_id=trial.task_id,
+        run=trial.run,
+        seed=trial.seed,
+        instance_digest=instance_digest(plan, trial),
+        trace_id=trial.trace_id,
+        state="failed",
+        error=reason,
+        answer=None,
+        time_used=0,
+        usable=True,
+        passed=False,
+        overall_score=0,
+        grading=grading,
+        coordination_quality=None,
+        coordination_value=None,
+        coordination_status=MetricStatus.UNDEFINED,
+        sub_scores=list(score_outcome(grading).parts),
+        metrics=[],
+        findings=[],
+        interactions=[],
+        latency=LatencySummary(),
+        steps=StepCounts(),
+        trace_integrity=TraceIntegrity(),
+        judge=None,
+    )
+
+
+# The judgments of an assessment: merges those of its trials into one.
+
+MAX_POINTS: Final = 10
+"""Strengths and weaknesses that a merged judgment names, the most frequent ones. The trials have all of them."""
+
+_WORST_FIRST: Final[tuple[Quality, ...]] = ("bottleneck", "low", "medium", "high")
+
+
+def judgments_of(trials: Iterable[JudgedTrial]) -> list[Judgment]:
+    """The judgments of the trials that have one, in order."""
+    return [trial.record.judge for trial in trials if trial.record.judge is not None]
+
+
+def merged_judgment(judgments: Sequence[Judgment]) -> Judgment | None:
+    """Merges judgments: means, the most frequent label (of equals the worse), and source `rules` if any has it."""
+    if len(judgments) < 2:
+        return judgments[0] if judgments else None
+    labels = Counter(judgment.coordination_quality for judgment in judgments)
+    label = max(_WORST_FIRST, key=lambda quality: labels[quality])
+    reasons = dict.fromkeys(judgment.reason for judgment in judgments if judgment.reason)
+    return Judgment(
+        source="llm" if all(judgment.source == "llm" for judgment in judgments) else "rules",
+        reason="; ".join(reasons) or None,
+        model_failed=any(judgment.model_failed for judgment in judgments),
+        overall_score=mean(judgment.overall_score for judgment in judgments),
+        task_success=mean(judgment.task_success for judgment in judgments),
+        coordination_quality=label if labels[label] else None,
+        reasoning=f"{len(judgments)} trials were judged, each on its own.",
+        strengths=frequent(judgment.strengths for judgment in judgments),
+        weaknesses=frequent(judgment.weaknesses for judgment in judgments),
+        model=_common(judgment.model for judgment in judgments),
+        prompt_version=_common(judgment.prompt_version for judgment in judgments),
+        samples=sum(judgment.samples for judgment in judgments),
+        agreement=mean(judgment.agreement for judgment in judgments),
+        cached_samples=sum(judgment.cached_samples for judgment in judgments),
+    )
+
+
+def _common(names: Iterable[str | None]) -> str | None:
+    """The one name that is not None; None if there are several."""
+    known = {name for name in names if name is not None}
+    return known.pop() if len(known) == 1 else None
+
+
+def frequent(points: Iterable[Sequence[str]]) -> list[str]:
+    """The most frequent points, each once; of equally frequent ones the first."""
+    return [point for point, _ in Counter(point for some in points for point in some).most_common(MAX_POINTS)]
+
+
+# The team over all trials: its agents, latencies, structure, and the integrity of its traces.
 
 MAX_PAIRS: Final = 5
 """The limit of pairs of participants in the warning about calls past the gateway."""

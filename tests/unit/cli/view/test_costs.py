@@ -6,7 +6,7 @@ from typing import Any
 from concord.assessment.result_row import ResultRow
 from concord_cli.view.costs import cost_chart
 from concord_cli.view.runs import Run, Shown, shown
-from concord_evaluator.aggregate.cost import cost_of
+from concord_evaluator.aggregate.figures import cost_of
 from tests.unit.cli.rows import row
 from tests.unit.cli.view.test_view import HOSTILE, index_of, write
 from tests.unit.evaluator.aggregate.test_cost import judged

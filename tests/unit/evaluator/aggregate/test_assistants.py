@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord_assistant.results import AssessmentResults, NativeVerdict, SafetyVerdict, UtilityVerdict
-from concord_evaluator.aggregate.assistants import assistant_figures
+from concord_evaluator.aggregate.figures import assistant_figures
 from tests.unit.evaluator.criteria.results import criterion, results
 
 PASSED = st.sampled_from([True, False, None])

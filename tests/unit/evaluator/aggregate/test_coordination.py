@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.assessment.results import MetricRecord, MetricStatus, TrialRecord
-from concord_evaluator.aggregate.coordination import coordination_figures
+from concord_evaluator.aggregate.figures import coordination_figures
 from tests.team_task_rows import flow_of, team_task, trial_with
 
 

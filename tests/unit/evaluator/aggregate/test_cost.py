@@ -3,7 +3,7 @@
 import pytest
 
 from concord.assessment.cost import AgentCost, ModelUse
-from concord_evaluator.aggregate.cost import cost_of
+from concord_evaluator.aggregate.figures import cost_of
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.latency import CalleeLatencies
 from tests.unit.cli.rows import trial

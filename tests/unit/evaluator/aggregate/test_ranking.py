@@ -12,7 +12,7 @@ from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, plan_tria
 from concord.assessment.result_row import RankingKind
 from concord.assessment.suite_tasks import requested_tasks
 from concord.wire.roster import RosterEntry
-from concord_evaluator.aggregate.ranking import ranking_kind
+from concord_evaluator.aggregate.scores import ranking_kind
 
 NAMES = ["ann", "bob", "cy", "dee", "eve"]
 EDGES = [("ann", "bob"), ("bob", "cy"), ("cy", "dee"), ("dee", "eve")]

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from concord.assessment import AssessmentPlan
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import TrialRecord
-from concord_evaluator.aggregate import make_row, size, written_row
+from concord_evaluator.aggregate import make_row, row, written_row
 from concord_evaluator.documents import JudgedTrial
 from tests.team_task_rows import failure, flow_of, team_task
 from tests.unit.evaluator.graphs import mesh
@@ -35,12 +35,12 @@ def size_of(*records: TrialRecord) -> int:
 @given(st.text(min_size=200))
 def test_no_text_takes_more_than_the_size_by_which_records_are_left_alone(text: str) -> None:
     record = RECORD.model_copy(update={"answer": text})
-    assert size_of(record) <= size._MOST_BY_BYTE * len(record.model_dump_json().encode())
+    assert size_of(record) <= row._MOST_BY_BYTE * len(record.model_dump_json().encode())
 
 
 def test_records_that_fit_are_unchanged(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(size, "MAX_SUBMISSION", size_of(RECORD, RECORD))
-    assert size.shortened_to_fit([RECORD, RECORD], 1) == [RECORD, RECORD]
+    monkeypatch.setattr(row, "MAX_SUBMISSION", size_of(RECORD, RECORD))
+    assert row.shortened_to_fit([RECORD, RECORD], 1) == [RECORD, RECORD]
 
 
 @pytest.mark.parametrize(("share", "gone"), [
@@ -49,8 +49,8 @@ def test_records_that_fit_are_unchanged(monkeypatch: pytest.MonkeyPatch) -> None
 def test_a_record_that_does_not_fit_loses_its_bulk_first(
     share: float, gone: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(size, "MAX_SUBMISSION", int(share * size_of(RECORD)))
-    [fitted] = size.shortened_to_fit([RECORD], 1)
+    monkeypatch.setattr(row, "MAX_SUBMISSION", int(share * size_of(RECORD)))
+    [fitted] = row.shortened_to_fit([RECORD], 1)
     assert size_of(fitted) <= share * size_of(RECORD)
     assert {name for name in ("calls", "metrics", "interactions") if not getattr(fitted, name)} == gone
     assert fitted.calls_omitted == len(RECORD.calls)
@@ -62,9 +62,9 @@ def test_a_record_that_does_not_fit_loses_its_bulk_first(
 
 
 def test_a_long_answer_is_cut_last(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(size, "MAX_SUBMISSION", 0)
-    [fitted] = size.shortened_to_fit([RECORD.model_copy(update={"answer": "word " * 1000})], 1)
-    assert len(fitted.answer or "") == size.MAX_ANSWER
+    monkeypatch.setattr(row, "MAX_SUBMISSION", 0)
+    [fitted] = row.shortened_to_fit([RECORD.model_copy(update={"answer": "word " * 1000})], 1)
+    assert len(fitted.answer or "") == row.MAX_ANSWER
 
 
 def of_team_task(n_failures: int) -> TrialRecord:
@@ -77,8 +77,8 @@ def test_a_flow_of_facts_loses_its_messages_first_and_counts_them(monkeypatch: p
     assert team is not None
     assert team.flow is not None
     without_calls = record.model_copy(update={"calls": [], "calls_omitted": len(record.calls)})
-    monkeypatch.setattr(size, "MAX_SUBMISSION", size_of(without_calls) - 1)
-    [fitted] = size.shortened_to_fit([record], 1)
+    monkeypatch.setattr(row, "MAX_SUBMISSION", size_of(without_calls) - 1)
+    [fitted] = row.shortened_to_fit([record], 1)
     assert fitted.team_task is not None
     assert fitted.team_task.flow is not None
     assert (fitted.team_task.flow.messages, fitted.team_task.flow.messages_omitted) == ([], len(team.flow.messages))
@@ -88,18 +88,18 @@ def test_a_flow_of_facts_loses_its_messages_first_and_counts_them(monkeypatch: p
 
 
 def test_failures_are_cut_last_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(size, "MAX_SUBMISSION", 0)
-    [fitted] = size.shortened_to_fit([of_team_task(30)], 1)
+    monkeypatch.setattr(row, "MAX_SUBMISSION", 0)
+    [fitted] = row.shortened_to_fit([of_team_task(30)], 1)
     assert fitted.team_task is not None
     assert fitted.team_task.flow is None
-    assert (len(fitted.team_task.failures), fitted.team_task.failures_omitted) == (size.MAX_FEW_FAILURES, 20)
+    assert (len(fitted.team_task.failures), fitted.team_task.failures_omitted) == (row.MAX_FEW_FAILURES, 20)
 
 
 def test_aggregate_figures_are_kept_and_the_row_warns_of_omissions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     whole = row(3)
-    monkeypatch.setattr(size, "MAX_SUBMISSION", size_of(RECORD))
+    monkeypatch.setattr(row, "MAX_SUBMISSION", size_of(RECORD))
     short = row(3)
     assert short.detail.metrics == whole.detail.metrics
     assert (short.score, short.pass_rate) == (whole.score, whole.pass_rate)
@@ -109,17 +109,17 @@ def test_aggregate_figures_are_kept_and_the_row_warns_of_omissions(
 
 @pytest.mark.parametrize("share", [0.9, 1.1, 10])
 def test_a_row_is_written_as_it_is_made(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(size, "MAX_SUBMISSION", int(share * size_of(RECORD, RECORD)))
+    monkeypatch.setattr(row, "MAX_SUBMISSION", int(share * size_of(RECORD, RECORD)))
     assert written_row(*_verdicts(2), []) == row(2).model_dump_json()
     assert bool(row(2).detail.warnings) is (share < 1)
 
 
 def test_shards_share_the_size_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(size, "MAX_SUBMISSION", 3 * size_of(RECORD))
+    monkeypatch.setattr(row, "MAX_SUBMISSION", 3 * size_of(RECORD))
     assert row(2).detail.warnings == []
     assert [each for each in row(2, num_shards=2).detail.warnings if "shortened" in each]
 
 
 def test_a_thousand_trials_stay_below_16_mib() -> None:
-    fitted = size.shortened_to_fit([RECORD] * 1000, 1)
+    fitted = row.shortened_to_fit([RECORD] * 1000, 1)
     assert len(json.dumps([record.model_dump(mode="json") for record in fitted], indent=2)) < 16 * 1024 * 1024
