@@ -15,7 +15,7 @@ import numpy as np
 from concord.assessment import Thresholds
 from concord.assessment.results import MAX_STEP_IDS, Finding, MetricRecord
 from concord_evaluator.graph import AgentGraph
-from concord_evaluator.graph.chains import chain_above, find_cascades
+from concord_evaluator.graph.agent_graph import chain_above, find_cascades
 from concord_evaluator.trace import LinkCalls
 from concord_evaluator.trace.attempts import Claim
 from concord_evaluator.trace.cases import are, pairs

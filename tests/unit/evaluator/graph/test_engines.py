@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from concord_evaluator.graph import engines
-from concord_evaluator.graph.engines import Arcs, Distances, Scores, bounds, centrality, search
+from concord_evaluator.graph.engines import Arcs, Distances, Scores, arcs, centrality, distances
 
 DAMPING = 0.85
 
@@ -69,19 +69,19 @@ def graph(request: pytest.FixtureRequest) -> "nx.DiGraph[str]":
 
 @pytest.fixture(autouse=True)
 def networkx_by_default(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "NETWORKX_UP_TO", 1000)
+    monkeypatch.setattr(arcs, "NETWORKX_UP_TO", 1000)
 
 
 @pytest.fixture
 def only_rustworkx(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
+    monkeypatch.setattr(arcs, "NETWORKX_UP_TO", -1)
 
 
 @pytest.fixture
 def only_sampling(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
-    monkeypatch.setattr(bounds, "EXACT_UP_TO", -1)
-    monkeypatch.setattr(bounds, "BETWEENNESS_UP_TO", -1)
+    monkeypatch.setattr(arcs, "NETWORKX_UP_TO", -1)
+    monkeypatch.setattr(arcs, "EXACT_UP_TO", -1)
+    monkeypatch.setattr(arcs, "BETWEENNESS_UP_TO", -1)
 
 
 class TestParity:
@@ -90,7 +90,7 @@ class TestParity:
         self, name: str, graph: "nx.DiGraph[str]", monkeypatch: pytest.MonkeyPatch
     ) -> None:
         defined = SCORES[name](arcs(graph))
-        monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
+        monkeypatch.setattr(arcs, "NETWORKX_UP_TO", -1)
         fast = SCORES[name](arcs(graph))
         assert (defined.engine, fast.engine, fast.sources) == ("networkx", "rustworkx", None)
         assert list(fast.values) == list(defined.values)
@@ -106,7 +106,7 @@ class TestParity:
     ) -> None:
         undirected = graph.to_undirected()
         defined = [engines.distances(arcs(graph)), engines.distances(arcs(undirected))]
-        monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
+        monkeypatch.setattr(arcs, "NETWORKX_UP_TO", -1)
         fast = [engines.distances(arcs(graph)), engines.distances(arcs(undirected))]
         assert [each.engine for each in fast] == ["rustworkx", "rustworkx"]
         assert [_figures(each) for each in fast] == [_figures(each) for each in defined]
@@ -117,7 +117,7 @@ class TestParity:
     ) -> None:
         undirected = arcs(graph.to_undirected())
         defined = engines.clustering(undirected)
-        monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
+        monkeypatch.setattr(arcs, "NETWORKX_UP_TO", -1)
         monkeypatch.setattr(centrality, "_AT_ONCE", at_once)
         fast = engines.clustering(undirected)
         assert (defined.engine, fast.engine, fast.values) == ("networkx", "numpy", defined.values)
@@ -126,7 +126,7 @@ class TestParity:
     def test_rustworkx_and_networkx_eigenvectors_agree(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = GRAPHS[name]()
         defined = engines.eigenvector(arcs(graph))
-        monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
+        monkeypatch.setattr(arcs, "NETWORKX_UP_TO", -1)
         fast = engines.eigenvector(arcs(graph))
         assert defined is not None
         assert fast is not None
@@ -171,7 +171,7 @@ class TestBits:
 
     @pytest.mark.usefixtures("only_sampling")
     def test_sampled_results_are_identical_in_every_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(bounds, "SAMPLED_WORK", 1)
+        monkeypatch.setattr(arcs, "SAMPLED_WORK", 1)
         graph = GRAPHS["strong"]()
         assert len({tuple(engines.betweenness(arcs(graph)).values.values()) for _ in range(3)}) == 1
         assert len({engines.distances(arcs(graph)).sources for _ in range(3)}) == 1
@@ -183,7 +183,7 @@ class TestSampling:
     def test_sampling_all_sources_is_exact(
         self, graph: "nx.DiGraph[str]", bits: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(search, "_BITS", bits)
+        monkeypatch.setattr(distances, "_BITS", bits)
         assert closeness(arcs(graph)).values == pytest.approx(nx.closeness_centrality(graph))
         assert engines.betweenness(arcs(graph)).values == pytest.approx(nx.betweenness_centrality(graph), abs=1e-12)
         assert engines.distances(arcs(graph)).sampled
@@ -193,12 +193,12 @@ class TestSampling:
     def test_searches_from_some_sources_yield_networkxs_figures(
         self, graph: "nx.DiGraph[str]", at_once: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(bounds, "SAMPLED_WORK", 1)
-        monkeypatch.setattr(search, "_AT_ONCE", at_once)
-        monkeypatch.setattr(search, "_BITS", at_once)
+        monkeypatch.setattr(arcs, "SAMPLED_WORK", 1)
+        monkeypatch.setattr(distances, "_AT_ONCE", at_once)
+        monkeypatch.setattr(distances, "_BITS", at_once)
         found = engines.betweenness(arcs(graph))
         if len(graph) > 2:
-            defined = nx.betweenness_centrality(graph, k=found.sources, seed=bounds.SEED)
+            defined = nx.betweenness_centrality(graph, k=found.sources, seed=arcs.SEED)
             assert found.values == pytest.approx(defined, abs=1e-12)
         lengths = engines.distances(arcs(graph))
         walked = [
@@ -213,7 +213,7 @@ class TestSampling:
     @pytest.mark.usefixtures("only_sampling")
     def test_sampling_some_sources_is_close_and_reports_their_number(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = digraph(nx.gnm_random_graph(200, 2000, seed=6, directed=True))
-        monkeypatch.setattr(bounds, "SAMPLED_WORK", 100 * 2201)
+        monkeypatch.setattr(arcs, "SAMPLED_WORK", 100 * 2201)
         sampled = closeness(arcs(graph))
         assert (
             sampled.sources
@@ -227,22 +227,22 @@ class TestSampling:
 
     def test_sampling_is_chosen_by_the_size_of_the_graph(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = GRAPHS["strong"]()
-        monkeypatch.setattr(bounds, "NETWORKX_UP_TO", len(graph) - 1)
+        monkeypatch.setattr(arcs, "NETWORKX_UP_TO", len(graph) - 1)
         size = len(graph) * graph.number_of_edges()
-        monkeypatch.setattr(bounds, "EXACT_UP_TO", size)
-        monkeypatch.setattr(bounds, "BETWEENNESS_UP_TO", size)
+        monkeypatch.setattr(arcs, "EXACT_UP_TO", size)
+        monkeypatch.setattr(arcs, "BETWEENNESS_UP_TO", size)
         assert (engines.betweenness(arcs(graph)).sources, closeness(arcs(graph)).sources) == (None, None)
-        monkeypatch.setattr(bounds, "EXACT_UP_TO", size - 1)
+        monkeypatch.setattr(arcs, "EXACT_UP_TO", size - 1)
         assert (engines.betweenness(arcs(graph)).sources, closeness(arcs(graph)).sources) == (None, len(graph))
-        monkeypatch.setattr(bounds, "BETWEENNESS_UP_TO", size - 1)
+        monkeypatch.setattr(arcs, "BETWEENNESS_UP_TO", size - 1)
         assert engines.betweenness(arcs(graph)).sources == len(graph)
 
     def test_sampled_clustering_reports_the_number_of_nodes(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = GRAPHS["strong"]().to_undirected()
-        monkeypatch.setattr(bounds, "NETWORKX_UP_TO", -1)
+        monkeypatch.setattr(arcs, "NETWORKX_UP_TO", -1)
         exact = engines.clustering(arcs(graph))
         work = sum(degree**2 for _, degree in graph.degree())
-        monkeypatch.setattr(bounds, "CLUSTERING_WORK", work // 2)
+        monkeypatch.setattr(arcs, "CLUSTERING_WORK", work // 2)
         half = engines.clustering(arcs(graph))
         assert (exact.sources, half.sources) == (None, len(graph) // 2)
         assert half.values.items() <= exact.values.items()

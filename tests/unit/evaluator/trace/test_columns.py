@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from concord.trace.report import Report
 from concord_evaluator.graph import AgentGraph, build_graph
-from concord_evaluator.graph.chains import find_cascades
+from concord_evaluator.graph.agent_graph import find_cascades
 from concord_evaluator.trace import Call, Evidence, Projection, project
 from concord_evaluator.trace.trees import ROOT
 from tests.unit.evaluator.arbitrary import AGENTS, reports

@@ -1,9 +1,8 @@
 """Costly graph algorithms. NetworkX computes small graphs, rustworkx larger ones, and a sample of nodes the largest."""
 
-from concord_evaluator.graph.engines.arcs import Arcs
+from concord_evaluator.graph.engines.arcs import Arcs, Scores
 from concord_evaluator.graph.engines.centrality import betweenness, closeness, clustering, eigenvector, pagerank
 from concord_evaluator.graph.engines.distances import Distances, distances
-from concord_evaluator.graph.engines.scores import Scores
 
 __all__ = [
     "Arcs",

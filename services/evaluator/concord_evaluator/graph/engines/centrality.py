@@ -8,12 +8,19 @@ import networkx as nx
 import numpy as np
 import rustworkx as rx
 
-from concord_evaluator.graph.engines import bounds
-from concord_evaluator.graph.engines.arcs import Amounts, Arcs, Indices
-from concord_evaluator.graph.engines.bounds import counts_all_paths, is_small, number_of_sources, sample
-from concord_evaluator.graph.engines.distances import Distances
-from concord_evaluator.graph.engines.scores import Scores, named
-from concord_evaluator.graph.engines.search import dependencies
+from concord_evaluator.graph.engines import arcs
+from concord_evaluator.graph.engines.arcs import (
+    Amounts,
+    Arcs,
+    Indices,
+    Scores,
+    counts_all_paths,
+    is_small,
+    named,
+    number_of_sources,
+    sample,
+)
+from concord_evaluator.graph.engines.distances import Distances, dependencies
 
 EIGENVECTOR_TOLERANCE: Final = 1e-8
 PAGERANK_TOLERANCE: Final = 1e-10
@@ -70,9 +77,9 @@ def clustering(graph: Arcs) -> Scores:
     if is_small(graph):
         return Scores(dict(cast("dict[str, float]", nx.clustering(graph.networkx))), "networkx")
     work = int((graph.out_degrees**2).sum())
-    if work <= bounds.CLUSTERING_WORK:
+    if work <= arcs.CLUSTERING_WORK:
         return Scores(named(graph, _coefficients(graph, np.arange(len(graph)))), "numpy")
-    nodes = sample(len(graph), max(1, bounds.CLUSTERING_WORK * len(graph) // work))
+    nodes = sample(len(graph), max(1, arcs.CLUSTERING_WORK * len(graph) // work))
     values = _coefficients(graph, np.array(nodes, np.int64)).tolist()
     return Scores({graph.nodes[node]: value for node, value in zip(nodes, values, strict=True)}, "numpy", len(nodes))
 
