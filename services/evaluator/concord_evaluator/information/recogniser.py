@@ -2,19 +2,202 @@
 
 import re
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import Final
 
 from concord.suite import Fact, Kind, SuiteTask, Value
-from concord_evaluator.information.labels import Labels, Strange
 from concord_evaluator.information.values import Found, normalised, read, values_in
-from concord_evaluator.information.wide_tables import columns, headed, within
+
+# Finds the fact that a text names beside a value which the task does not know: "agent/2's reading is 51872".
+
+MAX_NAMED: Final = 200
+"""Unknown values of a text of which the name is looked for, the first ones."""
+
+_TOKEN: Final = re.compile(r"[^\W_]+(?:[/-][^\W_]+)*")
+_EMPTY: Final = frozenset({"of", "to", "on", "from", "and", "the"})
+_BOUND: Final = re.compile(r"\b(?:than|at (?:most|least)|(?:up|down) to)[^.;!?\n]{0,20}\Z", re.IGNORECASE)
+"""What may stand before a bound."""
+_BEFORE: Final = 32
+"""Characters before a value in which it is looked for."""
+_FLAT_OBJECT: Final = re.compile(r"\{[^{}]*\}")
+_CLAUSE_END: Final = re.compile(r"[.;!?](?=\s|$)|\n")
+
+
+@dataclass(frozen=True, slots=True)
+class Strange:
+    """A value that is no fact's, where a text states it last, and the facts that are named beside it."""
+
+    value: Value
+    at: int
+    about: frozenset[str]
+    is_bound: bool = False
+    """Whether a value is said to be above or below it."""
+
+
+class Labels:
+    """The names of a task's facts, such as "reading of agent/2"."""
+
+    def __init__(self, facts: Sequence[Fact]) -> None:
+        tokens = {fact.id: _tokens(fact.id) - _tokens(fact.value.text) - _EMPTY for fact in facts}
+        often = Counter(token for each in tokens.values() for token in each)
+        self._names = {fact: _distinctive(each, often, len(facts)) for fact, each in tokens.items()}
+        shared = Counter(self._names.values())
+        self._by_token = defaultdict[str, list[str]](list)
+        for fact, name in self._names.items():
+            if name and shared[name] == 1:
+                self._by_token[min(name, key=lambda token: (often[token], token))].append(fact)
+
+    def named(self, text: str, strange: Iterable[Found]) -> tuple[Strange, ...]:
+        """The values, each once and with the only fact that the sentence or the record around it names in full."""
+        last = {each.value: each for each in sorted(strange, key=lambda each: each.at)}
+        record_at = _records(text) if last else None
+        found = []
+        for number, (value, each) in enumerate(last.items()):
+            record = record_at(each.at) if record_at and number < MAX_NAMED else ""
+            found.append(Strange(value, each.at, self._named_in(record), bool(_BOUND.search(text[: each.at]))))
+        return tuple(found)
+
+    def _named_in(self, text: str) -> frozenset[str]:
+        """The only fact that a text names in full; none if it names several."""
+        tokens = _tokens(text)
+        named = [fact for token in tokens for fact in self._by_token.get(token, ()) if self._names[fact] <= tokens]
+        most = max((len(self._names[fact]) for fact in named), default=0)
+        best = {fact for fact in named if len(self._names[fact]) == most}
+        return frozenset(best if len(best) == 1 else ())
+
+
+def _records(text: str) -> Callable[[int], str]:
+    """Gives the flat JSON object around a place in a text; else its sentence or line."""
+    objects = [match.span() for match in _FLAT_OBJECT.finditer(text)]
+    ends = [0, *(match.end() for match in _CLAUSE_END.finditer(text)), len(text)]
+
+    def record(at: int) -> str:
+        start, end = objects[max(0, bisect_right(objects, (at, len(text))) - 1)] if objects else (0, 0)
+        if start <= at < end:
+            return text[start:end]
+        place = bisect_right(ends, at)
+        return text[ends[place - 1] : ends[min(place, len(ends) - 1)]]
+
+    return record
+
+
+def _tokens(text: str) -> frozenset[str]:
+    """The words and names of a text. A small number stands with the word before it: "part 2"."""
+    found = [token.removesuffix("'s") for token in _TOKEN.findall(text.casefold())]
+    return frozenset(
+        f"{before} {token}" if token.isdigit() else token for before, token in zip(["", *found], found, strict=False)
+    )
+
+
+def _distinctive(tokens: frozenset[str], often: Counter[str], facts: int) -> frozenset[str]:
+    """The tokens without those that most facts share, unless nothing is left."""
+    return frozenset(token for token in tokens if 2 * often[token] <= facts) or tokens
+
+
+# Reads tables in a message, in which a heading says what the cells below it are about.
+
+_OF_PROSE: Final = (";", ",")
+_DELIMITERS: Final = ("|", "\t", *_OF_PROSE)
+_RULE: Final = re.compile(r"[|\s:+-]*")
+"""A line between headings and cells."""
+_FULL_STOP: Final = re.compile(r"[.!?]\s")
+
+Cell = tuple[int, int]
+"""Where a cell begins and ends in the text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Lines with as many cells each."""
+
+    delimiter: str
+    headings: tuple[Cell, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+def tables(text: str) -> Iterator[Table]:
+    """All runs of at least two neighbouring lines that have as many cells. Rules under headings do not count."""
+    if "\n" not in text:
+        return
+    lines = list(_lines(text))
+    for delimiter in _DELIMITERS:
+        if delimiter not in text:
+            continue
+        rows = [_cells(text, start, end, delimiter) for start, end in lines]
+        breaks = [at for at, (row, other) in enumerate(pairwise(rows), 1) if len(row) != len(other)]
+        for first, last in pairwise([0, *breaks, len(rows)]):
+            if last - first > 1 and rows[first]:
+                yield Table(delimiter, rows[first], tuple(rows[first + 1 : last]))
+
+
+def columns(
+    text: str, found: Sequence[Found], anchors: Collection[Value], values: Collection[Value]
+) -> Iterator[list[Found]]:
+    """The values below each heading that holds one anchor, with the heading's, row by row.
+
+    The headings hold none of the `values`; below an anchor stands no anchor. In lines with commas or semicolons, which
+    may be prose, all headings but the first hold an anchor. `found`: the values of the text that count.
+    """
+    if not any(each.value in anchors for each in found):
+        return
+    for table in tables(text):
+        headings = [within(found, cell) for cell in table.headings]
+        names = [[each for each in heading if each.value in anchors] for heading in headings]
+        named = [len(name) == 1 for name in names]
+        if any(each.value in values and each.value not in anchors for heading in headings for each in heading):
+            continue
+        if table.delimiter in _OF_PROSE and not all(named[1:]):
+            continue
+        for place, name in enumerate(names):
+            cells = [within(found, row[place]) for row in table.rows]
+            if named[place] and not any(each.value in anchors for cell in cells for each in cell):
+                yield from ([*name, *cell] for cell in cells if cell)
+
+
+def headed(text: str) -> Iterator[tuple[str, Cell]]:
+    """Each cell below a heading, and the heading's text. Lines with commas in which a sentence ends are prose."""
+    for table in tables(text):
+        if table.delimiter in _OF_PROSE and any(_FULL_STOP.search(text, *head) for head in table.headings):
+            continue
+        for row in table.rows:
+            yield from ((text[slice(*head)], cell) for head, cell in zip(table.headings, row, strict=True))
+
+
+def _lines(text: str) -> Iterator[Cell]:
+    """The lines that are no rules."""
+    start = 0
+    for line in text.split("\n"):
+        if not line or not _RULE.fullmatch(line):
+            yield start, start + len(line)
+        start += len(line) + 1
+
+
+def _cells(text: str, start: int, end: int, delimiter: str) -> tuple[Cell, ...]:
+    """The cells of a line; none if it is no row. One cell is a row only within a frame of bars."""
+    line = text[start:end]
+    bare = line.strip()
+    if delimiter == "|" and len(bare) > 1 and bare[0] == bare[-1] == "|":
+        start, line = start + line.index("|") + 1, bare[1:-1]
+    elif delimiter not in line:
+        return ()
+    found = list[Cell]()
+    for cell in line.split(delimiter):
+        found.append((start, start + len(cell)))
+        start += len(cell) + 1
+    return tuple(found)
+
+
+def within(found: Sequence[Found], cell: Cell) -> Sequence[Found]:
+    """The values that begin in a cell."""
+    first, last = (bisect_left(found, place, key=lambda each: each.at) for place in cell)
+    return found[first:last]
+
 
 _SENTENCE_END: Final = re.compile(r"[.;!?](?=\s|$)|\n+")
-_OBJECT: Final = re.compile(r"(?:^[^{}\n]*)?\{[^{}]*\}", re.MULTILINE)
+_KEYED_OBJECT: Final = re.compile(r"(?:^[^{}\n]*)?\{[^{}]*\}", re.MULTILINE)
 """A flat JSON object, with the key before it."""
 _INDENTED: Final = re.compile(r"^([ \t]*)[^\s{}][^{}\n]*(?:\n\1[ \t]+[^\s{}][^{}\n]*)+", re.MULTILINE)
 """A line, and the deeper lines below it."""
@@ -156,7 +339,7 @@ class Recogniser:
         """
         if not self._anchored:
             return text
-        for pattern in (_OBJECT, _INDENTED):
+        for pattern in (_KEYED_OBJECT, _INDENTED):
             kept, end = [], 0
             for record in pattern.finditer(text):
                 if not self._pairs_within_a_line(text, record.start(), record.end(), found):
@@ -287,7 +470,7 @@ def _concluded(plain: str, kept: Sequence[Found]) -> set[Value]:
     """The values that a text gives as results, in a sentence, a JSON object or a column that says so."""
     if not CONCLUDING.search(plain):
         return set()
-    lines = _OBJECT.sub(lambda record: record[0].replace("\n", " "), plain)
+    lines = _KEYED_OBJECT.sub(lambda record: record[0].replace("\n", " "), plain)
     found: list[Sequence[Found]] = [each for words, each in _sentences(lines, kept) if CONCLUDING.search(words)]
     found += [within(kept, cell) for heading, cell in headed(plain) if CONCLUDING.search(heading)]
     return set[Value]().union(*map(_results_in, found))
