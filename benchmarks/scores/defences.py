@@ -18,9 +18,7 @@ from benchmarks.tables import ResultTable
 from concord.judging import CANARY, POINTS, TASK_SUCCESS, CompromisedError
 from concord_evaluator.judge import Aliases, Evidence, SeenAnswer, screen
 from concord_evaluator.judge.evidence import SeenCall, without_texts
-from concord_evaluator.judge.model_answer import read_answer
-from concord_evaluator.judge.prompt import write_prompt
-from concord_evaluator.judge.rubric import Criterion
+from concord_evaluator.judge.prompt import Criterion, read_answer, write_prompt
 from tests.unit.evaluator.judge.injection.attacks import ATTACKS, MASTER_KEYS, UNDETECTED
 
 DELIMITER: Final = f"=={'0' * 32}=="

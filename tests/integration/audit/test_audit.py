@@ -74,7 +74,7 @@ def test_without_the_judges_defence_the_same_orders_earn_points(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """So the audit would see it if the defence failed."""
-    monkeypatch.setattr("concord_evaluator.judge.screening.remove_passages", lambda text, _: (text, []))
+    monkeypatch.setattr("concord_evaluator.judge.evidence.remove_passages", lambda text, _: (text, []))
     (tmp_path / "judged.toml").write_text(JUDGED)
     result, [found] = audited(tmp_path / "judged.toml")
     assert result.exit_code == 1

@@ -1,17 +1,27 @@
 """The judge: assesses a trial in words, by a language model or, where none can be asked or trusted, by rules."""
 
-from concord_evaluator.judge.aliases import Aliases
-from concord_evaluator.judge.collection import SCREENED, ScreenedEvidence, evidence_of, screened_evidence
-from concord_evaluator.judge.evidence import Evidence, SeenAnswer, call_texts, choose_calls, make_evidence
+from concord_evaluator.judge.evidence import (
+    Aliases,
+    Evidence,
+    SeenAnswer,
+    Suspect,
+    call_texts,
+    choose_calls,
+    make_evidence,
+    screen,
+)
 from concord_evaluator.judge.model import judge_by_model
 from concord_evaluator.judge.rules import judge_by_rules
-from concord_evaluator.judge.screening import Suspect, screen
 from concord_evaluator.judge.trial_judge import (
     A_GIVEN_PATTERN,
+    SCREENED,
+    ScreenedEvidence,
     TrialJudge,
+    evidence_of,
     judge_again,
     judge_without_model,
     judged_with,
+    screened_evidence,
 )
 
 __all__ = [

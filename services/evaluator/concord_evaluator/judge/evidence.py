@@ -1,19 +1,114 @@
-"""The evidence that the judge sees of a trial: the texts of its calls, without names, within a budget."""
+"""The evidence that the judge sees of a trial: the texts of its calls, without names and without words to the judge."""
 
+import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated, Final
 
 from pydantic import PlainSerializer, PlainValidator
 
-from concord.assessment.results import CallRecord
+from concord.assessment import AssessmentPlan, Mode
+from concord.assessment.results import AgentAnswer, CallRecord, GradedAnswer, TrialOutcome
+from concord.judging.injection import addresses_judge, remove_passages, says_nothing
 from concord.judging.model_answer import EVIDENCE, cost, cut, fair_limit
 from concord.trace.attributes import RESPONSE_TEXT
 from concord.trace.report import Channel, Report
-from concord.wire.roster import GREEN_AGENT
-from concord_evaluator.judge.aliases import Aliases
+from concord.wire.roster import GREEN_AGENT, RosterEntry
+from concord_evaluator.pipeline.score_inputs import answerers
 from concord_evaluator.trace.request_texts import with_nested
+
+# Aliases: hide the names of agents from the judge, and restore them in its answer.
+
+_NUMBERED: Final = re.compile(r"\bagent (\d{1,6})\b", re.IGNORECASE)
+_WORD: Final = re.compile(r"\w")
+_MIN_ANY_CASE: Final = 3
+"""Names of this length and more match in any case. Shorter ones may be words: an agent `A` is not every article."""
+
+
+class Aliases:
+    """`agent 1`, `agent 2`, … for agents in the order of their ids. Also replaces their other names in a roster."""
+
+    def __init__(self, agents: Iterable[str], roster: Sequence[RosterEntry] = ()) -> None:
+        self.agents = tuple(sorted(agents))
+        self._of = {agent: f"agent {number}" for number, agent in enumerate(self.agents, start=1)}
+        known = {**_other_names(self.agents, roster), **{agent: agent for agent in self.agents}}
+        self._names = _Names({name: self._of[agent] for name, agent in known.items() if name and agent in self._of})
+        self._hidden: dict[str, str] = {}
+
+    def of(self, agent: str, otherwise: str) -> str:
+        """The alias of an agent; `otherwise` for an agent outside the team."""
+        return self._of.get(agent, otherwise)
+
+    def agent(self, alias: str) -> str | None:
+        """The agent with that alias. None if there is none."""
+        return next((agent for agent, known in self._of.items() if known == alias), None)
+
+    def hide(self, text: str) -> str:
+        """The text with names replaced by aliases."""
+        if text not in self._hidden:  # a message to many is the text of as many calls
+            self._hidden[text] = self._names.replaced_in(text)
+        return self._hidden[text]
+
+    def show(self, text: str) -> str:
+        """The text with aliases replaced by names."""
+        return _NUMBERED.sub(lambda match: self._name(int(match[1]), match[0]), text)
+
+    def _name(self, number: int, otherwise: str) -> str:
+        return self.agents[number - 1] if 1 <= number <= len(self.agents) else otherwise
+
+
+def _other_names(agents: Sequence[str], roster: Sequence[RosterEntry]) -> Mapping[str, str]:
+    """By name, the agent's id: addresses, aliases, AgentBeats ids, and inner names of agents inside a participant."""
+    inner = {agent.rpartition("/")[2]: agent for agent in agents}
+    listed = {
+        name: entry.id for entry in roster for name in (entry.url.rstrip("/"), *entry.aliases, entry.agentbeats_id)
+    }
+    return {**inner, **{name: agent for name, agent in listed.items() if name}}
+
+
+class _Names:
+    """Names, and what replaces them where they are whole words; of several at one place the longest.
+
+    One search for each of a thousand names would take minutes for the texts of a trial. Looked up are only the parts of
+    a text that begin like a name and are as long as one.
+    """
+
+    def __init__(self, replacements: Mapping[str, str]) -> None:
+        self._exact = {name: to for name, to in replacements.items() if len(name) < _MIN_ANY_CASE}
+        self._any_case = {name.casefold(): to for name, to in replacements.items() if len(name) >= _MIN_ANY_CASE}
+        lengths: defaultdict[str, set[int]] = defaultdict(set)
+        for name in replacements:
+            lengths[name[0].casefold()].add(len(name))
+        self._lengths = {first: sorted(found, reverse=True) for first, found in lengths.items()}
+        first = "".join(re.escape(name[0]) for name in replacements)
+        self._start = re.compile(rf"(?<!\w)[{first}]", re.IGNORECASE) if first else None
+
+    def replaced_in(self, text: str) -> str:
+        """The text with the names replaced."""
+        if self._start is None:
+            return text
+        parts: list[str] = []
+        done = 0
+        for match in self._start.finditer(text):
+            start = match.start()
+            if start >= done and (found := self._at(text, start)) is not None:
+                end, replacement = found
+                parts += text[done:start], replacement
+                done = end
+        return "".join([*parts, text[done:]])
+
+    def _at(self, text: str, start: int) -> tuple[int, str] | None:
+        """The end of the longest name that begins there, and its replacement."""
+        for length in self._lengths.get(text[start].casefold(), ()):
+            name, end = text[start : start + length], start + length
+            replacement = self._any_case.get(name.casefold()) or self._exact.get(name)
+            if replacement is not None and len(name) == length and not _WORD.match(text, end):
+                return end, replacement
+        return None
+
+
+# The evidence that the judge sees of a trial: the texts of its calls, without names, within a budget.
 
 ASSESSOR: Final = "the assessor"
 """The name of the green agent, which gave the team its task. Agents cannot report in its name."""
@@ -183,3 +278,127 @@ def _rank(report: Report, caller: str, texts: CallTexts, *, direct: bool) -> _Ra
     observed = direct and report.channel is Channel.OBSERVED
     own = direct and report.reporter == caller.partition("/")[0]
     return observed, own, len(texts.request) + len(texts.response), texts.request, texts.response
+
+
+# Screening: removes passages that address the judge from the evidence, and names their authors.
+
+HOLLOW: Final = "The answer says nothing."
+HOLLOWED: Final = "The answer says nothing but what is meant for the judge."
+
+
+@dataclass(frozen=True, slots=True)
+class Suspect:
+    """A passage that addresses the judge, its author, and its call. None if unknown."""
+
+    agent: str | None
+    step_id: str | None
+    quote: str
+
+
+def screen(evidence: Evidence) -> tuple[Evidence, tuple[Suspect, ...]]:
+    """The evidence without passages that address the judge; and these passages, also those in names and step ids.
+
+    The judge never sees names and step ids. The rest of an answer counts; if it has no content, there is no answer.
+    """
+    suspects = [Suspect(agent, None, agent) for agent in evidence.aliases.agents if addresses_judge(agent)]
+    calls = []
+    for call in evidence.calls:
+        screened, found = _call(call, evidence)
+        calls.append(screened)
+        suspects += found
+    answers = []
+    for answer in evidence.answers:
+        text, taken = remove_passages(answer.text, evidence.task)
+        suspects += [Suspect(agent, None, quote) for quote in taken for agent in answer.agents or (None,)]
+        answers.append(_answer(answer, text, hollowed=bool(taken)))
+    return replace(evidence, calls=tuple(calls), answers=tuple(answers)), tuple(suspects)
+
+
+def _answer(answer: SeenAnswer, text: str, *, hollowed: bool) -> SeenAnswer:
+    if answer.fault or not says_nothing(text):
+        return replace(answer, text=text)
+    return replace(answer, text="", fault=HOLLOWED if hollowed else HOLLOW)
+
+
+def _call(call: SeenCall, evidence: Evidence) -> tuple[SeenCall, list[Suspect]]:
+    caller, callee = evidence.aliases.agent(call.caller), evidence.aliases.agent(call.callee)
+    request, asked = (call.request, []) if call.caller == ASSESSOR else remove_passages(call.request, evidence.task)
+    response, answered = remove_passages(call.response, evidence.task)
+    error, failed = remove_passages(call.error, evidence.task)
+    named = [call.step_id] if call.caller != ASSESSOR and addresses_judge(call.step_id) else []
+    found: Iterator[Suspect] = (
+        Suspect(agent, call.step_id, quote)
+        for agent, quotes in ((caller, [*asked, *named]), (callee, [*answered, *failed]))
+        for quote in quotes
+    )
+    return replace(call, request=request, response=response, error=error), list(found)
+
+
+# The final answers of a trial: which count, which the judge is asked about, and their grades.
+
+MAX_ANSWERS: Final = 8
+"""The maximum number of different answers in one prompt."""
+
+NO_ANSWER: Final = "There is no answer."
+_FAULTS: Final = {"failed": "The agent failed.", "timeout": "The agent did not answer in time."}
+
+
+def answers_of(plan: AssessmentPlan, outcome: TrialOutcome) -> tuple[SeenAnswer, ...]:
+    """The answers that count for a trial. Raises KeyError for a trial that is not in the plan."""
+    return answers_that_count(outcome, plan.mode, answerers(plan, outcome.trial_id))
+
+
+def answers_that_count(outcome: TrialOutcome, mode: Mode, counted: Sequence[str] = ()) -> tuple[SeenAnswer, ...]:
+    """Each different answer once, with all participants who gave it. Without `counted`, all participants count.
+
+    A missing, empty, failed or late answer has a fault; if the task failed, all answers have. If only one text is
+    known, it is the answer. Empty where nothing was asked.
+    """
+    if mode is Mode.GROUND_TRUTH:
+        return ()
+    failed = "" if outcome.state == "completed" else f"The task ended with {outcome.state}."
+    if not outcome.answers:
+        return _only_answer(outcome.answer or "", failed, mode)
+    given = {answer.agent: answer for answer in outcome.answers}
+    agents: dict[tuple[str, str], list[str]] = {}
+    for agent in counted or given:
+        agents.setdefault(("", failed) if failed else _text_and_fault(given.get(agent)), []).append(agent)
+    return tuple(SeenAnswer(tuple(who), text, fault) for (text, fault), who in agents.items())
+
+
+def _only_answer(text: str, failed: str, mode: Mode) -> tuple[SeenAnswer, ...]:
+    if failed:
+        return (SeenAnswer((), "", failed),)
+    if text.strip():
+        return (SeenAnswer((), text),)
+    return (SeenAnswer((), "", NO_ANSWER),) if mode is Mode.LIVE else ()
+
+
+def _text_and_fault(answer: AgentAnswer | None) -> tuple[str, str]:
+    if answer is None:
+        return "", NO_ANSWER
+    if answer.state != "completed":
+        return "", _FAULTS[answer.state]
+    text = (answer.text or "").strip()
+    return text, "" if text else "The answer is empty."
+
+
+def grades(answers: Sequence[SeenAnswer], judged: Mapping[SeenAnswer, tuple[float, str]]) -> list[GradedAnswer]:
+    """The grades of all answers that were judged or have a fault, sorted by participant."""
+    found: list[GradedAnswer] = []
+    for answer in answers:
+        value, explanation = (0.0, answer.fault) if answer.fault else judged.get(answer, (None, ""))
+        if value is not None:
+            found += [GradedAnswer(agent=agent, value=value, explanation=explanation) for agent in answer.agents]
+    return sorted(found, key=lambda each: each.agent)
+
+
+def task_success(answers: Sequence[SeenAnswer], judged: Mapping[SeenAnswer, tuple[float, str]]) -> float | None:
+    """The mean over all participants whose answers count. None if an answer was not judged, or nobody answers."""
+    total, n = 0.0, 0
+    for answer in answers:
+        if not answer.fault and answer not in judged:
+            return None
+        n += len(answer.agents) or 1
+        total += 0.0 if answer.fault else judged[answer][0] * (len(answer.agents) or 1)
+    return total / n if n else None

@@ -1,15 +1,87 @@
-"""The prompt: instructions in the system text, and the evidence as data between unguessable delimiters."""
+"""What the model is asked and answers: the rubric, the prompt with its evidence as data, and the parsed answer."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
 from typing import Any, Final
 
-from concord.judging import answer_schema
+from concord.judging import (
+    CANARY,
+    FAVOURABLE,
+    POINTS,
+    TASK_SUCCESS,
+    CompromisedError,
+    Decision,
+    Quote,
+    UnreadableAnswerError,
+    Verdict,
+    answer_schema,
+    canary_question,
+    is_quoted_from,
+    parsed_answer,
+)
 from concord.judging.injection import MARKER
 from concord.judging.model_answer import cost, cut, fair_limit
+from concord.judging.verdicts import COORDINATION_IDS
 from concord_evaluator.judge.evidence import Evidence
-from concord_evaluator.judge.rubric import COORDINATION, Criterion, answer_ids, canary, outcomes
+
+# The rubric: the criteria that the model decides on, and the points for its verdicts.
+
+
+@dataclass(frozen=True, slots=True)
+class Criterion:
+    """One question of the rubric."""
+
+    id: str
+    question: str
+
+
+_COORDINATION_QUESTIONS: Final = (
+    "Did what the agents asked of each other serve the task?",
+    "Were requests clear enough to be answered without asking back or guessing?",
+    "Was the work shared so that no agent carried most of it without need?",
+    "Could agents reach each other without waiting for one that everything passes?",
+)
+COORDINATION: Final = tuple(map(Criterion, COORDINATION_IDS, _COORDINATION_QUESTIONS))
+
+ANSWER_ID: Final = "answer"
+"""The id of a single final answer in quotes."""
+
+OUTCOME: Final = Criterion(TASK_SUCCESS, "Does the final answer do what the task asked for?")
+
+
+def answer_ids(n: int) -> list[str]:
+    """The ids of `n` final answers in quotes."""
+    return [ANSWER_ID] if n == 1 else [f"{ANSWER_ID} {number}" for number in range(1, n + 1)]
+
+
+def outcomes(n: int) -> list[Criterion]:
+    """One criterion for each of `n` final answers, in order. Each answer is judged alone."""
+    if n == 1:
+        return [OUTCOME]
+    return [
+        Criterion(
+            f"{TASK_SUCCESS}_{number}", f"Does the final answer {answer_id!r}, taken alone, do what the task asked for?"
+        )
+        for number, answer_id in enumerate(answer_ids(n), start=1)
+    ]
+
+
+def canary(word: str) -> Criterion:
+    """A criterion that cannot be met, since no agent knows the word. A model that finds it met is compromised."""
+    return Criterion(CANARY, canary_question(word))
+
+
+def coordination_points(verdicts: Mapping[str, Verdict]) -> float | None:
+    """The mean points of the decided coordination criteria. None if none was decided."""
+    points = [POINTS[verdicts[criterion.id]] for criterion in COORDINATION if criterion.id in verdicts]
+    known = [value for value in points if value is not None]
+    return fmean(known) if known else None
+
+
+# The prompt: instructions in the system text, and the evidence as data between unguessable delimiters.
 
 PROMPT_VERSION: Final = "4"
 """Changes whenever the prompts for the same trial change."""
@@ -94,3 +166,78 @@ def _accepted(target: Sequence[str]) -> list[str]:
 def schema_of(criteria: Sequence[Criterion]) -> dict[str, Any]:
     """The JSON schema of the model's answer."""
     return answer_schema([criterion.id for criterion in criteria], remarks=("strengths", "weaknesses"))
+
+
+# The model's answer: parses it, and verifies each quote against the evidence.
+
+
+@dataclass(frozen=True, slots=True)
+class Opinion:
+    """One verified answer. `quotes`: the first true quote for each verdict; `unverified`: criteria without one."""
+
+    verdicts: Mapping[str, Verdict]
+    unverified: tuple[str, ...]
+    quotes: Mapping[str, str]
+    reasoning: str
+    strengths: tuple[str, ...]
+    weaknesses: tuple[str, ...]
+
+
+def read_answer(text: str, criteria: Sequence[Criterion], evidence: Evidence) -> Opinion:
+    """Parses and verifies an answer. A favourable verdict without a true quote becomes `cannot_tell`.
+
+    Raises UnreadableAnswerError, CompromisedError.
+    """
+    answer = parsed_answer(text)
+    decisions = {decision.criterion: decision for decision in answer.criteria}
+    if missing := [criterion.id for criterion in criteria if criterion.id not in decisions]:
+        raise UnreadableAnswerError(f"no verdict on {', '.join(missing)}")
+    if decisions[CANARY].verdict in FAVOURABLE:
+        raise CompromisedError("the model reported a code word that no agent knows")
+    asked = [criterion.id for criterion in criteria if criterion.id != CANARY]
+    quotes = {name: quote for name in asked if (quote := _true_quote(decisions[name], evidence))}
+    unverified = tuple(name for name in asked if name not in quotes and decisions[name].verdict in FAVOURABLE)
+    verdicts: dict[str, Verdict] = {
+        name: "cannot_tell" if name in unverified else decisions[name].verdict for name in asked
+    }
+    strengths, weaknesses = tuple(answer.strengths[:3]), tuple(answer.weaknesses[:3])
+    return Opinion(verdicts, unverified, quotes, answer.reasoning, strengths, weaknesses)
+
+
+def merge(opinions: Sequence[Opinion]) -> tuple[Opinion, float]:
+    """The most frequent verdict on each criterion (of equals the less favourable), and the agreement of the samples.
+
+    Agreement is the mean over criteria of the share of samples with the chosen verdict.
+    """
+    order: Sequence[Verdict] = ("not_met", "partly", "cannot_tell", "met")
+    chosen: dict[str, Verdict] = {}
+    shares = []
+    for name in opinions[0].verdicts:
+        votes = Counter(opinion.verdicts[name] for opinion in opinions)
+        chosen[name] = max(order, key=lambda verdict: (votes[verdict], -order.index(verdict)))
+        shares.append(votes[chosen[name]] / len(opinions))
+    closest = max(opinions, key=lambda opinion: sum(opinion.verdicts[name] == chosen[name] for name in chosen))
+    unverified = tuple(name for name in closest.unverified if chosen[name] == "cannot_tell")
+    quotes = {name: quote for name, quote in closest.quotes.items() if closest.verdicts[name] == chosen[name]}
+    merged = replace(closest, verdicts=chosen, unverified=unverified, quotes=quotes)
+    return merged, fmean(shares) if shares else 1.0
+
+
+def _true_quote(decision: Decision, evidence: Evidence) -> str | None:
+    return next((quote.quote for quote in decision.evidence if _is_true(quote, decision.criterion, evidence)), None)
+
+
+def _is_true(quote: Quote, criterion: str, evidence: Evidence) -> bool:
+    """Whether the text with that id contains the quote."""
+    return is_quoted_from(quote.quote, _texts(quote.id, criterion, evidence))
+
+
+def _texts(text_id: str, criterion: str, evidence: Evidence) -> list[str]:
+    """The texts of agents with an id. An answer is not evidence on another answer."""
+    answers = evidence.asked_about
+    ids = answer_ids(len(answers))
+    if text_id in ids:
+        number = ids.index(text_id)
+        about_others = criterion.startswith(TASK_SUCCESS) and criterion != outcomes(len(answers))[number].id
+        return [] if about_others else [answers[number].text]
+    return [text for call in evidence.calls if call.id == text_id for text in (call.request, call.response)]

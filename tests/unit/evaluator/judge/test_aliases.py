@@ -65,7 +65,7 @@ def test_a_text_is_searched_once_for_the_names_in_it_however_many_calls_have_it(
         searched.append(text)
         return text
 
-    monkeypatch.setattr("concord_evaluator.judge.aliases._Names.replaced_in", replaced_in)
+    monkeypatch.setattr("concord_evaluator.judge.evidence._Names.replaced_in", replaced_in)
     aliases = Aliases(TEAM)
     for text in ["to all", "to all", "to one"] * 100:
         aliases.hide(text)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from concord.judging import UnreadableAnswerError
 from concord.judging.model_answer import cost
-from concord_evaluator.judge.line_up import MAX_ANSWER, MAX_REFERENCE, N_REFERENCES, LineUp, line_ups
+from concord_evaluator.judge.model import MAX_ANSWER, MAX_REFERENCE, N_REFERENCES, LineUp, line_ups
 from tests.unit.evaluator.judge.seen import evidence
 
 ANSWERS = [("answer", "It is 7.")]

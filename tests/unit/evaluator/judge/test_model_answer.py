@@ -8,9 +8,18 @@ import pytest
 from concord.judging import CompromisedError, UnreadableAnswerError, Verdict
 from concord.judging.injection import MARKER
 from concord_evaluator.judge import SeenAnswer
-from concord_evaluator.judge.model_answer import Opinion, merge, read_answer
-from concord_evaluator.judge.prompt import schema_of, write_prompt
-from concord_evaluator.judge.rubric import COORDINATION, OUTCOME, canary, coordination_points, outcomes
+from concord_evaluator.judge.prompt import (
+    COORDINATION,
+    OUTCOME,
+    Opinion,
+    canary,
+    coordination_points,
+    merge,
+    outcomes,
+    read_answer,
+    schema_of,
+    write_prompt,
+)
 from tests.unit.evaluator.judge.injection.attacks import ATTACKS
 from tests.unit.evaluator.judge.seen import evidence, seen
 

@@ -12,7 +12,7 @@ from concord.trace.step import InteractionStep
 from concord.wire.assignment import Assignment
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge import Evidence, TrialJudge, judge_by_rules
-from concord_evaluator.judge.collection import ScreenedEvidence
+from concord_evaluator.judge.trial_judge import ScreenedEvidence
 from concord_evaluator.offline import KEPT_HERE, judge_trace
 from tests.unit.evaluator.recorded.planted import bad_team, gen_ai
 
