@@ -7,14 +7,15 @@ A package adds its own with an entry point in the group `concord.metrics` that n
 """
 
 from concord_evaluator.metrics.gemmas import TfIdf
-from concord_evaluator.metrics.measuring import LEFT_OUT, measure
 from concord_evaluator.metrics.metric import Measured, Metric, Parameter, metric, parameter_error, undefined
 from concord_evaluator.metrics.registry import (
     BUILT_IN_METRICS,
     ENTRY_POINT_GROUP,
+    LEFT_OUT,
     BrokenMetricError,
     definition_of,
     installed_metrics,
+    measure,
     metric_ids,
 )
 
