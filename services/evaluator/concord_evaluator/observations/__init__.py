@@ -1,10 +1,8 @@
 """Observations: checked facts of a trace that may explain its failure, each with its evidence. Pure."""
 
-from concord_evaluator.observations.actions import acts_of_actions
-from concord_evaluator.observations.acts import Act, Deed, acts_of
+from concord_evaluator.observations.acts import Act, Deed, acts_of, acts_of_actions
 from concord_evaluator.observations.finders import FINDERS, observe
-from concord_evaluator.observations.reading import reading_order
-from concord_evaluator.observations.ties import LostPart, causes_of_parts, tied
+from concord_evaluator.observations.reading import LostPart, causes_of_parts, reading_order, tied
 
 __all__ = [
     "FINDERS",

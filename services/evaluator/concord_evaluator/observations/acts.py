@@ -1,5 +1,6 @@
 """Acts: what the agents of a trace said and did, in order, as observations read them."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -10,11 +11,12 @@ from typing import Final
 from pydantic_core import to_json
 
 from concord.trace.attributes import AGENT_NAME, CONTEXT, REFUSED_BY, RESPONSE_TEXT, TOOL_RESULT
-from concord.trace.effects import Effect, effect_of
+from concord.trace.effects import Effect, EffectKind, content_digest, effect_of
 from concord.trace.otlp.genai import MODEL_OPERATIONS
 from concord.trace.report import Report
 from concord.trace.step import CallType, StepFacts, as_utc
 from concord.wire.roster import GREEN_AGENT, Roster
+from concord_assistant.results import ActionLogEntry
 from concord_evaluator.trace.agent_ids import callee_of, inner_agent
 
 MAX_ACTS: Final = 20_000
@@ -137,3 +139,34 @@ def _text(content: Mapping[str, object] | None) -> str:
     if len(ordered) == 1 and isinstance(only := next(iter(ordered.values())), str):
         return only[:MAX_TEXT]
     return to_json(ordered).decode()[:MAX_TEXT]
+
+
+# The acts of an assistant in its environment, from the log of its actions.
+
+_DELIVERING: Final = re.compile(r"\.(?:send|reply|forward|create)")
+"""Actions that make something new for others; all other ones edit what is there."""
+
+
+def acts_of_actions(agent: str, log: Iterable[ActionLogEntry]) -> list[Act]:
+    """The acts of the assistant, in their order. Step ids are places in the log, from `action-1`."""
+    return [_act(f"action-{number}", agent, entry) for number, entry in enumerate(log, 1)]
+
+
+def _act(step_id: str, agent: str, entry: ActionLogEntry) -> Act:
+    written = to_json({name: entry.parameters[name] for name in sorted(entry.parameters)}, serialize_unknown=True)
+    parameters = written.decode()
+    delivers = _DELIVERING.search(entry.action) is not None
+    effect = Effect(
+        kind=EffectKind.DELIVERED if delivers else EffectKind.EDITED,
+        artifact=entry.action,
+        digest=content_digest(f"{entry.action}{parameters}"),
+    )
+    return Act(
+        step_id=step_id,
+        agent=agent,
+        deed=Deed.TOOL,
+        to=entry.action,
+        text=parameters[:MAX_TEXT],
+        error=None if entry.success else entry.error_message or "the action failed",
+        effect=effect if entry.success else None,
+    )

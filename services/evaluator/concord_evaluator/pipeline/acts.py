@@ -11,9 +11,13 @@ from concord.trace.report import Report, ReportBatch
 from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.observations import FINDERS, Act, Deed
 from concord_evaluator.observations.acts import MAX_ACTS
-from concord_evaluator.observations.finders import MAX_FOUND
-from concord_evaluator.observations.observed import Finder
-from concord_evaluator.observations.statements import changed_values, corrections_in, ignored_corrections
+from concord_evaluator.observations.finders import (
+    MAX_FOUND,
+    Finder,
+    changed_values,
+    corrections_in,
+    ignored_corrections,
+)
 from concord_evaluator.trace.bodies import unpacked
 from concord_evaluator.trace.lean_steps import named_steps
 
