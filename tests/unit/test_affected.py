@@ -4,7 +4,7 @@ import pytest
 
 from tests.affected import ROOT, affected
 
-VALUES = "services/evaluator/concord_evaluator/own_tasks/values.py"
+VALUES = "services/evaluator/concord_evaluator/own_tasks/reference.py"
 
 
 def run_for(changed: str) -> set[str]:

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from concord_evaluator.own_tasks.observed_calls import ObservedCall, Said, messages_of
+from concord_evaluator.own_tasks.exchange import ObservedCall, Said, messages_of
 
 START = datetime(2031, 1, 1, tzinfo=UTC)
 

@@ -4,8 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord_evaluator.own_tasks.reference import value_of
-from concord_evaluator.own_tasks.values import TextValue, ValueKind, is_distinctive, names_in, spelled, tokens_in
+from concord_evaluator.own_tasks.reference import (
+    TextValue,
+    ValueKind,
+    is_distinctive,
+    names_in,
+    spelled,
+    tokens_in,
+    value_of,
+)
 
 
 def readings(text: str, kind: ValueKind) -> set[str]:
