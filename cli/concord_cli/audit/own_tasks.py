@@ -12,7 +12,7 @@ from concord.assessment.task_spec import JsonScorer, ModelScorer
 from concord_cli.audit import answers, flaws
 from concord_cli.audit.flaws import Attack, Shown, Status, Tried, looked, not_applicable, played
 from concord_cli.display_text import beginning
-from concord_evaluator.pipeline.score_inputs import graded
+from concord_evaluator.pipeline.verdict import graded
 
 MOST_BY_GUESSING: Final = 0.25
 """The outcome that a guess may be worth: one of four options."""

@@ -15,7 +15,7 @@ from concord.judging.model_answer import EVIDENCE, cost, cut, fair_limit
 from concord.trace.attributes import RESPONSE_TEXT
 from concord.trace.report import Channel, Report
 from concord.wire.roster import GREEN_AGENT, RosterEntry
-from concord_evaluator.pipeline.score_inputs import answerers
+from concord_evaluator.pipeline.verdict import answerers
 from concord_evaluator.trace.request_texts import with_nested
 
 # Aliases: hide the names of agents from the judge, and restore them in its answer.

@@ -7,20 +7,25 @@ A package adds an evaluator with an entry point in the group `concord.evaluators
 """
 
 from concord_evaluator.pipeline.budget import Budget
-from concord_evaluator.pipeline.evaluator import Contribution, Evaluator, Tier, TrialInput, evaluator
-from concord_evaluator.pipeline.quoted_call import MAX_QUOTED_CALLS, QuotedCall, quoted_calls
-from concord_evaluator.pipeline.registry import (
+from concord_evaluator.pipeline.evaluators import (
     BUILT_IN_EVALUATORS,
     ENTRY_POINT_GROUP,
     JUDGE,
+    MAX_QUOTED_CALLS,
     BrokenEvaluatorError,
+    Contribution,
+    Evaluator,
+    QuotedCall,
+    Tier,
+    TrialInput,
+    evaluator,
     evaluator_ids,
     installed_evaluators,
+    quoted_calls,
+    run_evaluators,
 )
-from concord_evaluator.pipeline.running import run_evaluators
-from concord_evaluator.pipeline.score_inputs import without_metrics
 from concord_evaluator.pipeline.trial import evaluate_trial, task_text, without_garbage_collection
-from concord_evaluator.pipeline.verdict import verdict_on
+from concord_evaluator.pipeline.verdict import verdict_on, without_metrics
 
 __all__ = [
     "BUILT_IN_EVALUATORS",

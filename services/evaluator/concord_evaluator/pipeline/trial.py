@@ -1,37 +1,174 @@
 """Evaluating one trial from the batches of its trace. Pure; runs in a process of the pool."""
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from itertools import chain, islice, pairwise
+from statistics import fmean
 from typing import Final
+
+import numpy as np
 
 from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.results import (
+    InteractionRecord,
     MetricStatus,
+    Observation,
     ParticipantObservability,
+    SourceCounts,
+    SupportCounts,
     TraceIntegrity,
     TrialOutcome,
 )
 from concord.assessment.task_spec import Control
-from concord.trace.decoding import StoredReports
-from concord.trace.report import ReportBatch
+from concord.trace.attributes import EdgeKind
+from concord.trace.decoding import StoredReports, reports_of
+from concord.trace.report import Report, ReportBatch
 from concord.wire.roster import GREEN_AGENT, Roster
-from concord_evaluator.documents import TrialEvaluation
+from concord_evaluator.documents import AgentTally, TrialEvaluation
 from concord_evaluator.findings import Shape
 from concord_evaluator.formats.live_spans import with_teams
 from concord_evaluator.information.record import team_task_record, unexplained_findings
-from concord_evaluator.observations import acts_of, reading_order
+from concord_evaluator.observations import FINDERS, Act, Deed, acts_of, reading_order
+from concord_evaluator.observations.acts import MAX_ACTS
+from concord_evaluator.observations.finders import (
+    MAX_FOUND,
+    Finder,
+    changed_values,
+    corrections_in,
+    ignored_corrections,
+)
 from concord_evaluator.own_tasks import causes_of_trial
-from concord_evaluator.pipeline.acts import observations_in, reports_of_acts
 from concord_evaluator.pipeline.budget import NONE_REFUSED, Budget, excess_warnings, select_batches
-from concord_evaluator.pipeline.evaluator import Contribution, TrialInput
-from concord_evaluator.pipeline.registry import installed_evaluators
-from concord_evaluator.pipeline.running import run_evaluators
-from concord_evaluator.pipeline.score_inputs import graded
-from concord_evaluator.pipeline.tallies import agent_tallies, interaction_records
+from concord_evaluator.pipeline.evaluators import Contribution, TrialInput, installed_evaluators, run_evaluators
+from concord_evaluator.pipeline.verdict import graded
 from concord_evaluator.temporal_network import temporal_network
 from concord_evaluator.trace import Projection, observability_of, project, team_observability
+from concord_evaluator.trace.bodies import unpacked
+from concord_evaluator.trace.columns import EDGE_KINDS, SOURCES, SUPPORTS, Bytes
 from concord_evaluator.trace.freed_memory import release_freed
+from concord_evaluator.trace.lean_steps import named_steps
+from concord_evaluator.trace.links import Links
+from concord_evaluator.trace.provenance import PROVENANCES
+from concord_evaluator.trace.trees import Numbers
+
+# The reports that the acts of a trace are made of, and the observations in these acts, each without needless work.
+
+_DIGIT: Final = re.compile(r"\d")
+
+_NAMED_VALUE: Final = re.compile(r"(?:[:=]| is | are | was )\s*\W?-?\d")
+"""What any text holds that gives a value under a name."""
+
+
+def _corrects(text: str) -> bool:
+    return next(corrections_in(text), None) is not None
+
+
+def _names_a_value(text: str) -> bool:
+    return _NAMED_VALUE.search(text) is not None
+
+
+_OF_VALUES: Final[Mapping[Finder, Callable[[str], bool]]] = {
+    ignored_corrections: _corrects,
+    changed_values: _names_a_value,
+}
+"""Finders that read only texts with a digit, and whether they may start from a text that an agent tells another."""
+
+
+def reports_of_acts(batches: Iterable[ReportBatch]) -> Iterator[Report]:
+    """The reports of which `acts_of` makes its acts, in their order.
+
+    Once there are as many steps as it reads, these are only those of the gateway about the same steps. No other steps
+    are decoded then.
+    """
+    read: set[str] = set()
+    for batch in batches:
+        if len(read) < MAX_ACTS:
+            for report in reports_of(batch):
+                if len(read) < MAX_ACTS or report.step.step_id in read:
+                    read.add(report.step.step_id)
+                    yield report
+        elif batch.reporter == GREEN_AGENT:
+            for step in named_steps(unpacked(batch.body), read):
+                yield Report(step, batch.reporter, batch.authenticated, batch.channel, batch.received_at)
+
+
+def observations_in(acts: Sequence[Act]) -> list[Observation]:
+    """The same as `observe`. To search long texts for values is most of what all finders take."""
+    with_values = [act for act in acts if _DIGIT.search(act.text)]
+    told = {act.text for act in with_values if act.deed in {Deed.MESSAGE, Deed.ANSWER}}  # messages to many are alike
+    found = list[Iterable[Observation]]()
+    for find in FINDERS:
+        may_start = _OF_VALUES.get(find)
+        if may_start is None:
+            found.append(find(acts))
+        elif any(map(may_start, told)):
+            found.append(find(with_values))
+    return list(chain.from_iterable(islice(each, MAX_FOUND) for each in found))
+
+
+# Tallies of calls, as a row tells them: by agent, and by caller and callee.
+
+
+def agent_tallies(agents: Sequence[str], links: Links) -> list[AgentTally]:
+    """The numbers of calls of each agent."""
+    names = links.steps.names
+    codes = np.array([names.code(agent) for agent in agents], np.int32)
+    ends = ((links.caller, links.n_calls), (links.callee, links.n_calls), (links.callee, links.failed))
+    counts = [np.bincount(end, calls, len(names.texts)).astype(np.int64)[codes].tolist() for end, calls in ends]
+    return [
+        AgentTally(id=agent, calls_made=made, calls_received=received, errors_received=errors)
+        for agent, made, received, errors in zip(agents, *counts, strict=True)
+    ]
+
+
+def interaction_records(links: Links) -> Iterator[InteractionRecord]:
+    """The calls of each caller to each callee."""
+    columns, first = links.steps.columns, links.first_row
+    kinds = _counts(links.edge_kind, len(EDGE_KINDS), links)
+    trust = _counts(links.provenance, len(PROVENANCES), links)
+    sources = _counts(columns.known_by[first], len(SOURCES), links)
+    supports = _counts(columns.support[first], len(SUPPORTS), links)
+    handoffs, conversation, sequence = (
+        EDGE_KINDS.index(kind) for kind in (EdgeKind.HANDOFF, EdgeKind.CONVERSATION, EdgeKind.SEQUENCE)
+    )
+    figures = zip(links.n_calls.tolist(), links.failed.tolist(), links.retries.tolist(), _means(links), strict=True)
+    for number, ((caller, callee), (calls, errors, retries, latency)) in enumerate(zip(links, figures, strict=True)):
+        kind, (observed, corroborated, reported) = kinds[number], trust[number]
+        told, second = sources[number], supports[number]
+        yield InteractionRecord(
+            caller=caller,
+            callee=callee,
+            calls=calls,
+            handoffs=kind[handoffs],
+            conversation=kind[conversation],
+            sequence=kind[sequence],
+            known_by=SourceCounts(**dict(zip(SOURCES, told, strict=True))) if any(told) else None,
+            support=SupportCounts(**dict(zip(SUPPORTS, second, strict=True))) if any(second) else None,
+            errors=errors,
+            retries=retries,
+            observed=observed,
+            corroborated=corroborated,
+            reported=reported,
+            latency_avg_ms=latency,
+        )
+
+
+def _counts(codes: Bytes, size: int, links: Links) -> list[list[int]]:
+    """By link, the number of its calls with each code; those with a negative one do not count."""
+    told = codes >= 0
+    places: Numbers = links.link_of_call[told] * size + codes[told]
+    counts: list[list[int]] = np.bincount(places, minlength=size * len(links)).reshape(-1, size).tolist()
+    return counts
+
+
+def _means(links: Links) -> Iterator[float | None]:
+    """By link, the mean latency of all attempts (ms); None if unknown."""
+    latencies, bounds = links.latencies_ms
+    known = latencies.tolist()
+    return (fmean(known[first:end]) if first < end else None for first, end in pairwise(bounds.tolist()))
+
 
 UNSEEN: Final = (
     "no call between participants could be observed: call peers at the addresses from `/peers`, start agents with "

@@ -10,8 +10,8 @@ from concord.trace.decoding import StoredReports
 from concord.wire.roster import Roster
 from concord_evaluator.observations import Act, Deed, acts, acts_of, observe
 from concord_evaluator.observations.finders import _VALUE
-from concord_evaluator.pipeline import acts as pipeline_acts
-from concord_evaluator.pipeline.acts import observations_in, reports_of_acts
+from concord_evaluator.pipeline import trial as pipeline_acts
+from concord_evaluator.pipeline.trial import observations_in, reports_of_acts
 from tests.unit.evaluator.observations.test_finders import ACTS, ALL_FAULTS, FAULTS
 
 

@@ -69,9 +69,9 @@ def test_excess_exchanges_are_sampled_evenly() -> None:
 
 def test_a_trace_beyond_the_limit_has_no_exchanges(monkeypatch: pytest.MonkeyPatch) -> None:
     reports = reported_by("A", asked("1", "B", "one"), asked("2", "B", "two"))
-    monkeypatch.setattr("concord_evaluator.pipeline.quoted_call.MAX_STEPS", 2)
+    monkeypatch.setattr("concord_evaluator.pipeline.evaluators.MAX_STEPS", 2)
     assert len(quoted_calls_in(reports)) == 2
-    monkeypatch.setattr("concord_evaluator.pipeline.quoted_call.MAX_STEPS", 1)
+    monkeypatch.setattr("concord_evaluator.pipeline.evaluators.MAX_STEPS", 1)
     assert quoted_calls_in(reports) == []
 
 

@@ -3,7 +3,7 @@
 from concord.assessment.results import MAX_CALLS, CallRecord
 from concord.trace.report import Report
 from concord.wire.roster import GREEN_AGENT
-from concord_evaluator.pipeline.built_in import call_records
+from concord_evaluator.pipeline.evaluators import call_records
 from concord_evaluator.trace import Projection
 from tests.unit.evaluator.timed import graph_of_reports, timed
 from tests.unit.evaluator.traces import call, observed, projected, reported_by, tool

@@ -1,0 +1,346 @@
+"""Evaluators: functions of a trial with an id and dependencies; the built-in ones, the installed ones, and how they run."""
+
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
+from typing import Final, Literal, NamedTuple
+
+from concord.assessment import AssessmentConfig
+from concord.assessment.results import (
+    MAX_CALLS,
+    CallRecord,
+    Finding,
+    LatencySummary,
+    MetricRecord,
+    MetricStatus,
+    ParticipantObservability,
+)
+from concord.trace.attributes import RESPONSE_TEXT
+from concord.trace.report import Channel, Report
+from concord.trace.step import StepFacts
+from concord.wire.roster import Roster
+from concord_evaluator.findings import METRICS_NEEDED, Shape, find, shown_findings, structural
+from concord_evaluator.graph import AgentGraph, CallTally, build_graph
+from concord_evaluator.latency import CalleeLatencies, latencies_of, summarise
+from concord_evaluator.metrics import LEFT_OUT, Parameter, measure, metric_ids, parameter_error
+from concord_evaluator.plugins import EVALUATORS, installed_plugins
+from concord_evaluator.scoring import TeamStructure, structure_of
+from concord_evaluator.trace import Call, Projection, team_observability, unseen_participants
+from concord_evaluator.trace.columns import NEVER
+from concord_evaluator.trace.request_texts import MAX_TEXT, text_of, with_nested
+
+# The interface of evaluators: functions of a trial, with an id, a tier, dependencies and parameters.
+
+Tier = Literal[1, 2, 3]
+"""1: the structure of the graph; 2: latency and the judge; 3: evaluators that have no part in the score."""
+
+
+@dataclass(frozen=True, slots=True)
+class TrialInput:
+    """What every evaluator sees of a trial.
+
+    `task`: the text that the team was given, empty without one. `completed`: whether the team completed the task; None
+    if nobody knows. `shape`: whose choice it was who exchanges messages with whom.
+    `participants`: how much of each participant's calls could have been seen; empty where there was nothing to observe.
+    `reports`: returns all reports, read anew at each call. That is costly for a long trace, so it is meant for
+    evaluators that need more than the projection. `time_is_up`: whether to skip all optional work from now on.
+    """
+
+    projection: Projection
+    roster: Roster
+    config: AssessmentConfig
+    task: str = ""
+    completed: bool | None = None
+    shape: Shape = Shape.CHOSEN
+    participants: tuple[ParticipantObservability, ...] = ()
+    reports: Callable[[], Iterable[Report]] = tuple
+    time_is_up: Callable[[], bool] = lambda: False
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """The contribution of one evaluator to a trial: metrics, findings and warnings, with ids of its own. The other
+    fields are for the built-in evaluators, because the score and the row's own keys follow from them."""
+
+    metrics: tuple[MetricRecord, ...] = ()
+    findings: tuple[Finding, ...] = ()
+    warnings: tuple[str, ...] = ()
+    structure: TeamStructure | None = None
+    call_tally: CallTally | None = None
+    calls: tuple[CallRecord, ...] = ()
+    latency: LatencySummary | None = None
+    latencies: tuple[CalleeLatencies, ...] = ()
+
+
+Evaluate = Callable[..., Contribution]
+"""Gets the `TrialInput`, the contributions of the evaluators in `needs` by their ids, and each parameter by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluator:
+    """An evaluator. `needs`: ids of evaluators that run before it. `definitions`: of its metrics, by definition id."""
+
+    id: str
+    evaluate: Evaluate
+    tier: Tier = 3
+    needs: frozenset[str] = frozenset()
+    parameters: Mapping[str, Parameter] = field(default_factory=dict)
+    definitions: Mapping[str, str] = field(default_factory=dict)
+
+
+def evaluator(
+    evaluator_id: str,
+    *,
+    tier: Tier = 3,
+    needs: Collection[str] = (),
+    parameters: Mapping[str, Parameter] | None = None,
+    definitions: Mapping[str, str] | None = None,
+) -> Callable[[Evaluate], Evaluator]:
+    """Makes an evaluator from a function."""
+
+    def made(evaluate: Evaluate) -> Evaluator:
+        return Evaluator(evaluator_id, evaluate, tier, frozenset(needs), parameters or {}, definitions or {})
+
+    return made
+
+
+# The built-in evaluators: `graph` and `latency`.
+
+
+@evaluator("graph", tier=1)
+def evaluate_graph(trial: TrialInput, _: Mapping[str, Contribution]) -> Contribution:
+    """Measures the agent graph: metrics, findings, structure and calls.
+
+    Computes the metrics that the configuration asks for and those that the findings need; shows only the former.
+    """
+    unseen = unseen_participants(trial.participants)
+    graph = build_graph(trial.projection, completed=trial.completed, unseen=unseen)
+    seen = team_observability(trial.participants) != "none"
+    shown = trial.config.chosen_metrics(metric_ids())
+    needed: dict[str, dict[str, float]] = {metric_id: {} for metric_id in METRICS_NEEDED}
+    measured = measure(graph, needed | shown, time_is_up=trial.time_is_up)
+    findings = find(graph, measured, trial.config.thresholds)
+    return Contribution(
+        metrics=tuple(record if seen else _unknown(record) for record in measured if record.id in shown),
+        findings=tuple(shown_findings(findings, trial.shape)),
+        structure=structure_of(graph, structural(findings, trial.shape), seen=seen),
+        call_tally=graph.tally,
+        calls=tuple(call_records(graph)),
+    )
+
+
+def _unknown(record: MetricRecord) -> MetricRecord:
+    """The metric without a value, which nobody could have observed."""
+    reason = "no participant's calls could be observed"
+    return record.model_copy(update={"value": None, "status": MetricStatus.UNDEFINED, "reason": reason})
+
+
+def call_records(graph: AgentGraph) -> Iterator[CallRecord]:
+    """The first `MAX_CALLS` call attempts in causal order, including the assessor's. Parents come first."""
+    starts = graph.calls.steps.columns.started_us[graph.calls.row]
+    earliest, critical = int(starts[starts != NEVER].min(initial=2**63 - 1)), graph.critical_path.calls
+    for index, call in enumerate(graph.calls[:MAX_CALLS]):
+        record = call.record
+        yield CallRecord(
+            step_id=call.step_id,
+            parent_step_id=None if call.parent is None else graph.calls[call.parent].step_id,
+            caller=call.caller,
+            callee=call.callee,
+            start_ms=None if record.started_us is None else (record.started_us - earliest) / 1000,
+            duration_ms=record.latency_ms,
+            error=record.error,
+            provenance=call.provenance.value,
+            on_critical_path=index in critical and graph.critical_path.timed > 0,
+        )
+
+
+@evaluator("latency", tier=2)
+def evaluate_latency(trial: TrialInput, _: Mapping[str, Contribution]) -> Contribution:
+    """Summarises the latencies of all calls to agents, the assessor's included."""
+    latencies = latencies_of(trial.projection.all_links)
+    return Contribution(latency=summarise(latencies, trial.roster), latencies=tuple(latencies))
+
+
+# Running evaluators: the chosen ones and their dependencies, in topological order.
+
+Choice = Mapping[str, Mapping[str, float]]
+"""The ids of evaluators, each with the parameters that differ from their defaults."""
+
+
+def run_evaluators(
+    evaluators: Mapping[str, Evaluator], trial: TrialInput, choice: Choice | None = None
+) -> dict[str, Contribution]:
+    """Runs the chosen evaluators (None: all) and their dependencies, each after its dependencies.
+
+    Unknown ids are ignored. An evaluator of tier 3 that fails, or that comes when time is up, contributes only a
+    warning. Errors of the other tiers are raised, because the score depends on them. Raises KeyError and CycleError as
+    `in_order` does.
+    """
+    chosen: Choice = {evaluator_id: {} for evaluator_id in evaluators} if choice is None else choice
+    done: dict[str, Contribution] = {}
+    for evaluator_id in in_order(evaluators, evaluators.keys() & chosen.keys()):
+        each = evaluators[evaluator_id]
+        done[evaluator_id] = _contribution(
+            each, trial, {need: done[need] for need in each.needs}, chosen.get(each.id, {})
+        )
+    return done
+
+
+def in_order(evaluators: Mapping[str, Evaluator], ids: Collection[str]) -> list[str]:
+    """The ids and those of all their dependencies in topological order, which is deterministic.
+
+    Raises KeyError for an unknown dependency, graphlib.CycleError for a cycle of dependencies.
+    """
+    pending, needs = set(ids), dict[str, frozenset[str]]()
+    while pending:
+        evaluator_id = min(pending)
+        needs[evaluator_id] = evaluators[evaluator_id].needs
+        pending = (pending | needs[evaluator_id]) - needs.keys()
+    return list(TopologicalSorter(dict(sorted(needs.items()))).static_order())
+
+
+def _contribution(
+    evaluator: Evaluator, trial: TrialInput, needed: Mapping[str, Contribution], given: Mapping[str, float]
+) -> Contribution:
+    params = {name: parameter.default for name, parameter in evaluator.parameters.items()}
+    objection = parameter_error(evaluator.parameters, given)
+    if evaluator.tier == 3 and trial.time_is_up():
+        return Contribution(warnings=(f"the evaluator {evaluator.id} is {LEFT_OUT}",))
+    try:
+        made: Contribution = evaluator.evaluate(trial, needed, **(params if objection else params | dict(given)))
+        if evaluator.tier == 3:
+            # A tier 3 evaluator must not change what the score is made from.
+            made = Contribution(metrics=made.metrics, findings=made.findings, warnings=made.warnings)
+    except Exception as error:
+        if evaluator.tier != 3:
+            raise
+        return Contribution(warnings=(f"the evaluator {evaluator.id} failed: {type(error).__name__}",))
+    if objection is None:
+        return made
+    return replace(made, warnings=(*made.warnings, f"the evaluator {evaluator.id} uses its defaults: {objection}"))
+
+
+# Which evaluators there are: the built-in ones and those of installed packages.
+
+BUILT_IN_EVALUATORS: Final[tuple[Evaluator, ...]] = (evaluate_graph, evaluate_latency)
+
+ENTRY_POINT_GROUP: Final = EVALUATORS
+"""A package adds an evaluator by an entry point in this group: `name = "module:EVALUATOR"`, an `Evaluator`."""
+
+JUDGE: Final = "judge"
+"""The id of the judge. It reads what the evaluators found and waits for a model, so it has a later job."""
+
+
+class BrokenEvaluatorError(Exception):
+    """An installed package offers an evaluator that cannot be used."""
+
+
+@cache
+def installed_evaluators() -> Mapping[str, Evaluator]:
+    """The built-in evaluators and those of installed packages, sorted by their ids. Raises BrokenEvaluatorError."""
+    found = {evaluator.id: evaluator for evaluator in BUILT_IN_EVALUATORS}
+    for plugin in installed_plugins(ENTRY_POINT_GROUP, "evaluator", BrokenEvaluatorError):
+        evaluator = plugin.object
+        if not isinstance(evaluator, Evaluator):
+            raise BrokenEvaluatorError(f"{plugin.package}: {plugin.reference} is not an Evaluator")
+        if evaluator.id in {JUDGE, *found}:
+            raise BrokenEvaluatorError(f"{plugin.package}: another evaluator is also called {evaluator.id!r}")
+        found[evaluator.id] = evaluator
+    try:
+        in_order(found, found)
+    except KeyError as error:
+        raise BrokenEvaluatorError(f"an evaluator needs {error}, which is not installed") from error
+    except CycleError as error:
+        raise BrokenEvaluatorError(f"evaluators depend on each other in a cycle: {', '.join(error.args[1])}") from error
+    return dict(sorted(found.items()))
+
+
+def evaluator_ids() -> list[str]:
+    """The ids of all evaluators, sorted."""
+    return list(installed_evaluators())
+
+
+# Quoted calls: the requests and responses of a trial's calls as text, for evaluators that read texts.
+
+MAX_QUOTED_CALLS: Final = 500
+"""Calls whose texts are read. A trace may have any number of calls."""
+
+MAX_STEPS: Final = 50_000
+"""Steps up to which a trace is read a second time, which takes as long as the rest of the evaluation."""
+
+
+@dataclass(frozen=True, slots=True)
+class QuotedCall:
+    """The texts of one call, at most `MAX_TEXT` characters each; empty where no report has them."""
+
+    caller: str
+    callee: str
+    step_id: str
+    request: str
+    response: str
+
+
+class _Quotation(NamedTuple):
+    """The texts that one report has of a call. Sorts by trust, then by length."""
+
+    observed: bool
+    by_caller: bool
+    authenticated: bool
+    length: int
+    request: str
+    response: str
+
+
+def quoted_calls(trial: TrialInput, limit: int = MAX_QUOTED_CALLS) -> list[QuotedCall]:
+    """The texts of the trial's calls in causal order, including the assessor's; of too many calls, an even selection.
+
+    Where several reports have texts of a call, the order of preference is: observed by the gateway, reported by the
+    caller, authenticated, longest. So no other reporter can replace a caller's text. Reads the whole trace again; a
+    trace of more than `MAX_STEPS` steps has no quoted calls. The result does not depend on the order of reports.
+    """
+    if trial.projection.integrity.steps > MAX_STEPS:
+        return []
+    calls = _spread(trial.projection.calls, limit)
+    quotations = _quotations(trial.reports(), calls)
+    unknown = _Quotation(False, False, False, 0, "", "")
+    quoted = [(call, quotations.get((call.step_id, call.caller), unknown)) for call in calls]
+    return [QuotedCall(call.caller, call.callee, call.step_id, each.request, each.response) for call, each in quoted]
+
+
+def _spread(calls: Sequence[Call], limit: int) -> list[Call]:
+    if len(calls) <= limit:
+        return list(calls)
+    return [calls[number * len(calls) // limit] for number in range(limit)]
+
+
+def _quotations(reports: Iterable[Report], calls: Iterable[Call]) -> dict[tuple[str, str], _Quotation]:
+    """The preferred quotation of each call, by step id and caller: callers may reuse each other's step ids."""
+    callers: defaultdict[str, set[str]] = defaultdict(set)
+    for call in calls:
+        callers[call.step_id].add(call.caller)
+    best: dict[tuple[str, str], _Quotation] = {}
+    for report in reports:
+        for step, direct in with_nested(report.step):
+            for caller in callers.get(step.step_id, ()):
+                if (quotation := _quotation(step, report, caller, direct=direct)) is not None:
+                    known = best.get((step.step_id, caller))
+                    best[step.step_id, caller] = quotation if known is None else max(known, quotation)
+    return best
+
+
+def _quotation(step: StepFacts, report: Report, caller: str, *, direct: bool) -> _Quotation | None:
+    call = step.agent_call
+    if call is None:
+        return None
+    request = "" if call.requests is None else text_of(call.requests)
+    response = step.additional_attributes.get(RESPONSE_TEXT, "")[:MAX_TEXT]
+    return _Quotation(
+        observed=direct and report.channel is Channel.OBSERVED,
+        by_caller=direct and report.reporter == caller.partition("/")[0],
+        authenticated=direct and report.authenticated,
+        length=len(request) + len(response),
+        request=request,
+        response=response,
+    )
