@@ -22,7 +22,7 @@ from concord.trace.step import StepFacts, as_utc
 from concord.trace.timing import MAX_QUOTED
 from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.own_tasks.reference import TextValue, ValueKind, figures_in, names_in, spelled, tokens_in
-from concord_evaluator.scorers.wording import contains, plain
+from concord_evaluator.scorers.text_scorers import contains, plain
 
 # The calls of a trial as the gateway observed them, and the messages in them in time order.
 

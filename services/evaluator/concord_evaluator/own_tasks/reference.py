@@ -14,7 +14,7 @@ from concord.month_names import MONTH_PATTERN, month_number
 from concord.suite import Kind
 from concord_evaluator.information.values import normalised, values_in
 from concord_evaluator.scorers.json_scorer import wrong_values
-from concord_evaluator.scorers.numbers import numbers_in
+from concord_evaluator.scorers.text_scorers import numbers_in
 
 # The values that own tasks ask for, in the spellings of messages: times, dates, codes, numbers and names.
 #

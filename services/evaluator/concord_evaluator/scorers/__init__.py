@@ -7,12 +7,13 @@ A package adds a scorer with an entry point in the group `concord.scorers` that 
 """
 
 from concord_evaluator.scorers.graded import MAX_EXPLANATION, Graded, ScorerFailedError
-from concord_evaluator.scorers.grading import grade, grade_answers
 from concord_evaluator.scorers.registry import (
     BUILT_IN_SCORERS,
     BrokenScorerError,
     Scorer,
     UnknownScorerError,
+    grade,
+    grade_answers,
     installed_scorers,
 )
 

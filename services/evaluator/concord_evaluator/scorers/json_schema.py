@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from referencing import Registry
 
 from concord_evaluator.scorers.graded import ScorerFailedError
-from concord_evaluator.scorers.pattern_scorer import SEARCH_S, search
+from concord_evaluator.scorers.text_scorers import SEARCH_S, search
 
 MAX_CHECKS: Final = 100_000
 """Keyword checks per answer. Nested alternatives may multiply without bound."""

@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from concord.assessment.task_spec import JsonScorer
 from concord.json_text import NoJsonError, json_in
 from concord_evaluator.scorers.graded import Graded, graded
-from concord_evaluator.scorers.numbers import exact_fraction
+from concord_evaluator.scorers.text_scorers import exact_fraction
 
 _MISSING: Final = object()
 

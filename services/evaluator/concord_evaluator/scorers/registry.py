@@ -1,16 +1,26 @@
-"""Which scorers there are: the built-in ones by their names, and those of installed packages."""
+"""Which scorers there are, built in and installed; and the grading of each participant's answer alone."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
+from statistics import fmean
 from typing import Any, Final
 
-from concord.assessment.task_spec import ENTRY_POINT_GROUP, SCORER_NAMES, PackageScorer
+from concord.assessment import TaskSpec
+from concord.assessment.results import AgentAnswer, GradedAnswer, Grading, TrialOutcome
+from concord.assessment.task_spec import ENTRY_POINT_GROUP, SCORER_NAMES, ModelScorer, PackageScorer, ScorerChoice
 from concord.files import did_you_mean
 from concord_evaluator.plugins import installed_plugins
 from concord_evaluator.scorers.graded import Graded, ScorerFailedError, graded
 from concord_evaluator.scorers.json_scorer import grade_json
-from concord_evaluator.scorers.pattern_scorer import grade_pattern
-from concord_evaluator.scorers.text_scorers import grade_exact, grade_includes, grade_match, grade_numeric
+from concord_evaluator.scorers.text_scorers import (
+    grade_exact,
+    grade_includes,
+    grade_match,
+    grade_numeric,
+    grade_pattern,
+)
+
+# Which scorers there are: the built-in ones by their names, and those of installed packages.
 
 BUILT_IN_SCORERS: Final[Mapping[str, Callable[[Any, Sequence[str], str], Graded]]] = {
     "exact": grade_exact,
@@ -75,3 +85,57 @@ def grade_by_package(choice: PackageScorer, targets: Sequence[str], answer: str)
         case (int() | float() as value, str(explanation)) if 0 <= value <= 1:
             return graded(value, explanation)
     raise ScorerFailedError(choice.name, f"expected a value from 0 to 1 with an explanation, got {given!r}")
+
+
+# Grading: each participant's answer alone, by the scorer that the task names. Pure.
+
+
+def grade_answers(task: TaskSpec, answerers: Sequence[str], outcome: TrialOutcome) -> Grading | None:
+    """The mean grade over the answers of `answerers`. None for a task without a scorer in code.
+
+    A participant that gave no answer gets 0. Where the scorer fails, the grading has no value and names the reason.
+    """
+    scorer = task.scorer
+    if scorer is None or isinstance(scorer, ModelScorer):
+        return None
+    given = {answer.agent: answer for answer in outcome.answers}
+    answers: list[GradedAnswer] = []
+    try:
+        for agent in dict.fromkeys(answerers):
+            found = _graded(scorer, task.target or [], given.get(agent))
+            answers.append(GradedAnswer(agent=agent, value=found.value, explanation=found.explanation))
+    except (ScorerFailedError, UnknownScorerError, BrokenScorerError) as error:
+        return Grading(value=None, source="nobody", scorer=scorer.name, reason=str(error))
+    if not answers:
+        return Grading(value=None, source="nobody", scorer=scorer.name, reason="no answer is to be graded")
+    return Grading(
+        value=fmean(answer.value for answer in answers),
+        source="code",
+        scorer=scorer.name,
+        reason=None,
+        answers=answers,
+    )
+
+
+def _graded(scorer: ScorerChoice, targets: Sequence[str], answer: AgentAnswer | None) -> Graded:
+    if answer is None or (answer.text is None and answer.state == "completed"):
+        return graded(0, "gave no answer")
+    if answer.state != "completed":
+        return graded(0, "did not answer in time" if answer.state == "timeout" else "failed")
+    if not answer.text or not answer.text.strip():
+        return graded(0, "gave an empty answer")
+    return grade(scorer, targets, answer.text)
+
+
+def grade(choice: ScorerChoice, targets: Sequence[str], answer: str) -> Graded:
+    """Grades one answer in code. The same choice, targets and answer give the same grade.
+
+    Raises ScorerFailedError where options or targets cannot be used, or a package's scorer fails; UnknownScorerError
+    and BrokenScorerError for a package's scorer that is not installed or cannot be loaded; ValueError for `model`,
+    whose answers the judge grades.
+    """
+    if isinstance(choice, ModelScorer):
+        raise ValueError("the judge grades answers for the scorer 'model'")
+    if isinstance(choice, PackageScorer):
+        return grade_by_package(choice, targets, answer)
+    return BUILT_IN_SCORERS[choice.name](choice, targets, answer)

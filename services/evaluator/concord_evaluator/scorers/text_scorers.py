@@ -1,14 +1,198 @@
 """The scorers that compare an answer with targets as text or as numbers: `exact`, `includes`, `match`, `numeric`."""
 
-from collections.abc import Callable, Mapping, Sequence
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Final, Literal
 
 import regex
 
-from concord.assessment.task_spec import ExactScorer, IncludesScorer, MatchScorer, NumericScorer
+from concord.assessment.task_spec import (
+    MAX_REPEATS,
+    ExactScorer,
+    IncludesScorer,
+    MatchScorer,
+    NumericScorer,
+    PatternScorer,
+    repeats,
+)
 from concord_evaluator.scorers.graded import Graded, ScorerFailedError, graded, one_of, shown
-from concord_evaluator.scorers.numbers import Number, exact_fraction, number_in, numbers_in
-from concord_evaluator.scorers.wording import PUNCTUATION, begins, contains, ends, plain, trimmed
+
+# Numbers in texts, as English writes them, read exactly.
+
+_MAX_LENGTH: Final = 100
+"""Characters of a number: longer runs of digits are none."""
+
+_VARIANTS: Final = str.maketrans(
+    {
+        "\N{MINUS SIGN}": "-",
+        "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+        "\N{FRACTION SLASH}": "/",
+        "\N{NO-BREAK SPACE}": " ",
+        "\N{NARROW NO-BREAK SPACE}": " ",
+        "\N{THIN SPACE}": " ",
+    }
+)
+_WORD: Final = r"\p{L}\p{M}\p{N}_"
+"""Word characters. Unlike `\\w`, includes superscript digits, so that `10²` is not 10."""
+
+_SPACED: Final = regex.compile(rf"(?<![{_WORD}.,'/])[1-9]\d{{0,2}}(?: \d{{3}})+(?![{_WORD}])")
+
+# All characters that may belong to a number, so that no part of `3.5k`, `1.2.3` or `12/05/2024` is read as one.
+_RUN: Final = regex.compile(
+    rf"(?<sign>(?<![{_WORD})\]%])(?:[+-](?:\p{{Sc}}\s?)?|\p{{Sc}}[+-]))?"
+    r"(?<![\p{L}\p{M}\p{N}])(?<!\d[.,'/])"
+    rf"(?<run>(?:(?<![{_WORD}.])\.)?\d(?:[eE][+-]?\d|[{_WORD}.,'/])*)"
+)
+_TRAILING: Final = ".,'/_"
+_NUMBER: Final = regex.compile(
+    r"(?<whole>[1-9]\d{0,2}([,'_])\d{3}(?:\2\d{3})*|\d+)?(?:\.(?<decimals>\d*))?(?:[eE](?<exponent>[+-]?\d{1,3}))?"
+)
+_GROUPING: Final = regex.compile(r"[,'_]")
+_RATIO: Final = regex.compile(r"(\d+)/(\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """A number in a text: as written, and its exact value."""
+
+    text: str
+    value: Fraction
+
+
+def numbers_in(text: str) -> list[Number]:
+    """The numbers in a text, in order.
+
+    Reads signs (also the typographic minus), thousands separated by comma, space, apostrophe or underscore, decimals
+    after a dot, powers of ten (`1e3`) and fractions (`1/2`). Ignores a currency or percent sign beside a number. Does
+    not read numbers that continue with letters (`3.5k`, `42nd`), dates, versions, decimals after a comma, `nan`, `inf`.
+    """
+    return [figure for figure, _ in _found(_normalised(text))]
+
+
+def number_in(text: str) -> Number | None:
+    """The number that a text consists of, punctuation, currency and percent signs aside. None for others."""
+    normalised = _normalised(text)
+    found = list(_found(normalised))
+    if len(found) != 1:
+        return None
+    figure, (start, end) = found[0]
+    return None if regex.search(r"[\p{L}\p{M}\p{N}]", normalised[:start] + normalised[end:]) else figure
+
+
+def exact_fraction(number: float) -> Fraction:
+    """The exact value of a number as written: 0.1 is one tenth."""
+    return Fraction(repr(number))
+
+
+def _normalised(text: str) -> str:
+    """The text with one form for each sign that has several, and without spaces in numbers."""
+    return _SPACED.sub(lambda match: match[0].replace(" ", ""), text.translate(_VARIANTS))
+
+
+def _found(text: str) -> Iterator[tuple[Number, tuple[int, int]]]:
+    """The numbers in a text, each with its span."""
+    for match in _RUN.finditer(text):
+        value = _value(match["run"].rstrip(_TRAILING))
+        if value is not None:
+            yield Number(match[0].rstrip(_TRAILING), -value if "-" in (match["sign"] or "") else value), match.span()
+
+
+def _value(run: str) -> Fraction | None:
+    if len(run) > _MAX_LENGTH:
+        return None
+    if ratio := _RATIO.fullmatch(run):
+        return Fraction(int(ratio[1]), int(ratio[2])) if int(ratio[2]) else None
+    number = _NUMBER.fullmatch(run)
+    if number is None or not (number["whole"] or number["decimals"]):
+        return None
+    whole, decimals = _GROUPING.sub("", number["whole"] or "0"), number["decimals"] or ""
+    return Fraction(int(whole + decimals)) * Fraction(10) ** (int(number["exponent"] or 0) - len(decimals))
+
+
+# Text normalisation for scorers: equivalent characters, and the boundaries of words and numbers.
+
+_EQUIVALENTS: Final = str.maketrans(
+    {
+        "\N{LEFT SINGLE QUOTATION MARK}": "'",
+        "\N{RIGHT SINGLE QUOTATION MARK}": "'",
+        "\N{LEFT DOUBLE QUOTATION MARK}": '"',
+        "\N{RIGHT DOUBLE QUOTATION MARK}": '"',
+        "\N{HYPHEN}": "-",
+        "\N{NON-BREAKING HYPHEN}": "-",
+        "\N{EN DASH}": "-",
+        "\N{MINUS SIGN}": "-",
+        "\N{SOFT HYPHEN}": None,
+        "\N{ZERO WIDTH SPACE}": None,
+        "\N{WORD JOINER}": None,
+        "\N{ZERO WIDTH NO-BREAK SPACE}": None,
+    }
+)
+
+PUNCTUATION: Final = r"(?![#%&@])[\p{P}`]"
+"""A regular expression for a punctuation mark. Signs that distinguish names are none: C# is not C."""
+
+_PUNCTUATION: Final = regex.compile(rf"{PUNCTUATION}|\s")
+_SIGNED: Final = regex.compile(r"-\.?\d")
+
+# Han, kana and South-East Asian scripts have no spaces between words, so a word may end after any character.
+_JOINING: Final = r"(?![\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}])[\p{L}\p{M}\p{N}]"
+_INSIDE: Final = regex.compile(
+    rf"(?<={_JOINING})(?={_JOINING})"
+    r"|(?<=\d)(?=\.\d)|(?<=\d\.)(?=\d)"
+    r"|(?<=\d)(?=,\d{3}(?!\d))|(?<=\d,)(?=\d{3}(?!\d))"
+    r"|(?<=(?<![\p{L}\p{M}\p{N})\]])-)(?=\d)"
+)
+
+
+def plain(text: str, *, ignore_case: bool = True) -> str:
+    """The text with equivalent characters unified, white space collapsed, and case folded.
+
+    Unicode NFC; quotation marks, hyphens and minus signs as in ASCII; invisible characters deleted.
+    """
+    text = text.casefold() if ignore_case else text
+    return " ".join(unicodedata.normalize("NFC", text).translate(_EQUIVALENTS).split())
+
+
+def trimmed(text: str) -> str:
+    """A plain text without punctuation at its ends. A text of only punctuation stays as it is."""
+    start, end = 0, len(text)
+    while start < end and _PUNCTUATION.match(text, start) and not _SIGNED.match(text, start):
+        start += 1
+    while start < end and _PUNCTUATION.match(text, end - 1):
+        end -= 1
+    return text[start:end] or text
+
+
+def contains(text: str, wanted: str) -> bool:
+    """Whether a plain text contains another as whole words."""
+    return any(True for _ in _positions(text, wanted))
+
+
+def begins(text: str, wanted: str) -> bool:
+    """Whether a plain text begins with another as whole words."""
+    return bool(wanted) and text.startswith(wanted) and not _is_inside(text, len(wanted))
+
+
+def ends(text: str, wanted: str) -> bool:
+    """Whether a plain text ends with another as whole words."""
+    return bool(wanted) and text.endswith(wanted) and not _is_inside(text, len(text) - len(wanted))
+
+
+def _positions(text: str, wanted: str) -> Iterator[int]:
+    """The positions of `wanted` as whole words. An empty text has none."""
+    start = text.find(wanted) if wanted else -1
+    while start >= 0:
+        if not _is_inside(text, start) and not _is_inside(text, start + len(wanted)):
+            yield start
+        start = text.find(wanted, start + 1)
+
+
+def _is_inside(text: str, position: int) -> bool:
+    """Whether a position is inside a word or a number. `1,234`, `3.5` and `-5` are one number each."""
+    return _INSIDE.match(text, position) is not None
+
 
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 _MARKS: Final = regex.compile(
@@ -127,3 +311,43 @@ def _number(target: str) -> Number:
     if figure is None:
         raise ScorerFailedError("numeric", f"the target {shown(target)} is not a number")
     return figure
+
+
+# The scorer `pattern`: searches an answer for a regular expression of the task, within a time limit.
+
+SEARCH_S: Final = 1.0
+"""Processor time that a search may take (s). Some patterns backtrack exponentially."""
+
+
+def grade_pattern(choice: PatternScorer, targets: Sequence[str], answer: str) -> Graded:
+    """1 if a group of the first match is a target; with `match_all`, if all groups that took part in it are."""
+    found = search("pattern", choice.pattern, answer, ignore_case=choice.ignore_case, limit_s=SEARCH_S)
+    if found is None:
+        return graded(0, "the pattern does not match")
+    if not targets:
+        return graded(1, f"the pattern matches {shown(found[0])}")
+    groups = [group for group in found.groups() or (found[0],) if group is not None]
+    wanted = {_compared(target, choice.ignore_case) for target in targets}
+    right = [_compared(group, choice.ignore_case) in wanted for group in groups]
+    if groups and (all(right) if choice.match_all else any(right)):
+        return graded(1, f"the pattern finds the target {shown(groups[right.index(True)])}")
+    wrong = f"finds {shown(groups[right.index(False)])}" if groups else "matches, but none of its groups do"
+    return graded(0, f"the pattern {wrong}, not {one_of(targets)}")
+
+
+def search(
+    scorer: str, pattern: str, text: str, *, ignore_case: bool = False, limit_s: float
+) -> "regex.Match[str] | None":
+    """The first match of a pattern. Raises ScorerFailedError if it cannot be compiled, or takes over `limit_s`."""
+    if repeats(pattern) > MAX_REPEATS:
+        raise ScorerFailedError(scorer, f"the pattern {shown(pattern)} has too many repetitions")
+    try:
+        return regex.search(pattern, text, regex.IGNORECASE if ignore_case else 0, timeout=limit_s)
+    except TimeoutError as error:
+        raise ScorerFailedError(scorer, f"the pattern {shown(pattern)} takes too long") from error
+    except (regex.error, RecursionError, MemoryError) as error:
+        raise ScorerFailedError(scorer, f"the pattern {shown(pattern)} is not a regular expression: {error}") from error
+
+
+def _compared(text: str, ignore_case: bool) -> str:
+    return text.strip().casefold() if ignore_case else text.strip()

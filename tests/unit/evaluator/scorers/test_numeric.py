@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord_evaluator.scorers import ScorerFailedError
-from concord_evaluator.scorers.numbers import number_in, numbers_in
+from concord_evaluator.scorers.text_scorers import number_in, numbers_in
 from tests.unit.evaluator.scorers.grades import graded, value
 
 integers = st.integers(-(10**12), 10**12)

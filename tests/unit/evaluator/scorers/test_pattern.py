@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.assessment.task_spec import PatternScorer
-from concord_evaluator.scorers import ScorerFailedError, grade, pattern_scorer
+from concord_evaluator.scorers import ScorerFailedError, grade, text_scorers
 from tests.unit.evaluator.scorers.grades import graded, value
 
 ANSWER = r"answer: *(\w+)(?:, or (\w+))?"
@@ -80,7 +80,7 @@ def test_matching_agrees_with_pythons_re(expression: str, answer: str) -> None:
 
 @pytest.mark.parametrize("expression", [r"^(a|aa)+$", r"^(\w|\w\w)*$", r"(?:(?:x*)*)*(?:a|aa)+$"])
 def test_exponential_backtracking_is_aborted(expression: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pattern_scorer, "SEARCH_S", 0.1)  # the search would take years
+    monkeypatch.setattr(text_scorers, "SEARCH_S", 0.1)  # the search would take years
     with pytest.raises(ScorerFailedError, match=r"the scorer pattern failed: the pattern .* takes too long"):
         graded(pattern(expression), [], "a" * 60 + "!")
 
