@@ -18,8 +18,7 @@ from concord_evaluator.graph import AgentGraph
 from concord_evaluator.graph.agent_graph import chain_above, find_cascades
 from concord_evaluator.trace import LinkCalls
 from concord_evaluator.trace.attempts import Claim
-from concord_evaluator.trace.cases import are, pairs
-from concord_evaluator.trace.columns import NONE
+from concord_evaluator.trace.columns import NONE, are, pairs
 
 # The interface of finders: functions of a measured trial that yield findings, each with the steps that show it.
 

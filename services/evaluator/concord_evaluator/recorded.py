@@ -34,8 +34,7 @@ from concord.trace.decoding import steps_of_batch
 from concord.trace.report import ReportBatch
 from concord.trace.step import CallType, StepFacts, as_utc
 from concord.wire.roster import Roster
-from concord_evaluator.trace.model_uses import calls_model
-from concord_evaluator.trace.request_texts import text_of
+from concord_evaluator.trace.reading import calls_model, text_of
 
 # The steps of a trace from a file, as far as they tell what was said, used, and failed.
 

@@ -15,7 +15,7 @@ from concord.assessment.task_spec import Control
 from concord_assistant.results import AssessmentResults, NativeVerdict
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.statistics import mean_interval, rate_interval
-from concord_evaluator.trace.agent_ids import participant_of
+from concord_evaluator.trace.attribution import participant_of
 
 # The verdicts on an assistant over the trials of a row: utility and safety, and both under attack.
 

@@ -26,7 +26,7 @@ from concord_evaluator.documents import AgentTally, JudgedTrial
 from concord_evaluator.latency import summarise
 from concord_evaluator.scoring import BOTTLENECK_CAP, TeamStructure, quality_of, score_outcome
 from concord_evaluator.trace import team_observability
-from concord_evaluator.trace.agent_ids import participant_of
+from concord_evaluator.trace.attribution import participant_of
 
 # The trials of an assessment that are known: those that were judged, and those that the participants lost.
 

@@ -15,10 +15,8 @@ from concord_evaluator.graph import engines
 from concord_evaluator.graph.critical_path import CriticalPath, critical_path
 from concord_evaluator.graph.engines import Arcs, Distances, Scores
 from concord_evaluator.trace import CallList, Contradictions, Interaction, Links, Projection, calls_on
-from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH
-from concord_evaluator.trace.cases import are, pairs
-from concord_evaluator.trace.columns import EDGE_KINDS, NEVER, NONE, Codes
-from concord_evaluator.trace.trees import ROOT, Numbers, viewed
+from concord_evaluator.trace.attribution import NOT_IN_GRAPH
+from concord_evaluator.trace.columns import EDGE_KINDS, NEVER, NONE, ROOT, Codes, Numbers, are, pairs, viewed
 
 if TYPE_CHECKING:
     import networkx as nx

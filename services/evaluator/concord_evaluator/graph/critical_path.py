@@ -12,10 +12,8 @@ from typing import Final
 import numpy as np
 
 from concord_evaluator.trace import CallList
-from concord_evaluator.trace.agent_ids import participant_of
-from concord_evaluator.trace.cases import changes
-from concord_evaluator.trace.columns import NEVER, Flags
-from concord_evaluator.trace.trees import ROOT, Numbers, below_any, viewed
+from concord_evaluator.trace.attribution import participant_of
+from concord_evaluator.trace.columns import NEVER, ROOT, Flags, Numbers, below_any, changes, viewed
 
 LONGEST_US: Final = 2**61
 """The duration that a longer one counts as (73,000 years), so that every end is a number of 64 bits."""

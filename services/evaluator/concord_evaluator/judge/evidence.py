@@ -16,7 +16,7 @@ from concord.trace.attributes import RESPONSE_TEXT
 from concord.trace.report import Channel, Report
 from concord.wire.roster import GREEN_AGENT, RosterEntry
 from concord_evaluator.pipeline.verdict import answerers
-from concord_evaluator.trace.request_texts import with_nested
+from concord_evaluator.trace.reading import with_nested
 
 # Aliases: hide the names of agents from the judge, and restore them in its answer.
 

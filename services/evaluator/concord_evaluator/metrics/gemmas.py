@@ -22,9 +22,7 @@ from concord.assessment.results import MetricStatus
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics.metric import Measured, approximate, metric, undefined
 from concord_evaluator.trace import CallList
-from concord_evaluator.trace.cases import pairs
-from concord_evaluator.trace.columns import NONE
-from concord_evaluator.trace.trees import below_any
+from concord_evaluator.trace.columns import NONE, below_any, pairs
 
 _WORD: Final = re.compile(r"\w+")
 

@@ -17,7 +17,7 @@ from concord.trace.report import Report
 from concord.trace.step import CallType, StepFacts, as_utc
 from concord.wire.roster import GREEN_AGENT, Roster
 from concord_assistant.results import ActionLogEntry
-from concord_evaluator.trace.agent_ids import callee_of, inner_agent
+from concord_evaluator.trace.attribution import callee_of, inner_agent
 
 MAX_ACTS: Final = 20_000
 """Steps of a trace that are read, in the order of the file."""

@@ -29,7 +29,7 @@ from concord_evaluator.plugins import EVALUATORS, installed_plugins
 from concord_evaluator.scoring import TeamStructure, structure_of
 from concord_evaluator.trace import Call, Projection, team_observability, unseen_participants
 from concord_evaluator.trace.columns import NEVER
-from concord_evaluator.trace.request_texts import MAX_TEXT, text_of, with_nested
+from concord_evaluator.trace.reading import MAX_TEXT, text_of, with_nested
 
 # The interface of evaluators: functions of a trial, with an id, a tier, dependencies and parameters.
 

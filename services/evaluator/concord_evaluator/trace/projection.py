@@ -7,24 +7,23 @@ from typing import Final, Literal
 import numpy as np
 
 from concord.assessment.cost import ModelUse
-from concord.assessment.results import StepCounts, TraceIntegrity
+from concord.assessment.results import Observability, ParticipantObservability, StepCounts, TraceIntegrity
 from concord.trace.report import Report
 from concord.trace.step import CallType
 from concord.wire.roster import GREEN_AGENT, Roster
-from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH, participant_of
-from concord_evaluator.trace.attempts import Contradictions, find_attempts, without_refuted
-from concord_evaluator.trace.attribution import attribute, bound_undeclared
-from concord_evaluator.trace.cases import are
-from concord_evaluator.trace.causal_order import causal_order
-from concord_evaluator.trace.columns import KINDS, NONE, Flags, Steps
-from concord_evaluator.trace.fold import FoldedTrace, fold
-from concord_evaluator.trace.forest import Forest, build_forest
-from concord_evaluator.trace.freed_memory import release_freed
-from concord_evaluator.trace.interactions import CallList, Interaction, Link
-from concord_evaluator.trace.links import Links, calls_on, join_attempts
-from concord_evaluator.trace.model_uses import summed_uses
-from concord_evaluator.trace.provenance import PROVENANCES, Provenance
-from concord_evaluator.trace.trees import ROOT, below_any
+from concord_evaluator.trace.attempts import (
+    PROVENANCES,
+    Contradictions,
+    Provenance,
+    causal_order,
+    find_attempts,
+    without_refuted,
+)
+from concord_evaluator.trace.attribution import NOT_IN_GRAPH, attribute, bound_undeclared, participant_of
+from concord_evaluator.trace.columns import KINDS, NONE, ROOT, Flags, Steps, are, below_any
+from concord_evaluator.trace.fold import FoldedTrace, Forest, build_forest, fold, release_freed
+from concord_evaluator.trace.links import CallList, Interaction, Link, Links, calls_on, join_attempts
+from concord_evaluator.trace.reading import summed_uses
 
 Evidence = Literal["any", "corroborated", "observed"]
 
@@ -208,3 +207,47 @@ def _integrity(trace: FoldedTrace, forest: Forest, contradicted: int, structural
         duplicate=trace.duplicate,
         completeness=forest.completeness,
     )
+
+
+# Observability: the participants whose calls the gateway could observe. Separates inactive from unobserved
+# participants.
+
+
+def observability_of(
+    projection: Projection, roster: Roster, reporters: Collection[str]
+) -> list[ParticipantObservability]:
+    """For each declared participant, how much of its calls could have been seen.
+
+    `full`: it called through the gateway, reported steps, or declares that it reports. `partly`: only calls to it were
+    seen, not its own calls. `none`: neither, so its silence says nothing. `reporters`: the reporters of any step.
+    """
+    calls = projection.calls
+    names = calls.steps.names
+    seen = (calls.provenance == PROVENANCES.index(Provenance.OBSERVED)) & (calls.caller != names.code(GREEN_AGENT))
+    callers, callees = (
+        {participant_of(names.texts[code]) for code in np.unique(ends[seen]).tolist()}
+        for ends in (calls.caller, calls.callee)
+    )
+    callers |= set(reporters)
+    return [
+        ParticipantObservability(
+            agent=entry.id,
+            observability="full"
+            if entry.reports or entry.id in callers
+            else "partly"
+            if entry.id in callees
+            else "none",
+        )
+        for entry in roster
+    ]
+
+
+def team_observability(participants: Iterable[ParticipantObservability | Observability]) -> Observability | None:
+    """`full` or `none` if every participant has that level, else `partly`. None without participants."""
+    levels = {each if isinstance(each, str) else each.observability for each in participants}
+    return None if not levels else levels.pop() if len(levels) == 1 else "partly"
+
+
+def unseen_participants(participants: Sequence[ParticipantObservability]) -> frozenset[str]:
+    """The participants whose calls could not have been seen."""
+    return frozenset(each.agent for each in participants if each.observability == "none")

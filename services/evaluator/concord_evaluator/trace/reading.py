@@ -2,36 +2,283 @@
 
 from array import array
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
+from concord.assessment.cost import MAX_USES, ModelUse
 from concord.trace.attributes import EdgeKind
+from concord.trace.otlp import genai
 from concord.trace.report import Report, json_digests
-from concord.trace.step import CallType
-from concord_evaluator.trace.chunks import Chunk, Sources, chunks
+from concord.trace.step import CallType, StepFacts
+from concord_evaluator.trace.chunks import (
+    Chunk,
+    LeanAttributes,
+    LeanStep,
+    Sources,
+    call_in,
+    chunks,
+    failure_of,
+    kinds_of,
+    latencies_ms,
+    starts_us,
+    tokens_of,
+)
 from concord_evaluator.trace.columns import (
     EDGE_KINDS,
     KINDS,
     NO_MODEL_CALL,
     NONE,
     SOURCES,
+    SPREAD,
     SUPPORTS,
+    UNREPORTED,
     Bytes,
     Codes,
     Names,
+    Numbers,
     StepColumns,
     Steps,
+    TextBuffer,
+    Texts,
+    cases,
+    changes,
+    compact,
 )
-from concord_evaluator.trace.fields import call_in, failure_of, kinds_of, latencies_ms, starts_us, tokens_of
-from concord_evaluator.trace.lean_steps import LeanAttributes, LeanStep
-from concord_evaluator.trace.model_uses import counts_of, lean_calls_model, model_in
-from concord_evaluator.trace.request_texts import RequestTexts
-from concord_evaluator.trace.step_numbers import StepNumbers
-from concord_evaluator.trace.trees import Numbers, compact
+
+# Numbers of steps: each reported step once, in the order of the reports, and the number of each step's parent.
+
+_Hashes: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.uint64]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Numbered:
+    """`step`, `parent`: by report, the number of its step and of the step's parent, or `NONE`, or `UNREPORTED`.
+
+    `step_ids`, `traces`: by step number, its id and the code of its trace. `unreported`: by report, the id of the
+    parent that nobody reported.
+    """
+
+    step: Codes
+    parent: Codes
+    step_ids: Texts
+    traces: Codes
+    trace_ids: Sequence[str]
+    unreported: dict[int, str]
+
+
+class StepNumbers:
+    """Numbers steps by trace and id, once all are known."""
+
+    def __init__(self) -> None:
+        self._trace_ids, self._ids = Names(), TextBuffer()
+        self._traces, self._own, self._above, self._children = (array("i") for _ in range(4))
+        self._hashes = array("Q")
+
+    def add(self, trace_ids: Sequence[str], step_ids: Sequence[str], parent_ids: Sequence[str | None]) -> None:
+        """Adds reports of steps, each with the step's trace, its id and its parent's."""
+        traces = self._trace_ids.codes(trace_ids)
+        told = np.flatnonzero(np.fromiter(map(bool, parent_ids), np.bool_, len(parent_ids)))
+        ids = [*step_ids, *filter(None, parent_ids)]
+        first, between, end = len(self._traces), len(self._traces) + len(step_ids), len(self._traces) + len(ids)
+        self._children.frombytes((len(self._own) + told).astype(np.int32).tobytes())
+        self._own.frombytes(np.arange(first, between, dtype=np.int32).tobytes())
+        self._above.frombytes(np.arange(between, end, dtype=np.int32).tobytes())
+        of_ids = np.append(traces, traces[told])
+        hashes = np.fromiter(map(hash, ids), np.int64, len(ids)).view(np.uint64)
+        self._traces.frombytes(of_ids.tobytes())
+        self._hashes.frombytes((hashes ^ (of_ids.astype(np.uint64) * SPREAD)).tobytes())
+        self._ids.add(ids)
+
+    def numbered(self) -> Numbered:
+        """The numbers of all steps that were added. Forgets their ids."""
+        traces, own, above, child = (
+            np.frombuffer(each, np.int32) for each in (self._traces, self._own, self._above, self._children)
+        )
+        ids, rows = self._ids.texts(), len(own)
+        first = _first(ids, traces, np.frombuffer(self._hashes, np.uint64))
+        reporting = np.full(len(ids), NONE, np.int32)
+        reporting[first[own[::-1]]] = np.arange(rows, dtype=np.int32)[::-1]
+        row, outer = reporting[first[own]], reporting[first[above]]
+        new = row == np.arange(rows)
+        number = np.cumsum(new, dtype=np.int32) - 1
+        parent = np.full(rows, NONE, np.int32)
+        parent[child] = np.where(outer == NONE, UNREPORTED, number[outer])
+        unknown = np.flatnonzero(outer == NONE)
+        return Numbered(
+            number[row],
+            parent,
+            ids.only(own[new]),
+            traces[own[new]],
+            self._trace_ids.texts,
+            dict(zip(child[unknown].tolist(), ids.only(above[unknown]), strict=True)),
+        )
+
+
+def _first(ids: Texts, traces: Codes, hashes: _Hashes) -> Codes:
+    """By place, the first place of the same id in the same trace. `hashes`: of both."""
+    order = np.argsort(hashes, kind="stable").astype(np.int32)
+    new = changes(hashes[order])
+    first = np.empty(len(order), np.int32)
+    first[order] = order[new][np.cumsum(new) - 1]
+    again = np.flatnonzero(first != np.arange(len(first)))
+    if (traces[again] == traces[first[again]]).all() and ids.only(again).equals(ids.only(first[again])):
+        return first
+    places: dict[tuple[int, str], int] = {}  # equal hashes of different ids, which somebody may have searched
+    return np.fromiter(map(places.setdefault, zip(traces.tolist(), ids, strict=True), count()), np.int32, len(ids))
+
+
+# Request texts: a bounded sample of the requests between agents, independent of the order of reports.
+
+MAX_TEXTS: Final = 2000
+"""Requests whose texts are kept. A trace may have any number of requests."""
+
+MAX_TEXT: Final = 2000
+"""Characters that are kept of each text."""
+
+
+class RequestTexts:
+    """Keeps the texts of the requests with the smallest digests: a random sample, independent of their order."""
+
+    def __init__(self, limit: int = MAX_TEXTS) -> None:
+        self._limit = limit
+        self._texts: dict[bytes, str] = {}
+        self._largest: bytes | None = None
+        """Requests with larger digests are not in the sample."""
+
+    def add(self, requests: Iterable[tuple[bytes, Mapping[str, object]]]) -> None:
+        """Adds the texts of requests, each with its digest. Requests with smaller digests may displace them later."""
+        known, largest = self._texts, self._largest
+        for digest, request in requests:
+            if (largest is None or digest <= largest) and digest not in known:
+                known[digest] = text_of(request)
+        if len(known) > 2 * self._limit:
+            self._texts = self.sample()
+            self._largest = max(self._texts)
+
+    def sample(self) -> dict[bytes, str]:
+        """The texts by request digest, sorted."""
+        return dict(sorted(self._texts.items())[: self._limit])
+
+
+def text_of(request: Mapping[str, object]) -> str:
+    """All strings in a request, one a line, in the order of their keys; at most `MAX_TEXT` characters."""
+    found: list[str] = []
+    room = MAX_TEXT
+    pending: list[object] = [request]
+    while pending and room > 0:
+        value = pending.pop()
+        if isinstance(value, str):
+            found.append(value[:room])
+            room -= len(value) + 1
+        elif isinstance(value, Mapping):
+            pending.extend(value[key] for key in sorted(value, reverse=True))
+        elif isinstance(value, list):
+            pending.extend(reversed(value))
+    return "\n".join(found)
+
+
+def with_nested(step: StepFacts) -> Iterator[tuple[StepFacts, bool]]:
+    """The step (True: reported directly), and the steps in its answer (False: relayed), at any depth."""
+    pending = [(step, True)]
+    while pending:
+        each, direct = pending.pop()
+        yield each, direct
+        pending.extend((nested, False) for nested in each.answer_steps)
+
+
+# Which models the agents of a trace say that they called, and the tokens of these calls.
+
+CLIENT_PREFIX: Final = "llm:"
+"""What Concord's own client puts before a model's name in a step."""
+
+_LOW: Final = 2**32 - 1
+_OPERATION: Final = "gen_ai.operation.name"
+_NO_MODEL: Final = frozenset({"retrieval", "retriever", "reranker"})
+"""Operations on an index, which genai counts among those on models."""
+
+_MODELS: Final = genai.MODEL_OPERATIONS - _NO_MODEL
+
+
+def calls_model(step: StepFacts, attributes: Mapping[str, str]) -> bool:
+    """Whether a step of the kind `TOOL` is the call of a model, and not the use of another tool."""
+    return _is_model(step.total_tokens, attributes.get(_OPERATION))
+
+
+def lean_calls_model(step: LeanStep) -> bool:
+    """The same of a lean step."""
+    operation = step.additional_attributes.operation
+    return _is_model(step.total_tokens, None if operation is UNSET else operation)
+
+
+def _is_model(told: int | None, operation: str | None) -> bool:
+    """A model has an operation or tokens."""
+    return told is not None if operation is None else operation in _MODELS
+
+
+def model_in(step: LeanStep) -> str:
+    """The name of the model that a step called; empty if the step does not tell it."""
+    used = None if step.step_action is None else step.step_action.tool_invocation
+    return "" if used is None else used.tool_name.removeprefix(CLIENT_PREFIX)
+
+
+def counts_of(told: Sequence[str | UnsetType]) -> Numbers:
+    """The tokens that attributes tell; `NONE` for those that are no count."""
+    return np.fromiter([NONE if each is UNSET else _count(each) for each in told], np.int64, len(told))
+
+
+def _count(text: str) -> int:
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 15 else NONE
+
+
+@dataclass(frozen=True, slots=True)
+class Users:
+    """`row`: of each model call; `agent`: the code of the agent that made it."""
+
+    row: Numbers
+    agent: Codes
+
+
+def summed_uses(users: Users, steps: Steps) -> Sequence[ModelUse]:
+    """The calls by agent and model, most calls first; at most `MAX_USES`."""
+    names, columns = steps.names.texts, steps.columns
+    first, case = cases(users.agent, columns.model[users.row])
+    tokens, read, written = (
+        each[users.row] for each in (columns.model_tokens, columns.model_input, columns.model_output)
+    )
+    untold = tokens == NONE
+    counted = (np.ones(len(case), np.bool_), untold, ~untold & ((read == NONE) | (written == NONE)))
+    counts = [np.bincount(case[each], minlength=len(first)).tolist() for each in counted]
+    sums = [_sums(np.maximum(each, 0), case, len(first)) for each in (tokens, read, written)]
+    ends = zip(users.agent[first].tolist(), columns.model[users.row[first]].tolist(), strict=True)
+    summed = [
+        ModelUse(
+            agent=names[agent],
+            model=None if model == NONE else names[model],
+            calls=calls,
+            untold=untold,
+            unsplit=unsplit,
+            tokens=total,
+            input_tokens=into,
+            output_tokens=out_of,
+        )
+        for (agent, model), calls, untold, unsplit, total, into, out_of in zip(ends, *counts, *sums, strict=True)
+    ]
+    return sorted(summed, key=lambda use: (-use.calls, use.agent, use.model or ""))[:MAX_USES]
+
+
+def _sums(amounts: Numbers, case: Numbers, n_cases: int) -> list[int]:
+    """The sum of each case. Adds the halves of the numbers, since whole ones of 63 bits would overflow."""
+    low, high = np.zeros((2, n_cases), np.int64)
+    amounts = amounts.astype(np.int64)
+    np.add.at(low, case, amounts & _LOW)
+    np.add.at(high, case, amounts >> 32)
+    return [(above << 32) + below for above, below in zip(high.tolist(), low.tolist(), strict=True)]
+
 
 MAX_ERROR: Final = 200
 """Characters of an error that are kept."""

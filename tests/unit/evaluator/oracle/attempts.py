@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 from concord.assessment.results import MAX_STEP_IDS
 from concord.trust.proxy_urls import is_proxy_url
 from concord.wire.roster import GREEN_AGENT, Roster
-from concord_evaluator.trace.agent_ids import participant_of
+from concord_evaluator.trace.attribution import participant_of
 from tests.unit.evaluator.oracle.attribution import AttributedCall
 from tests.unit.evaluator.oracle.interactions import Link, Provenance
 from tests.unit.evaluator.oracle.records import StepRecord

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from concord.trace.step import CallType
 from concord.wire.roster import GREEN_AGENT, UNKNOWN_AGENT, Roster
-from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH, callee_of, inner_agent, participant_of
+from concord_evaluator.trace.attribution import NOT_IN_GRAPH, callee_of, inner_agent, participant_of
 from tests.unit.evaluator.oracle.forest import Forest
 from tests.unit.evaluator.oracle.model_uses import StepUse
 from tests.unit.evaluator.oracle.records import StepRecord

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from concord_evaluator.graph.critical_path import LONGEST_US
-from concord_evaluator.trace.agent_ids import participant_of
+from concord_evaluator.trace.attribution import participant_of
 from tests.unit.evaluator.oracle.interactions import Call
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from concord.trace.report import Channel, Report, StepDigest, digest
 from concord.trace.step import StepFacts
-from concord_evaluator.trace.request_texts import RequestTexts
+from concord_evaluator.trace.reading import RequestTexts
 from tests.unit.evaluator.oracle.records import Attestation, StepRecord
 
 _OBSERVED: Final = Channel.OBSERVED

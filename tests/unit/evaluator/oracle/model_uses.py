@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from concord.trace.step import StepFacts
-from concord_evaluator.trace.lean_steps import INPUT_TOKENS, OUTPUT_TOKENS
-from concord_evaluator.trace.model_uses import CLIENT_PREFIX, calls_model
+from concord_evaluator.trace.chunks import INPUT_TOKENS, OUTPUT_TOKENS
+from concord_evaluator.trace.reading import CLIENT_PREFIX, calls_model
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from concord.assessment.results import StepCounts, TraceIntegrity
 from concord.trace.report import Report
 from concord.trace.step import CallType
 from concord.wire.roster import GREEN_AGENT, Roster
-from concord_evaluator.trace.agent_ids import NOT_IN_GRAPH, participant_of
+from concord_evaluator.trace.attribution import NOT_IN_GRAPH, participant_of
 from tests.unit.evaluator.oracle.attempts import Contradictions, find_attempts, without_refuted
 from tests.unit.evaluator.oracle.attribution import Attribution, attribute, bound_undeclared, step_reporters
 from tests.unit.evaluator.oracle.causal_order import Timeline, causal_order

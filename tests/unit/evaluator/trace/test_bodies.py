@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.trace.report import unpack
-from concord_evaluator.trace.bodies import unpacked
+from concord_evaluator.trace.chunks import unpacked
 
 PACKED = st.binary(max_size=300).flatmap(lambda body: st.sampled_from([zlib.compress(body, 1), gzip.compress(body)]))
 

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord_evaluator.trace.cases import are, cases
+from concord_evaluator.trace.columns import are, cases
 
 CODES = st.integers(-3, 3)
 ROWS = st.lists(st.tuples(CODES, CODES, CODES), max_size=20)

@@ -7,7 +7,7 @@ from benchmarks.traces.synthetic_traces import roster, stored_batches
 from concord.trace.decoding import StoredReports, reports_of
 from concord.wire.roster import Roster
 from concord_evaluator.graph import build_graph
-from concord_evaluator.trace import freed_memory, project
+from concord_evaluator.trace import fold, project
 
 STEPS = 3_000
 MAX_BYTES_A_STEP = 800
@@ -29,9 +29,9 @@ def test_a_step_takes_few_bytes() -> None:
 
 
 def test_what_a_long_trace_leaves_goes_back_to_the_system() -> None:
-    for steps, times in ((freed_memory.LONG - 1, 0), (freed_memory.LONG, 1)):
-        with patch.object(freed_memory, "_TRIM") as trim:
-            freed_memory.release_freed(steps)
+    for steps, times in ((fold.LONG - 1, 0), (fold.LONG, 1)):
+        with patch.object(fold, "_TRIM") as trim:
+            fold.release_freed(steps)
         assert trim.call_count == times
-    with patch.object(freed_memory, "_TRIM", None):  # another C library
-        freed_memory.release_freed(freed_memory.LONG)
+    with patch.object(fold, "_TRIM", None):  # another C library
+        fold.release_freed(fold.LONG)

@@ -16,8 +16,8 @@ from concord.trace.report import Channel, Report, ReportBatch, pack, unpack
 from concord.trace.step import InteractionStep
 from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.trace import project
+from concord_evaluator.trace.chunks import read_lean, read_some
 from concord_evaluator.trace.fold import fold
-from concord_evaluator.trace.lean_steps import read_lean, read_some
 from tests.strategies import steps
 from tests.unit.evaluator.arbitrary import AGENTS, reports
 from tests.unit.evaluator.trace.test_decoding import forms

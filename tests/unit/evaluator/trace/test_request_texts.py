@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord_evaluator.trace.request_texts import MAX_TEXT, RequestTexts, text_of
+from concord_evaluator.trace.reading import MAX_TEXT, RequestTexts, text_of
 
 DIGESTS = st.lists(st.binary(min_size=2, max_size=2), max_size=40)
 

@@ -6,10 +6,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord_evaluator.trace import step_numbers
-from concord_evaluator.trace.columns import NONE, UNREPORTED
-from concord_evaluator.trace.step_numbers import StepNumbers
-from concord_evaluator.trace.texts import TextBuffer, Texts
+from concord_evaluator.trace import reading
+from concord_evaluator.trace.columns import NONE, UNREPORTED, TextBuffer, Texts
+from concord_evaluator.trace.reading import StepNumbers
 
 TEXTS = st.text(max_size=12) | st.sampled_from(
     [
@@ -48,7 +47,7 @@ def test_texts_are_held_as_they_are(one: list[str], other: list[str]) -> None:
 
 @given(LISTS, st.integers(1, 4), st.sampled_from([0, 64]))
 def test_the_smallest_texts_are_found_across_blocks(texts: list[str], at_most: int, few: int) -> None:
-    with patch.multiple("concord_evaluator.trace.texts", _AT_ONCE=3, _FEW=few):
+    with patch.multiple("concord_evaluator.trace.columns", _AT_ONCE=3, _FEW=few):
         assert texts_of(texts).smallest(np.arange(len(texts)), at_most) == sorted(set(texts))[:at_most]
 
 
@@ -68,7 +67,7 @@ def test_steps_are_numbered_in_the_order_of_their_first_reports(
     reported: list[tuple[str, str, str | None]], half: int, colliding: bool
 ) -> None:
     numbers = StepNumbers()
-    with patch.object(step_numbers, "hash", (lambda _: 7) if colliding else hash, create=True):
+    with patch.object(reading, "hash", (lambda _: 7) if colliding else hash, create=True):
         for part in (reported[:half], reported[half:]):
             numbers.add(*map(list, zip(*part, strict=True)) if part else ([], [], []))
     found = numbers.numbered()
