@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from concord.assessment.verdict import Cause, CauseKind, Evidence
 from concord.assessment.verdict_text import REPAIRS, change_text
 from concord.suite import Draw, Topology
-from concord_evaluator.verdict.changes import changes_for
+from concord_evaluator.verdict.verdict import changes_for
 from concord_suites import FAMILIES
 from tests.suites_gate.faults import FAULTS, NEED_RELAYS, Situation, played_with, situation_of
 from tests.suites_gate.measures import task_of
