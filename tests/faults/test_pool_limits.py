@@ -18,7 +18,7 @@ from concord.processes import Calls, LimitExceededError, ProcessDiedError, Proce
 from concord.storage import RetryLater
 from concord.storage.connection import connect, run_worker
 from concord.storage.job_policy import WorkerPolicy
-from concord_evaluator.worker.job_calls import JobCalls
+from concord_evaluator.worker.jobs import JobCalls
 from tests.faults.workers import alive, children
 from tests.serving import eventually
 

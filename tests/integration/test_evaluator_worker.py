@@ -37,8 +37,7 @@ from concord_evaluator.__main__ import replay
 from concord_evaluator.criteria import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.settings import EvaluationLimits, EvaluatorSettings
-from concord_evaluator.worker.job_calls import JobCalls
-from concord_evaluator.worker.jobs import EvaluatorJobs
+from concord_evaluator.worker.jobs import EvaluatorJobs, JobCalls
 from concord_evaluator.worker.pool_functions import evidence_on
 from concord_gateway.assessment_record import with_replays
 from tests.llm_server import FakeModel, fake_model, honest_judge

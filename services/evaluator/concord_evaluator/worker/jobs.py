@@ -1,12 +1,16 @@
 """The evaluator's three jobs: evaluate a trial, judge it, make the row. Running a job twice changes nothing."""
 
-from collections.abc import Mapping, Sequence
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
+from typing import Final, ParamSpec, TypeVar, cast
 
 import structlog
+from cachetools import LRUCache
 from pydantic import JsonValue
 
-from concord.assessment import AssessmentPlan
+from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
 from concord.assessment.jobs import (
     ROW_DOCUMENT,
     ROW_FAILURE_DOCUMENT,
@@ -26,13 +30,14 @@ from concord.assessment.jobs import (
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Judgment
 from concord.judging import RecordedTranscript
-from concord.processes import Calls, LimitExceededError
+from concord.processes import Calls, LimitExceededError, ProcessDiedError
 from concord.storage import TrialDocuments
 from concord.storage.ports import AssessmentStore, JobFunction, JobQueue, RetryLater, TraceStore
-from concord.trace.report import Channel, ReportBatch, SerialisedBatch
-from concord.trace.timing import StepClock
+from concord.trace.report import Channel, ReportBatch, SerialisedBatch, StepBatch
+from concord.trace.step import InteractionStep
+from concord.trace.timing import StepClock, root_step
 from concord.wire.assignment import Assignment
-from concord.wire.roster import GREEN_AGENT, new_step_id
+from concord.wire.roster import GREEN_AGENT, MAX_ID_LENGTH, new_step_id
 from concord_assistant.results import AssessmentResults
 from concord_evaluator.criteria import CriteriaEvaluator, evaluate_by_code
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
@@ -49,17 +54,111 @@ from concord_evaluator.verdicts import (
     with_findings,
     with_results,
 )
-from concord_evaluator.worker.failures import row_failure, trial_failure
-from concord_evaluator.worker.job_calls import JobCalls
-from concord_evaluator.worker.job_steps import job_batch
-from concord_evaluator.worker.plans import Plans
-from concord_evaluator.worker.pool_functions import (
-    evaluation_of,
-    evaluation_without_metrics,
-    evidence_on,
-    row_of,
-)
-from concord_evaluator.worker.stored_trial import StoredTrial
+from concord_evaluator.worker.pool_functions import evaluation_of, evaluation_without_metrics, evidence_on, row_of
+from concord_evaluator.worker.stored_trial import StoredTrial, row_failure, trial_failure
+
+# The calls that jobs make in a process pool.
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class JobCalls:
+    """Runs calls so that they outlive a job that stops waiting for them: its next try waits for the running call."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+        self._running: dict[tuple[str, str], asyncio.Task[object]] = {}
+
+    async def run(self, owner: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T:
+        """The result of the function, or of the running call of the same function for the same owner.
+
+        Jobs are idempotent, so a function has the same arguments whenever it is called for a trial. Raises RetryLater
+        if the process died, and LimitExceededError.
+        """
+        key = owner, function.__qualname__
+        running = cast("asyncio.Task[T] | None", self._running.get(key))
+        if running is None:
+            running = asyncio.create_task(self._calls.run(owner, function, *args, **kwargs))
+            running.add_done_callback(lambda done: self._forget(key, done))
+            self._running[key] = cast("asyncio.Task[object]", running)
+        try:
+            return await asyncio.shield(running)
+        except ProcessDiedError as error:
+            raise RetryLater(str(error)) from error
+
+    def _forget(self, key: tuple[str, str], done: asyncio.Task[T]) -> None:
+        del self._running[key]
+        if not done.cancelled():
+            done.exception()  # nobody may be waiting for it
+
+
+# The evaluator's own work as steps of the trace: a job is a HOST step, a call to a language model a TOOL step.
+
+
+def job_batch(
+    job: str, trial_id: str, root: Assignment, clock: StepClock, under: Sequence[InteractionStep] = ()
+) -> SerialisedBatch:
+    """The batch of a job's steps: the job as the HOST step `root.step_id`, and the steps below it.
+
+    The batch id is derived from the job, so the store keeps only one batch if the job runs twice.
+    """
+    step = root_step(job, clock, step_id=root.step_id, trace_id=root.trace_id, attributes={"trial_id": trial_id})
+    batch = StepBatch(
+        batch_id=f"{job}:{root.trace_id}"[:MAX_ID_LENGTH],
+        trace_id=root.trace_id,
+        reporter=GREEN_AGENT,
+        steps=[step, *under],
+    )
+    return SerialisedBatch.of(batch)
+
+
+# A cache of assessment plans, so that the jobs of one assessment read its plan once.
+
+_MAX_KEPT: Final = 4
+"""A plan may be as large as a request, and the jobs of a worker belong to few assessments at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Indexed:
+    revision: int
+    plan: AssessmentPlan
+    trials: dict[str, TrialSpec]
+    tasks: dict[str, TaskSpec]
+
+
+class Plans:
+    """Reads plans, and keeps the most recently used. A plan changes only when a trial is restarted."""
+
+    def __init__(self, assessments: AssessmentStore) -> None:
+        self._assessments = assessments
+        self._kept: LRUCache[str, _Indexed] = LRUCache(_MAX_KEPT)
+
+    async def whole(self, assessment_id: str) -> AssessmentPlan:
+        """The plan of an assessment. Raises LookupError for an unknown assessment, StorageUnavailableError."""
+        return (await self._indexed(assessment_id)).plan
+
+    async def of_trial(self, assessment_id: str, trial_id: str) -> AssessmentPlan:
+        """The plan with only that trial and its task, small enough to pickle for a job. Raises as `whole`."""
+        found = await self._indexed(assessment_id)
+        trial = found.trials[trial_id]
+        return found.plan.model_copy(update={"trials": [trial], "tasks": [found.tasks[trial.task_id]]})
+
+    async def _indexed(self, assessment_id: str) -> _Indexed:
+        revision = await self._assessments.plan_revision(assessment_id)
+        kept = self._kept.get(assessment_id)
+        if kept is None or kept.revision != revision:
+            plan = await self._assessments.plan(assessment_id)
+            if plan is None:
+                raise LookupError(f"assessment {assessment_id!r} does not exist")
+            kept = self._kept[assessment_id] = _Indexed(
+                revision,
+                plan,
+                {trial.trial_id: trial for trial in plan.trials},
+                {task.id: task for task in plan.tasks},
+            )
+        return kept
+
 
 logger: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
