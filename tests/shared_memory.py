@@ -11,8 +11,7 @@ from pydantic import JsonValue
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.wire.assignment import Assignment
 from concord_suites import FAMILIES
-from concord_suites.player import answer, family_of
-from concord_suites.view import Seat, View, view_of
+from concord_suites.player import Seat, View, answer, family_of, view_of
 
 NUMBER_WORDS: Final = " ".join(["four", "eight", "two", "one", "three", "thousand", "hundred"] * 40)
 """Words from which any number can be composed."""

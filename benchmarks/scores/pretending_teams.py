@@ -14,7 +14,7 @@ from concord.assessment.result_row import Figure, ResultRow
 from concord_cli.assessment_client import assess
 from concord_cli.terminal import ProgressLog
 from concord_suites.agent import handler
-from concord_suites.habits import Habit
+from concord_suites.player import Habit
 from examples.teams.catalogue import LEAD
 from tests.serving import served_agent
 from tests.shared_memory import WRITES, SharedMemory

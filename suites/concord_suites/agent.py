@@ -25,10 +25,7 @@ from concord.service.logs import configure_logging
 from concord.service.serve import address_parser, serve
 from concord.wire.assignment import CALLS_URI, SUPPORTED_URIS, Assignment
 from concord_suites import FAMILIES
-from concord_suites.caller import Caller, caller_of, is_brief, is_question
-from concord_suites.habits import Habit
-from concord_suites.player import reply
-from concord_suites.view import NotATurnError
+from concord_suites.player import Caller, Habit, NotATurnError, caller_of, is_brief, is_question, reply
 
 logger = logging.getLogger(__name__)
 

@@ -1,9 +1,9 @@
-"""What the shipped families have in common: briefs made of sentences, and a key that follows from reading them."""
+"""What the shipped families have in common: briefs made of sentences, a key that follows from them, references, and bounds."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import ClassVar, Final
 
 from pydantic import JsonValue
@@ -11,6 +11,7 @@ from pydantic import JsonValue
 from concord.suite import (
     MAX_DIFFICULTY,
     Answers,
+    Bound,
     Draw,
     Fact,
     Grade,
@@ -19,10 +20,57 @@ from concord.suite import (
     Part,
     SuiteTask,
     Value,
+    distances,
 )
-from concord_suites.answers import read_each
-from concord_suites.bounds import fewest_messages, fewest_rounds
+from concord_suites.answers import as_mapping, read_each, states_number
 from concord_suites.grammar import Fresh, Record, Statement, read_all
+
+# The fewest messages and rounds that a task can be solved with.
+
+
+def fewest_messages(neighbours: Neighbours, facts: Sequence[Fact], parts: Sequence[Part]) -> Bound:
+    """The fewest messages after which each part's seat can know what the part follows from.
+
+    All facts to all seats is the gossip problem with one-way messages: 2n - 2 (Harary and Schwenk 1974).
+    """
+    holders = {fact.id: frozenset(fact.holders) for fact in facts}
+    away = [(part.seat, holders[need]) for part in parts for need in part.needs if part.seat not in holders[need]]
+    senders = {min(held) for _, held in away if len(held) == 1}
+    receivers = {seat for seat, _ in away}
+    others = len(neighbours) - 1
+    if len(receivers) == 1:
+        [answerer] = receivers
+        if len(senders) == others:
+            return Bound(others, True, "each other seat must send once; along a tree to the answerer, once is enough")
+        proof = "each seat that alone holds a needed fact must send once"
+        shared = any(len(held) > 1 and not held & senders for _, held in away)
+        direct = senders <= set(neighbours[answerer]) and not shared
+        return Bound(len(senders), direct, f"{proof}, and all are the answerer's neighbours" if direct else proof)
+    wanted = {(seat, holder) for seat, held in away if len(held) == 1 for holder in held}
+    if len(wanted) == len(neighbours) * others:
+        proof = (
+            "n - 1 messages until some seat knows everything, n - 1 until all others do; along a tree that is enough"
+        )
+        return Bound(2 * others, True, proof)
+    return Bound(
+        max(len(senders), len(receivers)),
+        False,
+        "each seat that others depend on must send, and each dependent receive",
+    )
+
+
+def fewest_rounds(neighbours: Neighbours, facts: Sequence[Fact], parts: Sequence[Part]) -> Bound:
+    """The fewest rounds in which each part's facts reach its seat, and the answer is given."""
+    holders: Mapping[str, Sequence[str]] = {fact.id: fact.holders for fact in facts}
+    farthest = 0
+    for seat in {part.seat for part in parts}:
+        away = distances(neighbours, seat)
+        needs = {need for part in parts if part.seat == seat for need in part.needs}
+        farthest = max([farthest, *(min(away[holder] for holder in holders[need]) for need in needs)])
+    return Bound(farthest + 1, True, "a fact moves one edge a round, and the answer follows in the round after")
+
+
+# What the shipped families have in common: briefs made of sentences, and a key that follows from reading them.
 
 MAX_BRIEF: Final = 4_000
 """Characters of a brief; every brief is shorter."""
@@ -203,3 +251,85 @@ def grade_each(answers: Answers, right: Answers, read: Callable[[JsonValue], Jso
     """
     given, unreadable = read_each(answers, right, read)
     return Grade({seat: float(seat in given and given[seat] == each) for seat, each in right.items()}, unreadable)
+
+
+# Values that a brief states at once, or by reference to a slip that another of its sentences quotes.
+
+FIRST_DIFFICULTY: Final = 4
+"""From this difficulty on, half of the values stand on slips."""
+
+
+@dataclass(frozen=True)
+class ReferableStatement:
+    """A statement, and one of the same meaning that has the blank `slip` in the place of one other blank."""
+
+    direct: Statement
+    by_reference: Statement
+
+    @cached_property
+    def blank(self) -> str:
+        """The blank that a slip fills."""
+        [blank] = self.direct.blanks.keys() - self.by_reference.blanks.keys()
+        return blank
+
+    @cached_property
+    def definition(self) -> Statement:
+        """The statement of the value on a slip."""
+        value = f"{{{self.blank}:{self.direct.blanks[self.blank]}}}"
+        return Statement(
+            "slip",
+            (
+                f"Slip {{slip:code}} says {value}.",
+                f"On slip {{slip:code}} stands {value}.",
+                f"{value} is written on slip {{slip:code}}.",
+                f"Slip {{slip:code}} reads {value}.",
+            ),
+        )
+
+    def write(self, draw: Draw, fresh: Fresh, difficulty: int, **fields: str | int) -> list[str]:
+        """The sentences that state the fields: one, or two with a slip."""
+        if difficulty < FIRST_DIFFICULTY or draw.chance(0.5):
+            return [self.direct.write(draw, **fields)]
+        value, slip = fields.pop(self.blank), fresh.code()
+        return [
+            self.by_reference.write(draw, slip=slip, **fields),
+            self.definition.write(draw, slip=slip, **{self.blank: value}),
+        ]
+
+    def stated(self, setting: Setting) -> list[tuple[str, Record]]:
+        """Every occurrence in the briefs with its value, and the seat that it was told to."""
+        values = {(seat, record["slip"]): record[self.blank] for seat, record in setting.stated(self.definition.name)}
+        return setting.stated(self.direct.name) + [
+            (seat, Record(self.direct.name, {**record.fields, self.blank: values[seat, record["slip"]]}))
+            for seat, record in setting.stated(self.by_reference.name)
+        ]
+
+    def numbers(self, setting: Setting) -> dict[str, list[int]]:
+        """The numbers that each seat's brief states, sorted."""
+        found: dict[str, list[int]] = {seat: [] for seat in setting.briefs}
+        for seat, record in self.stated(setting):
+            found[seat].append(record.number(self.blank))
+        return {seat: sorted(numbers) for seat, numbers in found.items()}
+
+
+def grammar_of(*statements: ReferableStatement) -> Sequence[Statement]:
+    """All statements of these, each once: they share what slips of one kind say."""
+    return tuple(dict.fromkeys(each for one in statements for each in (one.direct, one.by_reference, one.definition)))
+
+
+# Families whose only answerer gives a JSON object from names to numbers, each of which counts for itself.
+
+
+class ObjectFamily(TextFamily):
+    """A family with one part for each name that the question asks about. The key is an object of objects by seat."""
+
+    def grade(self, answers: Answers, key: JsonValue) -> Grade:
+        """1 for each name with the right number, else 0. More than one number for a name is wrong."""
+        expected = key if isinstance(key, dict) else {}
+        objects, unreadable = read_each(answers, expected, as_mapping)
+        parts = dict[str, float]()
+        for seat, right in expected.items():
+            given = {name.strip().casefold(): each for name, each in objects.get(seat, {}).items()}
+            for name, each in right.items() if isinstance(right, dict) else ():
+                parts[name] = float(states_number(given.get(name.casefold()), each))
+        return Grade(parts, unreadable)

@@ -10,8 +10,7 @@ from concord_cli.calibrate.table import Calibration
 from concord_cli.errors import IncompleteError
 from concord_cli.terminal import ProgressLog
 from concord_suites import FAMILIES
-from concord_suites.player import reply
-from concord_suites.view import NotATurnError
+from concord_suites.player import NotATurnError, reply
 from tests.llm_server import FakeModel, fake_model
 from tests.real_model.exchanges import Recorder, replaying
 from tests.serving import served

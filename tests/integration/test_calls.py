@@ -18,7 +18,7 @@ from concord.trust.redaction import TOKEN_PREFIX
 from concord.wire.roster import RosterEntry
 from concord_gateway.calls import Channel, Channels, SeatPlace
 from concord_suites.agent import create_app
-from concord_suites.habits import Habit
+from concord_suites.player import Habit
 from tests.integration.collectors import SECRET, bearer, collector
 from tests.security.assessing import request, row_of, task_of
 from tests.serving import reserved, served, served_agent, url_of

@@ -19,7 +19,7 @@ from concord_cli.results_file import write_results
 from concord_cli.scenario.scenario_file import ScenarioFile, read_scenario
 from concord_cli.terminal import ProgressLog
 from concord_suites.agent import create_app
-from concord_suites.habits import Habit
+from concord_suites.player import Habit
 from tests.serving import reserved, served, url_of
 from tests.stack import stack
 

@@ -15,7 +15,7 @@ from concord.assessment.result_row import ResultRow
 from concord_cli.row_text.brief import Brief
 from concord_cli.row_text.long_tables import tables
 from concord_suites.agent import handler
-from concord_suites.habits import Habit
+from concord_suites.player import Habit
 from tests.security.assessing import request, row_of, task_of
 from tests.serving import served_agent
 from tests.stack import gateway, workers

@@ -12,8 +12,7 @@ from concord.a2a import IncomingMessage, TaskHandle
 from concord.bundle import bundle_file
 from concord_cli.replay.command import ReplayArguments, replay
 from concord_suites import FAMILIES
-from concord_suites.habits import Habit
-from concord_suites.player import reply
+from concord_suites.player import Habit, reply
 from tests.serving import served_agent
 from tests.stack import Stack, stack
 

@@ -13,10 +13,8 @@ from pydantic import SecretStr
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.suite import commitment
 from concord_suites import FAMILIES
-from concord_suites.habits import Habit
-from concord_suites.player import answer, reply
+from concord_suites.player import Habit, Seat, answer, reply, view_of
 from concord_suites.pool.maximum import Maximum
-from concord_suites.view import Seat, view_of
 from tests.security.assessing import request, row_of, task_of
 from tests.serving import served_agent
 from tests.stack import gateway, workers

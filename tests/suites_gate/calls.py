@@ -18,9 +18,8 @@ from concord_evaluator.information.receipts import Credit, Unexplained, credit_o
 from concord_gateway.calls import CallWire, Channel, SeatPlace, brief_text, question_text
 from concord_gateway.rounds.reply import read_reply
 from concord_suites import FAMILIES
-from concord_suites.caller import Caller, caller_of
 from concord_suites.family import TextFamily
-from concord_suites.habits import Habit
+from concord_suites.player import Caller, Habit, caller_of
 from tests.suites_gate.plans import needs_by_seat
 
 WAIT_S = 0.2

@@ -8,9 +8,8 @@ from pydantic import JsonValue
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part, SuiteTask, Value
 from concord.suite.draw import number
 from concord_suites.answers import as_number, read_each
-from concord_suites.family import Drawn, Setting, TextFamily, setting_of
+from concord_suites.family import Drawn, ReferableStatement, Setting, TextFamily, grammar_of, setting_of
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.references import ReferableStatement, grammar_of
 
 COLOUR_SIZE: Final = 1_000
 """Shades of seven digits are of one colour if their first four digits agree."""

@@ -9,9 +9,8 @@ from concord.suite import Draw, Fact, Group, Neighbours, SuiteTask, Value
 from concord.suite.draw import number
 from concord_suites.agree.majority import MajorityFamily
 from concord_suites.answers import as_number
-from concord_suites.family import Drawn, Setting, setting_of
+from concord_suites.family import Drawn, ReferableStatement, Setting, grammar_of, setting_of
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.references import ReferableStatement, grammar_of
 
 DISTANCE: Final = 25
 """A disturbance makes all channels unusable that are less than this away from it."""

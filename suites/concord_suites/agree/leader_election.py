@@ -9,9 +9,8 @@ from concord.suite import Draw, Fact, Group, Neighbours, SuiteTask, Value
 from concord.suite.draw import name, number
 from concord_suites.agree.majority import MajorityFamily
 from concord_suites.answers import as_word
-from concord_suites.family import Drawn, Setting
+from concord_suites.family import Drawn, ReferableStatement, Setting, grammar_of
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.references import ReferableStatement, grammar_of
 
 RANK: Final = ReferableStatement(
     Statement(

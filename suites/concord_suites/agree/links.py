@@ -9,9 +9,8 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Bound, Draw, Neighbours, SuiteTask
 from concord_suites.answers import UnreadableError, as_number, as_word, read_each
-from concord_suites.family import Setting, TextFamily
+from concord_suites.family import ReferableStatement, Setting, TextFamily
 from concord_suites.grammar import Fresh
-from concord_suites.references import ReferableStatement
 
 MOST_LINKING: Final = 3
 """The most linking numbers of a seat. Further neighbours link by a series that it already holds."""

@@ -16,9 +16,8 @@ from concord_suites.agree.links import (
     lookalike,
     read_choices,
 )
-from concord_suites.family import Drawn, Setting
+from concord_suites.family import Drawn, ReferableStatement, Setting, grammar_of
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.references import ReferableStatement, grammar_of
 
 TICKET: Final = ReferableStatement(
     Statement(

@@ -11,9 +11,8 @@ from concord.suite import Answers, Draw, Fact, Group, Neighbours, Part, SuiteTas
 from concord.suite.draw import number
 from concord_suites.all_to_all.pairs import drawn_pair
 from concord_suites.answers import as_number
-from concord_suites.family import Drawn, OneAnswerFamily, Setting, setting_of
+from concord_suites.family import Drawn, OneAnswerFamily, ReferableStatement, Setting, grammar_of, setting_of
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.references import ReferableStatement, grammar_of
 
 FEWEST_TRIPLES: Final = 8
 MOST_TRIPLES: Final = 13

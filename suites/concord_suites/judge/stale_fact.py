@@ -8,9 +8,8 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, Part
 from concord.suite.draw import number
-from concord_suites.family import Drawn, Setting
+from concord_suites.family import Drawn, ObjectFamily, Setting
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.objects import ObjectFamily
 
 FIRST_CERTIFICATES: Final = 4
 """From this difficulty on, half of the valuations name a certificate, of which another sentence says the date."""

@@ -8,9 +8,8 @@ from pydantic import JsonValue
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Value
 from concord.suite.draw import code, number, word
 from concord_suites.answers import as_number
-from concord_suites.family import Drawn, OneAnswerFamily, Setting, setting_of
+from concord_suites.family import Drawn, OneAnswerFamily, ReferableStatement, Setting, grammar_of, setting_of
 from concord_suites.grammar import Fresh, Record, Statement
-from concord_suites.references import ReferableStatement, grammar_of
 
 LIMIT: Final = 1_000_000
 """The number has six digits after every step."""

@@ -7,10 +7,8 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, Part, SuiteTask, Value
 from concord.suite.draw import number
-from concord_suites.family import Drawn, Setting
+from concord_suites.family import Drawn, ObjectFamily, ReferableStatement, Setting, grammar_of
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.objects import ObjectFamily
-from concord_suites.references import ReferableStatement, grammar_of
 
 MAX_STOPS: Final = 4
 """Places that the question asks about."""

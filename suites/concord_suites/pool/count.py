@@ -8,9 +8,8 @@ from pydantic import JsonValue
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Value
 from concord.suite.draw import number
 from concord_suites.answers import as_number
-from concord_suites.family import Drawn, OneAnswerFamily, Setting
+from concord_suites.family import Drawn, OneAnswerFamily, ReferableStatement, Setting, grammar_of
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.references import ReferableStatement, grammar_of
 
 STATUSES: Final = ("sealed", "damp", "cracked", "unlabelled", "borrowed")
 CRATE: Final = ReferableStatement(

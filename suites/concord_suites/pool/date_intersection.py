@@ -9,11 +9,10 @@ from pydantic import JsonValue
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Value
 from concord.suite.draw import date
 from concord_suites.answers import UnreadableError, check_affirmed
-from concord_suites.family import Drawn, OneAnswerFamily, Setting
+from concord_suites.family import Drawn, OneAnswerFamily, ReferableStatement, Setting, grammar_of
 from concord_suites.free_days import busy_by_free_days
 from concord_suites.grammar import Fresh, Record, Statement
 from concord_suites.pool.overlaps import dealt, holders, with_copies
-from concord_suites.references import ReferableStatement, grammar_of
 
 AWAY: Final = ReferableStatement(
     Statement(

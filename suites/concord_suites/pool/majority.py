@@ -9,10 +9,9 @@ from pydantic import BaseModel, JsonValue
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, SuiteTask, Value
 from concord.suite.draw import code, name
 from concord_suites.answers import as_word
-from concord_suites.family import Drawn, Setting, TextFamily, grade_each
+from concord_suites.family import FIRST_DIFFICULTY, Drawn, Setting, TextFamily, grade_each
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.pool.overlaps import dealt, holders
-from concord_suites.references import FIRST_DIFFICULTY
 
 BALLOT: Final = Statement(
     "ballot",

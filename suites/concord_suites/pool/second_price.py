@@ -8,10 +8,9 @@ from pydantic import BaseModel, JsonValue
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part, SuiteTask, Value
 from concord.suite.draw import name, number
 from concord_suites.answers import UnreadableError, as_mapping, as_number
-from concord_suites.family import Drawn, Setting, TextFamily
+from concord_suites.family import FIRST_DIFFICULTY, Drawn, Setting, TextFamily
 from concord_suites.grammar import Fresh, Record, Statement
 from concord_suites.pool.overlaps import dealt
-from concord_suites.references import FIRST_DIFFICULTY
 
 BID: Final = Statement(
     "bid",

@@ -5,11 +5,10 @@ from typing import ClassVar, Final
 
 from concord.suite import Draw, Fact, Group, Neighbours, Part
 from concord.suite.draw import code
-from concord_suites.family import Drawn, Setting
+from concord_suites.family import Drawn, ReferableStatement, Setting, grammar_of
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.pool.lists import AS_LIST, ListFamily, ListKey
 from concord_suites.pool.overlaps import holders, with_copies
-from concord_suites.references import ReferableStatement, grammar_of
 
 VOLUME: Final = ReferableStatement(
     Statement(

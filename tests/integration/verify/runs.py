@@ -18,8 +18,7 @@ from concord.bundle import MANIFEST, BundleWriter, Manifest, bundle_file
 from concord_cli.main import app
 from concord_suites import FAMILIES
 from concord_suites.agent import create_app
-from concord_suites.habits import Habit
-from concord_suites.player import reply
+from concord_suites.player import Habit, reply
 from tests.integration.assistant.conftest import assistant_of
 from tests.integration.assistant.scripted import first_day
 from tests.llm_server import FakeModel, fake_model, honest_judge

@@ -11,7 +11,7 @@ from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord_cli import commands
 from concord_cli.main import app
 from concord_cli.scenario.scenario_file import check_config, read_scenario
-from concord_suites.habits import Habit
+from concord_suites.player import Habit
 from tests.team_rows import row_of
 from tests.team_task_rows import failure, flow_of, seat_names, team_task, trial_with
 

@@ -6,8 +6,8 @@ from concord.suite import Draw, SuiteTask, Topology, instance_secret, neighbours
 from concord_evaluator.information.causes import Cause
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
-from concord_suites.habits import Habit
 from concord_suites.pipeline.prefix_sums import PrefixSums
+from concord_suites.player import Habit
 from concord_suites.pool.maximum import Maximum
 from tests.suites_gate.calls import play, play_well
 

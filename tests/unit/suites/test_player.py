@@ -8,10 +8,8 @@ from concord_gateway.rounds.reply import read_reply
 from concord_gateway.rounds.texts import turn_text
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
-from concord_suites.habits import Habit
-from concord_suites.player import reply
+from concord_suites.player import Habit, NotATurnError, reply, view_of
 from concord_suites.pool.maximum import Maximum
-from concord_suites.view import NotATurnError, view_of
 
 EACH_FAMILY = pytest.mark.parametrize("family", FAMILIES, ids=[family.name for family in FAMILIES])
 TEAM = [f"agent/{number}" for number in range(1, 6)]
