@@ -375,18 +375,18 @@ def _entry(name: str) -> ZipInfo:
 
 
 __all__ = [
+    "MANIFEST",
+    "MAX_CONTENT",
+    "PLAN",
+    "REQUEST",
+    "ROW_INPUTS",
     "Bundle",
     "BundleError",
     "BundleTooLargeError",
     "BundleWriter",
     "Contents",
-    "MANIFEST",
-    "MAX_CONTENT",
     "Manifest",
     "Member",
-    "PLAN",
-    "REQUEST",
-    "ROW_INPUTS",
     "Sha256",
     "TrialContents",
     "TrialMember",

@@ -1,4 +1,4 @@
-"""What the shipped families have in common: briefs made of sentences, a key that follows from them, references, and bounds."""
+"""What the shipped families have in common: briefs of sentences, a key that follows from them, references, bounds."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence

@@ -9,7 +9,7 @@ from typing import Final
 
 from concord.assessment.results import MAX_STEP_IDS, Finding, MetricParameter, MetricRecord, MetricStatus
 from concord_evaluator.metrics import Parameter
-from concord_evaluator.pipeline import Contribution, QuotedCall, TrialInput, evaluators, quoted_calls
+from concord_evaluator.pipeline import Contribution, QuotedCall, TrialInput, evaluator, quoted_calls
 from concord_text.measures import drifts, phrases_of, redundancy, resemblance
 
 REDUNDANCY: Final = "text/redundancy/shingles/1-distinct/all"
@@ -29,7 +29,7 @@ MAX_PAIRS: Final = 10_000
 MAX_FINDINGS: Final = 10
 
 
-@evaluators(
+@evaluator(
     "text",
     tier=3,
     parameters={"words": Parameter(3, 1, 8), "alike": Parameter(0.8, 0, 1)},

@@ -1,4 +1,4 @@
-"""Admission of reports: who sends one, whether there is room for it, and what its body holds, before anything is parsed."""
+"""Admission of reports: who sends one, whether there is room for it, and what its body holds."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""Evaluation without services: turns a trace into a row, or into its diagnosis, with the functions that the workers call."""
+"""Evaluation without services: turns a trace into a row or a diagnosis, with the functions that the workers call."""
 
 import asyncio
 from dataclasses import dataclass

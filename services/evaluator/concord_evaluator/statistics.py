@@ -470,10 +470,10 @@ def _needed(differences: Sequence[float], bound: float) -> float:
 __all__ = [
     "ADEQUATE_SCENARIOS",
     "ADEQUATE_WIDTH",
+    "LEVEL",
     "Comparison",
     "Confidence",
     "Interval",
-    "LEVEL",
     "Ranks",
     "Scores",
     "Verdict",

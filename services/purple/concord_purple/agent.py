@@ -1,4 +1,4 @@
-"""One agent of a team over A2A: its card, its JSON-RPC endpoint, and the answers of its function to each kind of request."""
+"""One agent of a team over A2A: its card, its JSON-RPC endpoint, and its answers to each kind of request."""
 
 import asyncio
 import logging

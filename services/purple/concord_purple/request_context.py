@@ -1,4 +1,4 @@
-"""What an agent does while it serves one request: its own work, its requests to others, and the steps that it reports."""
+"""What an agent does while it serves one request: its work, its requests to others, and the steps that it reports."""
 
 import asyncio
 import json

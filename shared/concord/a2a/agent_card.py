@@ -1,4 +1,4 @@
-"""An agent's card as its callers read it, of A2A 0.2 to 1.0: how to reach the agent, and where it may lead the client."""
+"""An agent's card as its callers read it, of A2A 0.2 to 1.0: how to reach the agent, and where it may lead them."""
 
 import logging
 from collections.abc import Iterator, Mapping

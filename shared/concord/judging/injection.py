@@ -29,7 +29,7 @@ _ESCAPE: Final = re.compile(r"(?:%[0-9A-Fa-f]{2})+|&#?\w{2,8};|\\u[0-9A-Fa-f]{4}
 _LINE_ENDS: Final = frozenset("\x85\u2028\u2029")
 _UNSEEN: Final = frozenset({"Mn", "Cf", "Cc", "Co", "Cn"})
 
-_LOOK_ALIKES: Final = str.maketrans("асеорхуіѕјԁԛԝαορτυικν0134@$", "aceopxyisjdqwaoptuikvoieaas")  # noqa: RUF001
+_LOOK_ALIKES: Final = str.maketrans("асеорхуіѕјԁԛԝαορτυικν0134@$", "aceopxyisjdqwaoptuikvoieaas")
 """Cyrillic and Greek letters, digits and signs that pass for Latin letters."""
 
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{12,}+={0,2}")

@@ -251,7 +251,7 @@ class PeerUrls:
         networks: Sequence[Network],
         resolver: Resolver | None = None,
         *,
-        exact: AllowedHosts = AllowedHosts(),  # noqa: B008 - it is frozen
+        exact: AllowedHosts = AllowedHosts(),
         declared: DeclaredHosts | None = None,
         only_declared: bool = False,
     ) -> None:

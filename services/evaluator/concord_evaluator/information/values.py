@@ -1,4 +1,4 @@
-"""Finds values in text, in their usual spellings: codes, dates, numbers of five digits and more, and numerals in words."""
+"""Finds values in text, in their usual spellings: codes, dates, numbers of five digits and more, numerals in words."""
 
 import re
 import unicodedata

@@ -1,4 +1,4 @@
-"""Evaluators: functions of a trial with an id and dependencies; the built-in ones, the installed ones, and how they run."""
+"""Evaluators: functions of a trial with an id and dependencies, built in or installed, and how they run."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence

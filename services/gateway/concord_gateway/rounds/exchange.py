@@ -1,4 +1,4 @@
-"""The messages between the seats of a trial in rounds: what each may send, how it is carried, and when it is delivered."""
+"""The messages between the seats of a trial in rounds: what each may send, and when it is delivered."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

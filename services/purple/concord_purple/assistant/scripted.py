@@ -1,4 +1,4 @@
-"""Assistants without a language model: the oracle, which performs listed actions, and some that do not do their task."""
+"""Assistants without a language model: the oracle performs listed actions; some others do not do their task."""
 
 import json
 from collections.abc import Iterator, Mapping

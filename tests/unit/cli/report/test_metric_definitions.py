@@ -8,7 +8,7 @@ import pytest
 from concord_cli.report.metrics import installed_definitions
 from concord_evaluator import pipeline
 from concord_evaluator.metrics import measure, metric_ids
-from concord_evaluator.pipeline import Contribution, TrialInput, evaluators
+from concord_evaluator.pipeline import Contribution, TrialInput, evaluator
 from tests.unit.evaluator.graphs import graph_of, mesh
 
 
@@ -20,7 +20,7 @@ def test_every_metric_has_a_definition_to_read() -> None:
 
 
 def test_a_metric_of_an_installed_evaluator_has_the_evaluators_definition(monkeypatch: pytest.MonkeyPatch) -> None:
-    @evaluators("zeal", definitions={"acme/zeal": "How eager the agents are."})
+    @evaluator("zeal", definitions={"acme/zeal": "How eager the agents are."})
     def evaluate(_trial: TrialInput, _needed: Mapping[str, Contribution]) -> Contribution:
         return Contribution()
 

@@ -19,7 +19,7 @@ TEAM = mesh(4)
 RECORD = judged(plan(TEAM[0]), TEAM).record
 
 
-def row(trials: int, **config: object) -> ResultRow:
+def row_of(trials: int, **config: object) -> ResultRow:
     return make_row(*_verdicts(trials, **config), [])
 
 
@@ -98,9 +98,9 @@ def test_failures_are_cut_last_and_counted(monkeypatch: pytest.MonkeyPatch) -> N
 def test_aggregate_figures_are_kept_and_the_row_warns_of_omissions(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    whole = row(3)
+    whole = row_of(3)
     monkeypatch.setattr(row, "MAX_SUBMISSION", size_of(RECORD))
-    short = row(3)
+    short = row_of(3)
     assert short.detail.metrics == whole.detail.metrics
     assert (short.score, short.pass_rate) == (whole.score, whole.pass_rate)
     assert short.detail.warnings == ["3 trials are shortened, because the row would exceed its size limit"]
@@ -110,14 +110,14 @@ def test_aggregate_figures_are_kept_and_the_row_warns_of_omissions(
 @pytest.mark.parametrize("share", [0.9, 1.1, 10])
 def test_a_row_is_written_as_it_is_made(share: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row, "MAX_SUBMISSION", int(share * size_of(RECORD, RECORD)))
-    assert written_row(*_verdicts(2), []) == row(2).model_dump_json()
-    assert bool(row(2).detail.warnings) is (share < 1)
+    assert written_row(*_verdicts(2), []) == row_of(2).model_dump_json()
+    assert bool(row_of(2).detail.warnings) is (share < 1)
 
 
 def test_shards_share_the_size_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(row, "MAX_SUBMISSION", 3 * size_of(RECORD))
-    assert row(2).detail.warnings == []
-    assert [each for each in row(2, num_shards=2).detail.warnings if "shortened" in each]
+    assert row_of(2).detail.warnings == []
+    assert [each for each in row_of(2, num_shards=2).detail.warnings if "shortened" in each]
 
 
 def test_a_thousand_trials_stay_below_16_mib() -> None:

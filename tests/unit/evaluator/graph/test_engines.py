@@ -23,7 +23,7 @@ def digraph(edges: "nx.Graph[int]", *, isolated: int = 0) -> "nx.DiGraph[str]":
     return graph
 
 
-def arcs(graph: "nx.Graph[str]") -> Arcs:
+def arcs_of(graph: "nx.Graph[str]") -> Arcs:
     """The same graph for the engines."""
     place = {node: number for number, node in enumerate(graph)}
     edges = [(place[tail], place[head], weight) for tail, head, weight in graph.edges(data="weight", default=1)]
@@ -89,15 +89,15 @@ class TestParity:
     def test_rustworkx_and_networkx_scores_agree(
         self, name: str, graph: "nx.DiGraph[str]", monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        defined = SCORES[name](arcs(graph))
+        defined = SCORES[name](arcs_of(graph))
         monkeypatch.setattr(arcs, "NETWORKX_UP_TO", -1)
-        fast = SCORES[name](arcs(graph))
+        fast = SCORES[name](arcs_of(graph))
         assert (defined.engine, fast.engine, fast.sources) == ("networkx", "rustworkx", None)
         assert list(fast.values) == list(defined.values)
         assert fast.values == pytest.approx(dict(defined.values), abs=1e-8)
 
     def test_rustworkx_and_networkx_pageranks_agree(self, graph: "nx.DiGraph[str]") -> None:
-        ranks = engines.pagerank(arcs(graph), DAMPING)
+        ranks = engines.pagerank(arcs_of(graph), DAMPING)
         assert ranks.engine == "rustworkx"
         assert ranks.values == pytest.approx(nx.pagerank(graph, alpha=DAMPING, tol=1e-10, max_iter=1000), abs=1e-8)
 
@@ -105,9 +105,9 @@ class TestParity:
         self, graph: "nx.DiGraph[str]", monkeypatch: pytest.MonkeyPatch
     ) -> None:
         undirected = graph.to_undirected()
-        defined = [engines.distances(arcs(graph)), engines.distances(arcs(undirected))]
+        defined = [engines.distances(arcs_of(graph)), engines.distances(arcs_of(undirected))]
         monkeypatch.setattr(arcs, "NETWORKX_UP_TO", -1)
-        fast = [engines.distances(arcs(graph)), engines.distances(arcs(undirected))]
+        fast = [engines.distances(arcs_of(graph)), engines.distances(arcs_of(undirected))]
         assert [each.engine for each in fast] == ["rustworkx", "rustworkx"]
         assert [_figures(each) for each in fast] == [_figures(each) for each in defined]
 
@@ -115,7 +115,7 @@ class TestParity:
     def test_numpy_and_networkx_clustering_are_identical(
         self, at_once: int, graph: "nx.DiGraph[str]", monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        undirected = arcs(graph.to_undirected())
+        undirected = arcs_of(graph.to_undirected())
         defined = engines.clustering(undirected)
         monkeypatch.setattr(arcs, "NETWORKX_UP_TO", -1)
         monkeypatch.setattr(centrality, "_AT_ONCE", at_once)
@@ -125,9 +125,9 @@ class TestParity:
     @pytest.mark.parametrize("name", ["strong", "star", "chain"])
     def test_rustworkx_and_networkx_eigenvectors_agree(self, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = GRAPHS[name]()
-        defined = engines.eigenvector(arcs(graph))
+        defined = engines.eigenvector(arcs_of(graph))
         monkeypatch.setattr(arcs, "NETWORKX_UP_TO", -1)
-        fast = engines.eigenvector(arcs(graph))
+        fast = engines.eigenvector(arcs_of(graph))
         assert defined is not None
         assert fast is not None
         assert (defined.engine, fast.engine) == ("networkx", "rustworkx")
@@ -143,19 +143,19 @@ class TestDefinition:
 
     def test_distances_yield_networkxs_path_length_diameter_and_efficiency(self) -> None:
         graph = GRAPHS["strong"]()
-        found, n = engines.distances(arcs(graph)), len(graph)
+        found, n = engines.distances(arcs_of(graph)), len(graph)
         assert sum(d * count for d, count in found.histogram.items()) / (n * (n - 1)) == pytest.approx(
             nx.average_shortest_path_length(graph)
         )
         assert max(found.histogram) == nx.diameter(graph)
         undirected = graph.to_undirected()
-        assert sum(engines.distances(arcs(undirected)).harmonic) / (n * (n - 1)) == pytest.approx(
+        assert sum(engines.distances(arcs_of(undirected)).harmonic) / (n * (n - 1)) == pytest.approx(
             nx.global_efficiency(undirected)
         )
 
     def test_pagerank_is_the_fixed_point_of_the_google_matrix(self) -> None:
         graph = GRAPHS["disconnected"]()
-        ranks = engines.pagerank(arcs(graph), DAMPING).values
+        ranks = engines.pagerank(arcs_of(graph), DAMPING).values
         google = nx.google_matrix(graph, alpha=DAMPING)
         after = [sum(rank * float(google[i, j]) for i, rank in enumerate(ranks.values())) for j in range(len(graph))]
         assert list(ranks.values()) == pytest.approx(after, abs=1e-9)
@@ -167,14 +167,14 @@ class TestBits:
     @pytest.mark.usefixtures("only_rustworkx")
     def test_scores_are_identical_in_every_run(self, name: str) -> None:
         graph = digraph(nx.gnm_random_graph(150, 1200, seed=5, directed=True))
-        assert len({tuple(ALL_SCORES[name](arcs(graph)).values.values()) for _ in range(5)}) == 1
+        assert len({tuple(ALL_SCORES[name](arcs_of(graph)).values.values()) for _ in range(5)}) == 1
 
     @pytest.mark.usefixtures("only_sampling")
     def test_sampled_results_are_identical_in_every_run(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(arcs, "SAMPLED_WORK", 1)
         graph = GRAPHS["strong"]()
-        assert len({tuple(engines.betweenness(arcs(graph)).values.values()) for _ in range(3)}) == 1
-        assert len({engines.distances(arcs(graph)).sources for _ in range(3)}) == 1
+        assert len({tuple(engines.betweenness(arcs_of(graph)).values.values()) for _ in range(3)}) == 1
+        assert len({engines.distances(arcs_of(graph)).sources for _ in range(3)}) == 1
 
 
 class TestSampling:
@@ -184,9 +184,9 @@ class TestSampling:
         self, graph: "nx.DiGraph[str]", bits: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(distances, "_BITS", bits)
-        assert closeness(arcs(graph)).values == pytest.approx(nx.closeness_centrality(graph))
-        assert engines.betweenness(arcs(graph)).values == pytest.approx(nx.betweenness_centrality(graph), abs=1e-12)
-        assert engines.distances(arcs(graph)).sampled
+        assert closeness(arcs_of(graph)).values == pytest.approx(nx.closeness_centrality(graph))
+        assert engines.betweenness(arcs_of(graph)).values == pytest.approx(nx.betweenness_centrality(graph), abs=1e-12)
+        assert engines.distances(arcs_of(graph)).sampled
 
     @pytest.mark.usefixtures("only_sampling")
     @pytest.mark.parametrize("at_once", [1, 10**9])
@@ -196,11 +196,11 @@ class TestSampling:
         monkeypatch.setattr(arcs, "SAMPLED_WORK", 1)
         monkeypatch.setattr(distances, "_AT_ONCE", at_once)
         monkeypatch.setattr(distances, "_BITS", at_once)
-        found = engines.betweenness(arcs(graph))
+        found = engines.betweenness(arcs_of(graph))
         if len(graph) > 2:
             defined = nx.betweenness_centrality(graph, k=found.sources, seed=arcs.SEED)
             assert found.values == pytest.approx(defined, abs=1e-12)
-        lengths = engines.distances(arcs(graph))
+        lengths = engines.distances(arcs_of(graph))
         walked = [
             nx.single_source_shortest_path_length(graph, source)
             for source in (list(graph)[number] for number in lengths.sources)
@@ -208,22 +208,22 @@ class TestSampling:
         assert lengths.reached == tuple(len(each) - 1 for each in walked)
         counted = Counter(distance for each in walked for distance in each.values() if distance)
         assert lengths.histogram == dict(counted)
-        assert {lengths.engine, found.engine, closeness(arcs(graph)).engine} == {"numpy"}
+        assert {lengths.engine, found.engine, closeness(arcs_of(graph)).engine} == {"numpy"}
 
     @pytest.mark.usefixtures("only_sampling")
     def test_sampling_some_sources_is_close_and_reports_their_number(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = digraph(nx.gnm_random_graph(200, 2000, seed=6, directed=True))
         monkeypatch.setattr(arcs, "SAMPLED_WORK", 100 * 2201)
-        sampled = closeness(arcs(graph))
+        sampled = closeness(arcs_of(graph))
         assert (
             sampled.sources
-            == engines.betweenness(arcs(graph)).sources
-            == len(engines.distances(arcs(graph)).sources)
+            == engines.betweenness(arcs_of(graph)).sources
+            == len(engines.distances(arcs_of(graph)).sources)
             == 100
         )
         assert sampled.values == pytest.approx(nx.closeness_centrality(graph), rel=0.1)
         most = max(nx.betweenness_centrality(graph).values())
-        assert max(engines.betweenness(arcs(graph)).values.values()) == pytest.approx(most, rel=0.5)
+        assert max(engines.betweenness(arcs_of(graph)).values.values()) == pytest.approx(most, rel=0.5)
 
     def test_sampling_is_chosen_by_the_size_of_the_graph(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = GRAPHS["strong"]()
@@ -231,18 +231,18 @@ class TestSampling:
         size = len(graph) * graph.number_of_edges()
         monkeypatch.setattr(arcs, "EXACT_UP_TO", size)
         monkeypatch.setattr(arcs, "BETWEENNESS_UP_TO", size)
-        assert (engines.betweenness(arcs(graph)).sources, closeness(arcs(graph)).sources) == (None, None)
+        assert (engines.betweenness(arcs_of(graph)).sources, closeness(arcs_of(graph)).sources) == (None, None)
         monkeypatch.setattr(arcs, "EXACT_UP_TO", size - 1)
-        assert (engines.betweenness(arcs(graph)).sources, closeness(arcs(graph)).sources) == (None, len(graph))
+        assert (engines.betweenness(arcs_of(graph)).sources, closeness(arcs_of(graph)).sources) == (None, len(graph))
         monkeypatch.setattr(arcs, "BETWEENNESS_UP_TO", size - 1)
-        assert engines.betweenness(arcs(graph)).sources == len(graph)
+        assert engines.betweenness(arcs_of(graph)).sources == len(graph)
 
     def test_sampled_clustering_reports_the_number_of_nodes(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = GRAPHS["strong"]().to_undirected()
         monkeypatch.setattr(arcs, "NETWORKX_UP_TO", -1)
-        exact = engines.clustering(arcs(graph))
+        exact = engines.clustering(arcs_of(graph))
         work = sum(degree**2 for _, degree in graph.degree())
         monkeypatch.setattr(arcs, "CLUSTERING_WORK", work // 2)
-        half = engines.clustering(arcs(graph))
+        half = engines.clustering(arcs_of(graph))
         assert (exact.sources, half.sources) == (None, len(graph) // 2)
         assert half.values.items() <= exact.values.items()

@@ -37,7 +37,7 @@ def recording(ran: list[str], **needs: Collection[str]) -> dict[str, Evaluator]:
     """Evaluators by id, with the ids that each needs; each appends its id to `ran`."""
 
     def one(evaluator_id: str, needed: Collection[str]) -> Evaluator:
-        @evaluators(evaluator_id, needs=needed)
+        @evaluator(evaluator_id, needs=needed)
         def evaluate(_: TrialInput, others: Mapping[str, Contribution]) -> Contribution:
             assert sorted(others) == sorted(needed)
             ran.append(evaluator_id)
@@ -68,7 +68,7 @@ class TestOrder:
 
 
 def failing(tier: Tier) -> dict[str, Evaluator]:
-    @evaluators("failing", tier=tier)
+    @evaluator("failing", tier=tier)
     def evaluate(_trial: TrialInput, _needed: Mapping[str, Contribution]) -> Contribution:
         raise RuntimeError("what it was about")
 
@@ -109,7 +109,7 @@ class TestParameters:
         return []
 
     def run(self, given: list[float], **params: float) -> tuple[str, ...]:
-        @evaluators("sized", parameters={"size": Parameter(3, 1, 8)})
+        @evaluator("sized", parameters={"size": Parameter(3, 1, 8)})
         def evaluate(_trial: TrialInput, _needed: Mapping[str, Contribution], size: float) -> Contribution:
             given.append(size)
             return Contribution()
