@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
-from concord.assessment.task_spec import ENTRY_POINT_GROUP
+from concord.assessment.scorers import ENTRY_POINT_GROUP
 
 NAME: Final = "computing-judge"
 JOB: Final = "judge"

@@ -5,7 +5,7 @@ from collections import Counter
 from typing import Any, Final
 
 from benchmarks.tables import ResultTable
-from concord.assessment.task_spec import ModelScorer
+from concord.assessment.scorers import ModelScorer
 from concord.llm import LLMSettings
 from tests.integration.test_judge import Trial, conversation
 from tests.integration.test_obeying_judge import ORDERS

@@ -5,7 +5,7 @@ import pytest
 from concord.assessment import AssessmentConfig
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import MetricRecord, MetricStatus
-from concord.assessment.task_spec import SCORER_CHOICE
+from concord.assessment.scorers import SCORER_CHOICE
 from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.offline import evaluate_trace
 from concord_evaluator.scorers import Graded, ScorerFailedError, grade

@@ -8,7 +8,7 @@ from structlog.testing import capture_logs
 
 from concord.assessment import AssessmentPlan
 from concord.assessment.results import AgentAnswer, Finding, Judgment
-from concord.assessment.task_spec import ExactScorer, ModelScorer
+from concord.assessment.scorers import ExactScorer, ModelScorer
 from concord.errors import StorageUnavailableError
 from concord.judging.injection import MARKER
 from concord.llm import LLMClient, LLMSettings, LLMUnavailableError

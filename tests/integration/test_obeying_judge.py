@@ -11,7 +11,7 @@ import pytest
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment.results import Judgment
-from concord.assessment.task_spec import ModelScorer
+from concord.assessment.scorers import ModelScorer
 from concord.llm import LLMSettings
 from tests.integration.test_judge import Trial, conversation
 from tests.llm_server import FakeModel, fake_model, honest_judge, obeying_judge

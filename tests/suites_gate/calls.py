@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from concord.assessment.request import PlantedFault
+from concord.assessment.faults import PlantedFault
 from concord.assessment.task_spec import Exchange
 from concord.suite import Bound, Grade, SuiteTask, fewest_calls
 from concord.wire.roster import RosterEntry

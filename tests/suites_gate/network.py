@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from concord.assessment.request import Chatter, Cut, Delay, OnMessages, OnSeat, PlantedFault, Swap, Truncate
+from concord.assessment.faults import Chatter, Cut, Delay, OnMessages, OnSeat, PlantedFault, Swap, Truncate
 from concord.suite import Draw, Fact, SuiteTask
 from concord_evaluator.information.causes import Cause
 from concord_evaluator.information.failures import Failure

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from concord.assessment.request import Cut, OnMessages, OnSeat, PlantedFault, Swap, Truncate
+from concord.assessment.faults import Cut, OnMessages, OnSeat, PlantedFault, Swap, Truncate
 from concord.suite import Draw, SuiteTask
 from concord_evaluator.information.causes import Cause
 from concord_evaluator.information.failures import Failure

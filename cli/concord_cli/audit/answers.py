@@ -7,7 +7,8 @@ from typing import Any, Final
 
 from pydantic import JsonValue
 
-from concord.assessment.task_spec import JsonScorer, TaskSpec
+from concord.assessment.scorers import JsonScorer
+from concord.assessment.task_spec import TaskSpec
 
 CANDIDATES: Final = 10
 """Answers in a list of all that might be right."""

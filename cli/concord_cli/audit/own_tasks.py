@@ -8,7 +8,7 @@ from typing import Final
 
 from concord.assessment import AssessmentPlan, TaskSpec
 from concord.assessment.results import AgentAnswer, Grading, TrialOutcome
-from concord.assessment.task_spec import JsonScorer, ModelScorer
+from concord.assessment.scorers import JsonScorer, ModelScorer
 from concord_cli.audit import answers, flaws
 from concord_cli.audit.flaws import Attack, Shown, Status, Tried, looked, not_applicable, played
 from concord_cli.display_text import beginning

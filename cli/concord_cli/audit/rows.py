@@ -5,7 +5,8 @@ from typing import Final
 
 from concord.assessment import AssessmentConfig, TaskSpec
 from concord.assessment.result_row import ResultRow
-from concord.assessment.task_spec import Control, ExactScorer
+from concord.assessment.scorers import ExactScorer
+from concord.assessment.task_spec import Control
 from concord_cli.audit import flaws
 from concord_cli.audit.flaws import Shown, Status, Tried, not_applicable, played
 from concord_cli.audit.own_tasks import OwnTask

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from concord.assessment import TaskSpec
-from concord.assessment.task_spec import JsonScorer
+from concord.assessment.scorers import JsonScorer
 from concord_cli.audit import flaws
 from concord_cli.audit.flaws import Shown, Status, Tried, looked, not_applicable
 from concord_cli.scenario.scenario_file import Participant, ScenarioFile

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 from concord.a2a import AgentTimeoutError, AgentUnreachableError, RemoteError
 from concord.agent.messenger import Messenger
-from concord.assessment.request import Cut, PlantedFault
+from concord.assessment.faults import Cut, PlantedFault
 from concord.trust.redaction import redact
 from concord_cli.replay.edits import Edit
 from concord_cli.replay.recorded import Ended, Recorded, Replies

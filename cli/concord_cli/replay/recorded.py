@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from concord.assessment.request import PlantedFault
+from concord.assessment.faults import PlantedFault
 from concord.assessment.suite_tasks import NoFamilyError, family_of, instance_of
 from concord.bundle import Contents
 from concord.suite import Family, Grade, SuiteTask

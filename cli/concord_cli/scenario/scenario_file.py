@@ -26,8 +26,8 @@ from pydantic_core import ErrorDetails
 
 from concord.assessment import MAX_PARTICIPANTS, AssessmentConfig, AssessmentRequest
 from concord.assessment.plan import DEFAULT_SEATS, MIN_SEATS
+from concord.assessment.scorers import known_scorers
 from concord.assessment.suite_tasks import requested_tasks
-from concord.assessment.task_spec import known_scorers
 from concord.files import MAX_LISTED, did_you_mean, known_keys, models_at, nearest, read_toml, unknown_key
 from concord.wire.roster import RESERVED_IDS, ParticipantId
 from concord_cli.errors import UsageError

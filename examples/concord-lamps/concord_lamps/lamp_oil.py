@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from pydantic import JsonValue
 
 from concord.suite import Answers, Bound, Draw, Fact, Grade, Group, Neighbours, Part, SuiteTask, Value, distances
-from concord.suite.draw import number
+from concord.suite.value import number
 
 WORDINGS = (
     "The lamps of your street need {} ml of oil.",

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Final
 
-from concord.assessment.task_spec import ENTRY_POINT_GROUP as SCORERS
+from concord.assessment.scorers import ENTRY_POINT_GROUP as SCORERS
 
 METRICS: Final = "concord.metrics"
 EVALUATORS: Final = "concord.evaluators"

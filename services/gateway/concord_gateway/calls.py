@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from concord.assessment.request import Cut, Delay, OnSeat, PlantedFault, Swap, Truncate
+from concord.assessment.faults import Cut, Delay, OnSeat, PlantedFault, Swap, Truncate
 from concord.assessment.task_spec import Exchange
 from concord.storage import AgentRegistry, AssessmentStore
 from concord.suite import SuiteTask

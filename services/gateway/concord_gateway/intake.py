@@ -22,8 +22,8 @@ from concord.assessment import (
     time_limits,
 )
 from concord.assessment.plan import DRIVING_S
+from concord.assessment.scorers import PatternScorer, known_scorers, syntax_errors
 from concord.assessment.suite_tasks import requested_tasks
-from concord.assessment.task_spec import PatternScorer, known_scorers, syntax_errors
 from concord.files import did_you_mean, models_at, unknown_key
 from concord.processes import Calls, LimitExceededError, ProcessDiedError
 from concord.trust.urls import NoAddressError, PeerUrls, UrlRefusedError

@@ -14,7 +14,7 @@ from tenacity import AsyncRetrying, retry_if_exception, stop_after_delay, wait_e
 from concord.a2a import AgentTimeoutError, AgentUnreachableError, CardSummary, RemoteError, fetch_card
 from concord.a2a.client import NO_CREDENTIALS
 from concord.assessment import AssessmentPlan, AssessmentRequest, Mode, TaskSpec
-from concord.assessment.request import unsuitable
+from concord.assessment.faults import unsuitable
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.task_spec import Exchange
 from concord.files import did_you_mean

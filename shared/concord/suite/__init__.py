@@ -1,6 +1,6 @@
 """What suites of tasks are made of: draws, values, topologies, tasks and the interface of a family."""
 
-from concord.suite.draw import Draw, Kind, Value, commitment, instance_secret
+from concord.suite.draw import Draw, commitment, instance_secret
 from concord.suite.task import (
     MAX_DIFFICULTY,
     Answers,
@@ -25,6 +25,7 @@ from concord.suite.topology import (
     neighbours_in,
     neighbours_of,
 )
+from concord.suite.value import Kind, Value
 
 __all__ = [
     "MAX_DIFFICULTY",

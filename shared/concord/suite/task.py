@@ -10,7 +10,7 @@ from typing import Final, Protocol, TypeAlias
 
 from pydantic import JsonValue
 
-from concord.suite.draw import Value
+from concord.suite.value import Value
 
 # Tasks that need a team: the knowledge of each seat, the question, and the key.
 

@@ -6,7 +6,7 @@ from typing import ClassVar, Final, TypeAlias
 from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part, SuiteTask, Value
-from concord.suite.draw import number
+from concord.suite.value import number
 from concord_suites.answers import as_number, read_each
 from concord_suites.family import Drawn, ReferableStatement, Setting, TextFamily, grammar_of, setting_of
 from concord_suites.grammar import Fresh, Statement

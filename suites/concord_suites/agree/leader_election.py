@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 from pydantic import JsonValue
 
 from concord.suite import Draw, Fact, Group, Neighbours, SuiteTask, Value
-from concord.suite.draw import name, number
+from concord.suite.value import name, number
 from concord_suites.agree.majority import MajorityFamily
 from concord_suites.answers import as_word
 from concord_suites.family import Drawn, ReferableStatement, Setting, grammar_of

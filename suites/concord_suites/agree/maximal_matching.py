@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part
-from concord.suite.draw import number
+from concord.suite.value import number
 from concord_suites.agree.links import (
     LinkFamily,
     draw_held,

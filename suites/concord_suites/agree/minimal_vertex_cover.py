@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part
-from concord.suite.draw import name, number, word
+from concord.suite.value import name, number, word
 from concord_suites.agree.links import (
     LinkFamily,
     draw_held,

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, Part, SuiteTask, Value
-from concord.suite.draw import number
+from concord.suite.value import number
 from concord_suites.all_to_all.pairs import drawn_pair
 from concord_suites.answers import as_number
 from concord_suites.family import Drawn, OneAnswerFamily, ReferableStatement, Setting, grammar_of, setting_of

@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Grade, Group, Kind, Neighbours, Part, SuiteTask, Value
-from concord.suite.draw import name, number, word
+from concord.suite.value import name, number, word
 from concord_suites.answers import as_word
 from concord_suites.family import Drawn, Setting, TextFamily, grade_each
 from concord_suites.grammar import Fresh, Statement

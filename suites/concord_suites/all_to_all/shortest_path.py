@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Grade, Group, Kind, Neighbours, SuiteTask, Value
-from concord.suite.draw import number
+from concord.suite.value import number
 from concord_suites.answers import UnreadableError, as_list, as_mapping, read_each, states_number
 from concord_suites.family import Drawn, ReferableStatement, Setting, TextFamily, grammar_of
 from concord_suites.grammar import Fresh, Statement

@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, SuiteTask, Value
-from concord.suite.draw import code, number
+from concord.suite.value import code, number
 from concord_suites.answers import as_list, read_each
 from concord_suites.family import Drawn, Setting, TextFamily
 from concord_suites.grammar import Fresh, Statement

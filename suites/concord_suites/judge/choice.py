@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from pydantic import JsonValue
 
 from concord.suite import Answers, Fact, Grade, SuiteTask, Value
-from concord.suite.draw import name
+from concord.suite.value import name
 from concord_suites.answers import as_word
 from concord_suites.family import Setting, TextFamily, grade_each, setting_of
 

@@ -3,7 +3,7 @@
 from typing import ClassVar, Final
 
 from concord.suite import Draw, Fact, Group, Neighbours
-from concord.suite.draw import code, name, number
+from concord.suite.value import code, name, number
 from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.judge.choice import ChoiceFamily

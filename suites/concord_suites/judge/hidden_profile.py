@@ -4,7 +4,7 @@ from collections import Counter
 from typing import ClassVar, Final
 
 from concord.suite import Draw, Fact, Group, Neighbours
-from concord.suite.draw import code, name
+from concord.suite.value import code, name
 from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.judge.choice import ChoiceFamily

@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, Part
-from concord.suite.draw import number
+from concord.suite.value import number
 from concord_suites.family import Drawn, ObjectFamily, Setting
 from concord_suites.grammar import Fresh, Statement
 

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping
 from typing import ClassVar, Final
 
 from concord.suite import Draw, Fact, Group, Neighbours, SuiteTask, Value
-from concord.suite.draw import name, number
+from concord.suite.value import name, number
 from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.judge.choice import ChoiceFamily

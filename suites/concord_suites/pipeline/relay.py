@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Value
-from concord.suite.draw import code, number, word
+from concord.suite.value import code, number, word
 from concord_suites.answers import as_number
 from concord_suites.family import Drawn, OneAnswerFamily, ReferableStatement, Setting, grammar_of, setting_of
 from concord_suites.grammar import Fresh, Record, Statement

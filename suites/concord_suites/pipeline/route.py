@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, Part, SuiteTask, Value
-from concord.suite.draw import number
+from concord.suite.value import number
 from concord_suites.family import Drawn, ObjectFamily, ReferableStatement, Setting, grammar_of
 from concord_suites.grammar import Fresh, Statement
 

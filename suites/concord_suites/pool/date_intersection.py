@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Value
-from concord.suite.draw import date
+from concord.suite.value import date
 from concord_suites.answers import UnreadableError, check_affirmed
 from concord_suites.family import Drawn, OneAnswerFamily, ReferableStatement, Setting, grammar_of
 from concord_suites.free_days import busy_by_free_days

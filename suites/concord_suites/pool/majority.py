@@ -7,7 +7,7 @@ from typing import ClassVar, Final
 from pydantic import BaseModel, JsonValue
 
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, SuiteTask, Value
-from concord.suite.draw import code, name
+from concord.suite.value import code, name
 from concord_suites.answers import as_word
 from concord_suites.family import FIRST_DIFFICULTY, Drawn, Setting, TextFamily, grade_each
 from concord_suites.grammar import Fresh, Statement

@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 from pydantic import BaseModel, JsonValue
 
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part, SuiteTask, Value
-from concord.suite.draw import name, number
+from concord.suite.value import name, number
 from concord_suites.answers import UnreadableError, as_mapping, as_number
 from concord_suites.family import FIRST_DIFFICULTY, Drawn, Setting, TextFamily
 from concord_suites.grammar import Fresh, Record, Statement

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import ClassVar, Final
 
 from concord.suite import Draw, Fact, Group, Neighbours, Part
-from concord.suite.draw import code
+from concord.suite.value import code
 from concord_suites.family import Drawn, ReferableStatement, Setting, grammar_of
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.pool.lists import AS_LIST, ListFamily, ListKey

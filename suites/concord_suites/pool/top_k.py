@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import ClassVar, Final
 
 from concord.suite import Draw, Fact, Group, Neighbours, Part, SuiteTask, Value
-from concord.suite.draw import number
+from concord.suite.value import number
 from concord_suites.family import Drawn, ReferableStatement, Setting, grammar_of
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.pool.lists import ListFamily, ListKey

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from concord.assessment.request import OnMessages, PlantedFault, Truncate
+from concord.assessment.faults import OnMessages, PlantedFault, Truncate
 from concord.suite import Topology
 from concord.wire.roster import RosterEntry
 from concord_cli.errors import UsageError

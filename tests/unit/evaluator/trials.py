@@ -5,7 +5,7 @@ from typing import Any, Literal
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assessment.results import AgentAnswer, TrialOutcome
-from concord.assessment.task_spec import ExactScorer
+from concord.assessment.scorers import ExactScorer
 from concord.trace.report import Report, ReportBatch, StepBatch, pack
 from concord.wire.roster import GREEN_AGENT, RosterEntry
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation

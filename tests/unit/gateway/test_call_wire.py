@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from concord.assessment.request import NOT_IN_CALLS, PlantedFault, unsuitable
+from concord.assessment.faults import NOT_IN_CALLS, PlantedFault, unsuitable
 from concord_gateway.calls import CallWire
 
 READ: TypeAdapter[PlantedFault] = TypeAdapter(PlantedFault)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter, ValidationError
 
-from concord.assessment.request import PlantedFault
+from concord.assessment.faults import PlantedFault
 from concord.suite import SuiteTask, neighbours_of
 from concord_gateway.rounds.exchange import CHATTER, Rounds, Wire, garbled
 from concord_gateway.rounds.reply import Reply, read_reply

@@ -8,7 +8,7 @@ from typing import Any, Final
 from pydantic import JsonValue
 
 from concord.assessment import TaskSpec
-from concord.assessment.task_spec import JsonScorer
+from concord.assessment.scorers import JsonScorer
 from concord_purple.teams import TeamName
 
 ROOT: Final = Path(__file__).parents[3]

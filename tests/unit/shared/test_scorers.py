@@ -6,7 +6,7 @@ import pytest
 from pydantic import ValidationError
 
 from concord.assessment import TaskSpec
-from concord.assessment.task_spec import (
+from concord.assessment.scorers import (
     MAX_PATTERN,
     MAX_REPEATS,
     MAX_TARGETS,

@@ -9,7 +9,7 @@ import pytest
 from pydantic import JsonValue
 
 from concord.suite import SuiteTask, Value
-from concord.suite.draw import code, number, word
+from concord.suite.value import code, number, word
 from concord_suites.all_to_all.connectivity import Connectivity
 from concord_suites.all_to_all.logic_grid import LogicGrid
 from concord_suites.all_to_all.meeting import Meeting

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from concord.suite import Draw, Fact, Neighbours, Part, SuiteTask, Topology, fewest_calls, neighbours_in
-from concord.suite.draw import number
+from concord.suite.value import number
 from concord_suites.pool.maximum import Maximum
 
 TEAM = ("a", "b", "c", "d")

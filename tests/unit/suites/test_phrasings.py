@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from concord.suite import Bound, Draw, Fact, Kind, SuiteTask, Topology, Value, instance_secret, neighbours_in
-from concord.suite.draw import code, date, name, number, word
+from concord.suite.value import code, date, name, number, word
 from concord_suites import FAMILIES
 from concord_suites.family import setting_of
 from tests.suites_gate.phrasings import answer_text, chatter, distort, spellings, state, state_partial

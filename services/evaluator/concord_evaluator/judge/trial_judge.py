@@ -12,7 +12,7 @@ from pydantic import TypeAdapter
 from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.jobs import JudgeInputs
 from concord.assessment.results import MAX_STEP_IDS, CallRecord, Finding, Judgment
-from concord.assessment.task_spec import ModelScorer
+from concord.assessment.scorers import ModelScorer
 from concord.judging import (
     CachedAnswers,
     JudgeAddressedError,

@@ -9,7 +9,7 @@ from typing import Final
 from text_to_num import alpha2digit  # type: ignore[import-untyped]
 
 from concord.assessment import TaskSpec
-from concord.assessment.task_spec import ExactScorer, IncludesScorer, JsonScorer, MatchScorer, NumericScorer
+from concord.assessment.scorers import ExactScorer, IncludesScorer, JsonScorer, MatchScorer, NumericScorer
 from concord.month_names import MONTH_PATTERN, month_number
 from concord.suite import Kind
 from concord_evaluator.information.values import normalised, values_in

@@ -8,7 +8,7 @@ from typing import Final
 from jsonpointer import EndOfList, JsonPointer, JsonPointerException
 from pydantic import JsonValue
 
-from concord.assessment.task_spec import JsonScorer
+from concord.assessment.scorers import JsonScorer
 from concord.json_text import NoJsonError, json_in
 from concord_evaluator.scorers.graded import Graded, graded
 from concord_evaluator.scorers.text_scorers import exact_fraction

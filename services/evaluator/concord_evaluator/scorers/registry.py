@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from concord.assessment import TaskSpec
 from concord.assessment.results import AgentAnswer, GradedAnswer, Grading, TrialOutcome
-from concord.assessment.task_spec import ENTRY_POINT_GROUP, SCORER_NAMES, ModelScorer, PackageScorer, ScorerChoice
+from concord.assessment.scorers import ENTRY_POINT_GROUP, SCORER_NAMES, ModelScorer, PackageScorer, ScorerChoice
 from concord.files import did_you_mean
 from concord_evaluator.plugins import installed_plugins
 from concord_evaluator.scorers.graded import Graded, ScorerFailedError, graded

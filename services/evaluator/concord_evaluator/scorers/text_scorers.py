@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 import regex
 
-from concord.assessment.task_spec import (
+from concord.assessment.scorers import (
     MAX_REPEATS,
     ExactScorer,
     IncludesScorer,

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from pydantic import JsonValue
 
-from concord.assessment.request import Chatter, Cut, OnSeat, PlantedFault
+from concord.assessment.faults import Chatter, Cut, OnSeat, PlantedFault
 from concord.storage import MAX_STEPS
 from concord.suite import SuiteTask, distances
 from concord_gateway.loop_shares import MAX_ROUND_CHARACTERS, OverBudgetError

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from pydantic import JsonValue
 
 from concord.suite import Answers, Bound, Fact, Family, Grade, Group, Neighbours, Part, SuiteTask, Value, neighbours_of
-from concord.suite.draw import code, name, number, word
+from concord.suite.value import code, name, number, word
 from concord_evaluator.information.flow import Sent
 
 ANN, BOB, CYN, DOT = "agent/ann", "agent/bob", "agent/cyn", "agent/dot"

@@ -3,7 +3,7 @@
 import pytest
 
 from concord.suite import Fact
-from concord.suite.draw import number
+from concord.suite.value import number
 from concord_evaluator.information.recogniser import Labels
 from concord_evaluator.information.values import normalised, values_in
 from tests.unit.evaluator.information.tasks import BOB, CYN

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from concord.suite import Fact, Value
-from concord.suite.draw import code, name, number, word
+from concord.suite.value import code, name, number, word
 from concord_evaluator.information.recogniser import Recogniser, Stated, is_slip
 from tests.unit.evaluator.information.tasks import BALLOT, BOB, COLOURS, CYN, HOURS, OF_BOB, OF_CYN, RANK, task_of
 

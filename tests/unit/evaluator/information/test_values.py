@@ -3,7 +3,7 @@
 import pytest
 
 from concord.suite import Value
-from concord.suite.draw import Kind, code, number, word
+from concord.suite.value import Kind, code, number, word
 from concord_evaluator.information.values import normalised, values_in
 
 DAY = Value(Kind.DATE, "2031-03-14")

@@ -21,8 +21,8 @@ from concord_evaluator.pipeline import (
     Evaluator,
     Tier,
     TrialInput,
+    evaluator,
     evaluator_ids,
-    evaluators,
     installed_evaluators,
     run_evaluators,
 )

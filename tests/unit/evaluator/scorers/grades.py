@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from concord.assessment.task_spec import SCORER_CHOICE, named_scorer
+from concord.assessment.scorers import SCORER_CHOICE, named_scorer
 from concord_evaluator.scorers import Graded, grade
 
 

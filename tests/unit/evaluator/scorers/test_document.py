@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from concord.assessment import AssessmentConfig, TaskSpec
-from concord.assessment.task_spec import MAX_PATTERN, MAX_TARGETS, SCORER_CHOICE, SCORER_NAMES
+from concord.assessment.scorers import MAX_PATTERN, MAX_TARGETS, SCORER_CHOICE, SCORER_NAMES
 from concord_evaluator.scorers.text_scorers import SEARCH_S
 from concord_gateway.drivers.live import MAX_ANSWER
 from tests.unit.evaluator.scorers.grades import value

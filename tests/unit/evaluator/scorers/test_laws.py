@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from concord.assessment import TaskSpec
 from concord.assessment.results import AgentAnswer, Grading, TrialOutcome
-from concord.assessment.task_spec import (
+from concord.assessment.scorers import (
     NEED_TARGET,
     SCORER_CHOICE,
     SCORER_NAMES,

@@ -7,7 +7,7 @@ import regex
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.assessment.task_spec import PatternScorer
+from concord.assessment.scorers import PatternScorer
 from concord_evaluator.scorers import ScorerFailedError, grade, text_scorers
 from tests.unit.evaluator.scorers.grades import graded, value
 

@@ -5,7 +5,7 @@ from importlib.metadata import EntryPoint, EntryPoints
 
 import pytest
 
-from concord.assessment.task_spec import ENTRY_POINT_GROUP, SCORER_NAMES
+from concord.assessment.scorers import ENTRY_POINT_GROUP, SCORER_NAMES
 from concord_evaluator.scorers import (
     BUILT_IN_SCORERS,
     MAX_EXPLANATION,

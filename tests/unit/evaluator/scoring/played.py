@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import AgentAnswer, TrialOutcome, TrialRecord
-from concord.assessment.task_spec import IncludesScorer
+from concord.assessment.scorers import IncludesScorer
 from concord.trace.report import Report
 from concord.wire.roster import GREEN_AGENT, RosterEntry
 from concord_evaluator.aggregate import make_row

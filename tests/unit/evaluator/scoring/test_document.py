@@ -13,7 +13,7 @@ import pytest
 
 from concord.assessment import Thresholds
 from concord.suite import Fact, neighbours_of
-from concord.suite.draw import number
+from concord.suite.value import number
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.findings import METRICS_NEEDED, find
