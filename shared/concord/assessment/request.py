@@ -27,11 +27,6 @@ from concord.suite import MAX_DIFFICULTY, Topology
 from concord.wire.platform import RUN_S
 from concord.wire.roster import RESERVED_IDS, Id, ParticipantId, RosterEntry, normalise_url
 
-# The faults that an assessment plants in the network between the seats of its teams, to see what they cost.
-#
-# A team sees what its network does, and nothing else. The evaluator sees the record of the wire, and never these.
-
-
 MAX_TASKS = 1000
 MAX_METRICS = 1000
 MAX_TURNS = 1000

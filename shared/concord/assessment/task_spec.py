@@ -1,15 +1,9 @@
-"""A task of an assessment, and how it says that its answers are graded."""
+"""A task of an assessment: a prompt with its targets, a pattern of interactions, or a drawn puzzle."""
 
 from enum import StrEnum
 from typing import Annotated, Literal, Self
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    model_validator,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from concord.assessment.scorers import (
     MAX_TARGETS,
@@ -22,11 +16,6 @@ from concord.assessment.scorers import (
 )
 from concord.suite import MAX_DIFFICULTY, Topology
 from concord.wire.roster import RESERVED_IDS, Id, ParticipantId
-
-# Scorers: how a task says that its answers are graded. Names and options follow inspect_ai where it has them.
-
-
-# A task of an assessment: a prompt with its targets, a pattern of interactions, or a drawn puzzle.
 
 MAX_PARTICIPANTS = 100
 MAX_TRIALS = 1000

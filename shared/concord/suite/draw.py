@@ -1,12 +1,10 @@
-"""Random draws that follow from a task's secret, and values that text states recognisably."""
+"""Random draws that follow from a task's secret, and cannot be predicted without it."""
 
 import hashlib
 import hmac
 import json
 from collections.abc import Sequence
 from typing import Final, TypeVar
-
-# Random draws that follow from a task's secret, and cannot be predicted without it.
 
 T = TypeVar("T")
 
@@ -68,6 +66,3 @@ class Draw:
         if count > len(items):
             raise ValueError(f"{count} of {len(items)} cannot be drawn")
         return self.shuffled(items)[:count]
-
-
-# Values that text states recognisably: numbers of five digits and more, codes, rare names, dates.
