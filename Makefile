@@ -96,20 +96,20 @@ goldens: setup ## compare rows of runs, recordings and texts with those that wer
 
 .PHONY: frameworks
 frameworks: setup ## install each agent framework in an environment of its own, record its traces anew and test them (SETUPS: some)
-	$(BIN)/python examples/frameworks/record.py $(SETUPS)
+	$(BIN)/python -m lab.frameworks $(SETUPS)
 	$(PYTEST) tests/frameworks -p no:schemathesis
 
 .PHONY: interop
 interop: setup ## assess agents on other A2A libraries, each in an environment of its own, and write docs/interoperability.md (PEERS: some)
-	$(BIN)/python examples/interop/run.py $(PEERS)
+	$(BIN)/python -m lab.interop $(PEERS)
 
 .PHONY: fuzz
 fuzz: setup ## test the services against their OpenAPI documents, with valid and invalid requests
-	$(BIN)/pytest tests/fuzz --numprocesses auto --maxprocesses 4
+	$(BIN)/pytest lab/fuzz --numprocesses auto --maxprocesses 4
 
 .PHONY: fuzz-long
 fuzz-long: setup ## fuzz each service for FUZZ_MINUTES (default: 10)
-	$(BIN)/python -m tests.fuzz $(FUZZ_MINUTES)
+	$(BIN)/python -m lab.fuzz $(FUZZ_MINUTES)
 
 .PHONY: test-containers
 test-containers: setup $(A2A_V03)/ready ## run the tests that need a container engine
@@ -146,40 +146,40 @@ test_all: test fuzz test-containers ## run test, fuzz and test-containers
 
 .PHONY: tck
 tck: setup ## run copies of the A2A compatibility kit (FOLDERS) against Concord's A2A server and the bare SDK
-	$(BIN)/python -m tests.tck $(FOLDERS)
+	$(BIN)/python -m lab.tck $(FOLDERS)
 
 .PHONY: interpreters
 interpreters: setup ## assess on every Python from 3.11 to 3.14 that this machine has, and verify each row on all of them
-	$(BIN)/python -m tests.interpreters
+	$(BIN)/python -m lab.interpreters
 
 .PHONY: attack
 attack: setup ## attack a stack started for it, or the one at GATEWAY and COLLECTOR, and show which attacks failed
-	@$(BIN)/python -m attacks $(if $(GATEWAY),--gateway $(GATEWAY) --collector $(COLLECTOR))
+	@$(BIN)/python -m lab.attacks $(if $(GATEWAY),--gateway $(GATEWAY) --collector $(COLLECTOR))
 
 .PHONY: check
 check: ruff ## check types and run the unit tests that a change to FILE, or to a folder, can break (make check FILE=shared/concord/a2a)
 	$(BIN)/mypy
-	$(PYTEST) $$($(BIN)/python -m tests.affected $(FILE)) -p no:schemathesis --numprocesses auto -q
+	$(PYTEST) $$($(BIN)/python -m tests.kit.affected $(FILE)) -p no:schemathesis --numprocesses auto -q
 
 .PHONY: bench
 bench: setup ## measure speed and memory against the project's targets
-	$(BIN)/python -m benchmarks
+	$(BIN)/python -m lab.benchmarks
 
 .PHONY: bench-peers
 bench-peers: setup ## measure other programs for the same work beside Concord, each in an environment of its own (ARGUMENTS=--write)
-	$(BIN)/python -m benchmarks peers $(ARGUMENTS)
+	$(BIN)/python -m lab.benchmarks peers $(ARGUMENTS)
 
 .PHONY: causes-gate
 causes-gate: setup ## plant single faults in teams, and fail if too few of their causes are found
-	@$(BIN)/python -m tests.suites_gate.causes
+	@$(BIN)/python -m lab.suites.causes
 
 .PHONY: mutation-score
 mutation-score: setup ## plant faults in seats, in their network and in tools, and fail if too few are found by kind, place and step (ARGUMENTS=--write)
-	@$(BIN)/python -m tests.suites_gate.mutation $(ARGUMENTS)
+	@$(BIN)/python -m lab.suites.mutation $(ARGUMENTS)
 
 .PHONY: suites-gate
 suites-gate: setup ## measure every family of tasks with scripted teams, and fail if one is unfit
-	@$(BIN)/python -m tests.suites_gate
+	@$(BIN)/python -m lab.suites
 
 .PHONY: audit-tasks
 audit-tasks: setup ## audit the shipped suites and scenarios, and fail if an attack on them earns points (ARGUMENTS=-v)
@@ -187,17 +187,17 @@ audit-tasks: setup ## audit the shipped suites and scenarios, and fail if an att
 
 .PHONY: difficulty
 difficulty: setup ## calibrate the difficulty of all items with a population of scripted teams, and choose standard-2 (ARGUMENTS=--write)
-	@$(BIN)/python -m tests.suites_gate.difficulty $(ARGUMENTS)
+	@$(BIN)/python -m lab.suites.difficulty $(ARGUMENTS)
 
 .PHONY: scenarios-gate
 scenarios-gate: setup ## measure every scenario with Concord's assistants, and fail if one is unfit (ARGUMENTS=--write)
-	@$(BIN)/python -m tests.scenarios_gate $(ARGUMENTS)
+	@$(BIN)/python -m lab.scenarios $(ARGUMENTS)
 
 test-agentdojo agentdojo: export PYTHONPATH := $(CURDIR)/examples/concord-agentdojo
 
 .PHONY: test-agentdojo
 test-agentdojo: setup ## run the tests of the importer of AgentDojo's tasks, which need no AgentDojo
-	$(PYTEST) examples/concord-agentdojo -p no:schemathesis
+	$(PYTEST) lab/agentdojo -p no:schemathesis
 
 .PHONY: test-published
 test-published: export PYTHONPATH := $(CURDIR)/examples/concord-published
@@ -206,15 +206,15 @@ test-published: setup ## run the tests of the importers of published tasks, whic
 
 .PHONY: agentdojo
 agentdojo: test-agentdojo $(AGENTDOJO)/ready ## compare verdicts on AgentDojo's tasks with its own grader's; write docs/agentdojo.md
-	@$(BIN)/python -m agentdojo_parity $(AGENTDOJO)/bin/python --write
+	@$(BIN)/python -m lab.agentdojo $(AGENTDOJO)/bin/python --write
 
 .PHONY: real-model
 real-model: setup $(REAL_MODEL)/ready ## have a small language model play seats, an assistant and a character, and judge (PATHS: some)
-	@$(BIN)/python -m tests.real_model --server $(REAL_MODEL)/bin/python $(PATHS)
+	@$(BIN)/python -m lab.real_model --server $(REAL_MODEL)/bin/python $(PATHS)
 
 .PHONY: score-table
 score-table: setup ## assess example teams and teams that cheat, and write their scores into docs/scoring.md
-	@$(BIN)/python -m benchmarks.scores.score_table
+	@$(BIN)/python -m lab.benchmarks.scores.score_table
 
 .PHONY: stack
 stack: ## build the images and run one assessment through them; write output/results.json

@@ -16,7 +16,7 @@ from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims, TokenIssuer, parse_secrets
 from concord.wire.roster import RosterEntry
 from concord_collector.registry_endpoints import registration_token
-from tests.integration.collectors import JSON, SECRET, batch, bearer, bearer_of, collector, reports, step
+from tests.kit.collectors import JSON, SECRET, batch, bearer, bearer_of, collector, reports, step
 
 
 @pytest.fixture

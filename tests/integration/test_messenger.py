@@ -30,7 +30,7 @@ from concord.trust.redaction import TOKEN_PREFIX
 from concord.wire.assignment import Assignment
 from concord.wire.extensions import ASSIGNMENT_URI, TIMESTAMP_KEY, TRACEABILITY_KEY
 from concord.wire.ids import new_step_id, new_trace_id
-from tests.serving import listening, reserved, served, served_agent, url_of
+from tests.kit.serving import listening, reserved, served, served_agent, url_of
 
 
 class StepList:

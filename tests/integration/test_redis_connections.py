@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 
 from concord.storage.redis.connection import open_redis
 from concord.storage.redis.hard_timeout import TimedPool
-from tests.serving import eventually
+from tests.kit.serving import eventually
 
 
 @pytest.fixture

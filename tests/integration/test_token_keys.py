@@ -10,7 +10,7 @@ from concord.errors import StorageUnavailableError
 from concord.storage.connection import Storage, connect
 from concord.trust.token_keys import TokenKeys
 from concord.trust.tokens import Claims, TokenRejectedError
-from tests.redis_servers import PrivateServer
+from tests.kit.redis_servers import PrivateServer
 
 CONFIGURED = SecretStr("x" * 32)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.affected import ROOT, affected
+from tests.kit.affected import ROOT, affected
 
 VALUES = "services/evaluator/concord_evaluator/own_tasks/values.py"
 

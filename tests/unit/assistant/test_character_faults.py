@@ -8,7 +8,7 @@ from concord_assistant.characters.brief import brief_of
 from concord_assistant.characters.faults import FaultKind, faults_in
 from concord_assistant.characters.prompt import TOLD_TO_ALL
 from concord_assistant.meaning.values import values_in
-from tests.characters import profile, scenario
+from tests.kit.characters import profile, scenario
 
 FACTS = {
     "budget": {"say": "The budget for the dinner is 4,200 EUR.", "about": ["budget"]},

@@ -17,8 +17,8 @@ from concord_gateway.rounds.reply import NO_REPLY
 from concord_gateway.rounds.state import Rounds, default_rounds
 from concord_gateway.rounds.wire import Wire
 from concord_suites import FAMILIES
-from tests.suites_gate.measures import task_of
-from tests.suites_gate.network import SampleTeam
+from tests.kit.players.measures import task_of
+from tests.kit.players.network import SampleTeam
 
 POOL = [family for family in FAMILIES if family.name in {"maximum", "prefix-sums", "route"}]
 

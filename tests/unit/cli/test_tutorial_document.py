@@ -12,8 +12,8 @@ from concord_cli import commands
 from concord_cli.main import app
 from concord_cli.scenario.scenario_file import check_config, read_scenario
 from concord_suites.habits import Habit
-from tests.team_rows import row_of
-from tests.team_task_rows import failure, flow_of, seat_names, team_task, trial_with
+from tests.kit.team_rows import row_of
+from tests.kit.team_task_rows import failure, flow_of, seat_names, team_task, trial_with
 
 TEXT = (Path(__file__).parents[3] / "docs" / "tutorial.md").read_text(encoding="utf-8")
 TASKS = ("maximum", "prefix-sums", "distributed-sort", "shortest-path", "majority", "hidden-profile")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from concord.bundle import MANIFEST, BundleError, BundleTooLargeError, BundleWriter, read_bundle, report_line
 from concord.bundle.contents import batch_of_line
 from concord.trace.report import Channel, ReportBatch, pack, unpack
-from tests.unit.evaluator.traces import RECEIVED_AT
+from tests.kit.traces import RECEIVED_AT
 
 MEMBERS = {"plan.json": b"{}", "trials/trial-1/reports.jsonl": b"one\ntwo\n"}
 

@@ -16,7 +16,7 @@ from concord_cli.report.graph.drawing import DENSE, MAX_AGENTS
 from concord_cli.report.metrics import MAX_AGENTS as MAX_MEASURED
 from concord_cli.report.team import causes, journey, matrix
 from concord_cli.report.timeline.lanes import MAX_LANES
-from tests.team_rows import mesh_of_five, star_of_five
+from tests.kit.team_rows import mesh_of_five, star_of_five
 
 TEXT = (Path(__file__).parents[4] / "docs" / "reports.md").read_text(encoding="utf-8")
 LINES = [

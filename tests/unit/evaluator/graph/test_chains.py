@@ -13,8 +13,8 @@ from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.findings import find
 from concord_evaluator.findings.finder import MAX_PER_KIND
 from concord_evaluator.graph import AgentGraph
+from tests.kit.traces import call, observed, reported_by, tool
 from tests.unit.evaluator.timed import graph_of_reports, value_of
-from tests.unit.evaluator.traces import call, observed, reported_by, tool
 
 
 def found(graph: AgentGraph, kind: str, thresholds: Thresholds | None = None) -> list[Finding]:

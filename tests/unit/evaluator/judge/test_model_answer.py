@@ -11,7 +11,7 @@ from concord_evaluator.judge import SeenAnswer
 from concord_evaluator.judge.model_answer import Opinion, merge, read_answer
 from concord_evaluator.judge.prompt import schema_of, write_prompt
 from concord_evaluator.judge.rubric import COORDINATION, OUTCOME, canary, coordination_points, outcomes
-from tests.unit.evaluator.judge.injection.attacks import ATTACKS
+from tests.kit.injection.attacks import ATTACKS
 from tests.unit.evaluator.judge.seen import evidence, seen
 
 CRITERIA = (*COORDINATION, OUTCOME, canary("word"))

@@ -7,7 +7,7 @@ from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.trace.fold import fold
 from concord_evaluator.trace.forest import Forest, build_forest
 from concord_evaluator.trace.trees import ROOT
-from tests.unit.evaluator.traces import call, observed, reported_by, tool
+from tests.kit.traces import call, observed, reported_by, tool
 
 
 def forest_of(*reports: list[Report]) -> Forest:
