@@ -1,10 +1,11 @@
-"""Records the traces of all set-ups anew, each in an environment of its own: `record.py [SET-UP …]`.
+"""Records the traces of all set-ups anew, each in an environment of its own: `python -m lab.frameworks [SET-UP …]`.
 
 `setups.json` has the environments, and by set-up its program and the truth about its team: agents, and edges as caller,
 callee, kind, calls and failed calls. The environments are in `FRAMEWORKS_ENVIRONMENTS`, by default a folder of the
 system's folder for temporary files.
 """
 
+import argparse
 import json
 import os
 import shutil
@@ -81,4 +82,6 @@ def _versions(python: Path, requirements: list[str]) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    record(sys.argv[1:])
+    parser = argparse.ArgumentParser("lab.frameworks", description=__doc__)
+    parser.add_argument("setups", nargs="*", metavar="SET-UP", help="of setups.json; all without any")
+    record(parser.parse_args().setups)

@@ -1,4 +1,4 @@
-"""Assesses teams of agents that are built with other A2A libraries: `run.py [ENVIRONMENT …]`.
+"""Assesses teams of agents that are built with other A2A libraries: `python -m lab.interop [ENVIRONMENT …]`.
 
 Each team has a lead that asks its helper, at an address in the lead's own configuration; of a library without a client,
 the lead is on Concord's. Both get the task from the gateway. Of an agent that only answers, there is no lead. Each peer
@@ -7,6 +7,7 @@ and the agents; the environments are in `INTEROP_ENVIRONMENTS`, by default a fol
 files. Writes the table in `docs/interoperability.md` if all agents ran.
 """
 
+import argparse
 import json
 import os
 import subprocess
@@ -189,4 +190,6 @@ def main(names: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser("lab.interop", description=__doc__)
+    parser.add_argument("environments", nargs="*", metavar="ENVIRONMENT", help="of peers.json; all without any")
+    main(parser.parse_args().environments)

@@ -1,11 +1,10 @@
 """Assesses the sample team and an assistant on every Python of this machine, and verifies each row on all of them.
 
-    python -m lab.interpreters [FOLDER]
-
 Each Python gets an environment of its own, `.venv-3.12` for example. Exits with 1 if a row does not follow from its
-bundle on some Python, and with 2 if the machine has fewer than two. FOLDER keeps the rows and the bundles.
+bundle on some Python, and with 2 if the machine has fewer than two.
 """
 
+import argparse
 import os
 import shutil
 import subprocess
@@ -44,10 +43,12 @@ def installed(version: str, python: Path) -> Path:
     return ROOT / folder / "bin" / "concord"
 
 
-def main(folder: Path) -> int:
+def main(folder: Path, *, ends: bool) -> int:
     """Runs all assessments and verifications; returns the exit code."""
     console = Console(highlight=False, markup=False)
-    commands = {version: installed(version, python) for version, python in interpreters()}
+    found = list(interpreters())
+    chosen = dict(found[:1] + found[-1:] if ends else found)
+    commands = {version: installed(version, python) for version, python in chosen.items()}
     if len(commands) < 2:
         console.print(f"needs two Pythons of {', '.join(SUPPORTED)}, found {', '.join(commands) or 'none'}")
         return 2
@@ -71,5 +72,9 @@ def main(folder: Path) -> int:
 
 
 if __name__ == "__main__":
+    parser = argparse.ArgumentParser("lab.interpreters", description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, metavar="FOLDER", help="keeps the rows and the bundles")
+    parser.add_argument("--ends", action="store_true", help="only on the oldest and the newest of the Pythons")
+    arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
-        sys.exit(main(Path(sys.argv[1] if len(sys.argv) > 1 else temporary)))
+        sys.exit(main(arguments.folder or Path(temporary), ends=arguments.ends))

@@ -9,6 +9,7 @@ import json
 import os
 import subprocess
 import sys
+import venv
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import chain
@@ -24,7 +25,10 @@ from lab.agentdojo.tables import Compared, tables_of, unexplained
 from lab.agentdojo.verdicts import Verdict, verdicts
 from lab.benchmarks.tables import write_section
 
-DOCUMENT: Final = Path(__file__).parents[2] / "docs/agentdojo.md"
+ROOT: Final = Path(__file__).parents[2]
+DOCUMENT: Final = ROOT / "docs/agentdojo.md"
+ENVIRONMENT: Final = ROOT / ".venv-agentdojo"
+VERSION: Final = "0.1.35"
 SECTION: Final = "parity"
 GRADER: Final = Path(__file__).with_name("grade.py")
 GRADER_TIMEOUT_S: Final = 1800
@@ -33,13 +37,14 @@ GRADER_TIMEOUT_S: Final = 1800
 def main() -> int:
     """Reads the arguments and compares. Returns 1 if verdicts differ without a reason."""
     parser = argparse.ArgumentParser("lab.agentdojo", description=__doc__)
-    parser.add_argument("python", type=Path, help="the Python of an environment that has the package agentdojo")
+    parser.add_argument("--python", type=Path, help=f"of an environment with agentdojo (default: {ENVIRONMENT})")
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
     parser.add_argument("--write", action="store_true", help=f"write the tables into {DOCUMENT}, and the tests' sample")
     arguments = parser.parse_args()
-    suite = parse_suite(asyncio.run(export_suite(arguments.python, ATTACKS[0])))
+    python = arguments.python or _installed()
+    suite = parse_suite(asyncio.run(export_suite(python, ATTACKS[0])))
     runs = list(all_runs(suite))
-    found = compared(suite, runs, arguments.python, arguments.processes)
+    found = compared(suite, runs, python, arguments.processes)
     tables = tables_of(suite, found)
     sys.stdout.write("\n".join(table.markdown() for table in tables))
     if arguments.write:
@@ -48,6 +53,19 @@ def main() -> int:
     left = [str(each) for each in unexplained(found)]
     sys.stdout.writelines(f"differs without a reason: {each}\n" for each in left)
     return int(bool(left))
+
+
+def _installed() -> Path:
+    """The Python of the environment with AgentDojo, which is made if it does not exist yet.
+
+    Its dependencies are not locked, because no part of Concord runs in this environment.
+    """
+    python = ENVIRONMENT / "bin" / "python"
+    if not (ENVIRONMENT / "ready").exists():
+        venv.create(ENVIRONMENT, with_pip=True, clear=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", f"agentdojo=={VERSION}"], check=True)
+        (ENVIRONMENT / "ready").touch()
+    return python
 
 
 def all_runs(suite: Suite) -> Iterator[Run]:

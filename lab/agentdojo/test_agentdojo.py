@@ -1,6 +1,7 @@
 """AgentDojo's tasks as scenarios: verdicts as AgentDojo recorded them, and the import on the command line."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -19,6 +20,8 @@ from lab.agentdojo.tables import Compared, unexplained
 from lab.agentdojo.verdicts import Judged, Verdict
 
 SUITE, RUNS = read_sample()
+PACKAGE = Path(__file__).parents[2] / "examples/concord-agentdojo"
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(PACKAGE)}
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +57,9 @@ def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def imported(folder: Path, python: Path, *options: str) -> tuple[int, str]:
     """The exit code and the output of an import."""
     command = [sys.executable, "-m", "concord_agentdojo", str(folder), "--python", str(python), *options]
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    done = subprocess.run(
+        command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, env=ENVIRONMENT
+    )
     return done.returncode, done.stdout
 
 

@@ -1,6 +1,6 @@
 """`python -m lab.real_model [PATH …]`: has a small language model take every place that a model can take.
 
-`--server` is the Python of the environment with the model. Writes each row and the exchanges with the model below
+Writes each row and the exchanges with the model below
 `output/real-model`. Exit code 1 if a row is missing or is not true to what the model wrote.
 """
 
@@ -24,6 +24,8 @@ from tests.kit.exchanges import Exchange, Recorder
 from tests.kit.serving import served
 
 OUTPUT: Final = Path("output/real-model")
+ROOT: Final = Path(__file__).parents[2]
+ENVIRONMENT: Final = Path(".venv-real-model")
 FOLDERS: Final = Path("scenarios/assistant").resolve()
 CONCORD: Final = Path(sys.executable).with_name("concord")
 TIME_LIMIT_S: Final = 1_800
@@ -34,10 +36,10 @@ async def main() -> int:
     """Plays the paths one after the other. Returns the exit code."""
     parser = argparse.ArgumentParser("lab.real_model", description=__doc__)
     parser.add_argument("paths", nargs="*", choices=[[], *(each.name for each in PATHS)], help="all without")
-    parser.add_argument("--server", required=True, metavar="PYTHON", help="of the environment with the model")
+    parser.add_argument("--server", metavar="PYTHON", help=f"of an environment with the model (default: {ENVIRONMENT})")
     arguments = parser.parse_args()
     failed = False
-    with model_endpoint(arguments.server) as upstream:
+    with model_endpoint(arguments.server or _installed()) as upstream:
         for path in PATHS:
             if not arguments.paths or path.name in arguments.paths:
                 started = time.monotonic()
@@ -51,6 +53,14 @@ async def main() -> int:
     return int(failed)
 
 
+def _installed() -> str:
+    """The Python of the environment with the model, which is made if it does not exist yet."""
+    if not (ENVIRONMENT / "ready").exists():
+        install = ["locks/install", str(ENVIRONMENT / "ready"), "locks/real-model.txt"]
+        subprocess.run(install, cwd=ROOT, check=True)
+    return str(ROOT / ENVIRONMENT / "bin" / "python")
+
+
 @contextmanager
 def model_endpoint(python: str) -> Iterator[str]:
     """The address of the model's endpoint, while it is served."""
@@ -62,7 +72,7 @@ def model_endpoint(python: str) -> Iterator[str]:
         assert server.stdout is not None
         address = server.stdout.readline().strip()
         if not address:
-            raise SystemExit("the model's server did not start: run `make .venv-real-model/ready`")
+            raise SystemExit("the model's server did not start")
         try:
             yield address
         finally:

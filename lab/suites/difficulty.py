@@ -52,10 +52,19 @@ def main() -> int:
     """Plays what is missing, fits, chooses and prints. Returns 1 if the model cannot be fitted."""
     parser = argparse.ArgumentParser("lab.suites.difficulty", description=__doc__)
     parser.add_argument("--processes", type=int, default=os.cpu_count() or 1, metavar="N")
+    parser.add_argument("--families", metavar="A,B", help="play and fit only these, and choose none")
     parser.add_argument("--write", action="store_true", help=f"write docs/{DOCUMENT.name} and {MANIFEST.name}")
     arguments = parser.parse_args()
-    play_all([family.name for family in FAMILIES], TASKS, arguments.processes, PLAYED)
-    played = read_outcomes(PLAYED)
+    known = [family.name for family in FAMILIES]
+    names = arguments.families.split(",") if arguments.families else known
+    if unknown := set(names) - set(known):
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
+    play_all(names, TASKS, arguments.processes, PLAYED)
+    played = {item: outcomes for item, outcomes in read_outcomes(PLAYED).items() if item.family in names}
+    if arguments.families:
+        model = fitted(list(played.values()))
+        Console().print(family_table(played, model).markdown(), markup=False, highlight=False, soft_wrap=True)
+        return int(not model.converged)
     items, model = list(played), fitted(list(played.values()))
     chosen = chosen_items(items, model)
     first = [

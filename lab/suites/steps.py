@@ -24,7 +24,7 @@ def family_table(played: Mapping[Item, Sequence[float]], model: ResponseModel) -
     """The mean difficulty of each family's items by stated difficulty, for whom it rises, and what briefs hold."""
     items, rows, found = list(played), list[list[str]](), [Counter[str](), Counter[str](), Counter[str]()]
     overlooking = ["overlooking" in team.rungs for team in POPULATION]
-    for family in FAMILIES:
+    for family in (each for each in FAMILIES if any(item.family == each.name for item in items)):
         of_family = [at for at, item in enumerate(items) if item.family == family.name]
         levels = [
             fmean(float(model.difficulties[at]) for at in of_family if items[at].difficulty == level)
