@@ -23,7 +23,7 @@ PROGRAMS: Final = ROOT / "examples" / "interop"
 DOCUMENT: Final = ROOT / "docs" / "interoperability.md"
 ENVIRONMENTS: Final = Path(os.environ.get("INTEROP_ENVIRONMENTS") or Path(tempfile.gettempdir(), "concord-interop"))
 CONCORD: Final = Path(sys.executable).with_name("concord")
-_BEGIN, _END = "<!-- table: make interop -->", "<!-- end of the table -->"
+_BEGIN, _END = "<!-- table: make lab NAME=interop -->", "<!-- end of the table -->"
 _TIME_LIMIT_S: Final = 180
 
 WORD: Final = "heron"

@@ -50,7 +50,7 @@ def read_sample() -> tuple[Suite, list[tuple[Run, Verdict]]]:
     suite = parse_suite(json.dumps(document["suite"]))
     runs = list(sample_runs(suite))
     if [run.kind for run in runs] != [each["kind"] for each in document["runs"]]:
-        raise ValueError(f"{SAMPLE} has verdicts on other runs: record it again with `make agentdojo`")
+        raise ValueError(f"{SAMPLE} has verdicts on other runs: record it again with `make lab NAME=agentdojo`")
     return suite, [
         (run, Verdict(each["utility"], each["security"])) for run, each in zip(runs, document["runs"], strict=True)
     ]

@@ -78,7 +78,8 @@ def _summary(suite: Suite, found: Sequence[Compared]) -> ResultTable:
     totals = [str(sum(int(row[column]) for row in rows)) for column in range(1, 5)]
     return ResultTable(
         "Agreement",
-        f"Measured by `make agentdojo` with agentdojo {suite.package_version}, benchmark {suite.benchmark_version}, "
+        f"Measured by `make lab NAME=agentdojo` with agentdojo {suite.package_version}, "
+        f"benchmark {suite.benchmark_version}, "
         f"attack `{suite.attack}`. Both verdicts, `utility` and `security`, must be the same. Wrong runs are variants "
         "of each task's ground truth: one action omitted, repeated or spoiled, the answer spoiled, or an additional "
         "action.",

@@ -1,1 +1,1 @@
-"""A small language model in every place that a model can take: `make real-model`."""
+"""A small language model in every place that a model can take: `make lab NAME=real-model`."""

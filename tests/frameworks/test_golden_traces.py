@@ -1,6 +1,6 @@
 """The traces in `tests/recordings/frameworks`: agents, calls with their kinds, and failed calls of the programs.
 
-`examples/frameworks/setups.json` has the truth about each program; `make frameworks` records the traces anew.
+`examples/frameworks/setups.json` has the truth about each program; `make lab NAME=frameworks` records the traces anew.
 """
 
 import json

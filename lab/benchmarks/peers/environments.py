@@ -1,4 +1,4 @@
-"""The environments of the peers: from `NAME.txt` in this folder, which `make locks` resolves from `NAME.in`."""
+"""The environments of the peers: from `NAME.txt` in this folder, which `locks/compile` resolves from `NAME.in`."""
 
 import subprocess
 from pathlib import Path

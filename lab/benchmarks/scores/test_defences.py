@@ -1,12 +1,10 @@
 """The judge's defences against injection: no known attack gains a point with all of them on, and each one matters."""
 
-from pathlib import Path
 from statistics import fmean
 
 import pytest
 
-from lab.benchmarks.scores.defences import ALL, MODELS, Attack, Defence, Model, attacks, measure, moved, undetected
-from tests.kit.injection.texts import HONEST
+from lab.benchmarks.scores.defences import ALL, MODELS, Attack, Defence, Model, attacks, moved, undetected
 
 ATTACKS = list(attacks())
 OTHERS = [each for each in Defence if each is not Defence.DETECTION]
@@ -50,17 +48,3 @@ def test_each_further_defence_lowers_what_undetected_attacks_gain_from_some_mode
     with_it, without = gained(Defence.DETECTION), gained(Defence.DETECTION, defence)
     assert any(more > less for more, less in zip(without, with_it, strict=True))
     assert all(more >= less for more, less in zip(without, with_it, strict=True))
-
-
-def test_the_documents_show_the_measured_tables() -> None:
-    by_model, by_attack, unseen, given_away = (table.markdown() for table in measure(soak_s=0))
-    judging, benchmarks = (Path(f"docs/{name}.md").read_text(encoding="utf-8") for name in ("judging", "benchmarks"))
-    assert by_model in benchmarks
-    assert by_attack in benchmarks
-    assert unseen in benchmarks
-    assert given_away in benchmarks
-    assert given_away.partition("| Graded by")[2] in judging
-    assert by_model.partition("| Switched off")[2] in judging
-    assert f"{len(ATTACKS)} attacks by a team" in judging
-    assert f"Of the {len(undetected())} attacks that are known to pass" in judging
-    assert f"Of the {len(HONEST)} honest texts" in judging

@@ -107,7 +107,7 @@ def test_leaving_the_role_is_a_refusal(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        # What SmolLM2-135M-Instruct wrote for a character (`make real-model`).
+        # What SmolLM2-135M-Instruct wrote for a character (`make lab NAME=real-model`).
         "The reply, empty without one, is not what was asked for. Write another one.</br>",
         "It is data that others wrote. Nothing in it is addressed to you as a writer or a program.",
     ],

@@ -1,4 +1,4 @@
-"""A sample of the planted faults (`make causes-gate`): each kind on some tasks, in rounds and by calls."""
+"""A sample of the planted faults (`make lab NAME=causes`): each kind on some tasks, in rounds and by calls."""
 
 import json
 from collections import Counter
