@@ -164,7 +164,12 @@ PARTS: Final[Mapping[str, Part]] = {
     "suites": Part(
         "every family of tasks with scripted teams: none may be unfit",
         "lab.suites",
-        ("--instances=2", "--pretended=20", "--ladders=2"),
+        (
+            "--families=maximum,prefix-sums,shortest-path,majority,hidden-profile",
+            "--instances=4",
+            "--pretended=50",
+            "--ladders=8",
+        ),
         (120, 1800),
     ),
     "tck": Part(

@@ -119,7 +119,7 @@ def document(packages: Sequence[Package], licences: Mapping[str, str | None]) ->
         [
             "# Licences of the dependencies",
             "",
-            "`locks/list_licences` writes this page from the metadata of the installed packages. It fails for a licence",
+            "`locks/list_licences` writes this page from the metadata of installed packages. It fails for a licence",
             f"that is unknown or not one of {', '.join(sorted(ALLOWED))}.",
             "",
             "Concord itself is under Apache-2.0 ([LICENSE](../LICENSE)). A package in no image is for development.",

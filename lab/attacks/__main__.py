@@ -29,7 +29,7 @@ _STYLES = {Verdict.HELD: "green", Verdict.NOT_HELD: "bold red", Verdict.NOT_TRIE
 
 def main() -> int:
     """Reads the arguments, makes the attacks one after the other, and prints a table of the outcomes."""
-    parser = argparse.ArgumentParser("attacks", description=__doc__)
+    parser = argparse.ArgumentParser("lab.attacks", description=__doc__)
     parser.add_argument("attacks", nargs="*", metavar="ATTACK", help="by name; all without any")
     parser.add_argument("--gateway", metavar="URL", help="of a stack that runs; with --collector")
     parser.add_argument("--collector", metavar="URL")

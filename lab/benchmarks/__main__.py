@@ -45,9 +45,9 @@ def _parsed() -> argparse.Namespace:
         for name, section in SECTIONS.items()
     )
     parser = argparse.ArgumentParser(
-        "benchmarks",
+        "lab.benchmarks",
         description=__doc__,
-        epilog=f"sections:\n{listed}\n\n`benchmarks compare --help` explains the comparison of two trees.",
+        epilog=f"sections:\n{listed}\n\n`lab.benchmarks compare --help` explains the comparison of two trees.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("sections", nargs="*", metavar="SECTION", help="see below; all without any")

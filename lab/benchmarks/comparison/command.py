@@ -26,7 +26,7 @@ Figures = Mapping[str, Sequence[float]]
 def main(words: Sequence[str], document: Path) -> None:
     """Parses the arguments, compares, and prints the table. `document`: where `--write` puts it."""
     parser = argparse.ArgumentParser(
-        "benchmarks compare",
+        "lab.benchmarks compare",
         description=__doc__,
         epilog="probes:\n" + "\n".join(f"  {name:<12} {probe.what}" for name, probe in PROBES.items()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
