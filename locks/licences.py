@@ -119,8 +119,8 @@ def document(packages: Sequence[Package], licences: Mapping[str, str | None]) ->
         [
             "# Licences of the dependencies",
             "",
-            "`make licences` writes this page from the metadata of the installed packages. It fails for a licence that",
-            f"is unknown or not one of {', '.join(sorted(ALLOWED))}.",
+            "`locks/list_licences` writes this page from the metadata of installed packages. It fails for a licence",
+            f"that is unknown or not one of {', '.join(sorted(ALLOWED))}.",
             "",
             "Concord itself is under Apache-2.0 ([LICENSE](../LICENSE)). A package in no image is for development.",
             "An image also has the packages of its Debian base, which this page does not list.",

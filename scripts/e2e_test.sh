@@ -6,4 +6,4 @@
 set -eu
 cd "$(dirname "$0")/.."
 make --silent setup
-exec .venv/bin/python -m tests.container_gate "$@"
+exec .venv/bin/python -m lab.containers "$@"

@@ -21,8 +21,8 @@ from concord_published.__main__ import scenario_text
 from concord_published.comparison import lines_of, table
 from concord_published.prose import PublishedFamily, chosen
 from concord_published.suite import LayoutError, suite_of
-from tests.serving import served_agent
-from tests.stack import stack
+from tests.kit.serving import served_agent
+from tests.kit.stack import stack
 
 PROFILE: Final[dict[str, Any]] = {
     "id": 7,

@@ -1,4 +1,4 @@
-"""The common part of the agents of `make interop`: their arguments, and the texts of their answers."""
+"""The common part of the agents of `make lab NAME=interop`: their arguments, and the texts of their answers."""
 
 import argparse
 from collections.abc import Sequence

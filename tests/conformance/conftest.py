@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from tests.stack import stack
+from tests.kit.stack import stack
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,7 @@ import jsonschema
 import pytest
 
 from concord.assessment.result_row import ResultRow
-from tests.stack import rpc
+from tests.kit.stack import rpc
 
 CLIENT = Path(__file__).with_name("a2a_v03_client.py")
 SCHEMA = json.loads(Path("data/schemas/results.schema.json").read_text(encoding="utf-8"))

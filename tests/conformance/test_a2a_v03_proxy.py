@@ -14,8 +14,8 @@ import pytest
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.wire.assignment import Assignment
-from tests.integration.observed import running_gateway
-from tests.serving import served_agent
+from tests.kit.observed import running_gateway
+from tests.kit.serving import served_agent
 
 CLIENT = Path(__file__).with_name("a2a_v03_client.py")
 

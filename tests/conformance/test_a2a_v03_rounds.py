@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.ports import free_port
-from tests.security.assessing import request, row_of, task_of
+from tests.kit.assessing import request, row_of, task_of
+from tests.kit.ports import free_port
 
 AGENT = Path(__file__).with_name("a2a_v03_agent.py")
 CALLER = Path(__file__).with_name("a2a_v03_caller.py")

@@ -5,9 +5,9 @@ from typing import Any
 
 from concord.assessment.result_row import ResultRow
 from concord_cli.assessment_client import assess
-from tests.ground_truth.classification import accuracy, classified, table
-from tests.ground_truth.dataset import PATH
-from tests.ground_truth.offline import evaluate, tasks
+from tests.kit.ground_truth.classification import accuracy, classified, table
+from tests.kit.ground_truth.dataset import PATH
+from tests.kit.ground_truth.offline import evaluate, tasks
 
 SCENARIOS: list[dict[str, Any]] = json.loads(PATH.read_text())["scenarios"]
 

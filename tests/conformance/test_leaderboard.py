@@ -11,9 +11,9 @@ from pydantic import TypeAdapter
 from concord.assessment.result_row import AgentRecord
 from concord.assessment.table import MAX_LISTED, Table
 from concord_evaluator.aggregate import make_row as evaluators_row
-from tests.rows import make_row
-from tests.unit.evaluator.graphs import mesh, star
-from tests.unit.evaluator.trials import judged, outcome, plan
+from tests.kit.graphs import mesh, star
+from tests.kit.rows import make_row
+from tests.kit.trials import judged, outcome, plan
 
 VERSION_1 = Path("tests/unit/cli/version_1")
 QUERY = Path("deploy/leaderboard/query.sql").read_text(encoding="utf-8")

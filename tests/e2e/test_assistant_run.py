@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.e2e.concord import ROOT, concord, row_in
+from tests.kit.concord import ROOT, concord, row_in
 
 
 def test_without_a_model_the_oracle_plays_a_scenario_and_run_and_row_say_so(

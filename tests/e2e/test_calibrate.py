@@ -11,9 +11,9 @@ from concord_cli.errors import IncompleteError
 from concord_cli.terminal import ProgressLog
 from concord_suites import FAMILIES
 from concord_suites.player import NotATurnError, reply
-from tests.llm_server import FakeModel, fake_model
-from tests.real_model.exchanges import Recorder, replaying
-from tests.serving import served
+from tests.kit.exchanges import Recorder, replaying
+from tests.kit.llm_server import FakeModel, fake_model
+from tests.kit.serving import served
 
 pytestmark = pytest.mark.programs
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.e2e.concord import ROOT, bare_environment, concord
+from tests.kit.concord import ROOT, bare_environment, concord
 
 ACTION = ROOT / "deploy/check"
 [_, CHECK] = yaml.safe_load((ACTION / "action.yml").read_text(encoding="utf-8"))["runs"]["steps"]

@@ -11,8 +11,8 @@ from uuid import uuid4
 import pytest
 import yaml
 
-from tests.e2e.processes import until
-from tests.redis_servers import containers_required, engine_answers
+from tests.kit.processes import until
+from tests.kit.redis_servers import containers_required, engine_answers
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(1200)]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.concord import ROOT
+from tests.kit.concord import ROOT
 
 BLOCK = re.compile(r"^```(sh|text|toml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 # The tasks follow from it. Of tasks that are new in each run, some are such that a seat's guess is right now and then.

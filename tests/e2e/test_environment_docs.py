@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.ports import free_port
+from tests.kit.ports import free_port
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = (ROOT / "docs" / "environment.md").read_text(encoding="utf-8")

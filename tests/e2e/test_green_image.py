@@ -14,8 +14,8 @@ import yaml
 
 from concord.assessment.result_row import ResultRow
 from deploy.leaderboard.generate_compose import PORT
-from tests.e2e.processes import until
 from tests.e2e.test_images import build, docker
+from tests.kit.processes import until
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]
 
@@ -43,7 +43,7 @@ def images() -> Iterator[dict[str, str]]:
     foreign = f"concord-test-foreign-{uuid4().hex[:8]}"
     build("purple")
     lines = ("FROM concord-purple", "COPY foreign_agent.py /", 'ENTRYPOINT ["python", "/foreign_agent.py"]')
-    command = ["docker", "build", "--quiet", "--tag", foreign, "--file", "-", "tests/e2e"]
+    command = ["docker", "build", "--quiet", "--tag", foreign, "--file", "-", "tests/kit"]
     subprocess.run(command, cwd=ROOT, check=True, input="\n".join(lines), text=True, stdout=subprocess.DEVNULL)
     build("green")
     build("client")

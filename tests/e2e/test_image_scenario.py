@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.concord import concord, row_in
-from tests.e2e.processes import until
 from tests.e2e.test_images import build, docker
-from tests.ports import row_of_free_ports
+from tests.kit.concord import concord, row_in
+from tests.kit.ports import row_of_free_ports
+from tests.kit.processes import until
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.redis_servers import containers_required, engine_answers
+from tests.kit.redis_servers import containers_required, engine_answers
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]
 

@@ -19,10 +19,10 @@ from concord_cli.scenario.scenario_file import ScenarioFile
 from concord_cli.stack.local import LocalStack, free_stack_ports, local_stack
 from concord_cli.stack.probes import HttpProbe
 from concord_cli.terminal import ProgressLog
-from tests.e2e.concord import concord
-from tests.e2e.processes import until
 from tests.e2e.test_images import build, docker
-from tests.serving import listening
+from tests.kit.concord import concord
+from tests.kit.processes import until
+from tests.kit.serving import listening
 
 pytestmark = [pytest.mark.containers, pytest.mark.timeout(900)]
 

@@ -9,7 +9,7 @@ from concord.assessment import AssessmentConfig
 from concord.assessment.result_row import ResultRow
 from concord_evaluator.formats import Source, read_traces
 from concord_evaluator.offline import evaluate_trace
-from tests.e2e.concord import ROOT, Concord, concord, row_in
+from tests.kit.concord import ROOT, Concord, concord, row_in
 
 pytestmark = pytest.mark.smoke
 

@@ -22,9 +22,9 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from concord.loopback import LOOPBACK
-from tests.e2e.concord import bare_environment, concord
-from tests.e2e.processes import until
-from tests.ports import row_of_free_ports
+from tests.kit.concord import bare_environment, concord
+from tests.kit.ports import row_of_free_ports
+from tests.kit.processes import until
 
 ROOT = Path(__file__).parents[2]
 KIT = ROOT / "deploy/observability"

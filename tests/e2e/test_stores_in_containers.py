@@ -7,7 +7,7 @@ import pytest
 from testcontainers.core.config import testcontainers_config
 from testcontainers.core.container import DockerContainer
 
-from tests.redis_servers import wait_until_up
+from tests.kit.redis_servers import wait_until_up
 
 IMAGE = "redis:8-alpine"
 

@@ -4,8 +4,8 @@ import signal
 import subprocess
 from pathlib import Path
 
-from tests.ports import free_port
-from tests.programs import await_answer, start
+from tests.kit.ports import free_port
+from tests.kit.programs import await_answer, start
 
 
 class CollectorProcess:

@@ -7,8 +7,8 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from tests.integration.environment.conftest import ADMIN_KEY
-from tests.ports import free_port
-from tests.programs import await_answer, program
+from tests.kit.ports import free_port
+from tests.kit.programs import await_answer, program
 
 
 @contextmanager

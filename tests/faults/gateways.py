@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.ports import free_port
-from tests.programs import await_answer, start
+from tests.kit.ports import free_port
+from tests.kit.programs import await_answer, start
 
 LEASE_S = 3
 """A busy machine may pause a process for a second or two."""

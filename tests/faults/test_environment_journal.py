@@ -15,7 +15,7 @@ from concord_environment_client import UESClient
 from tests.faults.environments import environment_process, started
 from tests.integration.environment.conftest import ADMIN_KEY
 from tests.integration.environment.test_journal import MAIL, last_segment, leave_files_with, recovered
-from tests.ports import free_port
+from tests.kit.ports import free_port
 
 WRITERS = 8
 

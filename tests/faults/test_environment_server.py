@@ -12,8 +12,8 @@ import httpx
 import pytest
 
 from concord_assistant.environment.server import UESServerError, UESServerManager
-from tests.environment_stand_in import STAND_IN
-from tests.faults.workers import alive, children, gone
+from tests.kit.environment_stand_in import STAND_IN
+from tests.kit.workers import alive, children, gone
 
 NOISY_ENVIRONMENT = """
 import runpy, sys

@@ -17,8 +17,8 @@ from concord.storage.connection import connect
 from concord.trace.step import CallType, InteractionStep
 from concord.wire.assignment import Assignment
 from tests.faults.collectors import CollectorProcess
-from tests.integration.collectors import SECRET, batch, bearer, reports, step
-from tests.redis_servers import PrivateServer
+from tests.kit.collectors import SECRET, batch, bearer, reports, step
+from tests.kit.redis_servers import PrivateServer
 
 STEPS = 3000
 TRACES = ("t1", "t2", "t3")

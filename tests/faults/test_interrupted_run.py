@@ -4,8 +4,8 @@ import signal
 
 import pytest
 
-from tests.e2e.concord import QUICK, concord
-from tests.e2e.processes import processes_with, programs_with, until
+from tests.kit.concord import QUICK, concord
+from tests.kit.processes import processes_with, programs_with, until
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])

@@ -1,4 +1,4 @@
-"""`concord up` and `concord assess` while the program and its Redis are killed, and attacks on the running stack."""
+"""`concord up` and `concord assess` while the program and its Redis are killed."""
 
 import os
 import signal
@@ -10,10 +10,9 @@ import pytest
 from redis import Redis
 
 from concord.assessment.result_row import ResultRow
-from tests.e2e.attacks import run_attacks, verdicts
-from tests.e2e.concord import BAD, Concord, concord, row_in
-from tests.e2e.processes import programs_with, until
-from tests.ports import row_of_free_ports
+from tests.kit.concord import BAD, Concord, concord, row_in
+from tests.kit.ports import row_of_free_ports
+from tests.kit.processes import programs_with, until
 
 RUNS = 3
 LONG_PATTERN = f"""
@@ -88,13 +87,3 @@ def redis_of(stack: Concord) -> Iterator[Redis]:
     settings = dict(line.split(" ", 1) for line in configuration.read_text().splitlines())
     with Redis(settings["bind"], int(settings["port"]), password=settings["requirepass"]) as client:
         yield client
-
-
-@pytest.mark.timeout(600)
-def test_a_running_stack_is_attacked_by_its_urls_without_looking_inside(stack: Concord) -> None:
-    """The shipped stack holds, so the exit code is 0."""
-    urls = [f"--{name}={stack.addresses[name]}" for name in ("gateway", "collector")]
-    held = ["own assessment", "another trial", "closed tokens"]
-    ended = run_attacks(*held, "lines in logs", *urls)
-    assert verdicts(ended.stdout) == dict.fromkeys(held, "held") | {"lines in logs": "not tried"}, ended.stdout
-    assert ended.returncode == 0

@@ -5,8 +5,8 @@ import asyncio
 from concord.assessment.jobs import Job, Queue
 from concord.storage.connection import connect
 from tests.integration.test_storage import JobLog, answer, batch, running_worker
-from tests.redis_servers import PrivateServer
-from tests.serving import eventually
+from tests.kit.redis_servers import PrivateServer
+from tests.kit.serving import eventually
 
 
 async def test_a_worker_goes_on_after_redis_was_killed_and_restarted(private_redis: PrivateServer) -> None:

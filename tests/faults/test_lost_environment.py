@@ -14,12 +14,12 @@ from concord_assistant.config import GreenAgentConfig
 from concord_assistant.green_agent import GreenAgent
 from concord_assistant.scenario.loader import load_scenario
 from tests.faults.gateways import Gateway, gateways
-from tests.faults.workers import alive, children, gone
 from tests.integration.assistant.conftest import FIRST_DAY, Assessor, assistant_of
 from tests.integration.assistant.scripted import first_day
 from tests.integration.assistant.test_gateway import CONFIG, WAIT, assess
-from tests.security.assessing import request, row_of, task_of, wait_for_end
-from tests.stack import workers
+from tests.kit.assessing import request, row_of, task_of, wait_for_end
+from tests.kit.stack import workers
+from tests.kit.workers import alive, children, gone
 
 
 @pytest.fixture(autouse=True)

@@ -11,7 +11,7 @@ import pytest
 from concord.storage.connection import connect
 from concord_cli.assessment_client import LostGreenAgentError, assess
 from tests.faults.gateways import LEASE_S, contains, gateways, until
-from tests.security.assessing import (
+from tests.kit.assessing import (
     CountingAgent,
     begin,
     counting_agent,
@@ -22,7 +22,7 @@ from tests.security.assessing import (
     tasks,
     wait_for_end,
 )
-from tests.stack import workers
+from tests.kit.stack import workers
 
 
 @pytest.fixture(scope="module", autouse=True)

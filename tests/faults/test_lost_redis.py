@@ -10,9 +10,9 @@ import pytest
 import redis
 
 from tests.faults.gateways import gateways
-from tests.faults.workers import workers
-from tests.redis_servers import PrivateServer
-from tests.security.assessing import CountingAgent, begin, counting_agent, row_of, wait_for_end
+from tests.kit.assessing import CountingAgent, begin, counting_agent, row_of, wait_for_end
+from tests.kit.redis_servers import PrivateServer
+from tests.kit.workers import workers
 
 RETRIED_SOON = {"CONCORD_JOB_TIMEOUT_FAST_S": "5", "CONCORD_JOB_TIMEOUT_LLM_S": "5"}
 """Settings of workers, whose jobs are retried after 5 s if a worker is killed."""

@@ -20,10 +20,10 @@ from concord.trace.report import StepBatch
 from concord.trace.step import CallType, InteractionStep
 from concord.wire.assignment import Assignment
 from concord.wire.roster import new_step_id
-from tests.redis_servers import PrivateServer
-from tests.security.assessing import counting_agent, tasks
-from tests.serving import eventually, served_agent
-from tests.stack import stack
+from tests.kit.assessing import counting_agent, tasks
+from tests.kit.redis_servers import PrivateServer
+from tests.kit.serving import eventually, served_agent
+from tests.kit.stack import stack
 
 
 @pytest.fixture(autouse=True)

@@ -19,8 +19,8 @@ from concord.storage import RetryLater
 from concord.storage.connection import connect, run_worker
 from concord.storage.job_policy import WorkerPolicy
 from concord_evaluator.worker.jobs import JobCalls
-from tests.faults.workers import alive, children
-from tests.serving import eventually
+from tests.kit.serving import eventually
+from tests.kit.workers import alive, children
 
 LIMIT = 256 * 1024 * 1024
 

@@ -12,9 +12,9 @@ import pytest
 import redis
 
 from concord.service.probes import READY_S
-from tests.redis_servers import PrivateServer
-from tests.security.assessing import counting_agent, tasks
-from tests.stack import stack
+from tests.kit.assessing import counting_agent, tasks
+from tests.kit.redis_servers import PrivateServer
+from tests.kit.stack import stack
 
 State = Callable[[PrivateServer], AbstractAsyncContextManager[None]]
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.ports import free_port
-from tests.programs import await_answer
+from tests.kit.ports import free_port
+from tests.kit.programs import await_answer
 
 FILES = 256
 """The limit of open files on macOS, which nothing may raise here."""

@@ -15,9 +15,9 @@ from concord.trace.report import BatchReceipt, Channel, ReportBatch, StepBatch, 
 from concord.trace.step import CallType
 from concord.wire.roster import new_trace_id
 from concord_evaluator.documents import TrialEvaluation
-from tests.faults.workers import worker
-from tests.unit.evaluator.traces import call
-from tests.unit.evaluator.trials import outcome, plan
+from tests.kit.traces import call
+from tests.kit.trials import outcome, plan
+from tests.kit.workers import worker
 
 TRIALS = 60
 CALLS = 20

@@ -7,8 +7,8 @@ import pytest
 
 from concord.assessment.jobs import Queue
 from concord.storage.connection import Storage
-from tests.faults.workers import alive, children, gone, worker
 from tests.integration.test_evaluator_worker import EVALUATE, part, storage
+from tests.kit.workers import alive, children, gone, worker
 
 __all__ = ["storage"]
 

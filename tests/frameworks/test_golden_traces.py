@@ -1,6 +1,6 @@
 """The traces in `tests/recordings/frameworks`: agents, calls with their kinds, and failed calls of the programs.
 
-`examples/frameworks/setups.json` has the truth about each program; `make frameworks` records the traces anew.
+`examples/frameworks/setups.json` has the truth about each program; `make lab NAME=frameworks` records the traces anew.
 """
 
 import json
@@ -11,7 +11,7 @@ import pytest
 
 from concord.assessment.results import InteractionRecord
 from concord_evaluator.formats import Source, Trace, UnrecognisedError, read_traces
-from tests.unit.evaluator.formats.sources import agents_of, evaluated
+from tests.kit.sources import agents_of, evaluated
 
 ROOT = Path(__file__).parents[2]
 SETUPS: dict[str, dict[str, Any]] = json.loads((ROOT / "examples/frameworks/setups.json").read_text())["setups"]

@@ -9,8 +9,6 @@ from contextlib import AsyncExitStack
 import pytest
 from pydantic import JsonValue, SecretStr
 
-from benchmarks.scores.team_runs import CODE
-from benchmarks.scores.team_runs import row_of as example_row
 from concord.assessment.result_row import ResultRow
 from concord_cli.assessment_client import assess
 from concord_suites.agent import handler
@@ -19,8 +17,10 @@ from tests.goldens.golden import check
 from tests.integration.shipped_teams import row_of
 from tests.integration.test_example_teams import serve
 from tests.integration.test_habit_scenarios import CLOSING, scenario
-from tests.serving import served_agent
-from tests.stack import Stack, stack
+from tests.kit.serving import served_agent
+from tests.kit.stack import Stack, stack
+from tests.kit.team_runs import CODE
+from tests.kit.team_runs import row_of as example_row
 
 pytestmark = pytest.mark.usefixtures("anyio_backend")
 

@@ -14,8 +14,8 @@ from concord_cli.main import app
 from concord_cli.report.renderer import render
 from concord_cli.row_text.brief import Brief
 from concord_cli.row_text.long_tables import tables
-from tests import assistant_rows, team_rows, team_task_rows
 from tests.goldens.golden import check
+from tests.kit import assistant_rows, team_rows, team_task_rows
 
 ROWS = {
     make.__name__: make

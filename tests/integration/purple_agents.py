@@ -13,8 +13,8 @@ from concord.trace.report import StepBatch
 from concord.wire.roster import RosterEntry
 from concord_purple.agent import create_app
 from concord_purple.settings import PurpleSettings
-from tests.ports import free_port
-from tests.serving import eventually, reserved, served
+from tests.kit.ports import free_port
+from tests.kit.serving import eventually, reserved, served
 
 NO_MODEL = LLMSettings(api_key=None)
 

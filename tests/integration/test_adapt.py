@@ -19,9 +19,9 @@ from concord_cli.adapt.proxies import IncomingProxy, OutgoingProxy
 from concord_cli.adapt.trials import Trials
 from concord_gateway.calls import Channel, Channels, SeatPlace
 from concord_gateway.proxy import Upstream
-from tests.integration.collectors import NO_TLS, collector
-from tests.integration.observed import SECRET, RunningGateway, TrialParticipant, running_gateway, send
-from tests.serving import listening, served, served_agent
+from tests.kit.collectors import NO_TLS, collector
+from tests.kit.observed import SECRET, RunningGateway, TrialParticipant, running_gateway, send
+from tests.kit.serving import listening, served, served_agent
 
 
 @dataclass(frozen=True, slots=True)

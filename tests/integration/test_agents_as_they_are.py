@@ -14,8 +14,8 @@ from concord.a2a.client import A2AClient
 from concord.storage.connection import Storage
 from concord_gateway.assignments import TrialCalls
 from tests.integration.test_live_driver import drive, storage
-from tests.serving import served, served_agent
-from tests.stack import Stack, stack
+from tests.kit.serving import served, served_agent
+from tests.kit.stack import Stack, stack
 
 __all__ = ["storage"]  # a fixture
 

@@ -14,8 +14,8 @@ from concord.assessment.result_row import ControlRecord, ResultRow
 from concord.trust.proxy_urls import proxy_url
 from concord.wire.assignment import Assignment
 from tests.integration.test_example_teams import serve
-from tests.serving import served_agent
-from tests.stack import Stack, stack
+from tests.kit.serving import served_agent
+from tests.kit.stack import Stack, stack
 
 pytestmark = pytest.mark.usefixtures("anyio_backend")
 

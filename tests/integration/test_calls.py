@@ -19,10 +19,10 @@ from concord.wire.roster import RosterEntry
 from concord_gateway.calls import Channel, Channels, SeatPlace
 from concord_suites.agent import create_app
 from concord_suites.player import Habit
-from tests.integration.collectors import SECRET, bearer, collector
-from tests.security.assessing import request, row_of, task_of
-from tests.serving import reserved, served, served_agent, url_of
-from tests.stack import gateway, workers
+from tests.kit.assessing import request, row_of, task_of
+from tests.kit.collectors import SECRET, bearer, collector
+from tests.kit.serving import reserved, served, served_agent, url_of
+from tests.kit.stack import gateway, workers
 
 CONFIG: dict[str, Any] = {"quiet_s": 0.1, "closing_cap_s": 0.3}
 TASK_SECRET = SecretStr("5e" * 32)

@@ -12,8 +12,8 @@ from concord.assessment import AssessmentRequest
 from concord.trust.urls import PeerUrls
 from concord.wire.roster import RosterEntry
 from concord_gateway.plan import contact, make_roster
-from tests.progress import RecordedProgress
-from tests.serving import reserved, served, served_agent, url_of
+from tests.kit.progress import RecordedProgress
+from tests.kit.serving import reserved, served, served_agent, url_of
 
 LOOPBACK = ip_network("127.0.0.0/8")
 NOWHERE_PRIVATE = PeerUrls([])

@@ -20,8 +20,8 @@ from concord_cli.scenario.scenario_file import ScenarioFile, read_scenario
 from concord_cli.terminal import ProgressLog
 from concord_suites.agent import create_app
 from concord_suites.player import Habit
-from tests.serving import reserved, served, url_of
-from tests.stack import stack
+from tests.kit.serving import reserved, served, url_of
+from tests.kit.stack import stack
 
 SECRET = "5e" * 32
 HABITS = "SAMPLE_HABITS"

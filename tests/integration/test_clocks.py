@@ -14,10 +14,10 @@ from concord.errors import StorageUnavailableError
 from concord.storage.redis.common import RENEW_S, RedisClock
 from concord.storage.redis.connection import open_redis
 from concord.wire.assignment import Assignment
-from tests.integration.collectors import NO_TLS, batch, bearer_of, step
-from tests.redis_servers import PrivateServer
-from tests.serving import served_agent
-from tests.stack import stack
+from tests.kit.collectors import NO_TLS, batch, bearer_of, step
+from tests.kit.redis_servers import PrivateServer
+from tests.kit.serving import served_agent
+from tests.kit.stack import stack
 
 ROUNDING_S = 0.001
 HOURS_3 = 3 * 3600

@@ -14,8 +14,8 @@ from concord.trace.decoding import reports_of
 from concord.wire.roster import RosterEntry
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
-from tests.redis_servers import PrivateServer
-from tests.serving import served
+from tests.kit.redis_servers import PrivateServer
+from tests.kit.serving import served
 
 JSON = {"content-type": "application/json"}
 

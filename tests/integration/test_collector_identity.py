@@ -15,7 +15,7 @@ from concord.trust.proxy_urls import observed_peers
 from concord.trust.tokens import Claims, TokenIssuer, TokenKeys, parse_secrets
 from concord.wire.roster import RosterEntry
 from concord_collector.registry import registration_token
-from tests.integration.collectors import JSON, SECRET, batch, bearer, bearer_of, collector, reports, step
+from tests.kit.collectors import JSON, SECRET, batch, bearer, bearer_of, collector, reports, step
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 import structlog
 
 from concord.storage.connection import Storage, connect
-from tests.integration.collectors import JSON, SECRET, batch, bearer, collector, reports, step
+from tests.kit.collectors import JSON, SECRET, batch, bearer, collector, reports, step
 
 if sys.version_info >= (3, 14):
     from compression import zstd

@@ -15,7 +15,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from concord.storage.connection import Storage, connect
 from concord.trace.report import Channel, digest
 from concord.trace.step import CallType
-from tests.integration.collectors import JSON, SECRET, bearer, collector, reports
+from tests.kit.collectors import JSON, SECRET, bearer, collector, reports
 
 TRACE = "5b8efff798038103d269b633813fc60c"
 OTHER = "6b8efff798038103d269b633813fc60c"

@@ -11,8 +11,8 @@ from fastapi import FastAPI, Response
 
 from concord.storage import OPEN_SCOPE
 from concord.storage.connection import connect
-from tests.integration.collectors import collector
-from tests.serving import served
+from tests.kit.collectors import collector
+from tests.kit.serving import served
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
 

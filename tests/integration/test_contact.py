@@ -14,11 +14,11 @@ from concord.assessment.result_row import ResultRow
 from concord.wire.cards import CARD_PATH
 from concord_gateway import plan as contacting
 from concord_gateway.plan import contact
-from tests.integration.observed import running_gateway
-from tests.ports import free_port
-from tests.progress import RecordedProgress
-from tests.serving import listening, replying, served, served_agent
-from tests.stack import stack, workers
+from tests.kit.observed import running_gateway
+from tests.kit.ports import free_port
+from tests.kit.progress import RecordedProgress
+from tests.kit.serving import listening, replying, served, served_agent
+from tests.kit.stack import stack, workers
 
 
 async def answer(_: IncomingMessage, task: TaskHandle) -> None:

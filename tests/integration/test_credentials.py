@@ -19,8 +19,8 @@ from concord.trust.credentials import Credential, Credentials, bearer, origin_of
 from concord_cli.assessment_client import LostGreenAgentError, assess
 from concord_cli.gateway_key import shown_key
 from concord_gateway.proxy.upstream import Upstream
-from tests.serving import served
-from tests.stack import gateway, stack, workers
+from tests.kit.serving import served
+from tests.kit.stack import gateway, stack, workers
 
 SECRET = "the-secret-of-an-agent"
 FORMS = {"bearer": f"Authorization: Bearer {SECRET}", "header": f"X-API-Key: {SECRET}", "query": f"?key={SECRET}"}

@@ -10,7 +10,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 ROWS = """
-from tests.unit.evaluator.graphs import chain, mesh, star, with_isolated
+from tests.kit.graphs import chain, mesh, star, with_isolated
 from tests.unit.evaluator.test_offline import row_of_team
 
 for team in (star(5), chain(5), mesh(5), with_isolated(star(4))):
@@ -19,7 +19,7 @@ for team in (star(5), chain(5), mesh(5), with_isolated(star(4))):
 
 PAGES = """
 from concord_cli.report.renderer import render
-from tests import team_rows
+from tests.kit import team_rows
 
 for team in (team_rows.troubled_six, team_rows.mesh_of_five, team_rows.unjudged_and_unseen):
     print(render(team()))

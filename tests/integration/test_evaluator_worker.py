@@ -40,12 +40,12 @@ from concord_evaluator.settings import EvaluationLimits, EvaluatorSettings
 from concord_evaluator.worker.jobs import EvaluatorJobs, JobCalls
 from concord_evaluator.worker.pool_functions import evidence_on
 from concord_gateway.assessment_record import with_replays
-from tests.llm_server import FakeModel, fake_model, honest_judge
-from tests.serving import eventually
-from tests.stack import workers
-from tests.unit.evaluator.graphs import mesh
-from tests.unit.evaluator.traces import TRACE_ID, call, reported_by
-from tests.unit.evaluator.trials import answered_by_all, batch, batches_of, outcome, plan
+from tests.kit.graphs import mesh
+from tests.kit.llm_server import FakeModel, fake_model, honest_judge
+from tests.kit.serving import eventually
+from tests.kit.stack import workers
+from tests.kit.traces import TRACE_ID, call, reported_by
+from tests.kit.trials import answered_by_all, batch, batches_of, outcome, plan
 
 P = ParamSpec("P")
 T = TypeVar("T")

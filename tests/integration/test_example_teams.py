@@ -6,13 +6,13 @@ from contextlib import AsyncExitStack
 
 import pytest
 
-from benchmarks.scores.team_runs import CODE, row_of
 from concord.assessment.result_row import ResultRow
 from concord.assessment.results import TrialRecord
 from examples.teams.catalogue import TEAMS
 from examples.teams.member import create_app
-from tests.serving import reserved, served, url_of
-from tests.stack import stack
+from tests.kit.serving import reserved, served, url_of
+from tests.kit.stack import stack
+from tests.kit.team_runs import CODE, row_of
 
 pytestmark = pytest.mark.usefixtures("anyio_backend")
 

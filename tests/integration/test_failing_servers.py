@@ -10,8 +10,8 @@ from fastapi import FastAPI, Request, Response
 from starlette.middleware.base import RequestResponseEndpoint
 
 from concord.a2a import AgentProfile, IncomingMessage, TaskHandle, mount_agent
-from tests.serving import reserved, served, served_agent, url_of
-from tests.stack import stack
+from tests.kit.serving import reserved, served, served_agent, url_of
+from tests.kit.stack import stack
 
 
 async def complete(_: IncomingMessage, task: TaskHandle) -> None:

@@ -7,8 +7,8 @@ import pytest
 
 from concord.assessment.result_row import ResultRow
 from tests.integration.shipped_teams import row_of
-from tests.logs import logging_to
-from tests.stack import stack
+from tests.kit.logs import logging_to
+from tests.kit.stack import stack
 
 pytestmark = pytest.mark.usefixtures("anyio_backend")
 

@@ -8,8 +8,8 @@ from concord.a2a import A2AClient, Answer
 from concord.agent.peers import PeerDiscovery
 from examples.ferry.__main__ import Clerk
 from tests.conformance.test_leaderboard import leaderboard
-from tests.serving import served_agent
-from tests.stack import stack
+from tests.kit.serving import served_agent
+from tests.kit.stack import stack
 
 
 async def test_what_is_known_of_an_unjudged_team_leads_and_the_leaderboard_lists_it(

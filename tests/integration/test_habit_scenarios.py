@@ -16,9 +16,9 @@ from concord_cli.row_text.brief import Brief
 from concord_cli.row_text.long_tables import tables
 from concord_suites.agent import handler
 from concord_suites.player import Habit
-from tests.security.assessing import request, row_of, task_of
-from tests.serving import served_agent
-from tests.stack import gateway, workers
+from tests.kit.assessing import request, row_of, task_of
+from tests.kit.serving import served_agent
+from tests.kit.stack import gateway, workers
 
 SCENARIOS = Path(__file__).parents[2] / "scenarios"
 CLOSING: dict[str, Any] = {"quiet_s": 0.1, "closing_cap_s": 0.3}

@@ -16,7 +16,8 @@ from concord.trace.report import unpack
 from concord.trust.redaction import TOKEN_PREFIX
 from concord.trust.tokens import TokenIssuer
 from concord.wire.assignment import ASSIGNMENT_KEY
-from tests.integration.observed import (
+from tests.kit.logs import logging_to
+from tests.kit.observed import (
     SECRET,
     RunningGateway,
     TrialParticipant,
@@ -24,9 +25,8 @@ from tests.integration.observed import (
     running_gateway,
     send,
 )
-from tests.logs import logging_to
-from tests.ports import free_port
-from tests.serving import served_agent
+from tests.kit.ports import free_port
+from tests.kit.serving import served_agent
 
 TOKEN = f"{TOKEN_PREFIX}eyJ"
 CARD = ".well-known/agent-card.json"

@@ -7,7 +7,7 @@ from collections import Counter
 import httpx
 
 from concord.storage.connection import connect
-from tests.integration.collectors import SECRET, batch, bearer, collector, reports, step
+from tests.kit.collectors import SECRET, batch, bearer, collector, reports, step
 
 
 async def test_batches_sent_three_times_in_any_order_are_stored_once(redis_url: str) -> None:

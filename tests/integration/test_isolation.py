@@ -14,9 +14,9 @@ from concord.assessment.results import SeatContainers
 from concord_suites import FAMILIES
 from concord_suites.player import reply
 from tests.integration.test_rounds import http_client
-from tests.security.assessing import QUICK, request, row_of, task_of
-from tests.serving import served_agent
-from tests.stack import gateway, workers
+from tests.kit.assessing import QUICK, request, row_of, task_of
+from tests.kit.serving import served_agent
+from tests.kit.stack import gateway, workers
 
 CONTAINERS = SeatContainers(
     image="agent:1", image_id="sha256:" + "1" * 64, image_digest=None, model_endpoints=("https://api.example.com",)

@@ -12,7 +12,7 @@ from redis.exceptions import OutOfMemoryError, ResponseError
 
 from concord.storage.redis.connection import open_redis
 from concord.storage.redis.traces import JoinedCalls
-from tests.ports import free_port
+from tests.kit.ports import free_port
 
 ECHO = """
 if ARGV[1] == 'full' then return redis.error_reply('OOM of the test') end

@@ -14,7 +14,7 @@ from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.judge.calibrate import CalibrateArguments, calibrate_judge
 from concord_cli.judge.calibration import Calibration
 from concord_cli.judge.rejudge import RejudgeArguments, rejudge_traces
-from tests.llm_server import Asked, FakeModel, Say, evidence_in, fake_model, honest_judge
+from tests.kit.llm_server import Asked, FakeModel, Say, evidence_in, fake_model, honest_judge
 
 SHIPPED = Path("data/calibration/labelled.jsonl")
 DOCUMENT = Path("docs/judging.md").read_text(encoding="utf-8")

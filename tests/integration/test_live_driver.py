@@ -24,10 +24,10 @@ from concord_gateway.assignments import Assignments, TrialCalls
 from concord_gateway.calls import Channels
 from concord_gateway.drivers import TrialContext, drive_live
 from concord_gateway.recorder import Recorder
-from tests.assistants import no_assistants
-from tests.ports import free_port
-from tests.progress import RecordedProgress
-from tests.serving import served_agent
+from tests.kit.assistants import no_assistants
+from tests.kit.ports import free_port
+from tests.kit.progress import RecordedProgress
+from tests.kit.serving import served_agent
 
 
 @pytest.fixture

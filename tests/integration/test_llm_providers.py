@@ -14,7 +14,7 @@ from pydantic import SecretStr, ValidationError
 from concord.llm import EmptyCompletionError, LLMClient, LLMSettings, LLMUnavailableError, ProviderName, llm_client
 from concord.trace.step import InteractionStep
 from concord.wire.assignment import Assignment
-from tests.serving import served
+from tests.kit.serving import served
 
 KEY = "sk-secret-key-of-the-provider"
 SCHEMA = {"type": "object", "properties": {"yes": {"type": "boolean"}}, "required": ["yes"]}

@@ -29,7 +29,7 @@ from concord.trace.step import CallType, InteractionStep, ResponseTrace
 from concord.trust.redaction import TOKEN_PREFIX
 from concord.wire.assignment import ASSIGNMENT_URI, TIMESTAMP_KEY, TRACEABILITY_KEY, Assignment
 from concord.wire.roster import new_step_id, new_trace_id
-from tests.serving import listening, reserved, served, served_agent, url_of
+from tests.kit.serving import listening, reserved, served, served_agent, url_of
 
 
 class StepList:

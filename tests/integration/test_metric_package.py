@@ -42,7 +42,7 @@ METRICS = (calls_per_agent,)
 PROGRAM = """
 import json
 from concord_evaluator.metrics import definition_of, measure, metric_ids
-from tests.unit.evaluator.graphs import graph_of, ring
+from tests.kit.graphs import graph_of, ring
 (record,) = measure(graph_of(ring(4)), {"calls_per_agent": {"scale": 10}})
 print(json.dumps([record.model_dump(), definition_of("calls/agents"), len(metric_ids())]))
 """

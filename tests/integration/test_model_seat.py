@@ -11,9 +11,9 @@ from concord.llm import LLMSettings
 from concord_purple.seat import REPLY_SCHEMA, create_app
 from concord_suites import FAMILIES
 from concord_suites.player import reply
-from tests.llm_server import Asked, FakeModel, fake_model
-from tests.serving import reserved, served, url_of
-from tests.stack import stack
+from tests.kit.llm_server import Asked, FakeModel, fake_model
+from tests.kit.serving import reserved, served, url_of
+from tests.kit.stack import stack
 
 
 def by_rules(asked: Asked) -> str:

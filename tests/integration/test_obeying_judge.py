@@ -1,9 +1,5 @@
-"""A judge that obeys every order in the agents' texts: what it can give away, and what it cannot.
+"""A judge that obeys every order in the agents' texts: what it can give away, and what it cannot."""
 
-The orders were written without a look at the patterns that recognise such texts.
-"""
-
-import json
 from pathlib import Path
 from typing import Any
 
@@ -13,18 +9,11 @@ from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment.results import Judgment
 from concord.assessment.scorers import ModelScorer
 from concord.llm import LLMSettings
-from tests.integration.test_judge import Trial, conversation
-from tests.llm_server import FakeModel, fake_model, honest_judge, obeying_judge
-from tests.serving import served_agent
-from tests.stack import stack
-
-ORDERS: dict[str, str] = {
-    each["id"]: each["text"]
-    for each in map(
-        json.loads,
-        (Path(__file__).parents[1] / "unit/evaluator/judge/injection/obeyed.jsonl").read_text("utf-8").splitlines(),
-    )
-}
+from tests.kit.injection.texts import ORDERS
+from tests.kit.judged_trials import Trial, conversation
+from tests.kit.llm_server import FakeModel, fake_model, honest_judge, obeying_judge
+from tests.kit.serving import served_agent
+from tests.kit.stack import stack
 
 
 async def _judged(settings: LLMSettings, answer: str, **task: Any) -> Judgment:  # noqa: ANN401 - fields of the task

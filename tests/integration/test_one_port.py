@@ -19,8 +19,8 @@ from concord.storage.connection import connect
 from concord_cli.program.one_port import Operators, PortSettings, create_app
 from concord_collector.settings import CollectorSettings
 from concord_gateway.settings import GatewaySettings
-from tests.integration.collectors import JSON, NO_TLS, SECRET, batch, bearer, reports, step
-from tests.serving import served, served_agent
+from tests.kit.collectors import JSON, NO_TLS, SECRET, batch, bearer, reports, step
+from tests.kit.serving import served, served_agent
 
 CARD = "/.well-known/agent-card.json"
 

@@ -14,7 +14,7 @@ from concord.wire.roster import RosterEntry, new_trace_id
 from concord_cli.evaluate.command import EvaluateArguments, evaluate, evaluate_collector
 from concord_cli.traces.collector import KeptTraces, OpenCollector
 from concord_cli.traces.watch import Watch
-from tests.integration.collectors import JSON, SECRET, bearer, collector
+from tests.kit.collectors import JSON, SECRET, bearer, collector
 
 GOLDEN = Path(__file__).parents[2] / "tests/recordings/frameworks/google-adk-transfer.jsonl"
 

@@ -11,9 +11,9 @@ from concord.agent.peers import PeerDiscovery
 from concord.assessment.result_row import ResultRow
 from concord.assessment.verdict import Cause
 from examples.ferry.__main__ import Clerk
-from tests.e2e.concord import ROOT
-from tests.serving import served_agent
-from tests.stack import Stack, stack
+from tests.kit.concord import ROOT
+from tests.kit.serving import served_agent
+from tests.kit.stack import Stack, stack
 
 pytestmark = pytest.mark.usefixtures("anyio_backend")
 

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse
 from concord.a2a import A2AClient, Answer
 from concord_gateway.drivers.live import text_of
 from concord_gateway.proxy.call_recorder import CallAnswer
-from tests.serving import served
+from tests.kit.serving import served
 
 TEXT = [{"kind": "text", "text": "521 trees"}]
 DATA = [{"kind": "data", "data": {"trees": "521"}}]

@@ -13,8 +13,8 @@ from concord.bundle import bundle_file, contents_of, read_bundle
 from concord_evaluator.recomputation import recomputed_row
 from concord_suites import FAMILIES
 from concord_suites.player import reply
-from tests.serving import served_agent
-from tests.stack import Stack, stack
+from tests.kit.serving import served_agent
+from tests.kit.stack import Stack, stack
 
 SECRET = SecretStr("5e" * 32)
 TEAM: dict[str, Any] = {"tasks": None, "suite": "prefix-sums", "topology": "chain"}

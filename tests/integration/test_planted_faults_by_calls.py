@@ -14,8 +14,8 @@ from pydantic import SecretStr
 from concord.bundle import bundle_file, contents_of, read_bundle
 from concord_evaluator.recomputation import recomputed_row
 from concord_suites.agent import create_app
-from tests.serving import reserved, served, url_of
-from tests.stack import Stack, stack
+from tests.kit.serving import reserved, served, url_of
+from tests.kit.stack import Stack, stack
 
 SECRET = SecretStr("5e" * 32)
 TEAM: dict[str, Any] = {"tasks": None, "suite": "maximum", "topology": "chain", "exchange": "calls"}

@@ -23,9 +23,9 @@ from concord_gateway.app import create_app as gateway
 from concord_gateway.settings import GatewaySettings
 from concord_purple.agent import create_app as purple
 from concord_purple.settings import PurpleSettings
-from tests.integration.collectors import NO_TLS
-from tests.serving import served
-from tests.stack import workers
+from tests.kit.collectors import NO_TLS
+from tests.kit.serving import served
+from tests.kit.stack import workers
 
 SECTION = (
     Path("docs/running.md").read_text(encoding="utf-8").partition("## Monitor the services")[2].partition("\n## ")[0]

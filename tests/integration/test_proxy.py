@@ -29,7 +29,7 @@ from concord.trace.step import CallType, InteractionStep, ResponseTrace, StepFac
 from concord.trust.proxy_urls import proxy_url
 from concord.wire.assignment import TRACEABILITY_KEY, Assignment
 from concord.wire.roster import GREEN_AGENT, new_step_id
-from tests.integration.observed import (
+from tests.kit.observed import (
     MAX_BODY_BYTES,
     RunningGateway,
     TrialParticipant,
@@ -37,10 +37,10 @@ from tests.integration.observed import (
     running_gateway,
     send,
 )
-from tests.ports import free_port
-from tests.redis_servers import PrivateServer
-from tests.serving import eventually, listening, replying, served_agent
-from tests.stack import workers
+from tests.kit.ports import free_port
+from tests.kit.redis_servers import PrivateServer
+from tests.kit.serving import eventually, listening, replying, served_agent
+from tests.kit.stack import workers
 
 VERSIONS = pytest.mark.parametrize("version", ["0.3", None], ids=["0.3", "1.0"])
 

@@ -19,7 +19,7 @@ from concord.wire.assignment import SUPPORTED_URIS, Assignment
 from concord.wire.roster import RosterEntry, new_step_id, new_trace_id
 from concord_purple.teams import TeamName
 from tests.integration.purple_agents import Collector, collecting, free_urls, port_of, running_agents
-from tests.serving import reserved, served
+from tests.kit.serving import reserved, served
 from tests.unit.purple.shipped_tasks import TASKS, share_right, shipped_text, values
 
 pytestmark = pytest.mark.usefixtures("anyio_backend")

@@ -12,7 +12,7 @@ from fastapi import FastAPI
 from concord.a2a import AgentProfile, Handler, IncomingMessage, TaskHandle, Webhooks, mount_agent
 from concord.storage.connection import Storage, connect
 from tests.integration.test_push_notifications import LOOPBACK, Receiver
-from tests.serving import eventually, served
+from tests.kit.serving import eventually, served
 
 VERSION = {"a2a-version": "1.0"}
 

@@ -19,7 +19,7 @@ from concord.a2a.task_store import DurableTaskStore
 from concord.storage.connection import Storage, connect
 from concord.storage.redis.tasks import MAX_WEBHOOKS
 from concord.trust.urls import AllowedHosts, DeclaredHosts, PeerUrls
-from tests.serving import eventually, listening, replying, reserved, served, url_of
+from tests.kit.serving import eventually, listening, replying, reserved, served, url_of
 
 RETRIES = Retries(pauses_s=(0.01, 0.02), timeout_s=60, closing_s=60)
 LOOPBACK = PeerUrls([ip_network("127.0.0.0/8")])

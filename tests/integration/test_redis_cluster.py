@@ -19,10 +19,10 @@ from concord.storage.connection import Storage, connect
 from concord.task_records import TaskDraft
 from concord.wire.roster import RosterEntry
 from tests.integration.test_storage import answer, batch
-from tests.ports import free_port
-from tests.redis_cluster import Cluster
-from tests.security.assessing import PATTERN, QUICK, counting_agent, request, row_of, task_of, tasks
-from tests.stack import gateway, workers
+from tests.kit.assessing import PATTERN, QUICK, counting_agent, request, row_of, task_of, tasks
+from tests.kit.ports import free_port
+from tests.kit.redis_cluster import Cluster
+from tests.kit.stack import gateway, workers
 
 RUNNING = TaskDraft("task", "owner", head=b"head", body=b"body", request=b"request", listed_by="owner")
 

@@ -9,7 +9,7 @@ from redis.asyncio import Redis
 
 from concord.storage.redis.clients import TimedPool
 from concord.storage.redis.connection import open_redis
-from tests.serving import eventually
+from tests.kit.serving import eventually
 
 
 @pytest.fixture

@@ -24,10 +24,10 @@ from concord_gateway.assessment_record import AssessmentRecord
 from concord_suites import FAMILIES
 from concord_suites.player import reply
 from tests.integration.test_calls import sample_agent
-from tests.security.assessing import CountingAgent, counting_agent, tasks
-from tests.serving import served_agent
-from tests.stack import Stack, stack
-from tests.unit.evaluator.trials import outcome, plan
+from tests.kit.assessing import CountingAgent, counting_agent, tasks
+from tests.kit.serving import served_agent
+from tests.kit.stack import Stack, stack
+from tests.kit.trials import outcome, plan
 
 T = TypeVar("T")
 

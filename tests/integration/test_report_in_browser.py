@@ -12,8 +12,8 @@ import pytest
 from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord_cli.report.renderer import render
 from concord_cli.view.command import view
-from tests.browser import CHROMIUM, Browser, Tab, browser
-from tests.team_rows import (
+from tests.kit.browser import CHROMIUM, Browser, Tab, browser
+from tests.kit.team_rows import (
     all_with_all,
     crowd,
     ground_truth,
@@ -25,7 +25,7 @@ from tests.team_rows import (
     troubled_six,
     unjudged_and_unseen,
 )
-from tests.team_task_rows import (
+from tests.kit.team_task_rows import (
     clean_team,
     failure,
     flow_of,

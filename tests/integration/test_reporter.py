@@ -22,8 +22,8 @@ from concord.trace.step import MAX_NAME_LENGTH, CallType, InteractionStep
 from concord.wire.assignment import Assignment
 from concord_collector.app import create_app
 from concord_collector.settings import CollectorSettings
-from tests.ports import free_port
-from tests.serving import eventually, reserved, served, url_of
+from tests.kit.ports import free_port
+from tests.kit.serving import eventually, reserved, served, url_of
 
 
 class Receiver:

@@ -18,9 +18,9 @@ from concord.agent.reporter import TraceReporter
 from concord.storage.connection import Storage, connect
 from concord.trace.step import CallType, InteractionStep, StepFacts
 from concord.wire.assignment import Assignment
-from tests.integration.collectors import collector, reports
-from tests.ports import free_port
-from tests.serving import eventually
+from tests.kit.collectors import collector, reports
+from tests.kit.ports import free_port
+from tests.kit.serving import eventually
 
 HEAVY = (
     "a2a",

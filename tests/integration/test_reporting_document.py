@@ -17,7 +17,7 @@ from concord.storage import OPEN_SCOPE
 from concord.storage.connection import Storage, connect
 from concord.trace.effects import EffectKind, effect_of
 from concord.trace.report import Channel
-from tests.integration.collectors import SECRET, bearer, collector, reports
+from tests.kit.collectors import SECRET, bearer, collector, reports
 
 DOCUMENT = Path("docs/reporting.md").read_text(encoding="utf-8")
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"

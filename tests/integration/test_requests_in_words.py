@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.serving import eventually, reserved, url_of
-from tests.stack import Stack, called, message, stack
+from tests.kit.serving import eventually, reserved, url_of
+from tests.kit.stack import Stack, called, message, stack
 
 
 @pytest.fixture

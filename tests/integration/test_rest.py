@@ -18,9 +18,9 @@ from pydantic import SecretStr
 from concord_gateway.app import create_app
 from concord_gateway.settings import GatewaySettings
 from tests.integration.test_push_notifications import Receiver
-from tests.security.assessing import PATTERN
-from tests.serving import eventually, reserved, served, url_of
-from tests.stack import workers
+from tests.kit.assessing import PATTERN
+from tests.kit.serving import eventually, reserved, served, url_of
+from tests.kit.stack import workers
 
 KEY, OTHER_KEY = "0123456789abcdef", "fedcba9876543210"
 VERSION = {"a2a-version": "1.0"}

@@ -15,9 +15,9 @@ from concord.suite import commitment
 from concord_suites import FAMILIES
 from concord_suites.player import Habit, Seat, answer, reply, view_of
 from concord_suites.pool.maximum import Maximum
-from tests.security.assessing import request, row_of, task_of
-from tests.serving import served_agent
-from tests.stack import gateway, workers
+from tests.kit.assessing import request, row_of, task_of
+from tests.kit.serving import served_agent
+from tests.kit.stack import gateway, workers
 
 CONFIG: dict[str, Any] = {"quiet_s": 0.1, "closing_cap_s": 0.3}
 

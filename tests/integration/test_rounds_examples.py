@@ -14,10 +14,10 @@ from fastapi import FastAPI
 from concord_suites import FAMILIES
 from concord_suites.player import reply
 from tests.conformance.test_a2a_v03_rounds import wait_for_card
-from tests.ports import free_port
-from tests.security.assessing import request, row_of, task_of
-from tests.serving import served
-from tests.stack import gateway, workers
+from tests.kit.assessing import request, row_of, task_of
+from tests.kit.ports import free_port
+from tests.kit.serving import served
+from tests.kit.stack import gateway, workers
 
 CHAT_MODEL = Path("examples/rounds/chat_model.py")
 

@@ -9,7 +9,7 @@ import pytest
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.a2a.idempotency import AS_BEFORE
-from tests.serving import eventually, served_agent
+from tests.kit.serving import eventually, served_agent
 
 
 class CountingAgent:

@@ -20,7 +20,7 @@ from concord_cli.isolation.model_endpoints import ModelEndpoint
 from concord_cli.isolation.relay import relay
 from concord_cli.isolation.seats import Exit, IsolatedSeat, IsolatedSeats
 from concord_cli.stack.probes import UnixSocketProbe
-from tests.serving import listening, reserved, served
+from tests.kit.serving import listening, reserved, served
 from tests.unit.cli.test_isolation import hello
 
 SEATS_NETWORK = "127.0.2.1"

@@ -16,8 +16,8 @@ from concord.trace.attributes import NOT_CARRIED, whole_of
 from concord.trace.report import Report
 from concord.wire.roster import RosterEntry
 from concord_gateway.calls import Channel, Channels, SeatPlace
-from tests.integration.observed import RunningGateway, TrialParticipant, running_gateway, send
-from tests.serving import served_agent
+from tests.kit.observed import RunningGateway, TrialParticipant, running_gateway, send
+from tests.kit.serving import served_agent
 
 LINE = {"agent/1": ("agent/2",), "agent/2": ("agent/1", "agent/3"), "agent/3": ("agent/2",)}
 VERSIONS = pytest.mark.parametrize("version", ["0.3", None], ids=["0.3", "1.0"])

@@ -18,8 +18,8 @@ from concord_collector.metrics import Metrics
 from concord_evaluator.instruments import WorkerInstruments
 from concord_gateway.assistants import AssistantContexts
 from concord_gateway.instruments import Instruments
-from tests.environment_stand_in import STAND_IN
-from tests.serving import eventually
+from tests.kit.environment_stand_in import STAND_IN
+from tests.kit.serving import eventually
 
 
 def value(registry: CollectorRegistry, name: str, **labels: str) -> float | None:

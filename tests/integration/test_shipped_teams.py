@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from concord.assessment.result_row import ResultRow
-from tests.e2e.concord import row_in
 from tests.integration.shipped_teams import row_of
-from tests.stack import Stack, stack
+from tests.kit.concord import row_in
+from tests.kit.stack import Stack, stack
 
 pytestmark = pytest.mark.usefixtures("anyio_backend")
 

@@ -14,7 +14,7 @@ from jwt import PyJWK, PyJWKSet
 from concord.a2a.card_signing import ALGORITHM, read_card_key
 from concord.wire.cards import CARD_PATH
 from tests.integration.verify.test_signature import pem
-from tests.stack import gateway
+from tests.kit.stack import gateway
 
 
 async def _served_card(url: str) -> tuple[pb.AgentCard, PyJWKSet, str]:

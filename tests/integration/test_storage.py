@@ -19,8 +19,8 @@ from concord.storage.redis import keys, worker
 from concord.trace.report import BatchReceipt, Channel, ReportBatch, StepBatch, pack
 from concord.trace.step import CallType, InteractionStep
 from concord.wire.roster import RosterEntry
-from tests.ports import free_port
-from tests.serving import eventually
+from tests.kit.ports import free_port
+from tests.kit.serving import eventually
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from pydantic import SecretStr
 from concord.errors import StorageUnavailableError
 from concord.storage.connection import Storage, connect
 from concord.trust.tokens import Claims, TokenKeys, TokenRejectedError
-from tests.redis_servers import PrivateServer
+from tests.kit.redis_servers import PrivateServer
 
 CONFIGURED = SecretStr("x" * 32)
 

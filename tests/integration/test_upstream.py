@@ -6,7 +6,7 @@ import pytest
 
 from concord_gateway.proxy import upstream as module
 from concord_gateway.proxy.upstream import AnswerTimeoutError, UnreachableError, Upstream
-from tests.serving import Serve, listening
+from tests.kit.serving import Serve, listening
 
 
 async def read_request(reader: asyncio.StreamReader) -> bytes:

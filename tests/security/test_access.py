@@ -12,9 +12,9 @@ from pydantic import SecretStr
 from concord.agent.peers import PeerList
 from concord_gateway.app import create_app
 from concord_gateway.settings import GatewaySettings
-from tests.security.hostile import TOKEN_PLACES, Spy, token_at
-from tests.serving import served_agent
-from tests.stack import called, message, request, stack
+from tests.kit.hostile import TOKEN_PLACES, Spy, token_at
+from tests.kit.serving import served_agent
+from tests.kit.stack import called, message, request, stack
 
 KEYS = ("a-key-of-the-first-client", "a-key-of-the-second-client")
 

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from concord.trace.attributes import GATEWAY, REFUSED_BY
 from concord_gateway.proxy.limits import BudgetExhaustedError, ByteBudget, Reservation
-from tests.integration.observed import RunningGateway, TrialParticipant, agent_answering, running_gateway, send
-from tests.security.hostile import stalled_answer
-from tests.serving import listening
+from tests.kit.hostile import stalled_answer
+from tests.kit.observed import RunningGateway, TrialParticipant, agent_answering, running_gateway, send
+from tests.kit.serving import listening
 
 BUDGET = 1_600_000
 SHARE = BUDGET // 4

@@ -12,8 +12,8 @@ import pytest
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.wire.assignment import Assignment
 from concord_gateway.loop_shares import LoopShare
-from tests.serving import served_agent
-from tests.stack import message, rpc, stack
+from tests.kit.serving import served_agent
+from tests.kit.stack import message, rpc, stack
 
 SEATS = 12
 CALLS = 12

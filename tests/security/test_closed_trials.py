@@ -16,9 +16,9 @@ from concord.storage.redis.keys import closing
 from concord.trace.report import BatchReceipt, Channel
 from concord.trust.tokens import ClosedTrials
 from concord.wire.assignment import Assignment
-from tests.integration.collectors import SECRET, batch, bearer, bearer_of, collector, step
-from tests.serving import eventually, served_agent
-from tests.stack import Stack, message, rpc, stack
+from tests.kit.collectors import SECRET, batch, bearer, bearer_of, collector, step
+from tests.kit.serving import eventually, served_agent
+from tests.kit.stack import Stack, message, rpc, stack
 
 
 class LateReporter:

@@ -9,8 +9,8 @@ import httpx
 import pytest
 
 from concord_gateway import app as gateway_app
-from tests.security.assessing import rpc
-from tests.stack import message, stack
+from tests.kit.assessing import rpc
+from tests.kit.stack import message, stack
 
 ATTACKER, OTHER = "the-key-of-the-attacker", "the-key-of-somebody-else"
 COSTLY = "[!-\uffff]" * 198

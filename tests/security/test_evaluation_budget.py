@@ -14,8 +14,8 @@ from concord_evaluator.metrics import LEFT_OUT
 from concord_evaluator.pipeline import Budget, evaluate_trial
 from concord_evaluator.pipeline.budget import select_batches
 from concord_evaluator.trace.attribution import MAX_UNDECLARED
-from tests.unit.evaluator.traces import call, reported_by, tool, url_of
-from tests.unit.evaluator.trials import answered_by_all, batch, carried, outcome, plan
+from tests.kit.traces import call, reported_by, tool, url_of
+from tests.kit.trials import answered_by_all, batch, carried, outcome, plan
 
 TEAM = plan("ABC")
 OBSERVED = [batch(0, carried(1, "A", "B")), batch(1, carried(2, "B", "C"))]

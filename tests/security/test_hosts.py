@@ -10,9 +10,9 @@ from concord.a2a import A2AClient, AgentUnreachableError, IncomingMessage, Remot
 from concord.service.settings import StatefulServiceSettings
 from concord.trust.urls import AllowedHosts, DeclaredHosts, NoAddressError, PeerUrls, UrlRefusedError
 from concord_gateway.proxy.upstream import UnreachableError, Upstream
-from tests.security.hostile import LINK_LOCAL, internal_server
-from tests.serving import served_agent
-from tests.stack import called, message, request, stack
+from tests.kit.hostile import LINK_LOCAL, internal_server
+from tests.kit.serving import served_agent
+from tests.kit.stack import called, message, request, stack
 
 ANYWHERE = DeclaredHosts(AllowedHosts())
 AT_HOME = DeclaredHosts(AllowedHosts(), on_loopback=True)

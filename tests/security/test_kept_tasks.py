@@ -11,9 +11,9 @@ from a2a.types import a2a_pb2 as pb
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.a2a.task_store import MAX_HISTORY, MAX_KEPT_MESSAGE, BoundedTaskStore
 from concord.retention import ENDED_TASK_S, ENDED_TASKS_BYTES
-from tests.integration.observed import send
-from tests.security.assessing import rpc
-from tests.serving import served_agent
+from tests.kit.assessing import rpc
+from tests.kit.observed import send
+from tests.kit.serving import served_agent
 
 
 async def test_a_task_keeps_its_first_message_and_the_latest_ones() -> None:

@@ -43,10 +43,10 @@ from concord_gateway.intake import NotAnAssessmentError, plan_work
 from concord_gateway.plan import Participants
 from concord_gateway.proxy import ByteBudget, CallRecorder, Carrier, Upstream
 from concord_gateway.settings import GatewaySettings
-from tests.assistants import no_assistants
-from tests.progress import RecordedProgress
-from tests.rows import make_row
-from tests.unit.evaluator.trials import outcome
+from tests.kit.assistants import no_assistants
+from tests.kit.progress import RecordedProgress
+from tests.kit.rows import make_row
+from tests.kit.trials import outcome
 
 PAIR = {"agents": ["A", "B"], "edges": [{"from": "A", "to": "B"}]}
 

@@ -16,8 +16,8 @@ from concord.wire.assignment import Assignment
 from concord.wire.roster import GREEN_AGENT
 from concord_gateway import trial_runner
 from concord_gateway.drivers import driver
-from tests.serving import served_agent
-from tests.stack import message, rpc, stack
+from tests.kit.serving import served_agent
+from tests.kit.stack import message, rpc, stack
 
 CALLS = 12
 TASKS = [{"id": name, "text": name, "target": "something", "scorer": "includes"} for name in ("good", "bad")]

@@ -21,12 +21,12 @@ from concord.trust import redaction
 from concord.trust.redaction import MAX_TOKENS, MIN_PART, Secrets
 from concord.trust.tokens import Claims, TokenIssuer
 from concord.wire.roster import RosterEntry
-from tests.integration.collectors import SECRET, batch, collector, step
-from tests.llm_server import FakeModel, fake_model, honest_judge
-from tests.security.hostile import TokenLeaker
-from tests.security.leaks import PART, forms, left_of
-from tests.serving import served_agent
-from tests.stack import everything_in, stack
+from tests.kit.collectors import SECRET, batch, collector, step
+from tests.kit.hostile import TokenLeaker
+from tests.kit.leaks import PART, forms, left_of
+from tests.kit.llm_server import FakeModel, fake_model, honest_judge
+from tests.kit.serving import served_agent
+from tests.kit.stack import everything_in, stack
 
 KEY = "sk-a-key/of+the~model-that-is-Long-enough-0123456789"
 

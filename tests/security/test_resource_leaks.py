@@ -11,10 +11,10 @@ import redis
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment.jobs import Job, Queue
 from concord.storage.connection import connect
-from tests.security.assessing import PATTERN, request, task_of
+from tests.kit.assessing import PATTERN, request, task_of
+from tests.kit.serving import eventually, served_agent
+from tests.kit.stack import workers
 from tests.security.test_waiting import gateway
-from tests.serving import eventually, served_agent
-from tests.stack import workers
 
 WATCHED = {"ActiveTask", "TaskManager", "RunningAssessment", "AssessmentPlan", "Messenger", "A2AClient", "TrialCalls"}
 ROUNDS, AT_ONCE = 2, 5

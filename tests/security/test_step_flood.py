@@ -16,12 +16,12 @@ from concord.trace.report import BatchReceipt, Channel
 from concord.trace.step import ResponseTrace
 from concord.wire.assignment import TRACEABILITY_KEY
 from concord_evaluator.settings import EvaluatorSettings
-from tests.integration.collectors import SECRET, batch, bearer, collector, reports, step
-from tests.integration.observed import agent_answering, running_gateway, send
-from tests.stack import workers
-from tests.unit.evaluator.traces import TRACE_ID, call, reported_by, url_of
-from tests.unit.evaluator.trials import answered_by_all, carried, outcome, plan
-from tests.unit.evaluator.trials import batch as stored
+from tests.kit.collectors import SECRET, batch, bearer, collector, reports, step
+from tests.kit.observed import agent_answering, running_gateway, send
+from tests.kit.stack import workers
+from tests.kit.traces import TRACE_ID, call, reported_by, url_of
+from tests.kit.trials import answered_by_all, carried, outcome, plan
+from tests.kit.trials import batch as stored
 
 TEAM = plan("ABC")
 EVALUATE = EvaluateTrial(assessment_id=TEAM.assessment_id, trial_id="trial-1")

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from concord.a2a import A2AClient, AgentUnreachableError, IncomingMessage, RemoteError, TaskHandle, fetch_card
-from tests.security.hostile import answering, card_of, fixed_answer
-from tests.serving import Serve, listening, served_agent
-from tests.stack import stack
+from tests.kit.hostile import answering, card_of, fixed_answer
+from tests.kit.serving import Serve, listening, served_agent
+from tests.kit.stack import stack
 
 DEPTHS = (120, 900, 500_000)
 """More levels than Protobuf reads, than anybody should write, and than Python's JSON parser reads."""

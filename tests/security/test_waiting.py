@@ -17,9 +17,9 @@ from concord_gateway.admission import Admission, FullError
 from concord_gateway.app import create_app
 from concord_gateway.intake import read_request
 from concord_gateway.settings import GatewaySettings
-from tests.security.assessing import PATTERN, request, rpc, task_of
-from tests.serving import reserved, served, served_agent, url_of
-from tests.stack import workers
+from tests.kit.assessing import PATTERN, request, rpc, task_of
+from tests.kit.serving import reserved, served, served_agent, url_of
+from tests.kit.stack import workers
 
 AT_ONCE = 12
 """Three times as many as may run: most of them wait."""

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.affected import ROOT, affected
+from tests.kit.affected import ROOT, affected
 
 VALUES = "services/evaluator/concord_evaluator/own_tasks/reference.py"
 
@@ -18,9 +18,9 @@ def run_for(changed: str) -> set[str]:
         (VALUES, "evaluator/own_tasks/test_planted_faults.py"),  # through helpers of the test
         (VALUES, "evaluator/pipeline/test_trial.py"),  # through the modules that import it
         ("services/evaluator/concord_evaluator/own_tasks", "evaluator/own_tasks/test_values.py"),
-        ("tests/own_tasks_gate/faults.py", "evaluator/own_tasks/test_planted_faults.py"),
+        ("tests/kit/own_tasks/faults.py", "evaluator/own_tasks/test_planted_faults.py"),
         ("tests/unit/test_affected.py", "test_affected.py"),
-        ("docs/tutorial.md", "cli/test_tutorial_document.py"),
+        ("docs/scoring.md", "evaluator/scoring/test_document.py"),
         ("shared/concord/version.py", "test_distribution.py"),
     ],
 )
@@ -30,7 +30,7 @@ def test_a_test_is_run_if_it_depends_on_the_change(changed: str, test: str) -> N
 
 def test_a_test_is_not_run_if_it_cannot_see_the_change() -> None:
     assert "environment/test_calendar.py" not in run_for(VALUES)
-    assert "evaluator/own_tasks/test_values.py" not in run_for("docs/tutorial.md")
+    assert "evaluator/own_tasks/test_values.py" not in run_for("docs/scoring.md")
 
 
 def test_a_file_that_does_not_exist_is_an_error() -> None:

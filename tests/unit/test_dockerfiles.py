@@ -24,7 +24,7 @@ def test_there_is_one_dockerfile_for_each_image() -> None:
 def test_only_the_python_base_image_comes_from_a_registry(dockerfile: Path) -> None:
     words = instructions(dockerfile)
     bases = {line[1] for line in words if line[0] == "FROM"}
-    # `make pin-images` appends the digest.
+    # `deploy/pin-images` appends the digest.
     assert {re.sub("@sha256:[0-9a-f]{64}$", "", base) for base in bases} == {"python:3.13-slim"}
     assert len(bases) == 1
     sources = {word for line in words if line[0] == "COPY" for word in line if word.startswith("--from=")}

@@ -7,7 +7,7 @@ import pytest
 
 FOLDER = Path(__file__).parents[2] / "locks"
 OWN = sorted(path for path in FOLDER.glob("*.txt") if path.name != "editable.txt")
-LOCKS = [*OWN, *sorted(FOLDER.parent.glob("benchmarks/peers/*.txt"))]
+LOCKS = [*OWN, *sorted(FOLDER.parent.glob("lab/benchmarks/peers/*.txt"))]
 INSTALLED = [path for path in OWN if path.stem not in {"a2a-v03", "dev", "real-model", "release", "sbom"}]
 PIN = re.compile(r"^([a-z0-9._-]+)(?:\[.*\])?==(\S+)(?: ; .*)? \\$")
 

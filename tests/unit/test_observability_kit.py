@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.unit.test_docs import anchors
+from tests.unit.test_documents import anchors
 
 ROOT = Path(__file__).parents[2]
 KIT = ROOT / "deploy/observability"

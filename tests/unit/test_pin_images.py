@@ -1,4 +1,4 @@
-"""`make pin-images`: base images by digest, as the registry has them."""
+"""`deploy/pin-images`: base images by digest, as the registry has them."""
 
 import os
 import shutil

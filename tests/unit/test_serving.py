@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 from fastapi import FastAPI
 
-from tests.serving import listening, replying, served
+from tests.kit.serving import listening, replying, served
 
 
 @pytest.mark.parametrize("passes", [0, 1, 3], ids=lambda passes: f"{passes} passes of the event loop")

@@ -18,7 +18,7 @@ SPREADS: Final[Mapping[str, tuple[Spread, Spread]]] = {
     "standard-1": (Spread(94, 0.25), Spread(59, 0.46)),
     "standard-2": (Spread(91, 0.31), Spread(51, 0.45)),
 }
-"""Of manifests, for a good team and for a poor one, by `python -m benchmarks detectable` (docs/benchmarks.md)."""
+"""Of manifests, for a good team and for a poor one, by `python -m lab.benchmarks detectable` (docs/benchmarks.md)."""
 
 OTHER: Final = SPREADS["standard-1"]
 """Of other suites, which nobody measured."""

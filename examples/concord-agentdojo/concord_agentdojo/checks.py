@@ -1,6 +1,7 @@
 """AgentDojo's checks of the user tasks of the workspace suite, as criteria.
 
-The table follows the method `utility` of each task in AgentDojo's v1.2.2. `make agentdojo` compares the verdicts.
+The table follows the method `utility` of each task in AgentDojo's v1.2.2. `make lab NAME=agentdojo` compares
+the verdicts.
 """
 
 from collections.abc import Mapping, Sequence

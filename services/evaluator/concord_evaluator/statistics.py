@@ -350,7 +350,7 @@ def likely_spread(scores: Sequence[float]) -> float:
 # The differences are in [-1, 1], of pairs in random order, each task equally often. The mean is thus one over these
 # tasks, and repeated runs of a task say nothing about other tasks. That a round plays no task twice makes the
 # expected capital smaller after any number of pairs (W. Hoeffding, J. Am. Stat. Assoc. 58 (1963), theorem 4).
-# `python -m benchmarks power` measures power and errors.
+# `python -m lab.benchmarks power` measures power and errors.
 
 ALPHA: Final = 0.05
 """The chance of each wrong verdict, at whatever pair the test stops."""

@@ -23,7 +23,7 @@ from concord_environment.app import create_app
 from concord_environment.environment import Environment
 from concord_environment.settings import EnvironmentSettings
 from tests.integration.assistant.scripted import Scripted, Turn, app_of
-from tests.serving import reserved, served, url_of
+from tests.kit.serving import reserved, served, url_of
 
 FIRST_DAY = Path("scenarios/assistant/first_day")
 

@@ -10,8 +10,8 @@ import pytest
 from fastapi import FastAPI
 
 from concord_gateway.assistants import AssistantContexts, contexts, environment_routes
-from tests.environment_stand_in import STAND_IN
-from tests.serving import eventually
+from tests.kit.environment_stand_in import STAND_IN
+from tests.kit.serving import eventually
 
 COMMAND = (sys.executable, "-c", STAND_IN)
 

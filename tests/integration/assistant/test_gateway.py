@@ -16,9 +16,9 @@ from concord_purple.assistant.agent import AssistantAgent
 from concord_purple.assistant.scripted import Oracle, OracleAssistant
 from tests.integration.assistant.conftest import assistant_of
 from tests.integration.assistant.scripted import first_day
-from tests.serving import served_agent
-from tests.stack import gateway as gateway_of
-from tests.stack import workers
+from tests.kit.serving import served_agent
+from tests.kit.stack import gateway as gateway_of
+from tests.kit.stack import workers
 
 CONFIG: dict[str, Any] = {"quiet_s": 0.1, "closing_cap_s": 0.3, "scenario": "first_day"}
 UES_AGENTBEATS = Path("tests/integration/assistant/ues_agentbeats").resolve()

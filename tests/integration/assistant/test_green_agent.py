@@ -19,8 +19,8 @@ from concord_assistant.turns.new_messages import NewMessageCollector
 from concord_assistant.updates import Update
 from tests.integration.assistant.conftest import Assessor, assistant_of
 from tests.integration.assistant.scripted import first_day
-from tests.ports import free_port
-from tests.serving import served_agent
+from tests.kit.ports import free_port
+from tests.kit.serving import served_agent
 
 WAIT: dict[str, Any] = {"message_type": "turn_complete"}
 DONE: dict[str, Any] = {"message_type": "early_completion"}

@@ -19,8 +19,8 @@ from concord_purple.assistant.app import create_assistant_app
 from concord_purple.assistant.model import TOOLS
 from concord_purple.settings import AssistantMode, PurpleSettings
 from tests.integration.assistant.conftest import FIRST_DAY
-from tests.llm_server import Asked, FakeModel, ToolCalls, fake_model
-from tests.serving import reserved, served, url_of
+from tests.kit.llm_server import Asked, FakeModel, ToolCalls, fake_model
+from tests.kit.serving import reserved, served, url_of
 
 NO_MODEL = LLMSettings()
 

@@ -16,10 +16,10 @@ from concord_assistant.characters.models import NewMessages, ScheduledResponse
 from concord_assistant.characters.recording import NotRecordedError, RecordedModel, RecordingError, ReplayedModel
 from concord_assistant.scenario.schema import ScenarioConfig
 from concord_environment_client import AsyncUESClient
-from tests.characters import HOUR, NOW, USER, WINDOW, email, emails, events, invitation, profile, scenario
 from tests.integration.environment.conftest import ADMIN_KEY, new_app, new_environment
-from tests.llm_server import Asked, FakeModel, Say, fake_model
-from tests.serving import served
+from tests.kit.characters import HOUR, NOW, USER, WINDOW, email, emails, events, invitation, profile, scenario
+from tests.kit.llm_server import Asked, FakeModel, Say, fake_model
+from tests.kit.serving import served
 
 SECOND = timedelta(seconds=1)
 NO_THREADS = AsyncUESClient()

@@ -31,7 +31,7 @@ text = "Write a plan for a picnic."
 """
 
 TEAMS = [Path("scenarios") / f"{name}.toml" for name in ("quick", "mesh", "compose")]
-"""One of each kind; `make audit-tasks` audits all."""
+"""One of each kind; `make lab NAME=audit` audits all."""
 
 
 @pytest.fixture(autouse=True)

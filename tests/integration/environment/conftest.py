@@ -12,7 +12,7 @@ from concord_environment.app import create_app
 from concord_environment.environment import Environment
 from concord_environment.settings import EnvironmentSettings
 from concord_environment_client import AsyncUESClient
-from tests.serving import served
+from tests.kit.serving import served
 
 ADMIN_KEY = "0123456789abcdef" * 4
 AGENT_PERMISSIONS = [

@@ -24,7 +24,7 @@ from concord_environment_client import (
     UESClient,
 )
 from tests.integration.environment.conftest import ADMIN_KEY, calling, new_environment
-from tests.serving import eventually, served
+from tests.kit.serving import eventually, served
 
 
 async def test_time_moves_only_while_the_simulation_runs(url: str) -> None:

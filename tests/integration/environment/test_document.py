@@ -15,7 +15,7 @@ from concord_environment_client import AsyncUESClient, operations
 from concord_environment_client.endpoints import S
 from concord_environment_client.modalities.email import EmailCalls
 from tests.integration.environment.conftest import ADMIN_KEY
-from tests.serving import served
+from tests.kit.serving import served
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "environment.md").read_text(encoding="utf-8")
 PYTHON_BLOCKS = re.findall(r"```python\n(.*?)```", DOCUMENT, re.DOTALL)

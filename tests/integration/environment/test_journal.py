@@ -25,7 +25,7 @@ from concord_environment.persistence.store import Store
 from concord_environment.settings import EnvironmentSettings
 from tests.integration.environment.conftest import ADMIN_KEY, calling, new_environment
 from tests.integration.environment.test_scenario import DAY
-from tests.serving import eventually
+from tests.kit.serving import eventually
 
 pytestmark = pytest.mark.usefixtures("anyio_backend")
 

@@ -16,7 +16,7 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.integration.environment.conftest import ADMIN_KEY
-from tests.serving import served
+from tests.kit.serving import served
 
 
 @pytest.fixture

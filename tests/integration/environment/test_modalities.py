@@ -10,8 +10,8 @@ import pytest
 
 from tests.integration.environment.conftest import ADMIN_KEY
 from tests.integration.environment.test_mcp import answer_of, connected
-from tests.ports import free_port
-from tests.programs import await_answer, program
+from tests.kit.ports import free_port
+from tests.kit.programs import await_answer, program
 
 MOOD_SERVICE = "tests.integration.environment.mood_service"
 

@@ -23,7 +23,7 @@ from concord_environment.notices.webhooks import Webhooks
 from concord_environment.settings import EnvironmentSettings
 from concord_environment_client import AsyncUESClient, ValidationError
 from tests.integration.environment.conftest import ADMIN_KEY, new_environment
-from tests.serving import eventually, served
+from tests.kit.serving import eventually, served
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -21,10 +21,10 @@ from concord_suites.agent import create_app
 from concord_suites.player import Habit, reply
 from tests.integration.assistant.conftest import assistant_of
 from tests.integration.assistant.scripted import first_day
-from tests.llm_server import FakeModel, fake_model, honest_judge
-from tests.security.assessing import PATTERN
-from tests.serving import reserved, served, served_agent, url_of
-from tests.stack import Stack, stack
+from tests.kit.assessing import PATTERN
+from tests.kit.llm_server import FakeModel, fake_model, honest_judge
+from tests.kit.serving import reserved, served, served_agent, url_of
+from tests.kit.stack import Stack, stack
 
 TASK_SECRET = "5e" * 32
 AGENT_ID = "0197-agent"

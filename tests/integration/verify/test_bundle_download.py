@@ -25,9 +25,9 @@ from concord_cli.terminal import ProgressLog
 from concord_cli.verify.command import VerifyArguments, sign_results, verify
 from concord_gateway import bundles as gateways_bundles
 from tests.integration.verify.test_signature import pem, public_pem
-from tests.security.assessing import PATTERN
-from tests.serving import served
-from tests.stack import Stack, called, message, request, stack
+from tests.kit.assessing import PATTERN
+from tests.kit.serving import served
+from tests.kit.stack import Stack, called, message, request, stack
 
 OWNER, OTHER, OPERATOR = (f"the-key-of-the-{name}" for name in ("owner", "other", "operator"))
 KEYS = SecretStr(f"{OWNER},{OTHER}")

@@ -11,8 +11,8 @@ import pytest
 
 from concord.bundle import BundleWriter, bundle_file
 from concord_gateway import bundles as gateways_bundles
-from tests.security.assessing import PATTERN
-from tests.stack import stack
+from tests.kit.assessing import PATTERN
+from tests.kit.stack import stack
 
 CONFIG: dict[str, Any] = {"tasks": None, "interaction_pattern": PATTERN}
 

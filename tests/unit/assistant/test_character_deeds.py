@@ -12,7 +12,7 @@ from concord_assistant.evaluation.ledgers import standing_in
 from concord_assistant.meaning.saying import Saying
 from concord_assistant.meaning.understanding import has_values
 from concord_assistant.scenario.schema import CharacterProfile
-from tests.characters import NOW, email, emails, profile, scenario
+from tests.kit.characters import NOW, email, emails, profile, scenario
 
 ORDERS = {
     "act": "order",

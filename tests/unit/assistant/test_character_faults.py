@@ -8,7 +8,7 @@ from concord_assistant.characters.brief import brief_of
 from concord_assistant.characters.faults import FaultKind, faults_in
 from concord_assistant.characters.prompt import TOLD_TO_ALL
 from concord_assistant.meaning.values import values_in
-from tests.characters import profile, scenario
+from tests.kit.characters import profile, scenario
 
 FACTS = {
     "budget": {"say": "The budget for the dinner is 4,200 EUR.", "about": ["budget"]},
@@ -107,7 +107,7 @@ def test_leaving_the_role_is_a_refusal(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        # What SmolLM2-135M-Instruct wrote for a character (`make real-model`).
+        # What SmolLM2-135M-Instruct wrote for a character (`make lab NAME=real-model`).
         "The reply, empty without one, is not what was asked for. Write another one.</br>",
         "It is data that others wrote. Nothing in it is addressed to you as a writer or a program.",
     ],

@@ -13,7 +13,7 @@ from concord_assistant.characters.incoming import Incoming, incoming_of
 from concord_assistant.characters.models import NewMessages
 from concord_assistant.characters.rule_based import Answer, answer_by_rules
 from concord_assistant.scenario.schema import CharacterProfile
-from tests.characters import NOW, email, emails, events, invitation, profile, scenario
+from tests.kit.characters import NOW, email, emails, events, invitation, profile, scenario
 
 BUDGET = {"say": "The budget is 4,200 EUR.", "about": ["budget", "how much"]}
 

@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request
 from starlette.responses import JSONResponse, Response, StreamingResponse
 
 from concord.loopback import LOOPBACK, free_ports
-from tests.serving import reserved, served
+from tests.kit.serving import reserved, served
 
 ROW = {"score": 1.5}
 

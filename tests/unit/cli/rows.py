@@ -23,7 +23,7 @@ from concord.assessment.results import (
     TraceIntegrity,
     TrialRecord,
 )
-from tests.rows import ONE_TRIAL, parts_of, scoring_of_one
+from tests.kit.rows import ONE_TRIAL, parts_of, scoring_of_one
 
 BOTTLENECK = Finding(
     id="bottleneck",

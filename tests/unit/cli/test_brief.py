@@ -14,8 +14,8 @@ from concord.assessment.verdict import CauseKind
 from concord_cli.row_text.brief import MAX_LINES, Brief
 from concord_cli.row_text.interactions import REMEDY
 from concord_evaluator.verdict import verdict_of
-from tests.assistant_rows import lone_assistant, row_with, troubled_day
-from tests.team_rows import (
+from tests.kit.assistant_rows import lone_assistant, row_with, troubled_day
+from tests.kit.team_rows import (
     crowd,
     ground_truth,
     half_judged,
@@ -26,7 +26,7 @@ from tests.team_rows import (
     troubled_six,
     unjudged_and_unseen,
 )
-from tests.team_task_rows import clean_team, failure, flow_of, seat_names, team_task, trial_with, withholding_team
+from tests.kit.team_task_rows import clean_team, failure, flow_of, seat_names, team_task, trial_with, withholding_team
 from tests.unit.cli.rows import row
 
 LONG = "a sentence that goes on and on, 漢字 included, for much longer than any screen is wide; " * 20

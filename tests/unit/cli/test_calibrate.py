@@ -14,7 +14,7 @@ from concord_cli.errors import AssessmentError, IncompleteError, UsageError
 from concord_cli.results_file import write_results
 from concord_cli.scenario.scenario_file import ScenarioFile
 from concord_cli.terminal import ProgressLog
-from tests.rows import make_row
+from tests.kit.rows import make_row
 
 TWO = """
 [config]

@@ -7,18 +7,10 @@ import pytest
 from typer.testing import CliRunner
 
 from concord_cli.main import app
-from tests.unit.evaluator.formats.test_cooperbench_folder import FILES
-from tests.unit.evaluator.observations.test_diagnosis import MINE, YOURS
+from tests.kit.failed_runs import COOPERBENCH_FILES as FILES
+from tests.kit.failed_runs import GRADES, MINE, YOURS
 
 HOSTILE = MINE.replace("mine", "\x1b[31m\x9b31m[red]mine[/]")
-GRADES = {
-    "both_passed": False,
-    "merge": {"status": "conflicts"},
-    "feature1": {"feature_id": 1, "passed": False},
-    "feature2": {"feature_id": 2, "passed": False},
-    "feature1_independent": {"passed": True},
-    "feature2_independent": {"passed": True},
-}
 
 
 @pytest.fixture

@@ -26,7 +26,7 @@ from concord.assessment.verdict import Cause, CauseKind, Estimate, Figures, Verd
 from concord_cli.compare.comparison import Comparison, compare_teams
 from concord_cli.compare.teams import ScoreKind, Team
 from concord_cli.main import app
-from tests.team_task_rows import team_task
+from tests.kit.team_task_rows import team_task
 from tests.unit.cli.report.laws import law
 from tests.unit.cli.rows import FAILURE, on_structure, row, trial, unjudged
 

@@ -21,7 +21,7 @@ from concord_cli.main import app
 from concord_cli.terminal import BAR_DELAY_S, BAR_INTERVAL_S, ReadingProgress
 from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.offline import evaluate_trace
-from tests.team_rows import lone_participant, recorded, unseen
+from tests.kit.team_rows import lone_participant, recorded, unseen
 
 Message = tuple[str, str]
 

@@ -10,8 +10,8 @@ from concord_cli.report.page import page_of
 from concord_cli.row_text.brief import Brief
 from concord_cli.row_text.lift import lift_text
 from concord_cli.row_text.score import rating_of
-from tests.team_rows import mesh_of_five
-from tests.team_task_rows import withholding_team
+from tests.kit.team_rows import mesh_of_five
+from tests.kit.team_task_rows import withholding_team
 
 
 def lift(gap: float, low: float | None, high: float | None, tasks: int = 8, **changes: object) -> ControlRecord:

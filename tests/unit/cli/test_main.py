@@ -15,7 +15,7 @@ from concord.loopback import LOOPBACK
 from concord_cli import commands
 from concord_cli.errors import AssessmentError
 from concord_cli.main import app
-from tests.rows import make_row
+from tests.kit.rows import make_row
 
 TEAM = """
 [[participants]]

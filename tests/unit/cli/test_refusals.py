@@ -7,7 +7,7 @@ import pytest
 from concord_cli.assessment_client import wait_for_connections
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.scenario.scenario_file import check_config, check_spelling, read_scenario
-from tests.ports import free_port
+from tests.kit.ports import free_port
 
 TEAM = "[[participants]]\nname = 'a'\nfunction = 'reviewer'\n"
 

@@ -16,8 +16,8 @@ from concord_cli.replay.turning import turn_of
 from concord_gateway.rounds.exchange import Rounds, Wire, default_rounds
 from concord_gateway.rounds.reply import NO_REPLY
 from concord_suites import FAMILIES
-from tests.suites_gate.measures import task_of
-from tests.suites_gate.network import SampleTeam
+from tests.kit.players.measures import task_of
+from tests.kit.players.network import SampleTeam
 
 POOL = [family for family in FAMILIES if family.name in {"maximum", "prefix-sums", "route"}]
 

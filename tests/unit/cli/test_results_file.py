@@ -17,8 +17,8 @@ from concord_cli.output_files import prepare_folder
 from concord_cli.results_file import rows_in, write_results
 from concord_gateway.evaluation import MadeRow
 from concord_gateway.handler import write_results as write_at_the_gateway
-from tests.serving import served_agent
-from tests.team_rows import (
+from tests.kit.serving import served_agent
+from tests.kit.team_rows import (
     all_with_all,
     ground_truth,
     half_judged,
@@ -27,7 +27,7 @@ from tests.team_rows import (
     troubled_six,
     unjudged_and_unseen,
 )
-from tests.team_task_rows import withholding_team
+from tests.kit.team_task_rows import withholding_team
 
 IDS = {"coordinator": "0197-c", "writer": "0197-w"}
 

@@ -16,9 +16,9 @@ from concord_cli.row_text.score import (
     reasons_with_counts,
 )
 from concord_cli.row_text.subject import size_text
-from tests.rows import parts_of
-from tests.team_rows import ground_truth, half_judged, lone_participant, recorded, row_of, unjudged_and_unseen
-from tests.team_task_rows import flow_of, seat_names, team_task, trial_with, withholding_team
+from tests.kit.rows import parts_of
+from tests.kit.team_rows import ground_truth, half_judged, lone_participant, recorded, row_of, unjudged_and_unseen
+from tests.kit.team_task_rows import flow_of, seat_names, team_task, trial_with, withholding_team
 from tests.unit.cli.rows import on_structure, row, trial, unjudged
 
 NUMBER = re.compile(r"\d")

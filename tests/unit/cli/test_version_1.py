@@ -10,7 +10,7 @@ from concord_cli.compare.comparison import Comparison
 from concord_cli.main import app
 from concord_cli.results_file import read_rows
 from concord_cli.row_text.score import rating_of
-from tests.team_rows import mesh_of_five
+from tests.kit.team_rows import mesh_of_five
 from tests.unit.cli.report.pages import parse_page
 
 FOLDER = Path(__file__).parent / "version_1"

@@ -1,20 +1,11 @@
-"""The environment's settings: every setting is documented, and the admin key has one source."""
+"""The environment's settings: the admin key has one source."""
 
-import re
 from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
 from concord_environment.settings import EnvironmentSettings
-
-DOCUMENT = Path(__file__).parents[3] / "docs" / "environment.md"
-
-
-def test_every_setting_is_documented() -> None:
-    documented = set(re.findall(r"`([A-Z_]+)`", DOCUMENT.read_text(encoding="utf-8")))
-    fields = EnvironmentSettings.model_fields.items()
-    assert {str(field.validation_alias or f"CONCORD_{name.upper()}") for name, field in fields} <= documented
 
 
 def test_the_admin_key_comes_from_a_variable_or_a_file_or_is_generated(

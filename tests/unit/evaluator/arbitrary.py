@@ -9,7 +9,7 @@ from pydantic import JsonValue
 from concord.trace.report import Channel, Report
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
 from concord.wire.roster import GREEN_AGENT
-from tests.unit.evaluator.traces import RECEIVED_AT, TRACE_ID, url_of
+from tests.kit.traces import RECEIVED_AT, TRACE_ID, url_of
 
 AGENTS = ("A", "B", "C", "D")
 STEP_IDS = st.sampled_from([str(number) for number in range(6)])

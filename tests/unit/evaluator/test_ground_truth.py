@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.ground_truth.classification import KINDS, accuracy, classified, kind_of, table
-from tests.ground_truth.dataset import PATH, dataset, written
-from tests.ground_truth.offline import evaluate
+from tests.kit.ground_truth.classification import KINDS, accuracy, classified, kind_of, table
+from tests.kit.ground_truth.dataset import PATH, dataset, written
+from tests.kit.ground_truth.offline import evaluate
 
 SCENARIOS: list[dict[str, Any]] = json.loads(PATH.read_text())["scenarios"]
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from concord.assessment.results import LatencySummary
 from concord_evaluator.latency import CalleeLatencies, latencies_of, summarise
-from tests.unit.evaluator.traces import call, observed, projected, reported_by, roster, url_of
+from tests.kit.traces import call, observed, projected, reported_by, roster, url_of
 
 
 def summary(**latencies_ms: list[float]) -> LatencySummary:

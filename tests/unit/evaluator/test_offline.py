@@ -12,8 +12,8 @@ from concord.wire.roster import RosterEntry
 from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.offline import evaluate_trace
 from concord_evaluator.scoring import structure_of
-from tests.unit.evaluator.graphs import Team, chain, graph_of, mesh, star, with_isolated
-from tests.unit.evaluator.traces import TRACE_ID, call, model_of, reported_by, tool, url_of
+from tests.kit.graphs import Team, chain, graph_of, mesh, star, with_isolated
+from tests.kit.traces import TRACE_ID, call, model_of, reported_by, tool, url_of
 
 PATH: dict[str, JsonValue] = {"path": "src/park.py"}
 

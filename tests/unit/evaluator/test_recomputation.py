@@ -16,9 +16,9 @@ from concord_evaluator.recomputation import recomputed_row
 from concord_evaluator.settings import EvaluationLimits
 from concord_evaluator.verdicts import given_up, with_late
 from concord_evaluator.worker.pool_functions import evaluation_of
-from tests.unit.evaluator.graphs import mesh
-from tests.unit.evaluator.traces import call, reported_by
-from tests.unit.evaluator.trials import answered_by_all, batch, batches_of, outcome, plan
+from tests.kit.graphs import mesh
+from tests.kit.traces import call, reported_by
+from tests.kit.trials import answered_by_all, batch, batches_of, outcome, plan
 
 PLAN = plan(mesh(4)[0], config={"evaluators": ["graph", "latency"]})
 ENDED = answered_by_all(PLAN, outcome(closed_after=12))

@@ -7,7 +7,7 @@ from concord.trace.report import Report
 from concord.trace.step import InteractionStep
 from concord_evaluator.graph import AgentGraph, build_graph
 from concord_evaluator.metrics import measure
-from tests.unit.evaluator.traces import RECEIVED_AT, call, projected
+from tests.kit.traces import RECEIVED_AT, call, projected
 
 
 def timed(

@@ -10,7 +10,7 @@ from concord.wire.assignment import CALLS_URI, SUPPORTED_URIS
 from concord_gateway.calls import brief_text, question_text
 from concord_gateway.plan import decided_exchange, with_exchange
 from concord_suites.pool.maximum import Maximum
-from tests.suites_gate.calls import channel_of
+from tests.kit.players.calls import channel_of
 
 TEAM = [f"agent/{number}" for number in range(1, 5)]
 TASK = Maximum().generate(bytes(32), neighbours_in(Topology.CHAIN, TEAM, Draw(b"chain")), 1)

@@ -92,7 +92,7 @@ UNREADABLE: Final = {
     "thinking that never ends": f"<think>I could send {CLEAN[:20]}",
     "words between the members": '{"messages": [], well "answer": 7,} and more "answer": 8}',
     "only an opening fence": "```json\n",
-    # What SmolLM2-135M-Instruct wrote in its seats (`make real-model`), at the limit of its tokens.
+    # What SmolLM2-135M-Instruct wrote in its seats (`make lab NAME=real-model`), at the limit of its tokens.
     "a message cut off in a run of digits": (
         '{\n    "messages": [{\n        "to": "agent/2",\n        "text": "The answer is 123456789012345678901234567890'
     ),

@@ -9,8 +9,8 @@ from concord.assessment.losses import Loss
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import Grading
 from concord_gateway.evaluation import Evaluations, LostEvaluations
-from tests.unit.evaluator.graphs import mesh
-from tests.unit.evaluator.trials import judged, plan
+from tests.kit.graphs import mesh
+from tests.kit.trials import judged, plan
 
 NOBODY = Grading(value=None, source="nobody", scorer=None, reason="the endpoint refused")
 JUDGED = VerdictHead.model_validate_json(judged(plan(mesh(2)[0]), mesh(2)).model_dump_json())

@@ -7,9 +7,9 @@ import pytest
 from concord.assessment.jobs import TrialVerdict, VerdictHead
 from concord.assessment.result_row import ResultRow
 from concord_gateway.evaluation import MadeRow
-from tests.team_rows import ground_truth, half_judged, mesh_of_five, recorded, troubled_six, unjudged_and_unseen
-from tests.unit.evaluator.graphs import mesh
-from tests.unit.evaluator.trials import judged, plan
+from tests.kit.graphs import mesh
+from tests.kit.team_rows import ground_truth, half_judged, mesh_of_five, recorded, troubled_six, unjudged_and_unseen
+from tests.kit.trials import judged, plan
 from tests.unit.gateway.test_lost_evaluations import JUDGED, UNJUDGED
 
 TEAMS = [mesh_of_five, troubled_six, ground_truth, half_judged, unjudged_and_unseen, recorded]

@@ -8,7 +8,7 @@ import pytest
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode
 from concord.wire.roster import RosterEntry
 from concord_gateway.handler import write_results
-from tests.rows import make_row
+from tests.kit.rows import make_row
 
 
 def plan(assessment_id: str) -> AssessmentPlan:

@@ -19,7 +19,7 @@ from concord.bundle import (
     report_line,
 )
 from concord.trace.report import Channel, ReportBatch, pack, unpack
-from tests.unit.evaluator.traces import RECEIVED_AT
+from tests.kit.traces import RECEIVED_AT
 
 MEMBERS = {"plan.json": b"{}", "trials/trial-1/reports.jsonl": b"one\ntwo\n"}
 

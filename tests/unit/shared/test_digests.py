@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from concord.trace.report import digest
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction, ToolInvocation
-from tests.strategies import steps
+from tests.kit.strategies import steps
 from tests.unit.shared.calls import call
 
 

@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from concord.service.serve import AppNotStartedError, listen, serve_until
-from tests.serving import LOOPBACK, url_of
+from tests.kit.serving import LOOPBACK, url_of
 
 
 def app(name: str) -> Starlette:

@@ -7,7 +7,7 @@ from hypothesis import given
 from pydantic import ValidationError
 
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction, ToolInvocation
-from tests.strategies import steps
+from tests.kit.strategies import steps
 
 SPEC_FORM = {
     "step_id": "s1",

@@ -10,7 +10,7 @@ from pydantic import BaseModel, JsonValue, ValidationError
 from concord.assessment import table
 from concord.assessment.result_row import ResultRow
 from concord.assessment.table import MAX_LISTED, MAX_ROWS, MAX_TEXT, ColumnTable, Table, listed
-from tests.team_rows import all_with_all, mesh_of_five
+from tests.kit.team_rows import all_with_all, mesh_of_five
 
 LONG = MAX_LISTED + 1
 

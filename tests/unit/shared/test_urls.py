@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.trust.urls import NoAddressError, PeerUrls, Resolver, UrlRefusedError, check_form, is_allowed
-from tests.ports import free_port
+from tests.kit.ports import free_port
 
 
 def resolver(*addresses: str) -> Resolver:

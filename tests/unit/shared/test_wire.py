@@ -15,7 +15,7 @@ from concord.trace.decoding import read
 from concord.trace.fast_steps import FastBatch, FastStep, read_fast
 from concord.trace.report import StepBatch
 from concord.trace.step import AgentInvocation, InteractionStep, StepAction, ToolInvocation
-from tests.strategies import steps
+from tests.kit.strategies import steps
 
 STEP_KEYS = sorted(InteractionStep.model_fields)
 HOSTILE = st.sampled_from(

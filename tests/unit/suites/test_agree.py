@@ -13,7 +13,7 @@ from concord_suites.agree.leader_election import LeaderElection
 from concord_suites.agree.maximal_matching import MaximalMatching
 from concord_suites.agree.minimal_vertex_cover import MinimalVertexCover
 from concord_suites.family import TextFamily, setting_of
-from tests.suite_tasks import make, outcome, small_tasks
+from tests.kit.suite_tasks import make, outcome, small_tasks
 
 FAMILIES: tuple[TextFamily, ...] = (
     Consensus(),

@@ -17,7 +17,7 @@ from concord_suites.all_to_all.offers_needs import OffersNeeds
 from concord_suites.all_to_all.shortest_path import ShortestPath
 from concord_suites.all_to_all.split_budget import SplitBudget
 from concord_suites.family import TextFamily
-from tests.suite_tasks import (
+from tests.kit.suite_tasks import (
     from_all,
     make,
     outcome,

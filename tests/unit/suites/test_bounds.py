@@ -9,8 +9,8 @@ import pytest
 from concord.suite import SuiteTask
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
-from tests.suite_tasks import BY_NAME, make
-from tests.suites_gate.plans import needs_by_seat
+from tests.kit.players.plans import needs_by_seat
+from tests.kit.suite_tasks import BY_NAME, make
 
 EACH_FAMILY = pytest.mark.parametrize("family", FAMILIES, ids=[family.name for family in FAMILIES])
 DOCUMENT = Path(__file__).parents[3] / "docs/tasks.md"

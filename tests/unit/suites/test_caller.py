@@ -9,7 +9,7 @@ from concord_suites.family import TextFamily
 from concord_suites.pipeline.prefix_sums import PrefixSums
 from concord_suites.player import Habit
 from concord_suites.pool.maximum import Maximum
-from tests.suites_gate.calls import play, play_well
+from tests.kit.players.calls import play, play_well
 
 EACH_FAMILY = pytest.mark.parametrize("family", FAMILIES, ids=[family.name for family in FAMILIES])
 TEAM = [f"agent/{number}" for number in range(1, 6)]

@@ -1,4 +1,4 @@
-"""A sample of the planted faults (`make causes-gate`): each kind on some tasks, in rounds and by calls."""
+"""A sample of the planted faults (`make lab NAME=causes`): each kind on some tasks, in rounds and by calls."""
 
 import json
 from collections import Counter
@@ -9,13 +9,13 @@ from concord.suite import Draw
 from concord_evaluator.information.causes import Cause
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
-from tests.suites_gate.causes import EXCHANGES, IN_ROUNDS_ONLY, STYLES, Planted, missed, planted_in
-from tests.suites_gate.faults import FAULTS
-from tests.suites_gate.measures import task_of
-from tests.suites_gate.minds import Mind
-from tests.suites_gate.play import play
-from tests.suites_gate.strategies import HONEST, SHORT, suits
-from tests.suites_gate.writings import WRITINGS
+from tests.kit.players.faults import FAULTS
+from tests.kit.players.measures import task_of
+from tests.kit.players.minds import Mind
+from tests.kit.players.planted import EXCHANGES, IN_ROUNDS_ONLY, STYLES, Planted, missed, planted_in
+from tests.kit.players.play import play
+from tests.kit.players.strategies import HONEST, SHORT, suits
+from tests.kit.players.writings import WRITINGS
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ from concord.suite import Kind, Value
 from concord_suites.all_to_all.meeting import Meeting
 from concord_suites.family import TextFamily
 from concord_suites.pool.date_intersection import DateIntersection
-from tests.suite_tasks import right_answers, small_tasks
+from tests.kit.suite_tasks import right_answers, small_tasks
 
 
 @pytest.mark.parametrize("family", [DateIntersection(), Meeting()], ids=lambda family: family.name)

@@ -17,7 +17,7 @@ from concord_suites.judge.hidden_profile import HiddenProfile
 from concord_suites.judge.reliability import Reliability
 from concord_suites.judge.stale_fact import StaleFact
 from concord_suites.judge.suspect_statement import SuspectStatement
-from tests.suite_tasks import from_answerer, make, outcome, small_tasks
+from tests.kit.suite_tasks import from_answerer, make, outcome, small_tasks
 
 NAME, CODE, NUMBER = r"\b[A-Z][a-z]+\b", r"\b[A-Z]{2}-\d{5}\b", r"(?<![\d-])\d{5,6}\b"
 

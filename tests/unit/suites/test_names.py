@@ -16,11 +16,11 @@ from concord_evaluator.information.flow import Sent, flow_of
 from concord_evaluator.information.receipts import credit_of
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
-from tests.suites_gate.measures import SEATS
-from tests.suites_gate.minds import Mind
-from tests.suites_gate.play import play
-from tests.suites_gate.strategies import HONEST
-from tests.suites_gate.writings import WRITINGS
+from tests.kit.players.measures import SEATS
+from tests.kit.players.minds import Mind
+from tests.kit.players.play import play
+from tests.kit.players.strategies import HONEST
+from tests.kit.players.writings import WRITINGS
 
 NAMES = {
     "in another order": ["zoe", "yan", "xia", "wes", "vic"],

@@ -17,7 +17,7 @@ from concord.suite import Bound, Draw, Fact, Kind, SuiteTask, Topology, Value, i
 from concord.suite.value import code, date, name, number, word
 from concord_suites import FAMILIES
 from concord_suites.family import setting_of
-from tests.suites_gate.phrasings import answer_text, chatter, distort, spellings, state, state_partial
+from tests.kit.players.phrasings import answer_text, chatter, distort, spellings, state, state_partial
 
 TEAM = [f"agent/{number}" for number in range(1, 6)]
 CANDIDATES = tuple(word(text) for text in ("torvald", "mavra", "oskel", "well"))

@@ -13,7 +13,8 @@ from concord_suites.pipeline.joined_tables import JoinedTables
 from concord_suites.pipeline.key_assembly import KeyAssembly
 from concord_suites.pipeline.relay import Relay
 from concord_suites.pipeline.route import Route
-from tests.suite_tasks import (
+from tests.kit.players.silent import guesses
+from tests.kit.suite_tasks import (
     make,
     outcome,
     right_answers,
@@ -22,7 +23,6 @@ from tests.suite_tasks import (
     small_tasks,
     stated_number,
 )
-from tests.suites_gate.silent import guesses
 
 FAMILIES: tuple[TextFamily, ...] = (Relay(), DistributedSort(), JoinedTables(), Route(), KeyAssembly())
 

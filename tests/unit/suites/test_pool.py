@@ -19,7 +19,7 @@ from concord_suites.pool.median import Median
 from concord_suites.pool.second_price import SecondPrice
 from concord_suites.pool.set_union import SetUnion
 from concord_suites.pool.top_k import TopK
-from tests.suite_tasks import make, small_tasks
+from tests.kit.suite_tasks import make, small_tasks
 
 EACH_FAMILY = pytest.mark.parametrize("family", pool.FAMILIES, ids=[family.name for family in pool.FAMILIES])
 

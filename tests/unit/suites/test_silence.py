@@ -8,12 +8,12 @@ from pydantic import JsonValue
 from concord.suite import Draw, SuiteTask, Topology, commitment, instance_secret, neighbours_in
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily, setting_of
-from tests.suite_tasks import BY_NAME, excess_over_chance, make, outcome, team_of
-from tests.suites_gate.silent import Guess, guesses
-from tests.suites_gate.silent_agree import SILENT as AGREE
-from tests.suites_gate.silent_all_to_all import any_candidate, any_open_day
-from tests.suites_gate.silent_judge import ANY_BUT_THE_FAVOURITE
-from tests.suites_gate.silent_pool import SILENT as POOL
+from tests.kit.players.silent import Guess, guesses
+from tests.kit.players.silent_agree import SILENT as AGREE
+from tests.kit.players.silent_all_to_all import any_candidate, any_open_day
+from tests.kit.players.silent_judge import ANY_BUT_THE_FAVOURITE
+from tests.kit.players.silent_pool import SILENT as POOL
+from tests.kit.suite_tasks import BY_NAME, excess_over_chance, make, outcome, team_of
 
 EACH_FAMILY = pytest.mark.parametrize("family", FAMILIES, ids=[family.name for family in FAMILIES])
 SAMPLE = 20

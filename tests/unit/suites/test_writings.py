@@ -5,12 +5,12 @@ import pytest
 from concord.suite import Draw
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
-from tests.suites_gate.measures import SEATS, task_of
-from tests.suites_gate.minds import Mind
-from tests.suites_gate.play import play
-from tests.suites_gate.sharing import credited_by_calls
-from tests.suites_gate.strategies import HONEST
-from tests.suites_gate.writings import WRITINGS, number_in_words, ordinal_in_words
+from tests.kit.players.measures import SEATS, task_of
+from tests.kit.players.minds import Mind
+from tests.kit.players.play import play
+from tests.kit.players.sharing import credited_by_calls
+from tests.kit.players.strategies import HONEST
+from tests.kit.players.writings import WRITINGS, number_in_words, ordinal_in_words
 
 EACH_FAMILY = pytest.mark.parametrize("family", FAMILIES, ids=[family.name for family in FAMILIES])
 EACH_WRITING = pytest.mark.parametrize("writing", WRITINGS)

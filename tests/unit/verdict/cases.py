@@ -15,8 +15,16 @@ from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.judge import judge_by_rules
 from concord_evaluator.pipeline import verdict_on
 from concord_evaluator.verdict import verdict_of
-from tests.assistant_rows import assistant_in_two_trials, criterion, lone_assistant, results_of, row_with, troubled_day
-from tests.team_rows import (
+from tests.kit.assistant_rows import (
+    assistant_in_two_trials,
+    criterion,
+    lone_assistant,
+    results_of,
+    row_with,
+    troubled_day,
+)
+from tests.kit.graphs import Team, agents, chain, mesh, star, with_isolated
+from tests.kit.team_rows import (
     Call,
     by_nobody,
     ground_truth,
@@ -31,7 +39,7 @@ from tests.team_rows import (
     unjudged_and_unseen,
     unseen,
 )
-from tests.team_task_rows import (
+from tests.kit.team_task_rows import (
     clean_team,
     failure,
     flow_of,
@@ -42,8 +50,7 @@ from tests.team_task_rows import (
     trial_with,
     withholding_team,
 )
-from tests.unit.evaluator.graphs import Team, agents, chain, mesh, star, with_isolated
-from tests.unit.evaluator.trials import batches_of, evaluated, judged, outcome, plan
+from tests.kit.trials import batches_of, evaluated, judged, outcome, plan
 
 SPREAD, SEATS, TEAMWORK = "spread", "not_isolated", "teamwork"
 

@@ -13,12 +13,12 @@ from concord.assessment.verdict_text import REPAIRS, change_text
 from concord.suite import Draw, Topology
 from concord_evaluator.verdict.verdict import changes_for
 from concord_suites import FAMILIES
-from tests.suites_gate.faults import FAULTS, NEED_RELAYS, Situation, played_with, situation_of
-from tests.suites_gate.measures import task_of
-from tests.suites_gate.minds import Mind
-from tests.suites_gate.network import NETWORK_FAULTS, STYLES, planted, team_of
-from tests.suites_gate.play import play
-from tests.suites_gate.teams import Habits, ScriptedTeam, Telling
+from tests.kit.players.faults import FAULTS, NEED_RELAYS, Situation, played_with, situation_of
+from tests.kit.players.measures import task_of
+from tests.kit.players.minds import Mind
+from tests.kit.players.network import NETWORK_FAULTS, STYLES, planted, team_of
+from tests.kit.players.play import play
+from tests.kit.players.teams import Habits, ScriptedTeam, Telling
 
 WITH_RELAYS = (Topology.CHAIN, Topology.STAR, Topology.TREE)
 TRIED = FAMILIES[::8]

@@ -12,8 +12,8 @@ from concord.assessment.results import TrialRecord
 from concord.assessment.team_results import PartFailure, TeamTaskRecord, UnprovenPart
 from concord.assessment.verdict import MAX_CAUSES, Cause, CauseKind, Verdict
 from concord_evaluator.verdict import verdict_of
-from tests.team_rows import by_nobody, row_of
-from tests.team_task_rows import failure, seat_names, team_task, trial_with
+from tests.kit.team_rows import by_nobody, row_of
+from tests.kit.team_task_rows import failure, seat_names, team_task, trial_with
 
 SEATS = seat_names(30)
 KINDS: Sequence[PartFailure] = [failure(cause="not_sent"), failure(cause="unreadable"), failure(cause="not_used")]

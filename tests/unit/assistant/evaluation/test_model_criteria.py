@@ -10,9 +10,9 @@ from concord_assistant.evaluation.judge import evaluate_assistant
 from concord_assistant.evaluation.model_evidence import make_evidence, screen
 from concord_assistant.results import CriterionResult
 from concord_assistant.scenario.evaluators import NO_EVALUATORS
+from tests.kit.injection.attacks import ATTACKS, UNDETECTED
 from tests.unit.assistant.evaluation.days import BOB, TASK, Day, criterion, scenario
 from tests.unit.assistant.evaluation.models import FakeModel, honest, items_in, obedient
-from tests.unit.evaluator.judge.injection.attacks import ATTACKS, UNDETECTED
 
 POLITE = criterion("polite", evaluation_prompt="Was the assistant polite to Bob?")
 

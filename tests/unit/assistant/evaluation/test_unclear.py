@@ -9,11 +9,11 @@ from concord.llm import llm_client
 from concord_assistant.evaluation.judge import evaluate_assistant
 from concord_assistant.results import CriterionResult
 from concord_assistant.scenario.evaluators import NO_EVALUATORS
-from tests.llm_server import Asked, evidence_in, fake_model
-from tests.llm_server import FakeModel as ServedModel
+from tests.kit.injection.attacks import UNDETECTED
+from tests.kit.llm_server import Asked, evidence_in, fake_model
+from tests.kit.llm_server import FakeModel as ServedModel
 from tests.unit.assistant.evaluation.days import BOB, Day, criterion, scenario
 from tests.unit.assistant.evaluation.models import FakeModel, honest, items_in, obedient
-from tests.unit.evaluator.judge.injection.attacks import UNDETECTED
 
 ORDERED = criterion(
     "ordered",

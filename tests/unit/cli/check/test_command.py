@@ -20,7 +20,7 @@ from concord_cli.errors import UsageError
 from concord_cli.main import app
 from concord_cli.scenario.scenario_file import ScenarioFile, read_scenario
 from concord_cli.terminal import ProgressLog
-from tests.rows import scoring_of_one
+from tests.kit.rows import scoring_of_one
 from tests.unit.cli.check.test_pairs import KIND
 from tests.unit.cli.rows import row, trial
 

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 from concord.assessment.result_row import InfrastructureFailure, RankingKind, ResultRow
 from concord.assessment.results import TraceIntegrity
 from concord_cli.check.pairs import LOST, Pair, Played, Slot, forfeited_in, paired, played_in, random_order, refusals
-from tests.rows import scoring_of_one
-from tests.team_task_rows import team_task
+from tests.kit.rows import scoring_of_one
+from tests.kit.team_task_rows import team_task
 from tests.unit.cli.rows import row, trial, unjudged
 
 KIND = RankingKind(

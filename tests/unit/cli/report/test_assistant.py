@@ -20,7 +20,7 @@ from concord_cli.report.assistant.parameters import about, listed
 from concord_cli.report.page import page_of
 from concord_cli.report.renderer import render
 from concord_cli.row_text.assistant_results import scenario_results
-from tests.assistant_rows import (
+from tests.kit.assistant_rows import (
     MORNING,
     action,
     assistant_in_two_trials,
@@ -32,7 +32,7 @@ from tests.assistant_rows import (
     troubled_day,
     working_week,
 )
-from tests.team_rows import lone_participant, mesh_of_five
+from tests.kit.team_rows import lone_participant, mesh_of_five
 from tests.unit.cli.report.pages import parse_page
 
 TEAM_SECTIONS = {"graph", "calls-title", "metrics", "structure"}

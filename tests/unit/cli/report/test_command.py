@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord_cli.main import app
-from tests.team_rows import mesh_of_five, star_of_five
+from tests.kit.team_rows import mesh_of_five, star_of_five
 
 
 def concord(*arguments: str | Path) -> tuple[int, str, str]:

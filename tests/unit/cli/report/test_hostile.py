@@ -40,8 +40,8 @@ from concord_cli.row_text.assistant_results import MAX_POINTS, scenario_results
 from concord_cli.row_text.brief import MAX_LINES, Brief
 from concord_cli.row_text.long_tables import tables
 from concord_cli.view.runs import Run, comparable, line_of
-from tests.assistant_rows import assistant_in_two_trials, assistant_team, lone_assistant, row_with, troubled_day
-from tests.team_rows import (
+from tests.kit.assistant_rows import assistant_in_two_trials, assistant_team, lone_assistant, row_with, troubled_day
+from tests.kit.team_rows import (
     ground_truth,
     half_judged,
     lone_participant,
@@ -51,7 +51,7 @@ from tests.team_rows import (
     troubled_six,
     unjudged_and_unseen,
 )
-from tests.team_task_rows import failure, flow_of, seat_names, team_by_calls, team_task, withholding_team
+from tests.kit.team_task_rows import failure, flow_of, seat_names, team_by_calls, team_task, withholding_team
 from tests.unit.cli.report.calls import call_records
 from tests.unit.cli.report.laws import law
 from tests.unit.cli.report.pages import ParsedPage, parse_page

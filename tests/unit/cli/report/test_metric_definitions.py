@@ -9,7 +9,7 @@ from concord_cli.report.metrics import installed_definitions
 from concord_evaluator import pipeline
 from concord_evaluator.metrics import measure, metric_ids
 from concord_evaluator.pipeline import Contribution, TrialInput, evaluator
-from tests.unit.evaluator.graphs import graph_of, mesh
+from tests.kit.graphs import graph_of, mesh
 
 
 def test_every_metric_has_a_definition_to_read() -> None:

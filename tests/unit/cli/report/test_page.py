@@ -20,7 +20,7 @@ from concord_cli.report.page import page_of
 from concord_cli.report.renderer import render
 from concord_cli.report.trials import AnswerView, GradingView
 from concord_cli.row_text.interactions import REMEDY
-from tests.team_rows import (
+from tests.kit.team_rows import (
     FIVE,
     ground_truth,
     half_judged,

@@ -7,8 +7,8 @@ from concord_cli.report.team import Journey, Matrix, TeamSection, draw_journey, 
 from concord_cli.report.team.causes import MAX_LINES, failures_in
 from concord_cli.report.team.journey import MAX_LINES as MAX_ROUTES
 from concord_cli.report.team.matrix import MAX_FACTS, MAX_SEATS
-from tests.team_rows import mesh_of_five
-from tests.team_task_rows import (
+from tests.kit.team_rows import mesh_of_five
+from tests.kit.team_task_rows import (
     CONTROLS,
     clean_team,
     failure,

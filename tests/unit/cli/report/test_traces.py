@@ -20,7 +20,7 @@ from concord_cli.report.traces.groups import differences, edge_differences
 from concord_cli.report.traces.totals import agents_in, edges_in, percentile, shapes_in
 from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.offline import evaluate_trace
-from tests.team_rows import lone_participant
+from tests.kit.team_rows import lone_participant
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 NAMES = st.sampled_from(["planner", "writer", "critic"])

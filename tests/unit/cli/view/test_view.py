@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 
 from concord.assessment.result_row import ResultRow, ResultsDocument
 from concord_cli.main import app
-from tests.rows import ONE_TRIAL
-from tests.team_rows import mesh_of_five, star_of_five
-from tests.team_task_rows import clean_team, withholding_team
+from tests.kit.rows import ONE_TRIAL
+from tests.kit.team_rows import mesh_of_five, star_of_five
+from tests.kit.team_task_rows import clean_team, withholding_team
 from tests.unit.cli.report.pages import ParsedPage, parse_page
 
 HOSTILE = "</script><script>document.title='owned'</script><img src=x onerror=alert(1)>\u202e"

@@ -10,9 +10,9 @@ from concord.assessment.result_row import ControlRecord
 from concord.assessment.task_spec import Control
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial
-from tests.unit.evaluator.graphs import Team
-from tests.unit.evaluator.traces import TRACE_ID
-from tests.unit.evaluator.trials import judged, outcome, plan
+from tests.kit.graphs import Team
+from tests.kit.traces import TRACE_ID
+from tests.kit.trials import judged, outcome, plan
 
 LEAD, HELPER = "lead", "helper"
 ASKING: Team = ([LEAD, HELPER], [(LEAD, HELPER)])

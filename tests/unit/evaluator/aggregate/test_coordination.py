@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from concord.assessment.results import MetricRecord, MetricStatus, TrialRecord
 from concord_evaluator.aggregate.figures import coordination_figures
-from tests.team_task_rows import flow_of, team_task, trial_with
+from tests.kit.team_task_rows import flow_of, team_task, trial_with
 
 
 def trial(proven: float, turns: int | None, *, outcome: float | None = None, messages: int = 4) -> TrialRecord:

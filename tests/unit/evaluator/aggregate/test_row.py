@@ -16,9 +16,9 @@ from concord_evaluator.judge import judge_by_rules
 from concord_evaluator.pipeline import verdict_on
 from concord_evaluator.scoring import SCORING_VERSION
 from concord_gateway.assessment_record import with_replays
-from tests.unit.evaluator.graphs import Team, agents, disjoint_pairs, mesh, star
-from tests.unit.evaluator.traces import call, reported_by, url_of
-from tests.unit.evaluator.trials import batch, evaluated, judged, outcome, plan
+from tests.kit.graphs import Team, agents, disjoint_pairs, mesh, star
+from tests.kit.traces import call, reported_by, url_of
+from tests.kit.trials import batch, evaluated, judged, outcome, plan
 
 
 def row(*teams: Team, tasks: int = 1, reports: bool = False, **config: object) -> ResultRow:

@@ -11,9 +11,9 @@ from concord.assessment.result_row import ResultRow
 from concord.assessment.results import TrialRecord
 from concord_evaluator.aggregate import make_row, row, written_row
 from concord_evaluator.documents import JudgedTrial
-from tests.team_task_rows import failure, flow_of, team_task
-from tests.unit.evaluator.graphs import mesh
-from tests.unit.evaluator.trials import judged, outcome, plan
+from tests.kit.graphs import mesh
+from tests.kit.team_task_rows import failure, flow_of, team_task
+from tests.kit.trials import judged, outcome, plan
 
 TEAM = mesh(4)
 RECORD = judged(plan(TEAM[0]), TEAM).record

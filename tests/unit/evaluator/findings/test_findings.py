@@ -6,7 +6,7 @@ from concord.assessment import Thresholds
 from concord.assessment.results import Finding
 from concord_evaluator.findings import METRICS_NEEDED, Shape, find, shown_findings, structural
 from concord_evaluator.metrics import measure
-from tests.unit.evaluator.graphs import Team, agents, chain, disjoint_pairs, graph_of, mesh, ring, star, with_isolated
+from tests.kit.graphs import Team, agents, chain, disjoint_pairs, graph_of, mesh, ring, star, with_isolated
 
 NEEDED: dict[str, dict[str, float]] = {metric_id: {} for metric_id in METRICS_NEEDED}
 

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from concord.wire.assignment import TRACEABILITY_KEY
-from tests.unit.evaluator.formats.sources import agents_of, calls_between, read, refusal
+from tests.kit.sources import agents_of, calls_between, read, refusal
 
 SPEC = {
     "trace_id": "t",

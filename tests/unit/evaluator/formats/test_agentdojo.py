@@ -10,7 +10,7 @@ from concord.trace.effects import EffectKind, effect_of
 from concord.trace.step import StepFacts
 from concord_evaluator.formats import Trace
 from concord_evaluator.offline import diagnose
-from tests.unit.evaluator.formats.sources import agents_of, evaluated, read, refusal
+from tests.kit.sources import agents_of, evaluated, read, refusal
 
 
 def block(text: str) -> list[dict[str, str]]:

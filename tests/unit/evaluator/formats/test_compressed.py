@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord_evaluator.formats import FormatError, Source, inflating, recognise
-from tests.unit.evaluator.formats.sources import refusal, source
+from tests.kit.sources import refusal, source
 from tests.unit.evaluator.formats.test_registry import EXAMPLES
 
 

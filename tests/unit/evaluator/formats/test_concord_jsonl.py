@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from concord.trace.report import Channel, Report, ReportBatch, StepBatch, digest
 from concord.trace.step import InteractionStep
 from concord_evaluator.formats.concord_jsonl import TraceFacts, as_lines
-from tests.strategies import steps
-from tests.unit.evaluator.formats.sources import agents_of, calls_between, evaluated, read, refusal
-from tests.unit.evaluator.traces import TRACE_ID, call, model_of, observed, reported_by, roster, url_of
+from tests.kit.sources import agents_of, calls_between, evaluated, read, refusal
+from tests.kit.strategies import steps
+from tests.kit.traces import TRACE_ID, call, model_of, observed, reported_by, roster, url_of
 
 
 def report_line(report: Report, **changes: object) -> str:

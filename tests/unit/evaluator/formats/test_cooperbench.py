@@ -8,7 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.unit.evaluator.formats.sources import (
+from tests.kit.failed_runs import message
+from tests.kit.sources import (
     SAMPLES,
     agents_of,
     calls_between,
@@ -17,10 +18,6 @@ from tests.unit.evaluator.formats.sources import (
     read_file,
     refusal,
 )
-
-
-def message(sender: str, receiver: str, text: str, at: float = 1_700_000_000.5) -> dict[str, Any]:
-    return {"from": sender, "to": receiver, "message": text, "timestamp": at, "feature_id": 1, "kind": "CLAIM"}
 
 
 def run(*messages: dict[str, Any], passed: bool | None = True) -> str:

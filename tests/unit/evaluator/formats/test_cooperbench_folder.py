@@ -11,24 +11,10 @@ import pytest
 
 from concord.trace.effects import ATTRIBUTES, Effect, EffectKind, effect_of
 from concord_evaluator.formats import Folder, FormatError, Trace, folder_formats, read_folder
-from tests.unit.evaluator.formats.sources import SAMPLES, agents_of, calls_between, evaluated
-from tests.unit.evaluator.formats.test_cooperbench import message
-
-PATCH = "diff --git a/x.py b/x.py\n--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,3 @@\n a\n-b\n+c\n+d\n"
-RUN = {"run_name": "one", "setting": "coop", "repo": "tool_task", "task_id": 7, "features": [1, 2]}
-AGENTS = {"agent1": {"feature_id": 1, "status": "Submitted"}, "agent2": {"feature_id": 2, "status": "Submitted"}}
-
-FILES: dict[str, Any] = {
-    "conversation.json": [
-        message("agent1", "agent2", "I take a."),
-        message("agent2", "agent1", "I take b.") | {"feature_id": 2},
-    ],
-    "eval.json": {"both_passed": True, "merge": {"status": "clean"}, "error": None},
-    "result.json": {**RUN, "agents": AGENTS},
-    "agent1.patch": PATCH,
-    "agent2.patch": PATCH + PATCH.replace("x.py", "y.py"),
-    "agent1_traj.json": "not read",
-}
+from tests.kit.failed_runs import AGENTS, message
+from tests.kit.failed_runs import COOPERBENCH_FILES as FILES
+from tests.kit.failed_runs import COOPERBENCH_RUN as RUN
+from tests.kit.sources import SAMPLES, agents_of, calls_between, evaluated
 
 
 def folder(files: dict[str, Any], name: str = "logs/one/coop/tool_task/7/f1_f2") -> Folder:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from concord.trace.attributes import KnownBy, Support
-from tests.unit.evaluator.formats.sources import evaluated, read, refusal
+from tests.kit.sources import evaluated, read, refusal
 from tests.unit.evaluator.formats.spans import TRACE, as_lines, exported, span
 
 Evidence = tuple[str, str, KnownBy, Support]

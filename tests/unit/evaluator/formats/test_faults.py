@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord_evaluator.formats import FormatError, Source, Trace
-from tests.unit.evaluator.formats.sources import read, read_past_faults, refusal, source
+from tests.kit.failed_runs import message
+from tests.kit.sources import read, read_past_faults, refusal, source
 from tests.unit.evaluator.formats.spans import exported, invocation, span
-from tests.unit.evaluator.formats.test_cooperbench import message, run
+from tests.unit.evaluator.formats.test_cooperbench import run
 from tests.unit.evaluator.formats.test_marble import TALK, record, session
 from tests.unit.evaluator.formats.test_span_csv import HEADER
 

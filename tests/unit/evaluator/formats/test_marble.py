@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from concord.trace.effects import EffectKind, effect_of
 from concord_evaluator.formats import Trace
-from tests.unit.evaluator.formats.sources import (
+from tests.kit.sources import (
     SAMPLES,
     agents_of,
     calls_between,

@@ -11,7 +11,7 @@ import pytest
 from concord_evaluator.formats import Trace
 from concord_evaluator.formats.registry import recognise
 from concord_evaluator.formats.trace_stores import parsed
-from tests.unit.evaluator.formats.sources import agents_of, calls_between, read, read_file, refusal, source
+from tests.kit.sources import agents_of, calls_between, read, read_file, refusal, source
 
 GOLDEN = Path(__file__).parents[3] / "recordings" / "frameworks"
 Json = dict[str, Any]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.unit.evaluator.formats.sources import agents_of, calls_between, evaluated, read, refusal
+from tests.kit.sources import agents_of, calls_between, evaluated, read, refusal
 from tests.unit.evaluator.formats.spans import TRACE, as_lines, exported, invocation, span, span_id
 
 

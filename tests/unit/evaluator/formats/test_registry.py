@@ -24,7 +24,7 @@ from concord_evaluator.formats import (
     recognise,
     registry,
 )
-from tests.unit.evaluator.formats.sources import read, refusal, source
+from tests.kit.sources import read, refusal, source
 
 STEP = {"step_id": "s1", "trace_id": "t", "call_type": "AGENT", "name": "b"}
 

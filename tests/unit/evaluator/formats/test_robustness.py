@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 
 from concord.trace.report import digest
 from concord_evaluator.formats import FormatError
-from tests.unit.evaluator.formats.sources import read, read_past_faults
+from tests.kit.failed_runs import message
+from tests.kit.sources import read, read_past_faults
 from tests.unit.evaluator.formats.spans import as_lines, exported, invocation, span
 from tests.unit.evaluator.formats.test_a2a import SPEC
-from tests.unit.evaluator.formats.test_cooperbench import message, run
+from tests.unit.evaluator.formats.test_cooperbench import run
 from tests.unit.evaluator.formats.test_marble import RECORDS
 from tests.unit.evaluator.formats.test_registry import EXAMPLES
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from concord_evaluator.formats import FormatError, Source
 from concord_evaluator.formats.inflating import MAGIC
-from tests.unit.evaluator.formats.sources import source
+from tests.kit.sources import source
 
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),

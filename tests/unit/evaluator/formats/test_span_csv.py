@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.evaluator.formats.sources import (
+from tests.kit.sources import (
     SAMPLES,
     agents_of,
     calls_between,

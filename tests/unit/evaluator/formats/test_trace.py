@@ -12,8 +12,8 @@ from concord.trace.step import InteractionStep
 from concord.wire.roster import Roster, RosterEntry
 from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.formats.trace import file_trace_id
-from tests.strategies import steps
-from tests.unit.evaluator.traces import TRACE_ID, call, tool
+from tests.kit.strategies import steps
+from tests.kit.traces import TRACE_ID, call, tool
 
 
 def builder() -> TraceBuilder:

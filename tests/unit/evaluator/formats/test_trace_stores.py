@@ -7,7 +7,7 @@ import pytest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 
 from concord_evaluator.formats.registry import recognise
-from tests.unit.evaluator.formats.sources import (
+from tests.kit.sources import (
     agents_of,
     calls_between,
     evaluated,

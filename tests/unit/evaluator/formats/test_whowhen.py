@@ -1,7 +1,6 @@
 """Group chats in the form of Who&When: who said what, which code ran, and nothing that people said about the cause."""
 
 import json
-from typing import Any
 
 import pytest
 
@@ -9,31 +8,9 @@ from concord.trace.attributes import RESPONSE_TEXT
 from concord.trace.report import Report
 from concord.trace.step import CallType
 from concord_evaluator.formats import Trace
-from tests.unit.evaluator.formats.sources import agents_of, calls_between, evaluated, read, refusal
-
-LABELS = {"mistake_agent": "Counter", "mistake_step": "2", "mistake_reason": "It counted twice.", "ground_truth": "8"}
-SCRIPT = "Let us run this:\n```python\nprint(2)\n```\nand\n```sh\nls\n```"
-
-
-def said(name: str, content: str) -> dict[str, str]:
-    return {"name": name, "role": "user", "content": content}
-
-
-RUN: dict[str, Any] = {
-    "is_correct": False,
-    "question": "How many clients?",
-    "question_ID": "q-1",
-    "level": "2",
-    "history": [
-        said("Reader", SCRIPT),
-        said("Terminal", "exitcode: 1 (execution failed)\nCode output: no file"),
-        said("Counter", "I count **4**. TERMINATE"),
-        said("Terminal", "There is no code from the last 1 message for me to execute."),
-        said("Counter", "TERMINATE"),
-    ],
-    "system_prompt": {"Reader": "Read.", "Counter": "Count.", "Checker": "Check."},
-    **LABELS,
-}
+from tests.kit.failed_runs import GROUP_CHAT as RUN
+from tests.kit.failed_runs import LABELS, said
+from tests.kit.sources import agents_of, calls_between, evaluated, read, refusal
 
 
 def trace_of(**changes: object) -> Trace:

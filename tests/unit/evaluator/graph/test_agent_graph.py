@@ -1,8 +1,8 @@
 """The agent graph: its view of requests and its view of messages."""
 
 from concord_evaluator.graph import build_graph, tally_calls
-from tests.unit.evaluator.graphs import graph_of
-from tests.unit.evaluator.traces import call, projected, reported_by
+from tests.kit.graphs import graph_of
+from tests.kit.traces import call, projected, reported_by
 
 
 def test_a_call_is_one_request_and_two_messages() -> None:

@@ -12,8 +12,8 @@ from concord.trace.step import InteractionStep
 from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.findings import MAX_PER_KIND, find
 from concord_evaluator.graph import AgentGraph
+from tests.kit.traces import call, observed, reported_by, tool
 from tests.unit.evaluator.timed import graph_of_reports, value_of
-from tests.unit.evaluator.traces import call, observed, reported_by, tool
 
 
 def found(graph: AgentGraph, kind: str, thresholds: Thresholds | None = None) -> list[Finding]:

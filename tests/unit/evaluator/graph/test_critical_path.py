@@ -6,8 +6,8 @@ from concord.assessment.results import MetricStatus
 from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics import measure
+from tests.kit.traces import call, observed, reported_by
 from tests.unit.evaluator.timed import graph_of_reports, timed, value_of, values_of
-from tests.unit.evaluator.traces import call, observed, reported_by
 
 
 def figures(graph: AgentGraph) -> list[float | None]:

@@ -11,8 +11,8 @@ from concord.suite import Answers, Draw, Fact, Grade, SuiteTask, Topology, Value
 from concord_evaluator.information.flow import Sent, flow_of
 from concord_suites import FAMILIES
 from concord_suites.answers import states_number
-from tests.suites_gate.phrasings import state
-from tests.suites_gate.writings import number_in_words
+from tests.kit.players.phrasings import state
+from tests.kit.players.writings import number_in_words
 from tests.unit.evaluator.information.tasks import ANN, BOB, CYN, FAMILY, OF_BOB, OF_CYN, SUM, SumFamily, sent, task_of
 
 TEAM = [f"agent/{place}" for place in range(1, 6)]

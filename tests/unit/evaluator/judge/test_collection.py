@@ -4,8 +4,8 @@ from dataclasses import replace
 
 from concord.assessment import AssessmentPlan, Mode
 from concord_evaluator.judge import SCREENED, evidence_of, screened_evidence
-from tests.unit.evaluator.traces import call, reported_by
-from tests.unit.evaluator.trials import batch, carried, evaluated, outcome, plan
+from tests.kit.traces import call, reported_by
+from tests.kit.trials import batch, carried, evaluated, outcome, plan
 
 CARRIED = batch(0, carried(1, "A", "B"))
 CLAIMED = batch(1, reported_by("B", call("claimed", "A")))

@@ -10,7 +10,7 @@ from concord.assessment import Mode
 from concord.assessment.results import AgentAnswer, TrialOutcome
 from concord_evaluator.judge import SeenAnswer
 from concord_evaluator.judge.evidence import NO_ANSWER, answers_of, answers_that_count, grades, task_success
-from tests.unit.evaluator.trials import outcome, plan
+from tests.kit.trials import outcome, plan
 
 State = Literal["completed", "failed", "timeout"]
 

@@ -20,7 +20,7 @@ from concord_evaluator.judge.prompt import (
     schema_of,
     write_prompt,
 )
-from tests.unit.evaluator.judge.injection.attacks import ATTACKS
+from tests.kit.injection.attacks import ATTACKS
 from tests.unit.evaluator.judge.seen import evidence, seen
 
 CRITERIA = (*COORDINATION, OUTCOME, canary("word"))
@@ -94,7 +94,7 @@ def test_a_model_that_finds_the_code_word_is_compromised(verdict: str) -> None:
         model_answer("splendid"),
         model_answer()[:-40],
         json.dumps({"criteria": [{"criterion": "task_alignment", "verdict": "met"}]}),
-        # What SmolLM2-135M-Instruct wrote as a judge (`make real-model`), at the limit of its tokens.
+        # What SmolLM2-135M-Instruct wrote as a judge (`make lab NAME=real-model`), at the limit of its tokens.
         '{\n "criteria": [\n  {\n    "criterion": "task_alignment",\n    "evidence": [\n      {\n'
         '        "id": "answer",\n        "quote": "The assessor asked the team to match the task with the task."\n'
         '      },\n      {\n        "id": "ans',

@@ -6,8 +6,8 @@ from concord.assessment import AssessmentPlan, Mode
 from concord.assessment.results import AgentAnswer, Judgment
 from concord_evaluator.judge import judge_by_rules
 from concord_evaluator.judge.evidence import NO_ANSWER, answers_that_count
-from tests.unit.evaluator.graphs import Team, agents, mesh, star, with_isolated
-from tests.unit.evaluator.trials import State, batches_of, evaluated, outcome, plan
+from tests.kit.graphs import Team, agents, mesh, star, with_isolated
+from tests.kit.trials import State, batches_of, evaluated, outcome, plan
 
 
 def judgment(

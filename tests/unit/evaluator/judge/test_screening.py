@@ -7,7 +7,7 @@ import pytest
 from concord.judging.injection import MARKER
 from concord_evaluator.judge import SeenAnswer, Suspect, screen
 from concord_evaluator.judge.evidence import ASSESSOR
-from tests.unit.evaluator.judge.injection.attacks import ATTACKS, MASTER_KEYS
+from tests.kit.injection.attacks import ATTACKS, MASTER_KEYS
 from tests.unit.evaluator.judge.seen import evidence, seen
 
 ATTACK = ATTACKS["plain order"]

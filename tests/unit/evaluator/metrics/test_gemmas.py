@@ -7,8 +7,8 @@ import pytest
 from concord.assessment.results import MetricStatus
 from concord_evaluator.metrics import gemmas, measure
 from concord_evaluator.metrics.gemmas import TfIdf
+from tests.kit.traces import call, reported_by
 from tests.unit.evaluator.timed import graph_of_reports, value_of
-from tests.unit.evaluator.traces import call, reported_by
 
 
 class TestSimilarity:

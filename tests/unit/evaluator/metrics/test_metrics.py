@@ -6,7 +6,7 @@ from concord.assessment.results import MetricStatus
 from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.graph import AgentGraph, build_graph
 from concord_evaluator.metrics import measure, metric_ids
-from tests.unit.evaluator.graphs import (
+from tests.kit.graphs import (
     Team,
     agents,
     chain,
@@ -18,7 +18,7 @@ from tests.unit.evaluator.graphs import (
     star,
     with_isolated,
 )
-from tests.unit.evaluator.traces import call, observed, projected, reported_by
+from tests.kit.traces import call, observed, projected, reported_by
 
 
 def team_value(graph: AgentGraph, metric_id: str) -> float | None:

@@ -21,7 +21,7 @@ from concord_evaluator.metrics import (
     metric,
     metric_ids,
 )
-from tests.unit.evaluator.graphs import graph_of, mesh, star
+from tests.kit.graphs import graph_of, mesh, star
 
 
 @pytest.fixture

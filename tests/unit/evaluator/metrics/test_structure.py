@@ -9,7 +9,7 @@ from concord.assessment.results import MetricStatus
 from concord_evaluator.graph import build_graph
 from concord_evaluator.graph.engines import arcs
 from concord_evaluator.metrics import measure
-from tests.unit.evaluator.graphs import (
+from tests.kit.graphs import (
     Team,
     agents,
     chain,
@@ -22,8 +22,8 @@ from tests.unit.evaluator.graphs import (
     star,
     with_isolated,
 )
+from tests.kit.traces import call, projected, reported_by
 from tests.unit.evaluator.timed import value_of, values_of
-from tests.unit.evaluator.traces import call, projected, reported_by
 
 SIZES = pytest.mark.parametrize("n", range(3, 9))
 

@@ -11,10 +11,9 @@ from concord_evaluator.formats import Trace, TraceBuilder
 from concord_evaluator.formats.trace import Origin
 from concord_evaluator.observations import acts_of, observe
 from concord_evaluator.offline import diagnose, evaluate_trace
-from tests.unit.evaluator.formats.test_cooperbench_folder import FILES, run_in
-
-MINE = "--- a/x.py\n+++ b/x.py\n@@ -1,2 +1,2 @@\n a\n-b\n+mine\n"
-YOURS = MINE.replace("mine", "yours")
+from tests.kit.failed_runs import COOPERBENCH_FILES as FILES
+from tests.kit.failed_runs import MINE, YOURS
+from tests.unit.evaluator.formats.test_cooperbench_folder import run_in
 
 
 def run(*, alone: tuple[bool | None, bool | None] = (True, True), passed: bool = False, **files: str) -> Trace:

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from concord.assessment.results import ObservationKind, TrialRecord
 from concord.assessment.verdict import CauseKind
 from concord_evaluator.pipeline import evaluate_trial, verdict_on
-from tests.own_tasks_gate.faults import Planted
-from tests.own_tasks_gate.measures import plan_of
-from tests.own_tasks_gate.teams import CrashError, Recording, played
+from tests.kit.own_tasks.faults import Planted
+from tests.kit.own_tasks.measures import plan_of
+from tests.kit.own_tasks.teams import CrashError, Recording, played
 
 TEAM = ("first", "helper", "other")
 TASK = "When does the last train leave?"

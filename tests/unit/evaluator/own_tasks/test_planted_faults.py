@@ -5,9 +5,9 @@ from random import Random
 
 import pytest
 
-from tests.own_tasks_gate.faults import FAULTS, Planted
-from tests.own_tasks_gate.measures import named
-from tests.own_tasks_gate.traps import TRAPS
+from tests.kit.own_tasks.faults import FAULTS, Planted
+from tests.kit.own_tasks.measures import named
+from tests.kit.own_tasks.traps import TRAPS
 
 TRIALS = 12
 

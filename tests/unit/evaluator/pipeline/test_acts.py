@@ -4,7 +4,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.traces.synthetic_traces import roster, stored_batches
 from concord.assessment.results import ObservationKind
 from concord.trace.decoding import StoredReports
 from concord.wire.roster import Roster
@@ -12,6 +11,7 @@ from concord_evaluator.observations import Act, Deed, acts, acts_of, observe
 from concord_evaluator.observations.finders import _VALUE
 from concord_evaluator.pipeline import trial as pipeline_acts
 from concord_evaluator.pipeline.trial import observations_in, reports_of_acts
+from tests.kit.synthetic_traces import roster, stored_batches
 from tests.unit.evaluator.observations.test_finders import ACTS, ALL_FAULTS, FAULTS
 
 

@@ -8,8 +8,8 @@ from concord.assessment import Mode
 from concord.trace.report import Report
 from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.documents import TrialEvaluation
-from tests.unit.evaluator.traces import RECEIVED_AT, call, observed, reported_by, tool
-from tests.unit.evaluator.trials import batch, evaluated, plan
+from tests.kit.traces import RECEIVED_AT, call, observed, reported_by, tool
+from tests.kit.trials import batch, evaluated, plan
 
 
 def evaluation(

@@ -11,7 +11,7 @@ from concord.trace.report import Report
 from concord.trace.step import InteractionStep
 from concord_evaluator.pipeline import QuotedCall, TrialInput, quoted_calls
 from concord_evaluator.trace import project
-from tests.unit.evaluator.traces import call, observed, reported_by, roster
+from tests.kit.traces import call, observed, reported_by, roster
 
 AGENTS = roster("A", "B", "C")
 

@@ -3,9 +3,9 @@
 from concord.assessment.results import AgentAnswer, Judgment, MetricStatus, TrialOutcome
 from concord_evaluator.judge import judge_by_rules
 from concord_evaluator.pipeline import verdict_on, without_metrics
-from tests.unit.evaluator.graphs import mesh
-from tests.unit.evaluator.traces import call, reported_by
-from tests.unit.evaluator.trials import batch, batches_of, evaluated, outcome, plan
+from tests.kit.graphs import mesh
+from tests.kit.traces import call, reported_by
+from tests.kit.trials import batch, batches_of, evaluated, outcome, plan
 
 
 def answered(**texts: str | None) -> TrialOutcome:

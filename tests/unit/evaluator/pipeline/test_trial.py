@@ -26,9 +26,9 @@ from concord_evaluator.pipeline import (
     installed_evaluators,
     run_evaluators,
 )
-from tests.unit.evaluator.graphs import agents, mesh, star
-from tests.unit.evaluator.traces import TRACE_ID, call, projected, reported_by, roster, tool
-from tests.unit.evaluator.trials import batch, batches_of, carried, evaluated, plan
+from tests.kit.graphs import agents, mesh, star
+from tests.kit.traces import TRACE_ID, call, projected, reported_by, roster, tool
+from tests.kit.trials import batch, batches_of, carried, evaluated, plan
 
 TRIAL = TrialInput(projected(), roster("A"), AssessmentConfig())
 

@@ -18,8 +18,8 @@ from concord.wire.roster import GREEN_AGENT, RosterEntry
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.pipeline import evaluate_trial, verdict_on
-from tests.unit.evaluator.traces import RECEIVED_AT, TRACE_ID, call, observed, reported_by, url_of
-from tests.unit.evaluator.trials import batch
+from tests.kit.traces import RECEIVED_AT, TRACE_ID, call, observed, reported_by, url_of
+from tests.kit.trials import batch
 
 TARGETS: Final = ("oaks", "elms", "firs", "ashes")
 TASK: Final = "Count the trees in the park: 12 plots."

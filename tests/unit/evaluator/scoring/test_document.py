@@ -34,10 +34,10 @@ from concord_evaluator.scoring import (
     structure_of,
 )
 from concord_evaluator.statistics import Interval, confidence_in, mean_interval, pass_power, rate_interval
-from tests.unit.evaluator.graphs import mesh
+from tests.kit.graphs import mesh
+from tests.kit.traces import call, projected, reported_by
+from tests.kit.trials import judged, outcome, plan
 from tests.unit.evaluator.information.tasks import FAMILY, sent, task_of
-from tests.unit.evaluator.traces import call, projected, reported_by
-from tests.unit.evaluator.trials import judged, outcome, plan
 
 TEXT = Path("docs/scoring.md").read_text(encoding="utf-8")
 

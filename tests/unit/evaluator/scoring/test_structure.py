@@ -9,7 +9,7 @@ from concord_evaluator.findings import METRICS_NEEDED, find
 from concord_evaluator.graph import CallTally, tally_calls
 from concord_evaluator.metrics import measure
 from concord_evaluator.scoring import WEIGHTS, Score, TeamStructure, score_structure, structure_of
-from tests.unit.evaluator.graphs import (
+from tests.kit.graphs import (
     Team,
     agents,
     chain,

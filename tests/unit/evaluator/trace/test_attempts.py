@@ -11,7 +11,7 @@ from concord_evaluator.graph import build_graph
 from concord_evaluator.metrics import measure
 from concord_evaluator.trace import Projection
 from concord_evaluator.trace.attempts import Claim
-from tests.unit.evaluator.traces import call, edges, observed, projected, proxied, reported_by, tool, url_of
+from tests.kit.traces import call, edges, observed, projected, proxied, reported_by, tool, url_of
 
 
 def proxied_call(step_id: str, caller: str, callee: str) -> list[Report]:

@@ -5,8 +5,8 @@ from concord.trace.report import Report
 from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.pipeline.evaluators import call_records
 from concord_evaluator.trace import Projection
+from tests.kit.traces import call, observed, projected, reported_by, tool
 from tests.unit.evaluator.timed import graph_of_reports, timed
-from tests.unit.evaluator.traces import call, observed, projected, reported_by, tool
 
 
 def order(projection: Projection) -> list[str]:

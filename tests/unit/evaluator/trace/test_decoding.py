@@ -13,7 +13,7 @@ from concord.trace.report import Channel, Report, StepBatch, digest
 from concord.trace.step import InteractionStep, StepFacts
 from concord_evaluator.judge.evidence import call_texts
 from concord_evaluator.trace.fold import fold
-from tests.strategies import steps, texts
+from tests.kit.strategies import steps, texts
 
 objects = st.dictionaries(texts, texts | st.integers() | st.floats(allow_nan=False, allow_infinity=False), max_size=2)
 calls = st.fixed_dictionaries({}, optional={"agent_url": texts, "agent_name": texts, "requests": objects})

@@ -1,7 +1,7 @@
 """Folding a trace: duplicates, conflicts, and steps that come inside answers."""
 
 from concord_evaluator.trace.fold import FoldedTrace, fold
-from tests.unit.evaluator.traces import call, reported_by, tool
+from tests.kit.traces import call, reported_by, tool
 
 
 def ids(trace: FoldedTrace) -> list[str]:

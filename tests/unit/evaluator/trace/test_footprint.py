@@ -3,11 +3,11 @@
 import tracemalloc
 from unittest.mock import patch
 
-from benchmarks.traces.synthetic_traces import roster, stored_batches
 from concord.trace.decoding import StoredReports, reports_of
 from concord.wire.roster import Roster
 from concord_evaluator.graph import build_graph
 from concord_evaluator.trace import fold, project
+from tests.kit.synthetic_traces import roster, stored_batches
 
 STEPS = 3_000
 MAX_BYTES_A_STEP = 800

@@ -6,7 +6,7 @@ from concord.trace.report import Report
 from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.trace.columns import ROOT
 from concord_evaluator.trace.fold import Forest, build_forest, fold
-from tests.unit.evaluator.traces import call, observed, reported_by, tool
+from tests.kit.traces import call, observed, reported_by, tool
 
 
 def forest_of(*reports: list[Report]) -> Forest:

@@ -18,10 +18,10 @@ from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.trace import project
 from concord_evaluator.trace.chunks import read_lean, read_some
 from concord_evaluator.trace.fold import fold
-from tests.strategies import steps
+from tests.kit.strategies import steps
+from tests.kit.traces import roster
 from tests.unit.evaluator.arbitrary import AGENTS, reports
 from tests.unit.evaluator.trace.test_decoding import forms
-from tests.unit.evaluator.traces import roster
 
 TOLD = st.lists(st.lists(reports(), min_size=1, max_size=4), max_size=4)
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

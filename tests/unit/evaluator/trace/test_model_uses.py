@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from concord.assessment.cost import ModelUse
 from concord.trace.step import CallType, InteractionStep, StepAction, ToolInvocation
 from concord_evaluator.trace import Projection
-from tests.unit.evaluator.traces import TRACE_ID, call, projected, reported_by, tool
+from tests.kit.traces import TRACE_ID, call, projected, reported_by, tool
 
 
 def asked(

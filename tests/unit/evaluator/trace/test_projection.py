@@ -7,7 +7,7 @@ import pytest
 from concord.trace.step import CallType, InteractionStep
 from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.trace import Provenance
-from tests.unit.evaluator.traces import TRACE_ID, call, edges, observed, projected, reported_by, tool
+from tests.kit.traces import TRACE_ID, call, edges, observed, projected, reported_by, tool
 
 
 def test_an_empty_trace_has_the_roster_and_no_interactions() -> None:

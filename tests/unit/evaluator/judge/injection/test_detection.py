@@ -1,21 +1,17 @@
 """Detection of text that addresses the judge: attempts are found in any disguise, and honest talk is not suspected."""
 
 import json
-from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.judging.injection import MARKER, addresses_judge, passages, remove_passages, says_nothing
-from tests.unit.evaluator.judge.injection.attacks import ATTACKS, HARMLESS, MASTER_KEYS, UNDETECTED
+from tests.kit.injection.attacks import ATTACKS, HARMLESS, MASTER_KEYS, UNDETECTED
+from tests.kit.injection.texts import HONEST
 
 WORK = "I counted the trees; there are 12 of them."
 QUESTION = "Shall I go on?"
-
-HONEST = [json.loads(line) for line in Path(__file__).with_name("honest.jsonl").read_text("utf-8").splitlines()]
-"""Honest texts of engineers and offices, in words that judges use. They were written before any pattern was tuned, and
-are not changed to suit one. The held-out texts were checked once, at the end: one of 161 was suspected."""
 
 
 @pytest.mark.parametrize("kind", ATTACKS)

@@ -1,0 +1,1 @@
+"""Assessments of agents in containers while parts fail."""

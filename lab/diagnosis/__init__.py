@@ -1,0 +1,1 @@
+"""The protocol of diagnosis on corpora of failed runs."""

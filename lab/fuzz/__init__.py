@@ -1,0 +1,1 @@
+"""Tests of the services against their OpenAPI documents."""

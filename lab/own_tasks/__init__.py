@@ -1,0 +1,1 @@
+"""The gate of the causes that are named in own tasks."""

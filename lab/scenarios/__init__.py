@@ -1,0 +1,1 @@
+"""The gate of the scenarios for assistants."""

@@ -1,0 +1,1 @@
+"""The gates of the families of tasks."""

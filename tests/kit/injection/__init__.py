@@ -1,0 +1,1 @@
+"""Attacks on the judge by what agents write."""

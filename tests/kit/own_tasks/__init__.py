@@ -1,0 +1,1 @@
+"""Scripted teams at own tasks, and the faults and traps planted in them."""

@@ -1,0 +1,1 @@
+"""Scripted teams that play the families of tasks, the faults planted in them, and measures of what they reach."""

@@ -1,1 +1,0 @@
-"""A small language model in every place that a model can take: `make real-model`."""
