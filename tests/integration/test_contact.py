@@ -11,7 +11,7 @@ from starlette.types import Receive, Scope, Send
 
 from concord.a2a import A2AClient, AgentProfile, Answer, IncomingMessage, TaskHandle, mount_agent
 from concord.assessment.result_row import ResultRow
-from concord.wire.cards import CARD_PATH
+from concord.wire.roster import CARD_PATH
 from concord_gateway import plan as contacting
 from concord_gateway.plan import contact
 from tests.kit.observed import running_gateway

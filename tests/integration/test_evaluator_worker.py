@@ -21,15 +21,13 @@ from concord.assessment.jobs import (
     Queue,
     TrialVerdict,
 )
-from concord.assessment.losses import Loss
-from concord.assessment.result_row import InfrastructureFailure, ResultRow
+from concord.assessment.result_row import InfrastructureFailure, Loss, ResultRow
 from concord.errors import StorageUnavailableError
 from concord.llm import NO_KEY, LLMSettings
 from concord.processes import Calls, CallsInThread, LimitExceededError
 from concord.storage import TrialDocuments
 from concord.storage.connection import Storage, connect, run_worker
-from concord.storage.job_policy import WorkerPolicy
-from concord.storage.trial_documents import TrialPart
+from concord.storage.ports import TrialPart, WorkerPolicy
 from concord.trace.decoding import reports_of
 from concord.trace.report import BatchReceipt, ReportBatch
 from concord.trace.step import CallType

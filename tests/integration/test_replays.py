@@ -9,7 +9,7 @@ import pytest
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import TimeLimits
-from concord.assessment.losses import Loss
+from concord.assessment.result_row import Loss
 from concord.errors import StorageFullError, StorageUnavailableError
 from concord.storage.connection import Storage, connect
 from concord.storage.ports import MemoryUse

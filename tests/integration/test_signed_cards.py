@@ -12,7 +12,7 @@ from google.protobuf.json_format import ParseDict
 from jwt import PyJWK, PyJWKSet
 
 from concord.a2a.card_signing import ALGORITHM, read_card_key
-from concord.wire.cards import CARD_PATH
+from concord.wire.roster import CARD_PATH
 from tests.integration.verify.test_signature import pem
 from tests.kit.stack import gateway
 

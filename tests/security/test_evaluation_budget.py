@@ -12,7 +12,7 @@ from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.metrics import LEFT_OUT
 from concord_evaluator.pipeline import Budget, evaluate_trial
-from concord_evaluator.pipeline.budget import select_batches
+from concord_evaluator.pipeline.evaluators import select_batches
 from concord_evaluator.trace.attribution import MAX_UNDECLARED
 from tests.kit.traces import call, reported_by, tool, url_of
 from tests.kit.trials import answered_by_all, batch, carried, outcome, plan

@@ -12,9 +12,9 @@ from pydantic import SecretStr
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import AssessmentRequest
-from concord_gateway import admission, evaluation, handler, progress
-from concord_gateway.admission import Admission, FullError
+from concord_gateway import evaluation, handler, progress
 from concord_gateway.app import create_app
+from concord_gateway.handler import Admission, FullError
 from concord_gateway.intake import read_request
 from concord_gateway.settings import GatewaySettings
 from tests.kit.assessing import PATTERN, request, rpc, task_of
@@ -214,7 +214,7 @@ async def test_an_owner_with_its_share_waits_while_another_takes_a_place() -> No
 
 
 async def test_the_bytes_of_waiting_requests_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(admission, "MAX_WAITING_BYTES", 10)
+    monkeypatch.setattr(handler, "MAX_WAITING_BYTES", 10)
     places = Admission(1, 100)
 
     async def visit(size: int) -> None:

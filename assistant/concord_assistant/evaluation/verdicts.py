@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import fsum
 from typing import Final
 
-from concord.assessment.thresholds import PASS_MARK
+from concord.assessment.request import PASS_MARK
 from concord_assistant.evaluation.built_in import FAULTS, allowed_by
 from concord_assistant.evaluation.changes import Change
 from concord_assistant.evaluation.collateral import collateral_damage

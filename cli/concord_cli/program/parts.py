@@ -15,9 +15,8 @@ from concord.trust.urls import is_every_interface
 from concord_cli.program.one_port import PortSettings, create_app
 from concord_collector.app import create_app as create_collector
 from concord_collector.settings import CollectorSettings
-from concord_evaluator.instruments import WorkerInstruments
 from concord_evaluator.settings import EvaluatorSettings
-from concord_evaluator.work import process_pool, work
+from concord_evaluator.work import WorkerInstruments, process_pool, work
 from concord_gateway.app import create_app as create_gateway
 from concord_gateway.settings import GatewaySettings
 

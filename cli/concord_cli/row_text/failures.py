@@ -2,8 +2,7 @@
 
 from typing import Final
 
-from concord.assessment.losses import Cause
-from concord.assessment.result_row import InfrastructureFailure
+from concord.assessment.result_row import Cause, InfrastructureFailure
 
 _CAUSES: Final[dict[Cause | None, str]] = {
     "concord": " (lost by Concord)",

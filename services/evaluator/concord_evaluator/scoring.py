@@ -6,8 +6,8 @@ from math import fsum
 from statistics import fmean
 from typing import Final, Literal
 
+from concord.assessment.request import Fraction
 from concord.assessment.results import Finding, Grading, MetricParameter, Quality, Record, SubScore
-from concord.assessment.thresholds import Fraction
 from concord_evaluator.graph import AgentGraph, CallTally
 from concord_evaluator.graph.engines import distances
 

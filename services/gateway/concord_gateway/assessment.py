@@ -14,7 +14,7 @@ from tenacity import AsyncRetrying, retry_if_exception_type, stop_after_delay, w
 
 from concord.assessment import AssessmentPlan, TaskSpec, TrialSpec
 from concord.assessment.jobs import AggregateAssessment, EvaluateTrial, VerdictHead
-from concord.assessment.losses import FILLED, Loss
+from concord.assessment.result_row import FILLED, Loss
 from concord.assessment.results import AgentAnswer, TrialOutcome
 from concord.errors import StorageFullError, StorageUnavailableError
 from concord.storage.connection import Storage

@@ -8,9 +8,8 @@ from pydantic import BaseModel
 
 from concord.a2a import CardSummary
 from concord.assessment import TimeLimits
-from concord.assessment.losses import Loss, cause_of
 from concord.assessment.plan import AssessmentPlan, TrialSpec
-from concord.assessment.result_row import InfrastructureFailure
+from concord.assessment.result_row import InfrastructureFailure, Loss, cause_of
 from concord.assessment.results import TrialOutcome
 from concord.assessment.task_spec import TaskSpec
 from concord.storage import AssessmentStore, TrialDocuments

@@ -20,13 +20,12 @@ from concord.assessment.jobs import (
     Queue,
     VerdictHead,
 )
-from concord.assessment.losses import Loss, cause_of
-from concord.assessment.result_row import InfrastructureFailure
+from concord.assessment.result_row import InfrastructureFailure, Loss, cause_of
 from concord.assessment.verdict import Verdict
 from concord.errors import StorageUnavailableError
 from concord.storage import TrialDocuments
 from concord.storage.connection import Storage
-from concord.storage.job_policy import REQUEST_AGAIN_S, WORKERS_S
+from concord.storage.ports import REQUEST_AGAIN_S, WORKERS_S
 
 # The row as the evaluator made it. The gateway reads little of it, and hands it on as JSON.
 

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from concord.loopback import LOOPBACK
 from concord.trust.credentials import KEY_HEADER
 from concord.wire.assignment import SUPPORTED_URIS
-from concord.wire.cards import CARD_PATH
+from concord.wire.roster import CARD_PATH
 
 if TYPE_CHECKING:
     from concord.a2a.card_signing import CardKey

@@ -22,8 +22,8 @@ from concord.a2a.http import MAX_ANSWER_BYTES, MAX_VALUES, EventReader, LineSpli
 from concord.a2a.messages import Answer, TaskState, TaskUpdate
 from concord.trust.credentials import Credentials, origin_of
 from concord.trust.urls import PeerUrls
-from concord.wire.cards import CARD_PATH
 from concord.wire.platform import SILENCE_S
+from concord.wire.roster import CARD_PATH
 
 CONNECT_TIMEOUT_S: Final = 10.0
 CARD_TIMEOUT_S: Final = 10.0

@@ -1,9 +1,8 @@
 """An assessment: the client's request, the plan, the roster, the jobs and the results."""
 
 from concord.assessment.plan import AssessmentPlan, TimeLimits, TrialSpec, plan_trials, time_limits
-from concord.assessment.request import AssessmentConfig, AssessmentRequest, Mode, pattern_url
+from concord.assessment.request import AssessmentConfig, AssessmentRequest, Fraction, Mode, Thresholds, pattern_url
 from concord.assessment.task_spec import MAX_PARTICIPANTS, MAX_TRIALS, InteractionPattern, PatternEdge, TaskSpec
-from concord.assessment.thresholds import Fraction, Thresholds
 
 __all__ = [
     "MAX_PARTICIPANTS",

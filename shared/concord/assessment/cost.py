@@ -9,8 +9,8 @@ from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from concord.assessment.request import Fraction
 from concord.assessment.table import Table
-from concord.assessment.thresholds import Fraction
 from concord.files import read_toml
 
 # What trials cost: model calls, tokens and money, as far as participants tell; and the list of prices.

@@ -1,14 +1,14 @@
 """The result row: one shape, always. Lists of records instead of data-dependent keys; null instead of absent."""
 
 from datetime import datetime
+from enum import StrEnum
 from hashlib import sha256
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from concord.assessment.cost import CoordinationFigures, Cost
-from concord.assessment.losses import Cause, Loss
-from concord.assessment.request import Mode
+from concord.assessment.request import Fraction, Mode
 from concord.assessment.results import (
     Finding,
     Judgment,
@@ -23,8 +23,55 @@ from concord.assessment.results import (
     TrialRecord,
 )
 from concord.assessment.table import Table
-from concord.assessment.thresholds import Fraction
 from concord.assessment.verdict import Verdict
+
+# Whose a loss is: decides whether a lost trial is played again, and what it counts. Nothing else decides that.
+
+
+class Loss(StrEnum):
+    """What was lost of a trial, or of its evaluation."""
+
+    NOT_BEGUN = "not_begun"
+    """Storage did not answer before the trial's first message."""
+    GATEWAY = "gateway"
+    """The gateway ended while the trial ran."""
+    STORAGE = "storage"
+    """Storage did not answer while the trial ran."""
+    STORAGE_FULL = "storage_full"
+    """Storage had no room for the trial's messages."""
+    ENVIRONMENT = "environment"
+    """The scenario could not be played, or its environment ended."""
+    WORKER = "worker"
+    """No worker finished the evaluation or the judgment."""
+    LIMIT = "limit"
+    """What the participants wrote exceeded the trial's budget, or the CPU time or memory of an evaluation."""
+    ERROR = "error"
+    """The gateway raised an error while it played the trial, or the evaluator did."""
+
+
+Cause = Literal["concord", "participants", "unknown"]
+"""Who lost a trial. A trial that its participants lost is forfeited."""
+
+FILLED: Final = 0.5
+"""The share of storage from which on an assessment's own data have filled it."""
+
+_REPRODUCIBLE: Final = frozenset({Loss.GATEWAY, Loss.STORAGE, Loss.WORKER})
+"""What a trial's own bytes may cause without a trace. A second time in the same way, they are taken to be the cause."""
+
+
+def cause_of(loss: Loss, *, again: bool = False, share: float | None = None) -> Cause:
+    """Who caused a loss.
+
+    `again`: whether the trial was lost in the same way before. `share`: the part of storage's memory limit that the
+    assessment's own data take up (0 to 1), None if that is not known.
+    """
+    if loss is Loss.LIMIT or (again and loss in _REPRODUCIBLE):
+        return "participants"
+    if loss in {Loss.STORAGE, Loss.STORAGE_FULL} and share is not None and share >= FILLED:
+        return "participants"
+    if loss in {Loss.ENVIRONMENT, Loss.ERROR} or (loss is Loss.STORAGE_FULL and share is None):
+        return "unknown"
+    return "concord"
 
 
 class AgentRecord(Record):
@@ -42,7 +89,7 @@ class AgentRecord(Record):
 
 
 class InfrastructureFailure(Record):
-    """A failure of the infrastructure, and whose it is: see `concord.assessment.losses`."""
+    """A failure of the infrastructure, and whose it is: see `concord.assessment.result_row`."""
 
     trial_id: str | None
     stage: Literal["contact", "trial", "evaluation", "judgment", "aggregation"]

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from concord.assessment.cost import ModelUse, TemporalNetwork
 from concord.assessment.recorded_work import RecordedWork
+from concord.assessment.request import Fraction
 from concord.assessment.table import Table
 from concord.assessment.team_results import TeamTaskRecord
-from concord.assessment.thresholds import Fraction
 from concord.assessment.verdict import Cause, CauseKind, Evidence, VerdictRecord
 from concord.trace.attributes import EdgeKind
 

@@ -4,7 +4,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from concord.assessment.thresholds import Fraction
+from concord.assessment.request import Fraction
 
 MAX_FAILURES: Final = 200
 """Failures that a trial's record lists."""

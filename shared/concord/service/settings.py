@@ -11,7 +11,7 @@ from pydantic_settings import NoDecode, SettingsConfigDict
 from concord.errors import StorageUnavailableError, UnusableServerError
 from concord.secret_files import SecretFileSettings
 from concord.storage.connection import servers
-from concord.storage.urls import QUEUE_IN_CLUSTER, is_cluster
+from concord.storage.ports import QUEUE_IN_CLUSTER, is_cluster
 from concord.trust.urls import AllowedHosts
 
 

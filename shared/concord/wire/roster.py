@@ -10,6 +10,12 @@ from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
+# Where A2A's agents serve their cards.
+
+CARD_PATH: Final = "/.well-known/agent-card.json"
+"""Below the agent's URL."""
+
+
 # Ids and URLs. Ids of traces and steps have the form of W3C Trace Context, so that OpenTelemetry accepts them.
 
 MAX_ID_LENGTH = 64

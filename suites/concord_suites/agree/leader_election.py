@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from concord.suite import Draw, Fact, Group, Neighbours, SuiteTask, Value
 from concord.suite.value import name, number
-from concord_suites.agree.majority import MajorityFamily
+from concord_suites.answer_kinds import MajorityFamily
 from concord_suites.answers import as_word
 from concord_suites.family import Drawn, ReferableStatement, Setting, grammar_of
 from concord_suites.grammar import Fresh, Statement

@@ -9,10 +9,10 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, Part, SuiteTask, Value
 from concord.suite.value import code, word
-from concord_suites.all_to_all.pairs import drawn_pair
 from concord_suites.answers import as_code
 from concord_suites.family import Drawn, OneAnswerFamily, Setting
 from concord_suites.grammar import Fresh, Statement
+from concord_suites.shared_draws import drawn_pair
 
 STATES: Final = ("open", "closed")
 SPLIT_FROM: Final = 4

@@ -11,8 +11,8 @@ from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Val
 from concord.suite.value import date
 from concord_suites.answers import as_date
 from concord_suites.family import Drawn, OneAnswerFamily, Setting, setting_of
-from concord_suites.free_days import busy_by_free_days
 from concord_suites.grammar import Fresh, Statement
+from concord_suites.shared_draws import busy_by_free_days
 
 TICKETS_FROM: Final = 4
 """From this difficulty on, half of the days stand on tickets."""

@@ -4,9 +4,9 @@ from typing import ClassVar, Final
 
 from concord.suite import Draw, Fact, Group, Neighbours
 from concord.suite.value import code, name, number
+from concord_suites.answer_kinds import ChoiceFamily
 from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.judge.choice import ChoiceFamily
 
 FIELDS: Final = ("first", "second", "third", "fourth", "fifth")
 """The signs that a fault brings, in their order."""

@@ -5,9 +5,9 @@ from typing import ClassVar, Final
 
 from concord.suite import Draw, Fact, Group, Neighbours
 from concord.suite.value import code, name
+from concord_suites.answer_kinds import ChoiceFamily
 from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.judge.choice import ChoiceFamily
 
 CANDIDATES: Final = 5
 FIRST_BUNDLES: Final = 4

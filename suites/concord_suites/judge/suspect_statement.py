@@ -5,9 +5,9 @@ from typing import ClassVar, Final
 
 from concord.suite import Draw, Fact, Group, Neighbours, SuiteTask, Value
 from concord.suite.value import name, number
+from concord_suites.answer_kinds import ChoiceFamily
 from concord_suites.family import Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.judge.choice import ChoiceFamily
 
 FIRST_BARGES: Final = 4
 """From this difficulty on, half of the loads name a barge, of which another sentence says the convoy."""

@@ -10,9 +10,8 @@ from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Val
 from concord.suite.value import date
 from concord_suites.answers import UnreadableError, check_affirmed
 from concord_suites.family import Drawn, OneAnswerFamily, ReferableStatement, Setting, grammar_of
-from concord_suites.free_days import busy_by_free_days
 from concord_suites.grammar import Fresh, Record, Statement
-from concord_suites.pool.overlaps import dealt, holders, with_copies
+from concord_suites.shared_draws import busy_by_free_days, dealt, holders, with_copies
 
 AWAY: Final = ReferableStatement(
     Statement(

@@ -10,7 +10,7 @@ from concord.suite.value import code, number
 from concord_suites.answers import as_number
 from concord_suites.family import Drawn, OneAnswerFamily, ReferableStatement, Setting, grammar_of
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.pool.overlaps import dealt, holders, with_copies
+from concord_suites.shared_draws import dealt, holders, with_copies
 
 BIRD: Final = ReferableStatement(
     Statement(

@@ -11,7 +11,7 @@ from concord.suite.value import code, name
 from concord_suites.answers import as_word
 from concord_suites.family import FIRST_DIFFICULTY, Drawn, Setting, TextFamily, grade_each
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.pool.overlaps import dealt, holders
+from concord_suites.shared_draws import dealt, holders
 
 BALLOT: Final = Statement(
     "ballot",

@@ -11,7 +11,7 @@ from concord.suite.value import number
 from concord_suites.answers import as_number
 from concord_suites.family import Drawn, OneAnswerFamily, ReferableStatement, Setting, grammar_of
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.pool.overlaps import dealt
+from concord_suites.shared_draws import dealt
 
 HARVEST: Final = ReferableStatement(
     Statement(

@@ -10,7 +10,7 @@ from concord.suite.value import name, number
 from concord_suites.answers import UnreadableError, as_mapping, as_number
 from concord_suites.family import FIRST_DIFFICULTY, Drawn, Setting, TextFamily
 from concord_suites.grammar import Fresh, Record, Statement
-from concord_suites.pool.overlaps import dealt
+from concord_suites.shared_draws import dealt
 
 BID: Final = Statement(
     "bid",

@@ -5,10 +5,10 @@ from typing import ClassVar, Final
 
 from concord.suite import Draw, Fact, Group, Neighbours, Part
 from concord.suite.value import code
+from concord_suites.answer_kinds import AS_LIST, ListFamily, ListKey
 from concord_suites.family import Drawn, ReferableStatement, Setting, grammar_of
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.pool.lists import AS_LIST, ListFamily, ListKey
-from concord_suites.pool.overlaps import holders, with_copies
+from concord_suites.shared_draws import holders, with_copies
 
 VOLUME: Final = ReferableStatement(
     Statement(

@@ -5,10 +5,10 @@ from typing import ClassVar, Final
 
 from concord.suite import Draw, Fact, Group, Neighbours, Part, SuiteTask, Value
 from concord.suite.value import number
+from concord_suites.answer_kinds import ListFamily, ListKey
 from concord_suites.family import Drawn, ReferableStatement, Setting, grammar_of
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.pool.lists import ListFamily, ListKey
-from concord_suites.pool.overlaps import dealt
+from concord_suites.shared_draws import dealt
 
 PUMPKIN: Final = ReferableStatement(
     Statement(

@@ -2,8 +2,7 @@
 
 import pytest
 
-from concord.assessment.losses import Cause, Loss
-from concord.assessment.result_row import InfrastructureFailure
+from concord.assessment.result_row import Cause, InfrastructureFailure, Loss
 from concord_cli.row_text.failures import failure_text
 
 

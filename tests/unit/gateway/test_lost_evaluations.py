@@ -5,8 +5,7 @@ import asyncio
 import pytest
 
 from concord.assessment.jobs import EvaluateTrial, JudgeInputs, TrialInputs, VerdictHead
-from concord.assessment.losses import Loss
-from concord.assessment.result_row import InfrastructureFailure
+from concord.assessment.result_row import InfrastructureFailure, Loss
 from concord.assessment.results import Grading
 from concord_gateway.evaluation import Evaluations, LostEvaluations
 from tests.kit.graphs import mesh

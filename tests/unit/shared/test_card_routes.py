@@ -6,7 +6,7 @@ from fastapi import FastAPI
 
 from concord.a2a import AgentProfile
 from concord.a2a.cards import card_route
-from concord.wire.cards import CARD_PATH
+from concord.wire.roster import CARD_PATH
 
 
 async def card(headers: list[tuple[str, str]], url: str | None = None) -> httpx.Response:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.assessment.losses import FILLED, Loss, cause_of
+from concord.assessment.result_row import FILLED, Loss, cause_of
 
 SHARES = st.none() | st.floats(0, 1)
 FULL = st.floats(FILLED, 1)

@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, JsonValue
 
-from concord.trace import fast_steps
+from concord.trace import report
 from concord.trace.decoding import read
-from concord.trace.fast_steps import FastBatch, FastStep, read_fast
-from concord.trace.report import StepBatch
+from concord.trace.report import FastBatch, FastStep, StepBatch, read_fast
 from concord.trace.step import AgentInvocation, InteractionStep, StepAction, ToolInvocation
 from tests.kit.strategies import steps
 
@@ -129,9 +128,9 @@ def test_unusual_json_is_read_alike_or_left_to_the_models(text: bytes) -> None:
 TWINS = [
     (FastBatch, StepBatch),
     (FastStep, InteractionStep),
-    (fast_steps.FastAction, StepAction),
-    (fast_steps.FastCall, AgentInvocation),
-    (fast_steps.FastUse, ToolInvocation),
+    (report.FastAction, StepAction),
+    (report.FastCall, AgentInvocation),
+    (report.FastUse, ToolInvocation),
 ]
 NESTED = {"steps", "step_action", "tool_invocation", "agent_invocation"}
 """Fields whose types are fast structs themselves."""

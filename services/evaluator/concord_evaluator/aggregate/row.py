@@ -9,17 +9,18 @@ from pydantic import JsonValue
 
 from concord.assessment import AssessmentPlan
 from concord.assessment.jobs import TrialVerdict
-from concord.assessment.losses import Loss, cause_of
 from concord.assessment.plan import attempt_key
 from concord.assessment.request import unread_keys
 from concord.assessment.result_row import (
     ControlRecord,
     Detail,
     InfrastructureFailure,
+    Loss,
     ResultRow,
     Scoring,
     Shard,
     TaskRewards,
+    cause_of,
 )
 from concord.assessment.results import TrialRecord
 from concord.files import did_you_mean

@@ -11,7 +11,6 @@ from concord_evaluator.judge.evidence import (
     screen,
 )
 from concord_evaluator.judge.model import judge_by_model
-from concord_evaluator.judge.rules import judge_by_rules
 from concord_evaluator.judge.trial_judge import (
     A_GIVEN_PATTERN,
     SCREENED,
@@ -19,6 +18,7 @@ from concord_evaluator.judge.trial_judge import (
     TrialJudge,
     evidence_of,
     judge_again,
+    judge_by_rules,
     judge_without_model,
     judged_with,
     screened_evidence,

@@ -6,13 +6,13 @@ A package adds an evaluator with an entry point in the group `concord.evaluators
     mine = "my_package:EVALUATOR"
 """
 
-from concord_evaluator.pipeline.budget import Budget
 from concord_evaluator.pipeline.evaluators import (
     BUILT_IN_EVALUATORS,
     ENTRY_POINT_GROUP,
     JUDGE,
     MAX_QUOTED_CALLS,
     BrokenEvaluatorError,
+    Budget,
     Contribution,
     Evaluator,
     QuotedCall,

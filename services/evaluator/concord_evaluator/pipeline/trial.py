@@ -40,8 +40,16 @@ from concord_evaluator.observations.finders import (
     ignored_corrections,
 )
 from concord_evaluator.own_tasks import causes_of_trial
-from concord_evaluator.pipeline.budget import NONE_REFUSED, Budget, excess_warnings, select_batches
-from concord_evaluator.pipeline.evaluators import Contribution, TrialInput, installed_evaluators, run_evaluators
+from concord_evaluator.pipeline.evaluators import (
+    NONE_REFUSED,
+    Budget,
+    Contribution,
+    TrialInput,
+    excess_warnings,
+    installed_evaluators,
+    run_evaluators,
+    select_batches,
+)
 from concord_evaluator.pipeline.verdict import graded
 from concord_evaluator.temporal_network import temporal_network
 from concord_evaluator.trace import Projection, observability_of, project, team_observability

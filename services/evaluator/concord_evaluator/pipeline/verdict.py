@@ -25,7 +25,7 @@ from concord_evaluator.information.record import team_task_record
 from concord_evaluator.observations import LostPart, tied
 from concord_evaluator.pipeline.evaluators import JUDGE
 from concord_evaluator.scorers import grade_answers
-from concord_evaluator.scorers.family_scorer import grade_team_task
+from concord_evaluator.scorers.registry import grade_team_task
 from concord_evaluator.scoring import Score, TeamStructure, score_outcome, score_structure
 
 # The inputs of a live trial's score: its graded answers, and the messages between seats that the gateway carried.

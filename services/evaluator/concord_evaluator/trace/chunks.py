@@ -16,8 +16,7 @@ from msgspec import field as struct_field
 
 from concord.trace.attributes import AGENT_NAME, EDGE_KIND, EDGE_KNOWN_BY, EDGE_SUPPORT, RETRY_OF, TASK_STATE
 from concord.trace.decoding import ReadBatch, StoredReports, read
-from concord.trace.fast_steps import FastStep, Json
-from concord.trace.report import MAX_BATCH_STEPS, Channel, Report, ReportBatch
+from concord.trace.report import MAX_BATCH_STEPS, Channel, FastStep, Json, Report, ReportBatch
 from concord.trace.step import MAX_NAME_LENGTH, MAX_VALUE_LENGTH, CallType, StepFacts, as_utc
 from concord.wire.roster import MAX_ID_LENGTH, MAX_URL_LENGTH
 from concord_evaluator.trace.columns import KINDS, NEVER, NONE, Amounts, Attestation, Bytes, Flags, Numbers, compact
@@ -39,7 +38,7 @@ def unpacked(body: bytes) -> bytes:
 # Lean steps: only those fields of a step that columns hold, decoded without all others.
 #
 # Texts of answers and tools' parameters are most of a trace, and no column holds them. The structs accept the usual
-# form of a batch, as `concord.trace.fast_steps` does, and are as strict about the names of fields, so that no field
+# form of a batch, as `concord.trace.report` does, and are as strict about the names of fields, so that no field
 # in another form is overlooked. Anything else is read in full first. They are not strict about what they skip: the
 # collector has read it.
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from concord.assessment.jobs import EvaluateTrial, JudgeTrial, TrialRequest, TrialVerdict
-from concord.assessment.losses import Loss, cause_of
-from concord.assessment.result_row import InfrastructureFailure
+from concord.assessment.result_row import InfrastructureFailure, Loss, cause_of
 from concord.assessment.results import TrialOutcome
 from concord.errors import StorageUnavailableError
 from concord.processes import LimitExceededError, TooSlowError

@@ -13,8 +13,7 @@ from cachetools import LRUCache
 from concord.storage import AssessmentStore
 from concord.trust.tokens import Claims
 from concord.trust.urls import lies_under
-from concord.wire.cards import CARD_PATH
-from concord.wire.roster import RosterEntry
+from concord.wire.roster import CARD_PATH, RosterEntry
 from concord_gateway.proxy.limits import CARD_IS_LATE, CARD_S, LATE
 from concord_gateway.proxy.upstream import AnswerTimeoutError, UnreachableError, Upstream
 

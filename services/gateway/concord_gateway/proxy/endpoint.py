@@ -18,12 +18,10 @@ from starlette.types import Message, Receive, Scope, Send
 
 from concord.errors import StorageUnavailableError
 from concord.loopback import LOOPBACK
-from concord.trust.proxy_urls import proxy_url
 from concord.trust.redaction import REDACTED
-from concord.trust.tokens import Claims, ClosedTrials, TokenKeys, TokenRejectedError
+from concord.trust.tokens import Claims, ClosedTrials, TokenKeys, TokenRejectedError, proxy_url
 from concord.trust.urls import is_loopback, lies_under
-from concord.wire.cards import CARD_PATH
-from concord.wire.roster import RosterEntry, normalise_url
+from concord.wire.roster import CARD_PATH, RosterEntry, normalise_url
 from concord_gateway.calls import NOT_FOUND, UNSUPPORTED, CallWire, Channel, Channels
 from concord_gateway.loop_shares import sharing
 from concord_gateway.proxy.call_recorder import CallRecorder

@@ -24,7 +24,7 @@ from redis.exceptions import OutOfMemoryError, RedisError, SlotNotCoveredError
 from redis.typing import EncodableT
 
 from concord.errors import StorageFullError, StorageUnavailableError
-from concord.storage.urls import node_urls
+from concord.storage.ports import node_urls
 
 # Translates Redis faults into StorageUnavailableError.
 

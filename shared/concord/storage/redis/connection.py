@@ -16,6 +16,7 @@ from redis.asyncio.connection import parse_url
 from concord.assessment import AssessmentPlan
 from concord.errors import StorageUnavailableError, UnusableServerError
 from concord.storage.ports import (
+    QUEUE_IN_CLUSTER,
     AgentRegistry,
     AnswerCache,
     AssessmentStore,
@@ -23,6 +24,8 @@ from concord.storage.ports import (
     OpenTraces,
     SecretStore,
     TraceStore,
+    is_cluster,
+    node_urls,
 )
 from concord.storage.redis.assessments import RedisAnswerCache, RedisAssessmentStore
 from concord.storage.redis.clients import PASSING_FAULTS, Limits, TimedCluster, TimedPool, TimedRetry, storage_faults
@@ -30,7 +33,6 @@ from concord.storage.redis.common import RedisAgentRegistry, RedisClock, RedisSe
 from concord.storage.redis.jobs import ArqJobQueue
 from concord.storage.redis.tasks import RedisTaskRecords, RedisWebhookRecords
 from concord.storage.redis.traces import RedisOpenTraces, RedisTraceStore
-from concord.storage.urls import QUEUE_IN_CLUSTER, is_cluster, node_urls
 from concord.task_records import TaskRecords, WebhookRecords
 from concord.trust.redaction import redact
 from concord.trust.tokens import Now

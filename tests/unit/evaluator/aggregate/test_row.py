@@ -6,8 +6,7 @@ import pytest
 
 from concord.assessment import AssessmentPlan
 from concord.assessment.jobs import TrialVerdict
-from concord.assessment.losses import Loss
-from concord.assessment.result_row import InfrastructureFailure, ResultRow, Shard
+from concord.assessment.result_row import InfrastructureFailure, Loss, ResultRow, Shard
 from concord.assessment.results import MetricStatus
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.aggregate.team import NOT_BETWEEN, TO_BE_OBSERVED

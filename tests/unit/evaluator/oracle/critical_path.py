@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from concord_evaluator.graph.critical_path import LONGEST_US
+from concord_evaluator.graph.agent_graph import LONGEST_US
 from concord_evaluator.trace.attribution import participant_of
 from tests.unit.evaluator.oracle.interactions import Call
 
