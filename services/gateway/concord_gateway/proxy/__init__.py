@@ -1,9 +1,9 @@
 """The proxy between participants: carries their calls, and records each one that it carries.
 
-A request passes through the modules in this order: `endpoint` receives and authorises it, `callees` finds the callee's
-URL, `rpc_request` reads it, `seats` refuses what the trial's topology does not allow, `carrier` forwards it, `relay`
-sends it through `upstream` and passes on the answer, `rpc_answer` reads that, and `call_recorder` records the call.
-`addresses` finds the participant at an address, for agents that do not take their peers' addresses from `/peers`.
+A request passes through the modules in this order: `endpoint` receives and authorises it, and refuses what the trial's
+topology does not allow; `callees` finds the callee's URL; `rpc_request` reads it; `carrier` forwards it through
+`upstream` and streams the answer back; `call_recorder` reads that and records the call. `endpoint` also finds the
+participant at an address, for agents that do not take their peers' addresses from `/peers`.
 """
 
 from starlette.routing import Route
