@@ -4,10 +4,10 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Final
 
-import concord.assessment.results
+import concord.assessment.observations
 import concord.trace.effects
+import concord_evaluator.diagnosis
 import concord_evaluator.observations
-import concord_evaluator.offline
 
 FILE: Final = Path(__file__).with_name("frozen.txt")
 
@@ -15,7 +15,7 @@ FILE: Final = Path(__file__).with_name("frozen.txt")
 def frozen_sources() -> list[Path]:
     """The sources of all finders, of the ties to graded parts, of the reading order, and of the metrics."""
     rules = Path(concord_evaluator.observations.__file__).parent.glob("*.py")
-    models = (concord.assessment.results, concord.trace.effects, concord_evaluator.offline)
+    models = (concord.assessment.observations, concord.trace.effects, concord_evaluator.diagnosis)
     metrics = (Path(__file__).with_name(name) for name in ("baselines.py", "labels.py", "measures.py"))
     return [*sorted(rules), *(Path(str(module.__file__)) for module in models), *metrics]
 

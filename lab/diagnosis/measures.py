@@ -8,13 +8,13 @@ from pathlib import Path
 from statistics import fmean
 from typing import Final
 
-from concord.assessment.results import Observation, ObservationKind
+from concord.assessment.observations import Observation, ObservationKind
 from concord.trace.effects import EffectKind
 from concord.wire.roster import Roster
 from concord_cli.evaluate.inputs import find_inputs, traces_in
+from concord_evaluator.diagnosis import Diagnosis, diagnose
 from concord_evaluator.formats import Trace
 from concord_evaluator.observations import Act, acts_of, observe, reading_order
-from concord_evaluator.offline import Diagnosis, diagnose
 from lab.diagnosis import baselines
 from lab.diagnosis.labels import Label
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from concord.assessment.results import ObservationKind
+from concord.assessment.observations import ObservationKind
 from concord_suites import FAMILIES
 from lab.suites.mutation import Mutant, missed, mutant_by_calls, mutant_of
 from lab.suites.network_calls import CALL_FAULTS

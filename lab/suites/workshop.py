@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
-from concord.assessment.results import Observation
+from concord.assessment.observations import Observation
 from concord.suite import Draw
 from concord.trace.effects import Effect, EffectKind, Lines, Workspace, content_digest
 from concord.trace.step import CallType, InteractionStep, StepAction, ToolInvocation

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from concord.assessment.results import ObservationKind
+from concord.assessment.observations import ObservationKind
 from lab.suites.workshop import Worker, file_of, line_of, worked
 
 MILD: Final = 4

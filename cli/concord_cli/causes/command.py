@@ -9,15 +9,15 @@ from pydantic_core import to_jsonable_python
 from rich.console import Console, Group, RenderableType
 from rich.text import Text
 
-from concord.assessment.results import observation_text
+from concord.assessment.observations import observation_text
 from concord.assessment.verdict import Cause, Evidence
 from concord.assessment.verdict_text import DEEDS
 from concord_cli.display_text import counted, on_one_line
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import find_inputs, traces_in
 from concord_cli.terminal import output_console, plain_lines
+from concord_evaluator.diagnosis import Diagnosis, diagnose
 from concord_evaluator.formats import FormatError
-from concord_evaluator.offline import Diagnosis, diagnose
 
 WIDE: Final = 10_000
 """Width of the output without a terminal, so that a program finds each fact on one line."""

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from concord.assessment.results import Observation, TrialRecord, observation_text
+from concord.assessment.observations import Observation, observation_text
+from concord.assessment.results import TrialRecord
 from concord.assessment.verdict import Evidence
 from concord.assessment.verdict_text import DEEDS
 from concord_cli.display_text import on_one_line, visible

@@ -6,6 +6,7 @@ from pydantic import Field, TypeAdapter
 
 from concord.assessment.cost import ModelUse, TemporalNetwork
 from concord.assessment.jobs import EvaluationInputs, TrialVerdict
+from concord.assessment.observations import Observation, ReadStep
 from concord.assessment.recorded_work import RecordedWork
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import (
@@ -16,8 +17,6 @@ from concord.assessment.results import (
     LatencySummary,
     MetricRecord,
     MetricStatus,
-    Observation,
-    ReadStep,
     Record,
     StepCounts,
     TraceIntegrity,

@@ -1,13 +1,11 @@
-"""Evaluation without services: turns a trace into a row or a diagnosis, with the functions that the workers call."""
+"""Evaluation without services: turns a trace into a row with the functions that the workers use."""
 
 import asyncio
-from dataclasses import dataclass
 from typing import Final
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, TrialSpec
 from concord.assessment.result_row import ResultRow
-from concord.assessment.results import Judgment, Observation, ReadStep, TrialOutcome
-from concord.assessment.verdict import Cause
+from concord.assessment.results import Judgment, TrialOutcome
 from concord.trace.decoding import ReadBatch, steps_of_batch
 from concord.trace.effects import KIND
 from concord.trace.report import unpack
@@ -17,13 +15,11 @@ from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.formats import Trace
 from concord_evaluator.judge import TrialJudge, judge_by_rules, screened_evidence
-from concord_evaluator.observations import LostPart, acts_of, causes_of_parts, observe, reading_order, tied
+from concord_evaluator.observations import acts_of, causes_of_parts
 from concord_evaluator.pipeline import JUDGE, evaluate_trial, verdict_on
 from concord_evaluator.recorded import recorded_work
 from concord_evaluator.temporal_network import temporal_network
 from concord_evaluator.verdicts import with_findings
-
-# Evaluation without services: turns a trace into a row with the functions that the workers use.
 
 TRIAL_ID: Final = "trial-1"
 TASK_ID: Final = "trace"
@@ -122,39 +118,3 @@ def _joined_roster(found: tuple[RosterEntry, ...], declared: list[RosterEntry]) 
         entry for entry in found if known.resolve("", entry.id) not in known and known.resolve(entry.url) not in known
     ]
     return [*declared, *undeclared]
-
-
-# The diagnosis of a recorded trace, without evaluating it: observations, causes, and the order in which to read.
-
-
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """What a trace shows of its failure. `outcome`: in [0, 1], None if nobody knows.
-
-    `causes`: only where the trace's graders say which part was lost. `reading`: only where no cause is shown, and not
-    for a trace that is known to have succeeded.
-    """
-
-    trace_id: str
-    file: str
-    outcome: float | None
-    causes: list[Cause]
-    observations: list[Observation]
-    reading: list[ReadStep]
-
-
-def diagnose(trace: Trace) -> Diagnosis:
-    """The diagnosis of a trace. Observations and reading order do not depend on its outcome and grades. Pure."""
-    acts = acts_of(trace.reports(), Roster(trace.roster))
-    observations = observe(acts)
-    succeeded = trace.task_success == 1
-    causes = [] if succeeded else causes_of_parts(observations, trace.parts)
-    lost = [LostPart(each.kind, frozenset(each.agents), frozenset(each.steps)) for each in causes]
-    return Diagnosis(
-        trace_id=trace.trace_id,
-        file=trace.origin.file,
-        outcome=trace.task_success,
-        causes=causes,
-        observations=tied(observations, lost),
-        reading=[] if causes or succeeded else reading_order(acts, trace.task, observations),
-    )

@@ -1,6 +1,5 @@
 """The results of a trial, from its metrics to its judgment, as the row of its assessment has them."""
 
-from collections.abc import Mapping
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Final, Literal
@@ -8,91 +7,13 @@ from typing import Annotated, Final, Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 from concord.assessment.cost import ModelUse, TemporalNetwork
+from concord.assessment.observations import Observation, ReadStep
 from concord.assessment.recorded_work import RecordedWork
 from concord.assessment.request import Fraction
 from concord.assessment.table import Table
 from concord.assessment.team_results import TeamTaskRecord
-from concord.assessment.verdict import Cause, CauseKind, Evidence, VerdictRecord
+from concord.assessment.verdict import Cause
 from concord.trace.attributes import EdgeKind
-
-# Observations: checked facts of a trace that may explain a failure. They name no culprit: see `docs/diagnosis.md`.
-
-MAX_OBSERVATIONS: Final = 20
-"""Observations of a trial that are listed."""
-
-MAX_READING: Final = 10
-"""Steps of a reading order that are listed."""
-
-
-class ObservationKind(StrEnum):
-    """What was observed."""
-
-    CLASHING_EDITS = "clashing_edits"
-    """Two agents, each in a copy of its own, changed the same lines differently."""
-    UNDONE_EDIT = "undone_edit"
-    DELIVERED_NOTHING = "delivered_nothing"
-    CLAIMED_UNFINISHED = "claimed_unfinished"
-    DELIVERED_FAILING = "delivered_failing"
-    """Delivered after the last check failed."""
-    WORK_AFTER_END = "work_after_end"
-    UNREPAIRED_FAILURE = "unrepaired_failure"
-    """A failed call that nobody repaired."""
-    REPEATED_ERROR = "repeated_error"
-    """The same call with the same error again, unchanged."""
-    RETRY_STORM = "retry_storm"
-    SAME_WORK_TWICE = "same_work_twice"
-    IGNORED_CORRECTION = "ignored_correction"
-    CHANGED_VALUE = "changed_value"
-
-
-DEEDS: Final[Mapping[ObservationKind, str]] = {
-    ObservationKind.CLASHING_EDITS: "changed the same lines differently, each in its own copy",
-    ObservationKind.UNDONE_EDIT: "undid an edit",
-    ObservationKind.DELIVERED_NOTHING: "delivered nothing",
-    ObservationKind.CLAIMED_UNFINISHED: "took this on, and nobody finished it",
-    ObservationKind.DELIVERED_FAILING: "delivered after the last check had failed",
-    ObservationKind.WORK_AFTER_END: "went on after its work had ended",
-    ObservationKind.UNREPAIRED_FAILURE: "made a call that failed, and nobody repaired it",
-    ObservationKind.REPEATED_ERROR: "repeated a call unchanged and got the same error",
-    ObservationKind.RETRY_STORM: "made many calls in a row that all failed",
-    ObservationKind.SAME_WORK_TWICE: "did the same work twice",
-    ObservationKind.IGNORED_CORRECTION: "was told a correction and stayed with the old value",
-    ObservationKind.CHANGED_VALUE: "was told one value and passed on another",
-}
-"""What the agents of an observation did."""
-
-
-class Observation(VerdictRecord):
-    """One checked fact of a trial."""
-
-    kind: ObservationKind
-    agents: list[str]
-    about: str = ""
-    """The artifact, the tool, the callee, or the name of the value."""
-    count: Annotated[int, Field(ge=1)] = 1
-    """How often: pairs of edits, attempts, edits."""
-    steps: list[str]
-    """At most `MAX_NAMED`."""
-    evidence: list[Evidence]
-    """Quotes from the steps, at most `MAX_EVIDENCE`."""
-    cause: CauseKind | None = None
-    """The kind of the cause that the grader ties it to; null for an observation alone."""
-
-
-class ReadStep(VerdictRecord):
-    """A step that a person should read, and why."""
-
-    step_id: str
-    agent: str
-    reason: str
-
-
-def observation_text(found: Observation) -> str:
-    """An observation on one line: `coder, tester changed the same lines …: app.py (3 times)`."""
-    about = f": {found.about}" if found.about else ""
-    times = f" ({found.count:,} times)" if found.count > 1 else ""
-    return f"{', '.join(found.agents)} {DEEDS[found.kind]}{about}{times}"
-
 
 MAX_CALLS = 1000
 """Calls that a trial's record lists: enough for a timeline, and a row stays small."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain, groupby, islice
 from typing import Final, NamedTuple
 
-from concord.assessment.results import Observation, ObservationKind
+from concord.assessment.observations import Observation, ObservationKind
 from concord.assessment.verdict import MAX_EVIDENCE, MAX_NAMED, Evidence
 from concord.trace.effects import Effect, EffectKind, Lines, Workspace
 from concord_evaluator.observations.acts import Act, Deed

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
-from concord.assessment.results import MAX_READING, Observation, ObservationKind, ReadStep
+from concord.assessment.observations import MAX_READING, Observation, ObservationKind, ReadStep
 from concord.assessment.verdict import Cause, CauseKind
 from concord.trace.vocabulary import is_figure, words_in
 from concord_evaluator.formats.trace import GradedPart

@@ -11,10 +11,10 @@ from typing import Final
 import numpy as np
 
 from concord.assessment import AssessmentPlan, Mode
+from concord.assessment.observations import Observation
 from concord.assessment.results import (
     InteractionRecord,
     MetricStatus,
-    Observation,
     ParticipantObservability,
     SourceCounts,
     SupportCounts,

@@ -3,15 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from concord.assessment import AssessmentPlan, Mode, TrialSpec
+from concord.assessment.observations import MAX_OBSERVATIONS, Observation, ReadStep
 from concord.assessment.result_row import InfrastructureFailure
 from concord.assessment.results import (
-    MAX_OBSERVATIONS,
     Grading,
     Judgment,
     LatencySummary,
     MetricStatus,
-    Observation,
-    ReadStep,
     StepCounts,
     TraceIntegrity,
     TrialOutcome,

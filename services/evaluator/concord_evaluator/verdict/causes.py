@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from math import fsum
 from typing import Final
 
+from concord.assessment.observations import observation_text
 from concord.assessment.recorded_work import RecordedFailure
-from concord.assessment.results import TrialRecord, observation_text
+from concord.assessment.results import TrialRecord
 from concord.assessment.team_results import PartFailure, TeamTaskRecord
 from concord.assessment.verdict import (
     MAX_CAUSES,

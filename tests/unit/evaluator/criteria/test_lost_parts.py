@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from concord.assessment.results import ObservationKind
+from concord.assessment.observations import ObservationKind
 from concord.assessment.verdict import CauseKind
 from concord_assistant.results import ActionLogEntry, AssessmentResults, SafetyVerdict, Veto
 from concord_evaluator.observations import acts_of_actions, observe, tied

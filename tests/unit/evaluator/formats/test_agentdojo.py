@@ -8,8 +8,8 @@ import pytest
 from concord.trace.attributes import RESPONSE_TEXT
 from concord.trace.effects import EffectKind, effect_of
 from concord.trace.step import StepFacts
+from concord_evaluator.diagnosis import diagnose
 from concord_evaluator.formats import Trace
-from concord_evaluator.offline import diagnose
 from tests.kit.sources import agents_of, evaluated, read, refusal
 
 

@@ -7,10 +7,11 @@ import pytest
 from concord.assessment import AssessmentConfig
 from concord.assessment.verdict import CauseKind
 from concord.wire.roster import Roster
+from concord_evaluator.diagnosis import diagnose
 from concord_evaluator.formats import Trace, TraceBuilder
 from concord_evaluator.formats.trace import Origin
 from concord_evaluator.observations import acts_of, observe
-from concord_evaluator.offline import diagnose, evaluate_trace
+from concord_evaluator.offline import evaluate_trace
 from tests.kit.failed_runs import COOPERBENCH_FILES as FILES
 from tests.kit.failed_runs import MINE, YOURS
 from tests.unit.evaluator.formats.test_cooperbench_folder import run_in

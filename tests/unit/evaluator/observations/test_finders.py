@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.assessment.results import Observation, ObservationKind
+from concord.assessment.observations import Observation, ObservationKind
 from concord.trace.effects import Effect, EffectKind, Lines, Workspace, content_digest
 from concord_evaluator.observations import FINDERS, Act, Deed, observe, reading_order
 

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.assessment.results import Observation, ObservationKind
+from concord.assessment.observations import Observation, ObservationKind
 from concord.assessment.verdict import CauseKind
 from concord_evaluator.formats.trace import GradedPart
 from concord_evaluator.observations import LostPart, causes_of_parts, tied

@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.assessment.results import ObservationKind, TrialRecord
+from concord.assessment.observations import ObservationKind
+from concord.assessment.results import TrialRecord
 from concord.assessment.verdict import CauseKind
 from concord_evaluator.pipeline import evaluate_trial, verdict_on
 from tests.kit.own_tasks.faults import Planted

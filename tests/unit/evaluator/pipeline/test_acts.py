@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.assessment.results import ObservationKind
+from concord.assessment.observations import ObservationKind
 from concord.trace.decoding import StoredReports
 from concord.wire.roster import Roster
 from concord_evaluator.observations import Act, Deed, acts, acts_of, observe
