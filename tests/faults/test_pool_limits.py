@@ -17,7 +17,7 @@ from concord.assessment.jobs import Job, Queue
 from concord.processes import Calls, LimitExceededError, ProcessDiedError, ProcessPool, program
 from concord.storage import RetryLater
 from concord.storage.connection import connect, run_worker
-from concord.storage.ports import WorkerPolicy
+from concord.storage.job_policy import WorkerPolicy
 from concord_evaluator.worker.jobs import JobCalls
 from tests.kit.serving import eventually
 from tests.kit.workers import alive, children

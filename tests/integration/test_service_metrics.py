@@ -13,7 +13,7 @@ from pydantic import JsonValue
 from concord.assessment.jobs import Job, Queue
 from concord.storage import JobFunction, RetryLater
 from concord.storage.connection import connect, run_worker
-from concord.storage.ports import WorkerPolicy
+from concord.storage.job_policy import WorkerPolicy
 from concord_collector.metrics import Metrics
 from concord_evaluator.work import WorkerInstruments
 from concord_gateway.assistants import AssistantContexts

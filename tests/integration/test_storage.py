@@ -14,7 +14,7 @@ from concord.assessment.jobs import Job, Queue
 from concord.errors import StorageUnavailableError
 from concord.storage import OPEN_SCOPE, JobFunction, RegistryFullError, RetryLater
 from concord.storage.connection import Storage, connect, run_worker
-from concord.storage.ports import LEASE_S, WorkerPolicy
+from concord.storage.job_policy import LEASE_S, WorkerPolicy
 from concord.storage.redis import keys, worker
 from concord.trace.report import BatchReceipt, Channel, ReportBatch, StepBatch, pack
 from concord.trace.step import CallType, InteractionStep

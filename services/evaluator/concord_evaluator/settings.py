@@ -10,7 +10,7 @@ from pydantic import Field
 from concord.assessment.jobs import Queue, Samples
 from concord.guarded_process import SERVICE_S
 from concord.service.settings import StatefulServiceSettings
-from concord.storage.ports import CONCURRENT_JOBS, JOB_S, MAX_TRIES, WorkerPolicy
+from concord.storage.job_policy import CONCURRENT_JOBS, JOB_S, MAX_TRIES, WorkerPolicy
 
 # The limits of one evaluation.
 

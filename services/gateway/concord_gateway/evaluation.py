@@ -25,7 +25,7 @@ from concord.assessment.verdict import Verdict
 from concord.errors import StorageUnavailableError
 from concord.storage import TrialDocuments
 from concord.storage.connection import Storage
-from concord.storage.ports import REQUEST_AGAIN_S, WORKERS_S
+from concord.storage.job_policy import REQUEST_AGAIN_S, WORKERS_S
 
 # The row as the evaluator made it. The gateway reads little of it, and hands it on as JSON.
 

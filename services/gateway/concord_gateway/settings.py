@@ -15,7 +15,7 @@ from concord.assessment.cost import PriceList, read_prices
 from concord.assessment.plan import StartedContainers
 from concord.service.settings import StatefulServiceSettings
 from concord.storage import MAX_STEPS, MAX_TRACE_BYTES, TraceLimits
-from concord.storage.ports import RESULT_S
+from concord.storage.job_policy import RESULT_S
 from concord.suite.draw import SECRET_BYTES
 from concord.trust.credentials import Credentials
 from concord_gateway.proxy.limits import BODY_PAUSE_S, BUDGET_BYTES

@@ -9,7 +9,6 @@ from concord.storage.ports import (
     AssessmentStore,
     ClosedTrace,
     DeadLetter,
-    ForeignDocumentError,
     JobFunction,
     JobQueue,
     LeftOut,
@@ -26,9 +25,8 @@ from concord.storage.ports import (
     TraceFullError,
     TraceLimits,
     TraceStore,
-    TrialDocument,
-    TrialDocuments,
 )
+from concord.storage.trial_documents import ForeignDocumentError, TrialDocument, TrialDocuments
 
 __all__ = [
     "MAX_STEPS",

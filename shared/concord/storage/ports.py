@@ -1,19 +1,14 @@
-"""The ports of storage: what services need from it, whatever implements it; how jobs and trial documents are kept."""
+"""The ports of storage: what services need from it, whatever implements it."""
 
-import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from types import MappingProxyType
-from typing import Final, Literal, Protocol, get_args
+from typing import Final, Protocol
 from urllib.parse import urlsplit
 
 from pydantic import JsonValue
 
 from concord.assessment import AssessmentPlan
 from concord.assessment.jobs import Job, Queue
-from concord.guarded_process import SERVICE_S
-from concord.restarts import jittered_s
 from concord.trace.report import BatchReceipt, ReportBatch
 from concord.wire.roster import RosterEntry
 
@@ -46,65 +41,6 @@ def node_urls(url: str) -> list[str]:
         for node in nodes.split(",")
         if node.strip()
     ]
-
-
-# How jobs are run: time limits, retries, leases, and when a job is requested again or given up. Times in seconds.
-
-JOB_S: Final[Mapping[Queue, float]] = MappingProxyType({Queue.FAST: 10, Queue.LLM: 60})
-"""The time limit of one attempt."""
-
-MAX_TRIES: Final = 5
-"""How often a job with transient faults is tried before it becomes a dead letter."""
-
-CONCURRENT_JOBS: Final = 4
-"""Jobs that one worker runs at once."""
-
-LEASE_S: Final = 6.0
-"""How long a worker holds a job without renewing its lease. Then the job of a killed worker is run again. A worker that
-is merely late keeps on, since running a job twice is harmless."""
-
-HEARTBEAT_S: Final = 2.0
-"""How often a worker renews its queue's health record and the leases of its running jobs."""
-
-HEALTHY_S: Final = 6.0
-"""How long a health record lasts: a busy machine may delay a heartbeat by seconds."""
-
-RECONNECT_S: Final = 1.0
-"""The pause of a worker that has lost Redis."""
-
-WORKERS_S: Final = 8.0
-"""How long an assessment waits for workers at its start. Workers that start with it need a few seconds."""
-
-REQUEST_AGAIN_S: Final = 5.0
-"""How often the gateway requests a job again until its result exists. That restores a job that Redis lost."""
-
-RESULT_S: Final = 120.0
-"""How long the gateway waits for a job's result: long enough for another worker to take up a killed worker's job."""
-
-_FIRST_PAUSE_S: Final = 0.5
-"""Before the second try, at most."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerPolicy:
-    """How a worker runs its jobs."""
-
-    timeout_s: float
-    max_tries: int = MAX_TRIES
-    max_jobs: int = CONCURRENT_JOBS
-    completion_wait_s: int = SERVICE_S
-    poll_s: float = 0.2
-    """How often a waiting worker looks for jobs without word, such as those that are due again."""
-    backoff_cap_s: float = 10.0
-    heartbeat_file: Path | None = None
-    """A file whose modification time is the worker's last sign of life, for a probe."""
-
-    def pause_s(self, attempt: int) -> float:
-        """The pause after a failed attempt, with jitter."""
-        return jittered_s(attempt, _FIRST_PAUSE_S, self.backoff_cap_s)
-
-
-# The ports of storage: what services need from it, whatever implements it.
 
 
 class TraceFullError(Exception):
@@ -393,94 +329,3 @@ class TraceLimits:
             steps=max(1, batch.n_steps + batch.n_nested),
             max_steps=self.max_steps,
         )
-
-
-# The document of a trial: one part by each stage, saved once, under the version of the program that began it.
-
-VERSION: Final = 2
-"""Changes whenever the content of a part does. A program reads only documents of its own version."""
-
-TrialPart = Literal["outcome", "evaluation", "evidence", "verdict"]
-"""`outcome`: the `TrialOutcome`, when the gateway has closed the trial; `evaluation`: made from the trace, with the
-screened `evidence` for the judge; `verdict`: the score, with the judgment."""
-
-_PARTS: Final[tuple[TrialPart, ...]] = get_args(TrialPart)
-
-_VERSION: Final = re.compile(r'\{"version":(\d{1,9}),')
-_HEAD: Final = '{"version":%d,"content":'
-
-
-class ForeignDocumentError(ValueError):
-    """A document of another version of the program; the message names the trial and both versions."""
-
-
-@dataclass(frozen=True, slots=True)
-class TrialDocuments:
-    """The documents of trials, by the keys of their attempts. All operations raise StorageUnavailableError."""
-
-    assessments: AssessmentStore
-
-    async def part(self, assessment_id: str, key: str, part: TrialPart) -> str | None:
-        """A part as JSON, or None. Raises ForeignDocumentError."""
-        [found] = await self.parts(assessment_id, [key], part)
-        return found
-
-    async def parts(self, assessment_id: str, keys: Sequence[str], part: TrialPart) -> list[str | None]:
-        """That part of each trial as JSON, or None. Raises ForeignDocumentError."""
-        loaded = await self.assessments.load_all(assessment_id, [_name(key, part) for key in keys])
-        pairs = zip(keys, loaded, strict=True)
-        return [None if text is None else _content(key, text) for key, text in pairs]
-
-    async def document(self, assessment_id: str, key: str) -> "TrialDocument":
-        """All parts of a trial, in one round trip."""
-        loaded = await self.assessments.load_all(assessment_id, [_name(key, part) for part in _PARTS])
-        stored = {part: text for part, text in zip(_PARTS, loaded, strict=True) if text is not None}
-        return TrialDocument(self.assessments, assessment_id, key, stored)
-
-    async def add(
-        self, assessment_id: str, key: str, part: TrialPart, content: str, *, instead_of: str | None = None
-    ) -> None:
-        """Adds a part, as JSON. Changes nothing if there is one already, unless it is `instead_of`."""
-        await TrialDocument(self.assessments, assessment_id, key, {}).add(part, content, instead_of=instead_of)
-
-
-@dataclass(frozen=True, slots=True)
-class TrialDocument:
-    """The document of one trial as it was read, with the parts that were added since."""
-
-    assessments: AssessmentStore
-    assessment_id: str
-    key: str
-    _stored: dict[TrialPart, str]
-
-    def part(self, part: TrialPart) -> str | None:
-        """A part as JSON, or None. Raises ForeignDocumentError."""
-        stored = self._stored.get(part)
-        return None if stored is None else _content(self.key, stored)
-
-    async def add(self, part: TrialPart, content: str, *, instead_of: str | None = None) -> None:
-        """Adds a part, as JSON. Where somebody else has added it since, that one stays, unless it is `instead_of`.
-
-        Raises StorageUnavailableError.
-        """
-        earlier = None if instead_of is None else _document(instead_of)
-        self._stored[part] = await self.assessments.save_once(
-            self.assessment_id, _name(self.key, part), _document(content), instead_of=earlier
-        )
-
-
-def _name(key: str, part: TrialPart) -> str:
-    return f"trial:{key}:{part}"
-
-
-def _document(content: str) -> str:
-    return f"{_HEAD % VERSION}{content}}}"
-
-
-def _content(key: str, text: str) -> str:
-    head = _HEAD % VERSION
-    if not text.startswith(head):
-        found = _VERSION.match(text)
-        theirs = "no version" if found is None else f"version {found[1]}"
-        raise ForeignDocumentError(f"the document of {key} has {theirs}, and this program reads version {VERSION}")
-    return text[len(head) : -1]

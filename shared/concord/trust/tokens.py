@@ -1,4 +1,7 @@
-"""Tokens: signed and expiring credentials of one participant in one trial, until the trial is closed."""
+"""Tokens: signed and expiring credentials of one participant in one trial, until the trial is closed.
+
+The gateway decides how long they are valid (`tokens_until` of a trial); the collector, for registrations of strangers.
+"""
 
 import time
 from collections import defaultdict

@@ -14,7 +14,7 @@ from concord.wire.roster import RosterEntry
 from concord_evaluator.information.causes import Answered, Turns
 from concord_evaluator.information.failures import Failure, failures_of
 from concord_evaluator.information.flow import Flow, Sent, flow_of
-from concord_evaluator.information.record import Credit, Unexplained, credit_of, unexplained_in
+from concord_evaluator.information.receipts import Credit, Unexplained, credit_of, unexplained_in
 from concord_gateway.calls import CallWire, Channel, SeatPlace, brief_text, question_text
 from concord_gateway.rounds.reply import read_reply
 from concord_suites import FAMILIES

@@ -10,7 +10,7 @@ from typing import ClassVar, Final, NamedTuple
 from pydantic import JsonValue
 
 from concord.suite import Draw, Fact, SuiteTask, flooding_messages
-from concord_evaluator.information.record import economy
+from concord_evaluator.information.receipts import economy
 from tests.kit.players.minds import Mind
 from tests.kit.players.plans import plan_of
 from tests.kit.players.play import play

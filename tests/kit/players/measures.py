@@ -17,7 +17,7 @@ from concord.suite import (
     instance_secret,
     neighbours_in,
 )
-from concord_evaluator.information.record import economy, information
+from concord_evaluator.information.receipts import economy, information
 from concord_evaluator.information.values import normalised, values_in
 from concord_suites.family import TextFamily
 from tests.kit.players.calls import play_well

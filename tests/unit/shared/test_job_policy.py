@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.restarts import pause_s
-from concord.storage.ports import WorkerPolicy
+from concord.storage.job_policy import WorkerPolicy
 
 
 @given(failures=st.integers(1, 10_000), first_s=st.floats(0.001, 10), cap_s=st.floats(0.001, 100))

@@ -15,20 +15,8 @@ from concord_evaluator.graph import engines
 from concord_evaluator.graph.engines import Arcs, Distances, Scores
 from concord_evaluator.trace import CallList, Contradictions, Interaction, Links, Projection, calls_on
 from concord_evaluator.trace.attribution import NOT_IN_GRAPH, participant_of
-from concord_evaluator.trace.columns import (
-    EDGE_KINDS,
-    NEVER,
-    NONE,
-    ROOT,
-    Codes,
-    Flags,
-    Numbers,
-    are,
-    below_any,
-    changes,
-    pairs,
-    viewed,
-)
+from concord_evaluator.trace.columns import EDGE_KINDS, NEVER, NONE, Codes, Flags, are, changes, pairs
+from concord_evaluator.trace.trees import ROOT, Numbers, below_any, viewed
 
 if TYPE_CHECKING:
     import networkx as nx

@@ -22,7 +22,8 @@ from concord.assessment.results import MetricStatus
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics.metric import Measured, approximate, metric, undefined
 from concord_evaluator.trace import CallList
-from concord_evaluator.trace.columns import NONE, below_any, pairs
+from concord_evaluator.trace.columns import NONE, pairs
+from concord_evaluator.trace.trees import below_any
 
 _WORD: Final = re.compile(r"\w+")
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics.metric import Measured, approximate, metric, undefined
-from concord_evaluator.trace.columns import ROOT
+from concord_evaluator.trace.trees import ROOT
 
 # Metrics of the process: failures, chains and repetitions of calls, and the cost of a completed task.
 

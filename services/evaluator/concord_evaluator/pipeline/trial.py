@@ -55,9 +55,10 @@ from concord_evaluator.temporal_network import temporal_network
 from concord_evaluator.trace import Projection, observability_of, project, team_observability
 from concord_evaluator.trace.attempts import PROVENANCES
 from concord_evaluator.trace.chunks import named_steps, unpacked
-from concord_evaluator.trace.columns import EDGE_KINDS, SOURCES, SUPPORTS, Bytes, Numbers
+from concord_evaluator.trace.columns import EDGE_KINDS, SOURCES, SUPPORTS, Bytes
 from concord_evaluator.trace.fold import release_freed
 from concord_evaluator.trace.links import Links
+from concord_evaluator.trace.trees import Numbers
 
 # The reports that the acts of a trace are made of, and the observations in these acts, each without needless work.
 

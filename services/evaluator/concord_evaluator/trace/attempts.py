@@ -14,22 +14,8 @@ from concord.assessment.results import MAX_STEP_IDS
 from concord.trust.tokens import is_proxy_url
 from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.trace.attribution import AttributedCalls, participant_of
-from concord_evaluator.trace.columns import (
-    NEVER,
-    ROOT,
-    Bytes,
-    Codes,
-    Flags,
-    Names,
-    Numbers,
-    Steps,
-    cases,
-    changes,
-    compact,
-    largest_above,
-    nearest,
-    ordered,
-)
+from concord_evaluator.trace.columns import NEVER, Bytes, Codes, Flags, Names, Steps, cases, changes
+from concord_evaluator.trace.trees import ROOT, Numbers, compact, largest_above, nearest, ordered
 
 # Provenance: why a call is believed.
 

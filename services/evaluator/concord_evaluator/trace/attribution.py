@@ -9,22 +9,10 @@ import numpy as np
 
 from concord.trace.step import CallType
 from concord.wire.roster import GREEN_AGENT, UNKNOWN_AGENT, Roster
-from concord_evaluator.trace.columns import (
-    KINDS,
-    NO_MODEL_CALL,
-    NONE,
-    Attestation,
-    Codes,
-    Flags,
-    Names,
-    Numbers,
-    Steps,
-    below_any,
-    cases,
-    nearest,
-)
+from concord_evaluator.trace.columns import KINDS, NO_MODEL_CALL, NONE, Attestation, Codes, Flags, Names, Steps, cases
 from concord_evaluator.trace.fold import Forest
 from concord_evaluator.trace.reading import Users
+from concord_evaluator.trace.trees import Numbers, below_any, nearest
 
 # Agent ids: of participants, and of the agents inside a participant (`<participant>/<name>`).
 

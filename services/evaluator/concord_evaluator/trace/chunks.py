@@ -19,7 +19,8 @@ from concord.trace.decoding import ReadBatch, StoredReports, read
 from concord.trace.report import MAX_BATCH_STEPS, Channel, FastStep, Json, Report, ReportBatch
 from concord.trace.step import MAX_NAME_LENGTH, MAX_VALUE_LENGTH, CallType, StepFacts, as_utc
 from concord.wire.roster import MAX_ID_LENGTH, MAX_URL_LENGTH
-from concord_evaluator.trace.columns import KINDS, NEVER, NONE, Amounts, Attestation, Bytes, Flags, Numbers, compact
+from concord_evaluator.trace.columns import KINDS, NEVER, NONE, Amounts, Attestation, Bytes, Flags
+from concord_evaluator.trace.trees import Numbers, compact
 
 # Bodies of stored batches, decompressed by ISA-L in half of zlib's time.
 

@@ -14,21 +14,18 @@ from concord.trace.report import Report, content_digest
 from concord_evaluator.trace.chunks import full_steps
 from concord_evaluator.trace.columns import (
     NONE,
-    ROOT,
     Attestation,
     Codes,
     Flags,
-    Numbers,
     StepRecord,
     Steps,
     cases,
     changes,
-    compact,
     moved,
-    ordered,
     pairs,
 )
 from concord_evaluator.trace.reading import ReadTrace, read_trace
+from concord_evaluator.trace.trees import ROOT, Numbers, compact, ordered
 
 # Freed memory: what the arrays of a long trace leave goes back to the system.
 

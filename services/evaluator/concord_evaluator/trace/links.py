@@ -13,20 +13,8 @@ from concord.assessment.results import MAX_STEP_IDS
 from concord.trace.attributes import EdgeKind, KnownBy, Support
 from concord_evaluator.trace.attempts import PROVENANCES, Attempts, Provenance
 from concord_evaluator.trace.attribution import NOT_IN_GRAPH
-from concord_evaluator.trace.columns import (
-    NONE,
-    ROOT,
-    Amounts,
-    Bytes,
-    Codes,
-    Flags,
-    Numbers,
-    StepRecord,
-    Steps,
-    are,
-    changes,
-    compact,
-)
+from concord_evaluator.trace.columns import NONE, Amounts, Bytes, Codes, Flags, StepRecord, Steps, are, changes
+from concord_evaluator.trace.trees import ROOT, Numbers, compact
 
 # Interactions: the calls between agents, each logical call once, with its provenance.
 

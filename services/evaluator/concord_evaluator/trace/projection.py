@@ -20,10 +20,11 @@ from concord_evaluator.trace.attempts import (
     without_refuted,
 )
 from concord_evaluator.trace.attribution import NOT_IN_GRAPH, attribute, bound_undeclared, participant_of
-from concord_evaluator.trace.columns import KINDS, NONE, ROOT, Flags, Steps, are, below_any
+from concord_evaluator.trace.columns import KINDS, NONE, Flags, Steps, are
 from concord_evaluator.trace.fold import FoldedTrace, Forest, build_forest, fold, release_freed
 from concord_evaluator.trace.links import CallList, Interaction, Link, Links, calls_on, join_attempts
 from concord_evaluator.trace.reading import summed_uses
+from concord_evaluator.trace.trees import ROOT, below_any
 
 Evidence = Literal["any", "corroborated", "observed"]
 

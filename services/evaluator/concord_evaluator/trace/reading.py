@@ -34,21 +34,18 @@ from concord_evaluator.trace.columns import (
     NO_MODEL_CALL,
     NONE,
     SOURCES,
-    SPREAD,
     SUPPORTS,
     UNREPORTED,
     Bytes,
     Codes,
     Names,
-    Numbers,
     StepColumns,
     Steps,
-    TextBuffer,
-    Texts,
     cases,
     changes,
-    compact,
 )
+from concord_evaluator.trace.texts import SPREAD, TextBuffer, Texts
+from concord_evaluator.trace.trees import Numbers, compact
 
 # Numbers of steps: each reported step once, in the order of the reports, and the number of each step's parent.
 

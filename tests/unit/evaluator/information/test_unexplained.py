@@ -4,7 +4,7 @@ import pytest
 
 from concord.suite import Fact, Value
 from concord.suite.value import Kind, code, name
-from concord_evaluator.information.record import Unexplained, unexplained_in
+from concord_evaluator.information.receipts import Unexplained, unexplained_in
 from tests.unit.evaluator.information.tasks import ANN, BALLOT, BOB, CYN, OF_BOB, OF_CYN, sent, task_of
 
 DAY = Fact("day", (CYN,), Value(Kind.DATE, "2031-03-14"))

@@ -9,7 +9,7 @@ from concord.trace.report import Report
 from concord_evaluator.graph import AgentGraph, build_graph
 from concord_evaluator.graph.agent_graph import find_cascades
 from concord_evaluator.trace import Call, Evidence, Projection, project
-from concord_evaluator.trace.columns import ROOT
+from concord_evaluator.trace.trees import ROOT
 from tests.kit.traces import roster
 from tests.unit.evaluator.arbitrary import AGENTS, reports
 from tests.unit.evaluator.oracle import chains, critical_path, interactions, projection

@@ -4,8 +4,8 @@ import pytest
 
 from concord.trace.report import Report
 from concord.wire.roster import GREEN_AGENT
-from concord_evaluator.trace.columns import ROOT
 from concord_evaluator.trace.fold import Forest, build_forest, fold
+from concord_evaluator.trace.trees import ROOT
 from tests.kit.traces import call, observed, reported_by, tool
 
 

@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord_evaluator.trace import reading
-from concord_evaluator.trace.columns import NONE, UNREPORTED, TextBuffer, Texts
+from concord_evaluator.trace.columns import NONE, UNREPORTED
 from concord_evaluator.trace.reading import StepNumbers
+from concord_evaluator.trace.texts import TextBuffer, Texts
 
 TEXTS = st.text(max_size=12) | st.sampled_from(
     [

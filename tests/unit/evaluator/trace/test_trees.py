@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord_evaluator.trace.columns import ROOT, below_any, largest_above, nearest, ordered
+from concord_evaluator.trace.trees import ROOT, below_any, largest_above, nearest, ordered
 
 PARENTS = st.integers(0, 12).flatmap(
     lambda size: st.lists(st.just(ROOT) | st.integers(0, max(0, size - 1)), min_size=size, max_size=size)
