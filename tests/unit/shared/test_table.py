@@ -44,7 +44,7 @@ _cells = st.builds(
 )
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.lists(_cells, min_size=1, max_size=8), st.sampled_from([1, MAX_LISTED, LONG]))
 def test_a_list_of_any_length_is_read_as_it_was_written(cells: list[Cell], length: int) -> None:
     document = Document(cells=(cells * length)[:length])
@@ -72,7 +72,7 @@ def test_a_column_has_its_shortest_form(numbers: list[int], form: dict[str, obje
     assert [cell.number for cell in Document.model_validate_json(written).cells] == numbers
 
 
-@settings(max_examples=40)
+@settings(max_examples=15)
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(1, 9)), min_size=1, max_size=30))
 def test_numbers_in_runs_and_series_are_read_as_they_were_written(parts: list[tuple[int, int]]) -> None:
     some = [n for start, length in parts for n in (*range(start, start + length), *[start] * length)]

@@ -281,9 +281,3 @@ def test_the_shade_of_a_seat_stands_for_all_that_it_follows_from() -> None:
             known = [fact for fact in task.facts if fact.id in part.needs]
             found = {value.text: ids for value, ids in family.partial_results(task, known).items()}
             assert found[str(solution[part.seat])] == set(part.needs)
-
-
-def test_a_seat_that_knows_nothing_has_no_partial_result() -> None:
-    for family in FAMILIES:
-        task = make(family, 5, 1)
-        assert family.partial_results(task, ()) == {}

@@ -22,19 +22,16 @@ def make(family: TextFamily, topology: Topology, attempt: int = 1) -> SuiteTask:
 
 
 @EACH_FAMILY
-@pytest.mark.parametrize("topology", [Topology.RING, Topology.TREE])
-def test_the_sample_team_solves_every_family_by_calls(family: TextFamily, topology: Topology) -> None:
-    played = play(family, make(family, topology))
+def test_the_sample_team_solves_every_family_by_calls(family: TextFamily) -> None:
+    played = play(family, make(family, (Topology.RING, Topology.TREE)[FAMILIES.index(family) % 2]))
     assert played.grade.outcome == 1
     assert played.refused == 0
     assert played.unexplained() == []
 
 
 @EACH_FAMILY
-@pytest.mark.parametrize("topology", [Topology.COMPLETE, Topology.CHAIN])
-def test_an_oracle_attains_the_fewest_calls_where_they_are_exact_and_nobody_needs_fewer(
-    family: TextFamily, topology: Topology
-) -> None:
+def test_an_oracle_attains_the_fewest_calls_where_they_are_exact_and_nobody_needs_fewer(family: TextFamily) -> None:
+    topology = (Topology.COMPLETE, Topology.CHAIN)[FAMILIES.index(family) % 2]
     played = play_well(family, make(family, topology, attempt=2))
     assert played.grade.outcome == 1
     assert played.calls == played.fewest.value if played.fewest.exact else played.calls >= played.fewest.value

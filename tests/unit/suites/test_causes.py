@@ -20,13 +20,18 @@ from tests.kit.players.writings import WRITINGS
 
 @pytest.fixture(scope="module")
 def planted() -> list[Planted]:
-    """Every kind in each exchange, in two families and styles by turns."""
-    found = [
-        planted_in(FAMILIES[(at * 7 + turn * 3) % len(FAMILIES)], at, kind, STYLES[(at + turn) % len(STYLES)], exchange)
+    """Every kind in each exchange, in the first family and style by turns in which it can be planted."""
+    tries = (
+        (
+            planted_in(
+                FAMILIES[(at * 7 + turn * 3) % len(FAMILIES)], at, kind, STYLES[(at + turn) % len(STYLES)], exchange
+            )
+            for turn in range(2)
+        )
         for at, kind in enumerate(FAULTS)
         for exchange in EXCHANGES
-        for turn in range(2)
-    ]
+    )
+    found = [next(filter(None, each), None) for each in tries]
     return [each for each in found if each is not None]
 
 
@@ -43,7 +48,8 @@ def test_every_kind_of_fault_is_planted_in_each_exchange_that_has_it(planted: li
 
 @pytest.mark.parametrize("family", FAMILIES, ids=[family.name for family in FAMILIES])
 def test_nobody_is_said_to_have_lied_where_all_are_honest_and_one_answers_wrong(family: TextFamily) -> None:
-    for at, (name, strategy) in enumerate(HONEST.items()):
+    """Each family with every third way to be honest, by turns."""
+    for at, (name, strategy) in [*enumerate(HONEST.items())][FAMILIES.index(family) % 3 :: 3]:
         task = task_of(family, 5, at)
         mind, draw = Mind(family, task), Draw(name.encode())
         if name in SHORT or not suits(name, mind):

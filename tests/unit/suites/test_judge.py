@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from concord.suite import Fact, SuiteTask
 from concord_suites.answer_kinds import ChoiceFamily
-from concord_suites.family import TextFamily, setting_of
+from concord_suites.family import setting_of
 from concord_suites.judge import FAMILIES
 from concord_suites.judge.diagnosis import Diagnosis
 from concord_suites.judge.hidden_profile import HiddenProfile
@@ -300,8 +300,3 @@ def test_the_sum_of_known_loads_stands_for_them() -> None:
         [(value, ids)] = family.partial_results(task, [first, second]).items()
         assert int(value.text) == int(first.value.text) + int(second.value.text)
         assert ids == {first.id, second.id}
-
-
-@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
-def test_a_seat_that_knows_nothing_has_no_partial_result(family: TextFamily) -> None:
-    assert family.partial_results(make(family, 5, 1), ()) == {}

@@ -4,12 +4,11 @@ import datetime
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
@@ -17,7 +16,7 @@ from concord.suite import Bound, Draw, Fact, Kind, SuiteTask, Topology, Value, i
 from concord.suite.value import code, date, name, number, word
 from concord_suites import FAMILIES
 from concord_suites.family import setting_of
-from tests.kit.players.phrasings import answer_text, chatter, distort, spellings, state, state_partial
+from tests.kit.players.phrasings import answer_text, chatter, distort, state, state_partial
 
 TEAM = [f"agent/{number}" for number in range(1, 6)]
 CANDIDATES = tuple(word(text) for text in ("torvald", "mavra", "oskel", "well"))
@@ -67,10 +66,8 @@ def generated_task(family: str) -> SuiteTask:
 
 
 TASKS = {"invented": invented_task()} | {family.name: generated_task(family.name) for family in FAMILIES}
-EACH_TASK = pytest.mark.parametrize("task", TASKS.values(), ids=TASKS)
+ANY_TASK = st.sampled_from(list(TASKS)).map(TASKS.__getitem__)
 SECRETS = st.binary(min_size=1, max_size=8)
-FEW = settings(max_examples=12, deadline=None)
-"""Of each of the tasks."""
 MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
 DATE_PATTERNS = (
     r"(?P<y>\d{4})-(?P<m>\d\d)-(?P<d>\d\d)",
@@ -125,9 +122,7 @@ def seeds(count: int) -> list[Draw]:
     return [Draw(b"phrasing %d" % number) for number in range(count)]
 
 
-@EACH_TASK
-@FEW
-@given(secret=SECRETS)
+@given(task=ANY_TASK, secret=SECRETS)
 def test_a_message_states_its_facts_and_no_other(task: SuiteTask, secret: bytes) -> None:
     draw = Draw(secret)
     facts = some_facts(draw, task)
@@ -135,21 +130,7 @@ def test_a_message_states_its_facts_and_no_other(task: SuiteTask, secret: bytes)
     assert [fact for fact in task.facts if states(text, fact)] == [fact for fact in task.facts if fact in facts], text
 
 
-@EACH_TASK
-@FEW
-@given(secret=SECRETS)
-def test_a_message_holds_no_long_number_but_those_of_its_facts(task: SuiteTask, secret: bytes) -> None:
-    draw = Draw(secret)
-    text = state(draw, task, facts := some_facts(draw, task), sender=draw.choice(TEAM))
-    for value in [value for fact in facts for value in (fact.value, fact.anchor) if value is not None]:
-        for spelling in sorted(spellings(value), key=len, reverse=True):
-            text = re.sub(re.escape(spelling), "", text, flags=re.IGNORECASE)
-    assert not re.search(r"\d{4}", text), text
-
-
-@EACH_TASK
-@FEW
-@given(secret=SECRETS)
+@given(task=ANY_TASK, secret=SECRETS)
 def test_chatter_holds_no_value(task: SuiteTask, secret: bytes) -> None:
     draw = Draw(secret)
     text = chatter(draw, task, sender=draw.choice(TEAM))
@@ -157,49 +138,7 @@ def test_chatter_holds_no_value(task: SuiteTask, secret: bytes) -> None:
     assert [value for value in values if holds(text, value)] == []
 
 
-@EACH_TASK
-def test_the_same_draw_gives_the_same_texts(task: SuiteTask) -> None:
-    def texts(draw: Draw) -> list[object]:
-        fact, sender = draw.choice(task.facts), draw.choice(TEAM)
-        return [
-            state(draw, task, [fact], sender=sender),
-            state_partial(draw, task, fact.value, [fact], sender=sender),
-            distort(draw, task, fact),
-            chatter(draw, task, sender=sender),
-            answer_text(draw, task, sender, fact.value.text),
-        ]
-
-    assert [texts(draw) for draw in seeds(20)] == [texts(draw) for draw in seeds(20)]
-
-
-def skeleton(text: str) -> str:
-    """The words of a text without seats, numbers and their units."""
-    return " ".join(re.findall(r"[a-z]+", re.sub(r"agent/\d|exactly|units", "", text.casefold())))
-
-
-def test_messages_about_one_fact_are_worded_in_at_least_40_ways() -> None:
-    task = TASKS["maximum"]
-    [sender] = task.facts[0].holders
-    texts = [state(draw, task, task.facts[:1], sender=sender) for draw in seeds(400)]
-    assert len(set(map(skeleton, texts))) >= 40
-
-
-def test_chatter_is_worded_in_at_least_40_ways() -> None:
-    assert len({skeleton(chatter(draw, TASKS["maximum"], sender="agent/1")) for draw in seeds(400)}) >= 40
-
-
-def test_wordings_with_a_word_of_the_domain_are_left_out() -> None:
-    domain = tuple(map(word, ("team", "everyone", "hi", "thanks")))
-    fact = Fact("mark", ("agent/1",), domain[0], code("AB-12345"), domain)
-    task = replace(TASKS["invented"], facts=(fact,))
-    texts = [chatter(draw, task, sender="agent/1") for draw in seeds(400)]
-    assert [text for text in texts if any(holds(text, value) for value in domain)] == []
-    assert len(set(map(skeleton, texts))) >= 30
-
-
-@EACH_TASK
-@FEW
-@given(secret=SECRETS)
+@given(task=ANY_TASK, secret=SECRETS)
 def test_a_partial_result_stands_in_its_message_and_nothing_else_of_the_task(task: SuiteTask, secret: bytes) -> None:
     draw = Draw(secret)
     total = number(7_654_321)
@@ -208,18 +147,7 @@ def test_a_partial_result_stands_in_its_message_and_nothing_else_of_the_task(tas
     assert [fact for fact in task.facts if states(text, fact)] == []
 
 
-def test_a_sum_is_called_a_sum_and_a_maximum_the_highest() -> None:
-    task = TASKS["prefix-sums"]
-    numbers = [int(fact.value.text) for fact in task.facts]
-    for value, said in ((sum(numbers), "the sum so far"), (max(numbers), "the highest so far")):
-        texts = [state_partial(draw, task, number(value), task.facts, sender="agent/1") for draw in seeds(200)]
-        assert any(said in text.casefold() for text in texts)
-        assert not any("the lowest so far" in text.casefold() for text in texts)
-
-
-@EACH_TASK
-@FEW
-@given(secret=SECRETS)
+@given(task=ANY_TASK, secret=SECRETS)
 def test_a_distorted_fact_has_another_value_of_its_domain_or_a_new_one_of_its_kind(
     task: SuiteTask, secret: bytes
 ) -> None:
@@ -234,13 +162,6 @@ def test_a_distorted_fact_has_another_value_of_its_domain_or_a_new_one_of_its_ki
     else:
         assert not any(holds(text, wrong.value) for text in (*task.briefs.values(), json.dumps(task.key)))
         assert wrong.value not in {value for each in task.facts for value in (each.value, each.anchor)}
-
-
-def test_a_distorted_code_stays_a_code() -> None:
-    task = TASKS["invented"]
-    fact = next(fact for fact in task.facts if fact.value.kind is Kind.CODE)
-    wrong = [distort(draw, task, fact).value.text for draw in seeds(200)]
-    assert all(re.fullmatch(r"[A-Z]{2}-\d{5}", text) for text in wrong)
 
 
 def test_a_fact_without_a_free_slip_cannot_be_distorted() -> None:
@@ -278,30 +199,3 @@ def test_answers_of_families_are_given_by_each_answerer() -> None:
         task = TASKS[family.name]
         for seat, answer in family.solve(setting_of(family, task)).items():
             assert content(answer_text(draw, task, seat, answer), answer)
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        (number(48213), ["48213", "48,213", "48 213", "48_213", "48'213"]),
-        (code("KX-44718"), ["KX-44718", "kx-44718", "KX44718"]),
-        (
-            date(datetime.date(2031, 3, 14)),
-            [
-                "2031-03-14",
-                "14 March 2031",
-                "March 14th, 2031",
-                "14 Mar 2031",
-                "Mar 14, 2031",
-                "14.03.2031",
-                "14/03/2031",
-            ],
-        ),
-    ],
-)
-def test_a_value_is_spelled_in_the_usual_ways(value: Value, expected: Sequence[str]) -> None:
-    assert set(expected) <= set(spellings(value))
-
-
-def test_a_day_up_to_12_is_never_spelled_so_that_it_could_be_a_month() -> None:
-    assert not any("/" in text or "." in text for text in spellings(date(datetime.date(2031, 3, 12))))

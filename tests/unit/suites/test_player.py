@@ -31,9 +31,8 @@ def play(task: SuiteTask, habits: dict[str, Habit] | None = None) -> Rounds:
 
 
 @EACH_FAMILY
-@pytest.mark.parametrize("topology", [Topology.COMPLETE, Topology.CHAIN, Topology.SMALL_WORLD])
-def test_the_sample_team_solves_every_family(family: TextFamily, topology: Topology) -> None:
-    task = make(family, topology)
+def test_the_sample_team_solves_every_family(family: TextFamily) -> None:
+    task = make(family, (Topology.COMPLETE, Topology.CHAIN, Topology.SMALL_WORLD)[FAMILIES.index(family) % 3])
     assert family.grade(play(task).answers, task.key).outcome == 1
 
 

@@ -270,11 +270,6 @@ def test_the_only_day_that_nobody_known_excludes_stands_for_the_days_that_are_kn
             assert set(found.values()) <= {frozenset(fact.id for fact in known)}
 
 
-@EACH_FAMILY
-def test_a_seat_that_knows_nothing_has_no_partial_result(family: TextFamily) -> None:
-    assert family.partial_results(make(family, 5, 1), ()) == {}
-
-
 @pytest.mark.parametrize("seats", [2, 5])
 def test_each_number_of_birds_that_the_answerer_did_not_catch_is_as_likely(seats: int) -> None:
     family = Dedupe()

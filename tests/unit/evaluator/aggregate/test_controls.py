@@ -69,7 +69,7 @@ def test_without_a_pair_there_is_none() -> None:
 rights = st.booleans()
 
 
-@settings(max_examples=25)
+@settings(max_examples=8)
 @given(st.lists(st.tuples(rights, rights), min_size=2, max_size=4), st.data())
 def test_a_lost_trial_never_narrows_the_interval(outcomes: list[tuple[bool, bool]], data: st.DataObject) -> None:
     """So nobody gains by losing a bad trial of the team, or a good one of the control."""

@@ -1,7 +1,7 @@
 """The figures of coordination follow from their definitions, reward no pretence, and are null where nobody knows."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from concord.assessment.results import MetricRecord, MetricStatus, TrialRecord
@@ -57,6 +57,7 @@ def test_seats_that_write_the_same_are_redundant() -> None:
     assert found.redundancy == 0.75
 
 
+@settings(max_examples=10)
 @given(st.lists(st.tuples(st.floats(0, 1), st.integers(1, 50)), min_size=1, max_size=5), st.floats(0, 1))
 def test_more_turns_for_the_same_success_are_never_more_efficient(trials: list[tuple[float, int]], more: float) -> None:
     def efficiency(factor: float) -> float:

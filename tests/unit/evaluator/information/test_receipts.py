@@ -39,9 +39,9 @@ def needs_of_others(task: SuiteTask, part: Part) -> list[Fact]:
     return [fact for fact in task.facts if fact.id in part.needs and part.seat not in fact.holders]
 
 
-@pytest.mark.parametrize("difficulty", range(1, MAX_DIFFICULTY + 1))
 @pytest.mark.parametrize("family", FAMILIES, ids=[family.name for family in FAMILIES])
-def test_a_team_that_quotes_its_briefs_is_credited_whole(family: TextFamily, difficulty: int) -> None:
+def test_a_team_that_quotes_its_briefs_is_credited_whole(family: TextFamily) -> None:
+    difficulty = 1 + FAMILIES.index(family) % MAX_DIFFICULTY
     task = task_for(family, 5 if 5 in family.seats else family.seats.start, difficulty)
     credit, information = played(family, task, task.seats)
     assert credit.outcome == 1

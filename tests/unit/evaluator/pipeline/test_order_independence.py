@@ -32,21 +32,21 @@ def written(told: list[Report]) -> list[str]:
     return [record.model_dump_json() for record in (*metrics, *find(graph, metrics, Thresholds(loop=0)))]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30)
 @given(SHUFFLED)
 def test_the_order_of_arrival_changes_nothing(cases: tuple[list[Report], list[Report]]) -> None:
     told, shuffled = cases
     assert read(told) == read(shuffled)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15)
 @given(SHUFFLED)
 def test_the_order_of_arrival_changes_no_bit_of_any_metric_or_finding(cases: tuple[list[Report], list[Report]]) -> None:
     told, shuffled = cases
     assert written(told) == written(shuffled)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=20)
 @given(TOLD, st.data())
 def test_repeated_reports_change_only_their_count(told: list[Report], data: st.DataObject) -> None:
     again = data.draw(st.lists(st.sampled_from(told), max_size=8)) if told else []
@@ -119,7 +119,7 @@ LAWS = (
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=30)
 @given(TOLD)
 def test_any_reports_obey_every_law_of_the_analysis(told: list[Report]) -> None:
     """One analysis serves all laws, since drawing and analysing reports takes far longer than the checks."""

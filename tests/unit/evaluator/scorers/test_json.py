@@ -305,14 +305,15 @@ class TestSchema:
         with pytest.raises(ScorerFailedError, match="takes too long"):
             schema_violation(keywords, [["a" * 60 + "!"]])
 
-    def test_exponentially_many_alternatives_are_aborted(self) -> None:
+    def test_exponentially_many_alternatives_are_aborted(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(json_schema, "MAX_CHECKS", 1_000)
         twice: dict[str, JsonValue] = {"anyOf": [{"items": {"$ref": "#"}}, {"items": {"$ref": "#"}}], "minItems": 1}
-        with pytest.raises(ScorerFailedError, match="takes more than 100,000 checks"):
+        with pytest.raises(ScorerFailedError, match="takes more than 1,000 checks"):
             schema_violation(twice, json_in("[" * 60 + "]" * 60))
 
     def test_items_of_mixed_types_are_checked_for_uniqueness(self) -> None:
         items: list[JsonValue] = []
-        for number in range(8_000):
+        for number in range(2_000):
             items += [number, [number], str(number)]
         assert schema_violation({"uniqueItems": True}, items) is None
         assert schema_violation({"uniqueItems": True}, [*items, "0"]) == "$: some items are equal"

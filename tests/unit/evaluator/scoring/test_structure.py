@@ -111,7 +111,7 @@ TEAMS = st.integers(2, 7).flatmap(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25)
 @given(TEAMS)
 def test_every_value_is_a_fraction(team: Team) -> None:
     rated = structure(team)
@@ -119,7 +119,7 @@ def test_every_value_is_a_fraction(team: Team) -> None:
     assert all(part is None or 0 <= part <= 1 for part in parts)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25)
 @given(TEAMS, st.permutations(agents(7)))
 def test_the_names_of_agents_do_not_matter(team: Team, names: list[str]) -> None:
     other = dict(zip(agents(7), names, strict=True))

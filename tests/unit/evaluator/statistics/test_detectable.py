@@ -3,7 +3,7 @@
 from random import Random
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from concord_evaluator.statistics import POWER, detectable_difference, likely_spread, mean_interval
@@ -22,6 +22,7 @@ def test_the_t_test_shows_it_about_as_often_as_stated(spread: float, pairs: int)
     assert shown / 400 == pytest.approx(POWER, abs=0.06)
 
 
+@settings(max_examples=12)
 @given(st.floats(0.01, 1), st.integers(2, 200))
 def test_more_pairs_show_less_and_more_spread_hides_more(spread: float, pairs: int) -> None:
     fewer, more = detectable_difference(spread, pairs), detectable_difference(spread, pairs + 1)

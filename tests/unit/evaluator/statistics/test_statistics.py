@@ -4,7 +4,7 @@ import random
 from collections import Counter
 from collections.abc import Mapping
 from itertools import combinations
-from math import sqrt
+from math import pi, sqrt, tan
 
 import pytest
 from hypothesis import given, settings
@@ -25,6 +25,14 @@ from concord_evaluator.statistics import (
 )
 
 Z = 1.959963984540054
+SCIPY_QUANTILES = [
+    (0.8, 3, 1.637744353696209),
+    (0.95, 9, 2.262157162798205),
+    (0.95, 40, 2.021075390306273),
+    (0.999, 9, 4.780912585931217),
+    (0.999, 999, 3.3002924403987666),
+]
+"""Level, degrees of freedom and `scipy.stats.t.ppf((1 + level) / 2, degrees)` of SciPy 1.17."""
 
 
 class TestRates:
@@ -65,12 +73,15 @@ class TestMeans:
         assert (interval.low, interval.high) == pytest.approx((0.5 - half, 0.5 + half))
         assert interval.method == "t"
 
-    @pytest.mark.parametrize("degrees", [1, 2, 3, 9, 40, 999])
-    @pytest.mark.parametrize("level", [0.8, 0.95, 0.999])
-    def test_the_quantile_of_students_t_is_scipys(self, level: float, degrees: int) -> None:
-        from scipy.stats import t  # type: ignore[import-untyped]
+    @settings(max_examples=15)
+    @given(st.floats(0.01, 0.999))
+    def test_the_quantile_of_students_t_has_its_closed_forms(self, level: float) -> None:
+        assert students_t(level, 1) == pytest.approx(tan(pi * level / 2), rel=1e-9)
+        assert students_t(level, 2) == pytest.approx(level * sqrt(2 / (1 - level * level)), rel=1e-9)
 
-        assert students_t(level, degrees) == pytest.approx(t.ppf((1 + level) / 2, degrees), rel=1e-9)
+    @pytest.mark.parametrize(("level", "degrees", "quantile"), SCIPY_QUANTILES)
+    def test_the_quantile_of_students_t_is_scipys(self, level: float, degrees: int, quantile: float) -> None:
+        assert students_t(level, degrees) == pytest.approx(quantile, rel=1e-9)
 
     def test_the_clustered_interval_is_that_of_statsmodels(self) -> None:
         """statsmodels 0.15: `OLS(values, ones).fit(cov_type="cluster", use_t=True).conf_int()`."""

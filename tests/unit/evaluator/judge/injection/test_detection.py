@@ -15,12 +15,8 @@ QUESTION = "Shall I go on?"
 
 
 @pytest.mark.parametrize("kind", ATTACKS)
-def test_an_attempt_is_detected(kind: str) -> None:
+def test_an_attempt_is_detected_and_it_alone_is_removed_from_honest_work(kind: str) -> None:
     assert addresses_judge(ATTACKS[kind])
-
-
-@pytest.mark.parametrize("kind", ATTACKS)
-def test_only_the_attempt_is_removed_from_honest_work(kind: str) -> None:
     left, taken = remove_passages(f"{WORK}\n{ATTACKS[kind]}\n{QUESTION}")
     assert taken
     assert left.startswith(f"{WORK}\n")
@@ -67,7 +63,7 @@ def test_words_that_judges_share_with_others_are_not_suspected(text: str) -> Non
 )
 def test_a_text_made_to_stall_the_search_is_searched(unit: str) -> None:
     """Each unit took minutes, or could with a careless pattern. The suite's guard against hangs would end the test."""
-    hostile = (unit * 48_000)[:48_000]
+    hostile = (unit * 24_000)[:24_000]
     assert not addresses_judge(hostile)
     assert addresses_judge(f"{hostile[:8000]}\n{ATTACKS['plain order']}")
 
