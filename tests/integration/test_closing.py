@@ -1,8 +1,9 @@
 """Closing: a trace is closed once all expected reports are there; the gateway expects none in vain, and loses none."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
+from functools import partial
 
 import pytest
 
@@ -15,8 +16,30 @@ from concord_gateway.closing import Reporters, wait_until_settled
 from concord_gateway.open_calls import OpenCall, TrialCalls
 
 HOURS = 3600.0
-SOON_S = 20.0
-"""Far more than these tests wait for, and far less than `HOURS`."""
+GUARD_S = 20.0
+"""Far more real time than any of these tests takes."""
+
+
+@dataclass
+class Clock:
+    """The gateway's time, which passes only while it waits between two looks at a trace."""
+
+    now: float = 0.0
+    due: list[tuple[float, Callable[[], Awaitable[None]]]] = field(default_factory=list)
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def after(self, seconds: float, happen: Callable[[], Awaitable[None]]) -> None:
+        """Has something happen at a later time."""
+        self.due.append((self.now + seconds, happen))
+
+    async def sleep(self, seconds: float) -> None:
+        self.now += seconds
+        for event in [each for each in self.due if each[0] <= self.now]:
+            self.due.remove(event)
+            await event[1]()
+        await asyncio.sleep(0)
 
 
 @dataclass
@@ -24,6 +47,7 @@ class Trial:
     """A trial that was driven: its trace, and the calls in it."""
 
     storage: Storage
+    clock: Clock
     reporters: Reporters = field(default_factory=Reporters)
     trace_id: str = field(default_factory=new_trace_id)
     trial_calls: TrialCalls = field(default_factory=TrialCalls)
@@ -44,36 +68,31 @@ class Trial:
         await self.storage.traces.append(received, receipt, quota=quota)
 
     async def close(self, *, quiet_s: float, cap_s: float) -> int:
-        """Waits until the trace can be closed; returns the number of its batches then. Raises TimeoutError after
-        `SOON_S`."""
-        async with asyncio.timeout(SOON_S):
+        """Waits until the trace can be closed; returns the number of its batches then."""
+        async with asyncio.timeout(GUARD_S):
             await wait_until_settled(
                 self.storage.traces, self.trace_id, self.trial_calls, self.reporters, quiet_s=quiet_s, cap_s=cap_s
             )
         return await self.storage.traces.length(self.trace_id)
 
     def next(self) -> "Trial":
-        return Trial(self.storage, self.reporters)
+        return Trial(self.storage, self.clock, self.reporters)
 
 
 async def is_expected(trial: Trial) -> bool:
     """Whether a trial is kept open for the report of its agent."""
     call = trial.call("a")
-
-    async def report() -> None:
-        await asyncio.sleep(1)
-        await trial.report("a", call.step_id)
-
-    reporting = asyncio.create_task(report())
-    batches = await trial.close(quiet_s=0.1, cap_s=HOURS)
-    await reporting
-    return batches == 1
+    trial.clock.after(1, partial(trial.report, "a", call.step_id))
+    return await trial.close(quiet_s=0.1, cap_s=HOURS) == 1
 
 
 @pytest.fixture
-async def trial(redis_url: str) -> AsyncIterator[Trial]:
+async def trial(redis_url: str, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Trial]:
+    clock = Clock()
+    monkeypatch.setattr("concord_gateway.closing.time", clock)
+    monkeypatch.setattr("concord_gateway.closing.asyncio", clock)
     async with connect(redis_url) as storage:
-        yield Trial(storage)
+        yield Trial(storage, clock)
 
 
 def announced(*agents: str) -> Reporters:
@@ -110,16 +129,9 @@ async def test_an_agent_that_reports_too_late_is_expected_to_report_in_later_tri
 
 async def test_an_announced_reporter_is_waited_for_beyond_the_quiet_time(trial: Trial) -> None:
     trial.reporters = announced("a", "b")
-    calls = [trial.call("a"), trial.call("b"), trial.call("a")]
-
-    async def report() -> None:
-        for call in calls:
-            await asyncio.sleep(0.5)
-            await trial.report(call.callee, call.step_id)
-
-    reporting = asyncio.create_task(report())
-    assert await trial.close(quiet_s=0.05, cap_s=HOURS) == 3
-    await reporting
+    for seconds, callee in ((5, "a"), (10, "b"), (15, "a")):
+        trial.clock.after(seconds, partial(trial.report, callee, trial.call(callee).step_id))
+    assert await trial.close(quiet_s=0.1, cap_s=HOURS) == 3
 
 
 async def test_an_announced_reporter_that_never_reports_is_waited_for_in_one_trial_only(trial: Trial) -> None:
@@ -157,41 +169,28 @@ async def test_a_child_step_that_another_agent_reports_does_not_count_as_the_cal
     trial.reporters = announced("a")
     call = trial.call("a")
     await trial.report("b", call.step_id)
-
-    async def report() -> None:
-        await asyncio.sleep(1)
-        await trial.report("a", call.step_id)
-
-    reporting = asyncio.create_task(report())
+    trial.clock.after(1, partial(trial.report, "a", call.step_id))
     assert await trial.close(quiet_s=0.1, cap_s=HOURS) == 2
-    await reporting
 
 
 async def test_every_batch_starts_the_quiet_time_anew(trial: Trial) -> None:
     trial.reporters = announced("a")
     call = trial.call("a")
-
-    async def report() -> None:
-        for _ in range(5):
-            await trial.report("a", call.step_id)
-            await asyncio.sleep(0.3)
-
-    reporting = asyncio.create_task(report())
+    for seconds in range(1, 6):
+        trial.clock.after(seconds, partial(trial.report, "a", call.step_id))
     assert await trial.close(quiet_s=2, cap_s=HOURS) == 5
-    await reporting
+    assert 7 <= trial.clock.now < 7.5
 
 
 async def test_a_call_under_way_keeps_the_trace_open(trial: Trial) -> None:
     call = trial.trial_calls.begin("a", "b")
 
     async def end() -> None:
-        await asyncio.sleep(1)
         await trial.report("green-agent", channel=Channel.OBSERVED)
         trial.trial_calls.end(call.step_id, answered=True)
 
-    ending = asyncio.create_task(end())
+    trial.clock.after(1, end)
     assert await trial.close(quiet_s=0, cap_s=HOURS) == 1
-    await ending
 
 
 async def test_a_call_that_its_caller_abandoned_does_not_keep_the_trace_open(trial: Trial) -> None:
