@@ -8,14 +8,17 @@ A2A_V03 := .venv-a2a-v03
 BIN := $(VENV)/bin
 # Longest suite first, so that parallel test processes finish at about the same time.
 TESTS := tests/e2e tests/faults tests/integration tests/security tests/conformance tests/frameworks tests/unit
-# What has tests of a mark: other files need not be collected, which takes half a minute of each process.
+# What has tests of a mark: other files need not be collected.
 marked = $(sort $(shell grep -rl --include='test_*.py' 'mark\.$(1)' $(2)))
 PROGRAMS = $(call marked,programs,$(filter-out tests/e2e tests/faults,$(TESTS))) tests/faults tests/e2e
-# One more process than cores, because tests of services wait for some of their time. Each collects all tests.
+# One more process than cores, because tests of services wait for some of their time. Each collects the files that it runs.
 TEST_PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 # No test speaks TLS: an HTTP client need not read the authorities' certificates, which takes it 24 ms.
 PYTEST := SSL_CERT_FILE= SSL_CERT_DIR=$(CURDIR)/tests $(BIN)/pytest
+
+# The number of tests is not known before the last file is collected (tests/conftest.py).
+NO_PERCENTAGES := -o console_output_style=classic
 
 # What runs Redis's scripts and commands, by the storage itself and by the services.
 STORES := $(addprefix tests/integration/test_,$(addsuffix .py,clocks collector collector_registry joined_calls open_traces \
@@ -57,12 +60,12 @@ run: $(or $(wildcard $(VENV)/ready),$(VENV)/ready-to-run) ## assess a sample tea
 .PHONY: test
 test: setup $(A2A_V03)/ready ## run the tests that need neither Docker nor a network, a few of them with real processes
 	$(PYTEST) $(TESTS) -m "not containers and (smoke or not programs)" -p no:schemathesis \
-		--numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
+		--numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder $(NO_PERCENTAGES)
 
 .PHONY: test-faults
 test-faults: setup ## run the tests that start whole programs, and kill, stop or limit some, which `make test` leaves out
 	$(PYTEST) $(PROGRAMS) -m "programs and not smoke and not containers" -p no:schemathesis \
-		--numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder
+		--numprocesses $(TEST_PROCESSES) --dist loadfile --no-loadscope-reorder $(NO_PERCENTAGES)
 
 .PHONY: test-redis
 test-redis: setup ## run the tests of storage on another Redis (SERVER: its program, or the URL of one whose data they may delete)

@@ -1,10 +1,12 @@
 """An agent on A2A 0.3 that knows nothing of Concord and calls others: plain SDK 0.3.26, in an environment of its own.
 
-`a2a_v03_caller.py PORT` serves an agent that remembers the first message of each context, as a conversation. When it
-is asked a question, it asks every address in the first message for its numbers, and answers with the highest number.
-Any other message gets the first one as its answer. It answers with messages, as the SDK's samples do.
+`a2a_v03_caller.py PORT …` serves an agent at each port, which remembers the first message of each context, as a
+conversation. When it is asked a question, it asks every address in the first message for its numbers, and answers with
+the highest number. Any other message gets the first one as its answer. It answers with messages, as the SDK's samples
+do.
 """
 
+import asyncio
 import json
 import re
 import sys
@@ -66,7 +68,7 @@ def numbers(text: str) -> list[int]:
     return [int(found.replace(",", "")) for found in re.findall(r"\d\d,?\d{3}(?!\d)", text)]
 
 
-def main(port: int) -> None:
+async def serve(port: int) -> None:
     """Serves until stopped."""
     card = AgentCard(
         name="highest",
@@ -79,7 +81,13 @@ def main(port: int) -> None:
         skills=[AgentSkill(id="highest", name="Highest", description="Finds the highest number.", tags=["sample"])],
     )
     handler = DefaultRequestHandler(HighestNumber(), InMemoryTaskStore())
-    uvicorn.run(A2AStarletteApplication(card, handler).build(), host="127.0.0.1", port=port, log_level="warning")
+    app = A2AStarletteApplication(card, handler).build()
+    await uvicorn.Server(uvicorn.Config(app, host="127.0.0.1", port=port, log_level="warning")).serve()
 
 
-main(int(sys.argv[1]))
+async def main() -> None:
+    """Serves an agent at each port."""
+    await asyncio.gather(*(serve(int(port)) for port in sys.argv[1:]))
+
+
+asyncio.run(main())

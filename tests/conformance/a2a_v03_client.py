@@ -1,7 +1,8 @@
 """A client of A2A 0.3, the release that the platform's clients use. It runs in an environment with that release alone.
 
-`a2a_v03_client.py URL send|stream [JSONRPC|HTTP+JSON]` reads a text from standard input, sends it as a message with
-one text part, and prints the answer as one JSON object. It makes the same SDK calls as the platform's client.
+Each line that it reads is a JSON list of a URL, `send` or `stream`, `JSONRPC` or `HTTP+JSON`, and a text. It sends the
+text as a message with one text part, and prints the answer as one JSON object in a line. It makes the same SDK calls as
+the platform's client.
 """
 
 import asyncio
@@ -14,7 +15,7 @@ from a2a.client import A2ACardResolver, ClientConfig, ClientFactory
 from a2a.types import Message, Part, Role, Task, TextPart
 
 
-async def main(url: str, *, streaming: bool, binding: str, text: str) -> None:
+async def answer_to(url: str, *, streaming: bool, binding: str, text: str) -> dict[str, object]:
     async with httpx.AsyncClient(timeout=300) as http:
         card = await A2ACardResolver(httpx_client=http, base_url=url).get_agent_card()
         config = ClientConfig(httpx_client=http, streaming=streaming, supported_transports=[binding])
@@ -30,30 +31,26 @@ async def main(url: str, *, streaming: bool, binding: str, text: str) -> None:
         task: Task | None = None
         async for event in client.send_message(message):
             if isinstance(event, Message):
-                print(json.dumps({"kind": "message"}))
-                return
+                return {"kind": "message"}
             task, update = event
             updates.append(None if update is None else update.kind)
         assert task is not None
         said = task.status.message.parts if task.status.message else []
-        print(
-            json.dumps(
-                {
-                    "kind": "task",
-                    "card_url": card.url,
-                    "protocol_version": card.protocol_version,
-                    "streaming": card.capabilities.streaming,
-                    "updates": updates,
-                    "state": task.status.state.value,
-                    "status": [part.root.text for part in said if isinstance(part.root, TextPart)],
-                    "artifacts": [
-                        [part.root.model_dump(mode="json", exclude_none=True) for part in artifact.parts]
-                        for artifact in task.artifacts or []
-                    ],
-                }
-            )
-        )
+        return {
+            "kind": "task",
+            "card_url": card.url,
+            "protocol_version": card.protocol_version,
+            "streaming": card.capabilities.streaming,
+            "updates": updates,
+            "state": task.status.state.value,
+            "status": [part.root.text for part in said if isinstance(part.root, TextPart)],
+            "artifacts": [
+                [part.root.model_dump(mode="json", exclude_none=True) for part in artifact.parts]
+                for artifact in task.artifacts or []
+            ],
+        }
 
 
-binding = sys.argv[3] if len(sys.argv) > 3 else "JSONRPC"
-asyncio.run(main(sys.argv[1], streaming=sys.argv[2] == "stream", binding=binding, text=sys.stdin.read()))
+for line in sys.stdin:
+    url, mode, binding, text = json.loads(line)
+    print(json.dumps(asyncio.run(answer_to(url, streaming=mode == "stream", binding=binding, text=text))), flush=True)

@@ -3,11 +3,9 @@
 The client is the last 0.3 release of the SDK, in an environment of its own.
 """
 
-import asyncio
 import json
-import os
-from asyncio.subprocess import PIPE
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +14,9 @@ import jsonschema
 import pytest
 
 from concord.assessment.result_row import ResultRow
+from tests.conformance.conftest import AskByA2A03
 from tests.kit.stack import rpc
 
-CLIENT = Path(__file__).with_name("a2a_v03_client.py")
 SCHEMA = json.loads(Path("data/schemas/results.schema.json").read_text(encoding="utf-8"))
 
 Ask = Callable[[str, str], Awaitable[dict[str, Any]]]
@@ -28,19 +26,8 @@ MODES = ["send", "stream"]
 
 
 @pytest.fixture
-def ask(green_agent: str) -> Ask:
-    python = os.environ.get("CONCORD_A2A_V03_PYTHON", ".venv-a2a-v03/bin/python")
-    assert Path(python).exists(), "no environment with the 0.3 client: `make test` makes it"
-
-    async def run(text: str, mode: str) -> dict[str, Any]:
-        words = (python, str(CLIENT), green_agent, *mode.split())
-        client = await asyncio.create_subprocess_exec(*words, stdin=PIPE, stdout=PIPE, stderr=PIPE)
-        answer, errors = await client.communicate(text.encode())
-        assert client.returncode == 0, errors.decode()
-        summary: dict[str, Any] = json.loads(answer)
-        return summary
-
-    return run
+def ask(green_agent: str, ask_by_a2a_v03: AskByA2A03) -> Ask:
+    return partial(ask_by_a2a_v03, green_agent)
 
 
 def pattern(edges: str, agents: str) -> str:

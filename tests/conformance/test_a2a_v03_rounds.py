@@ -1,10 +1,9 @@
 """Tasks in rounds and by calls, played by plain agents of the A2A release that the platform's agents use."""
 
-import os
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import httpx
@@ -13,25 +12,33 @@ import pytest
 from tests.kit.assessing import request, row_of, task_of
 from tests.kit.ports import free_port
 
-AGENT = Path(__file__).with_name("a2a_v03_agent.py")
-CALLER = Path(__file__).with_name("a2a_v03_caller.py")
 CONFIG = {"suite": "maximum", "difficulty": 1, "quiet_s": 0.1, "closing_cap_s": 0.3}
 
 
 @contextmanager
-def plain_agents(count: int, program: Path = AGENT) -> Iterator[list[str]]:
-    """The URLs of agents that know nothing of Concord, each a process of its own."""
-    python = os.environ.get("CONCORD_A2A_V03_PYTHON", ".venv-a2a-v03/bin/python")
-    assert Path(python).exists(), "no environment with the 0.3 SDK: `make test` makes it"
-    ports = [free_port() for _ in range(count)]
-    with ExitStack() as running:
-        for port in ports:
-            process = subprocess.Popen([python, str(program), str(port)])
-            running.callback(process.wait)
-            running.callback(process.kill)
-        for port in ports:
-            wait_for_card(f"http://127.0.0.1:{port}/.well-known/agent-card.json")
-        yield [f"http://127.0.0.1:{port}/" for port in ports]
+def plain_agents(python: str, program: str) -> Iterator[list[str]]:
+    """The URLs of three agents that know nothing of Concord, in a process of their own."""
+    ports = [free_port() for _ in range(3)]
+    command = [python, str(Path(__file__).with_name(program)), *map(str, ports)]
+    with subprocess.Popen(command) as process:
+        try:
+            for port in ports:
+                wait_for_card(f"http://127.0.0.1:{port}/.well-known/agent-card.json")
+            yield [f"http://127.0.0.1:{port}/" for port in ports]
+        finally:
+            process.kill()
+
+
+@pytest.fixture(scope="module")
+def agents(a2a_v03_python: str) -> Iterator[list[str]]:
+    with plain_agents(a2a_v03_python, "a2a_v03_agent.py") as urls:
+        yield urls
+
+
+@pytest.fixture(scope="module")
+def callers(a2a_v03_python: str) -> Iterator[list[str]]:
+    with plain_agents(a2a_v03_python, "a2a_v03_caller.py") as urls:
+        yield urls
 
 
 def wait_for_card(url: str) -> None:
@@ -52,11 +59,10 @@ TEAMS = pytest.mark.parametrize(
 
 
 @TEAMS
-async def test_plain_agents_play_rounds(green_agent: str, count: int, seats: int) -> None:
-    with plain_agents(count) as urls:
-        async with httpx.AsyncClient(timeout=60) as http:
-            asked = request(CONFIG, {f"agent_{number}": url for number, url in enumerate(urls, start=1)})
-            row = row_of(await task_of(http, green_agent, asked))
+async def test_plain_agents_play_rounds(green_agent: str, agents: list[str], count: int, seats: int) -> None:
+    async with httpx.AsyncClient(timeout=60) as http:
+        asked = request(CONFIG, {f"agent_{number}": url for number, url in enumerate(agents[:count], start=1)})
+        row = row_of(await task_of(http, green_agent, asked))
     [trial] = row["detail"]["trials"]
     assert trial["grading"]["value"] == 1, trial["grading"]
     assert len(trial["team_task"]["seats"]) == seats
@@ -67,12 +73,11 @@ async def test_plain_agents_play_rounds(green_agent: str, count: int, seats: int
 
 @TEAMS
 async def test_plain_agents_play_by_calls_with_the_addresses_in_their_briefs(
-    green_agent: str, count: int, seats: int
+    green_agent: str, callers: list[str], count: int, seats: int
 ) -> None:
-    with plain_agents(count, CALLER) as urls:
-        async with httpx.AsyncClient(timeout=60) as http:
-            named = {f"agent_{number}": url for number, url in enumerate(urls, start=1)}
-            row = row_of(await task_of(http, green_agent, request(CONFIG | {"exchange": "calls"}, named)))
+    async with httpx.AsyncClient(timeout=60) as http:
+        named = {f"agent_{number}": url for number, url in enumerate(callers[:count], start=1)}
+        row = row_of(await task_of(http, green_agent, request(CONFIG | {"exchange": "calls"}, named)))
     [trial] = row["detail"]["trials"]
     assert trial["grading"]["value"] == 1, trial["grading"]
     assert trial["team_task"]["exchange"] == "calls"

@@ -24,7 +24,8 @@ async def test_what_is_known_of_an_unjudged_team_leads_and_the_leaderboard_lists
         await A2AClient.connect(running.gateway) as client,
     ):
         participants = {"desk": desk, "timetable": timetable}
-        text = json.dumps({"participants": participants, "task": {"description": "When does the ferry leave?"}})
+        task, config = {"description": "When does the ferry leave?"}, {"quiet_s": 0.1, "closing_cap_s": 0.3}
+        text = json.dumps({"participants": participants, "task": task, "config": config})
         [answer] = [event async for event in client.stream(text=text) if isinstance(event, Answer)]
     row: Any = answer.data_parts[0]
     assert (row["score"], row["detail"]["scoring"]["unjudged"]) == (None, 1)

@@ -174,7 +174,8 @@ async def test_the_parent_of_a_call_is_the_call_that_its_caller_is_answering(gat
 async def test_calls_with_the_same_step_id_are_recorded_under_different_ids(gateway: RunningGateway) -> None:
     async with served_agent(echo) as url:
         participants = await gateway.trial({"a": url, "b": url})
-        mine = participants["a"].assignment().for_call("0123456789abcdef", "b")
+        step_id = new_step_id()
+        mine = participants["a"].assignment().for_call(step_id, "b")
         body = send("message/send", text="x", metadata=mine.metadata())
         async with httpx.AsyncClient(timeout=60) as http:
             for participant in (participants["a"], participants["a"], participants["b"]):
@@ -183,7 +184,7 @@ async def test_calls_with_the_same_step_id_are_recorded_under_different_ids(gate
                 ] == "completed"
         reports = await gateway.reports(mine.trace_id, 3)
     assert len({report.step.step_id for report in reports}) == 3
-    assert "0123456789abcdef" in {report.step.step_id for report in reports}
+    assert step_id in {report.step.step_id for report in reports}
 
 
 async def test_a_call_without_an_assignment_gets_the_step_id_of_its_trace_context(gateway: RunningGateway) -> None:

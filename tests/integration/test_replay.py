@@ -60,7 +60,7 @@ async def test_the_repair_of_a_proven_cause_turns_what_it_cost_and_without_it_al
     faults: list[dict[str, object]],
     cause: str,
 ) -> None:
-    trial, found = await replayed(services, capsys, habits, suite="prefix-sums", faults=faults)
+    trial, found = await replayed(services, capsys, habits, suite="prefix-sums", difficulty=1, faults=faults)
     assert trial["grading"]["value"] < 1
     turns = {each["change"]: each for each in found}
     assert cause in turns

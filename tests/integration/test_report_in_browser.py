@@ -6,6 +6,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -127,19 +128,22 @@ def lines_of(png: bytes) -> list[bytes]:
         team_of_twenty,
     ],
 )
-@pytest.mark.parametrize(("width", "dark"), [(DESK, False), (DESK, True), (PHONE, False)])
 def test_the_page_loads_without_console_errors_requests_or_overflow(
-    team: Callable[[], ResultRow], width: int, dark: bool, opened: Opened
+    team: Callable[[], ResultRow], opened: Opened
 ) -> None:
-    tab = opened(team(), width=width, dark=dark)
-    lines = lines_of(tab.screenshot())
+    tab = opened(team())
+    looks: list[tuple[int, Literal["light", "dark"]]] = [(DESK, "light"), (DESK, "dark"), (PHONE, "light")]
+    for width, scheme in looks:
+        tab.resize(width, 900)
+        tab.prefer(scheme)
+        lines = lines_of(tab.screenshot())
 
+        assert tab.run("document.documentElement.scrollWidth") == tab.run("innerWidth") == width
+        assert len(lines) > 1000
+        assert len(set(lines)) > len(lines) / 4
     assert tab.complaints == []
     assert [url for url in tab.requests if not url.startswith("file:")] == []
     assert len(tab.requests) == 1
-    assert tab.run("document.documentElement.scrollWidth") == tab.run("innerWidth") == width
-    assert len(lines) > 1000
-    assert len(set(lines)) > len(lines) / 4
 
 
 @pytest.mark.parametrize(

@@ -29,8 +29,9 @@ async def said(running: Stack, text: str, task_id: str | None = None) -> dict[st
 
 
 async def test_a_greeting_is_asked_for_the_agents_and_their_urls_begin_the_assessment_in_the_same_task(
-    running: Stack,
+    running: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("concord_gateway.plan.RETRY_S", 0)
     greeted = await said(running, "Hello")
     assert greeted["status"]["state"] == "input-required"
     assert "Which agents shall I assess?" in text_of(greeted)

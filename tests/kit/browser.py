@@ -54,8 +54,7 @@ class Tab:
             kept.clear()
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.send(f"{domain}.enable")
-        features = [{"name": "prefers-color-scheme", "value": scheme}]
-        self.send("Emulation.setEmulatedMedia", media="", features=features)
+        self.prefer(scheme)
         self.resize(width, height)
         self._navigate(path.as_uri())
 
@@ -68,6 +67,11 @@ class Tab:
         self.send("Page.navigate", url=url)
         while not self.loaded:
             self.browser.receive()
+
+    def prefer(self, scheme: Literal["light", "dark"]) -> None:
+        """Sets the colour scheme that the user prefers."""
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        self.send("Emulation.setEmulatedMedia", media="", features=features)
 
     def resize(self, width: int, height: int) -> None:
         mobile = width < 500

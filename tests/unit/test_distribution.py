@@ -136,6 +136,7 @@ PROGRAMS = {
 """The modules that start what an image runs."""
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize("lock", PROGRAMS)
 def test_the_program_of_an_image_can_be_imported_with_the_packages_of_its_lock_file_alone(lock: str) -> None:
     names = locked(lock)
@@ -158,11 +159,13 @@ def concord_without(modules: list[str], *arguments: str) -> tuple[int, str, str]
     return done.returncode, done.stdout, done.stderr
 
 
+@pytest.mark.programs
 def test_without_the_packages_of_the_command_line_one_line_names_their_extra() -> None:
     line = "`concord` needs the module typer: pip install 'concord-agents[cli]'\n"
     assert concord_without(["typer"], "--help") == (2, "", line)
 
 
+@pytest.mark.programs
 @pytest.mark.parametrize(
     ("command", "module", "extras"),
     [

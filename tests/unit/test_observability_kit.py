@@ -25,6 +25,7 @@ TESTS = yaml.safe_load((KIT / "alerts.test.yml").read_text())["tests"]
 DASHBOARD = json.loads((KIT / "grafana/dashboards/concord.json").read_text())
 
 
+@pytest.mark.programs
 @needs_prometheus
 def test_promtool_accepts_the_configuration_and_every_test_of_an_alert() -> None:
     assert PROMTOOL is not None

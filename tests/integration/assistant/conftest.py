@@ -1,6 +1,7 @@
 """A green agent with a real environment for all tests of a module, and a scripted assistant for each test."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -117,6 +118,17 @@ async def green_agent(served_environments: None) -> AsyncIterator[GreenAgent]:  
 @pytest.fixture(scope="module")
 async def scenario() -> Scenario:
     return await asyncio.to_thread(load_scenario, FIRST_DAY)
+
+
+@pytest.fixture
+def skip_time(monkeypatch: pytest.MonkeyPatch) -> Callable[[float], None]:
+    """Sets forward, by some seconds, the clock of the event loop and of all that measure time with it."""
+
+    def skip(seconds: float) -> None:
+        now = time.monotonic
+        monkeypatch.setattr(time, "monotonic", lambda: now() + seconds)
+
+    return skip
 
 
 @pytest.fixture

@@ -1,6 +1,7 @@
 """The green agent with a real environment and an assistant of plain a2a-sdk: phases, endings, hostile assistants."""
 
 import asyncio
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -40,6 +41,7 @@ async def ignore(_: Update) -> None:
     """Sends an update to nobody."""
 
 
+@pytest.mark.programs
 async def test_usage(scenario: Scenario) -> None:
     emitter, evaluators = TaskUpdateEmitter(ignore), scenario.evaluators
     async with assistant_of(first_day) as (_, url), A2AAssistant.connect(url) as purple_client:
@@ -157,14 +159,17 @@ class TestEndings:
         assert (results.status, results.error, results.turns_taken) == ("failed", "the assessment was cancelled", 1)
         assert assistant.received[-1]["reason"] == "error"
 
-    async def test_an_assessment_that_takes_too_long_times_out_in_its_turn(self, assessor: Assessor) -> None:
+    async def test_an_assessment_that_takes_too_long_times_out_in_its_turn(
+        self, assessor: Assessor, skip_time: Callable[[float], None]
+    ) -> None:
         async def dawdle(environment: httpx.AsyncClient, _: int) -> dict[str, Any]:
             await environment.post("chat/send", json={"content": "One moment."})
-            await asyncio.sleep(60)
-            return WAIT
+            skip_time(50)
+            await asyncio.Event().wait()
+            raise AssertionError
 
         async with assistant_of(dawdle) as (_, url):
-            results = await assessor.run(url, {"limit_s": 5})
+            results = await assessor.run(url, {"limit_s": 50})
         assert (results.status, results.reason) == ("timeout", "timeout")
         assert [turn.error_type for turn in results.turns] == ["timeout"]
         assert [entry.action for entry in results.action_log] == ["chat.send_message"]
@@ -224,15 +229,18 @@ class TestHostileAssistants:
         assert (results.status, results.reason, results.turns_taken) == ("failed", "error", 3)
         assert "3 turns in a row failed" in (results.error or "")
 
-    async def test_a_hanging_turn_times_out_and_what_it_did_counts(self, assessor: Assessor) -> None:
+    async def test_a_hanging_turn_times_out_and_what_it_did_counts(
+        self, assessor: Assessor, skip_time: Callable[[float], None]
+    ) -> None:
         async def hang_once(environment: httpx.AsyncClient, number: int) -> dict[str, Any]:
             await environment.post("chat/send", json={"content": "Hm."})
             if number == 1:
-                await asyncio.sleep(60)
+                skip_time(40)
+                await asyncio.Event().wait()
             return DONE
 
         async with assistant_of(hang_once) as (_, url):
-            results = await assessor.run(url, {"turn_timeout_s": 4})
+            results = await assessor.run(url, {"turn_timeout_s": 40})
         assert [turn.error_type for turn in results.turns] == ["timeout", None]
         assert [entry.turn for entry in results.action_log] == [1, 2]
 
@@ -300,17 +308,19 @@ class TestHostileAssistants:
             for method, path in (("GET", "chat/state"), ("POST", "chat/send")):
                 assert await status_of(assistant.environment(), method, path) == 401
 
-    async def test_an_assistant_that_does_not_take_leave_cannot_delay_the_end(self, assessor: Assessor) -> None:
+    async def test_an_assistant_that_does_not_take_leave_cannot_delay_the_end(
+        self, assessor: Assessor, skip_time: Callable[[float], None]
+    ) -> None:
         async def stay(message: IncomingMessage, task: TaskHandle) -> None:
             asked = message.data_parts[0]
             assert isinstance(asked, dict)
             if asked["message_type"] == "assessment_complete":
-                await asyncio.sleep(60)
+                skip_time(assessor.agent.config.notify_timeout_s)
+                await asyncio.Event().wait()
             await task.complete(data=DONE)
 
-        async with asyncio.timeout(60):
-            async with served_agent(stay) as url:
-                results = await assessor.run(url)
+        async with served_agent(stay) as url:
+            results = await assessor.run(url)
         assert results.status == "completed"
 
     async def test_actions_after_a_turns_reply_are_logged_too(self, assessor: Assessor) -> None:

@@ -103,6 +103,7 @@ async def test_first_calls_at_the_same_time_are_all_served(url: str) -> None:
     assert set(counts) == {counts[0]}
 
 
+@pytest.mark.programs
 def test_an_environment_starts_without_the_mcp_sdk_and_the_library_for_calendar_files() -> None:
     """The SDK takes a third of an environment's start. Most environments get no MCP call and no calendar file."""
     program = (

@@ -7,6 +7,8 @@ from importlib.util import find_spec
 
 import pytest
 
+pytestmark = pytest.mark.programs
+
 HEAVY = (
     "concord_assistant",  # of the first trial with a scenario
     "concord_environment",

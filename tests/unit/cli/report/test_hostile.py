@@ -414,7 +414,7 @@ def _scenario_results(most_points: int) -> st.SearchStrategy[dict[str, Any]]:
             "status": st.sampled_from(["completed", "failed", "timeout"]),
             "reason": st.sampled_from(get_args(CompletionReason)),
             "duration_seconds": st.floats(0, 1e9),
-            "turns_taken": _counts,
+            "turns_taken": st.integers(0, 10**9),
             "scores": st.fixed_dictionaries({"overall": _points, "dimensions": st.dictionaries(_dimensions, _points)}),
             "criteria_results": st.lists(
                 st.fixed_dictionaries(
