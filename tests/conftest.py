@@ -52,6 +52,8 @@ class UncollectedFile(pytest.Item):
                 self.ihook.pytest_runtest_protocol(item=item, nextitem=following)
                 if self.session.shouldfail or self.session.shouldstop:
                     break
+            if not items:  # the fixtures of the file before end here, not at the next file's first test
+                self.session._setupstate.teardown_exact(self.next_item)
         finally:
             self.session.items[place] = self
 

@@ -92,7 +92,7 @@ class TestPatterns:
     def test_no_expression_is_compiled_with_the_model_since_that_may_take_seconds(
         self, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("concord.assessment.task_spec.re.compile", None)
+        monkeypatch.setattr("concord.assessment.scorers.re.compile", None)
         assert PatternScorer(pattern="(").pattern == "("
 
     @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from concord_evaluator.graph import engines
-from concord_evaluator.graph.engines import Arcs, Distances, Scores, arcs, centrality, distances
+from concord_evaluator.graph.engines import Arcs, Distances, Scores, arcs, centrality, search
 
 DAMPING = 0.85
 
@@ -183,7 +183,7 @@ class TestSampling:
     def test_sampling_all_sources_is_exact(
         self, graph: "nx.DiGraph[str]", bits: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(distances, "_BITS", bits)
+        monkeypatch.setattr(search, "_BITS", bits)
         assert closeness(arcs_of(graph)).values == pytest.approx(nx.closeness_centrality(graph))
         assert engines.betweenness(arcs_of(graph)).values == pytest.approx(nx.betweenness_centrality(graph), abs=1e-12)
         assert engines.distances(arcs_of(graph)).sampled
@@ -194,8 +194,8 @@ class TestSampling:
         self, graph: "nx.DiGraph[str]", at_once: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(arcs, "SAMPLED_WORK", 1)
-        monkeypatch.setattr(distances, "_AT_ONCE", at_once)
-        monkeypatch.setattr(distances, "_BITS", at_once)
+        monkeypatch.setattr(search, "_AT_ONCE", at_once)
+        monkeypatch.setattr(search, "_BITS", at_once)
         found = engines.betweenness(arcs_of(graph))
         if len(graph) > 2:
             defined = nx.betweenness_centrality(graph, k=found.sources, seed=arcs.SEED)

@@ -48,7 +48,7 @@ def test_texts_are_held_as_they_are(one: list[str], other: list[str]) -> None:
 
 @given(LISTS, st.integers(1, 4), st.sampled_from([0, 64]))
 def test_the_smallest_texts_are_found_across_blocks(texts: list[str], at_most: int, few: int) -> None:
-    with patch.multiple("concord_evaluator.trace.columns", _AT_ONCE=3, _FEW=few):
+    with patch.multiple("concord_evaluator.trace.texts", _AT_ONCE=3, _FEW=few):
         assert texts_of(texts).smallest(np.arange(len(texts)), at_most) == sorted(set(texts))[:at_most]
 
 

@@ -20,7 +20,8 @@ from concord_evaluator.graph.engines.arcs import (
     number_of_sources,
     sample,
 )
-from concord_evaluator.graph.engines.distances import Distances, dependencies
+from concord_evaluator.graph.engines.distances import Distances
+from concord_evaluator.graph.engines.search import dependencies
 
 EIGENVECTOR_TOLERANCE: Final = 1e-8
 PAGERANK_TOLERANCE: Final = 1e-10
