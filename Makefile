@@ -11,7 +11,7 @@ TESTS := tests/e2e tests/faults tests/integration tests/security tests/conforman
 # What has tests of a mark: other files need not be collected.
 marked = $(sort $(shell grep -rl --include='test_*.py' 'mark\.$(1)' $(2)))
 PROGRAMS = $(call marked,programs,$(filter-out tests/e2e tests/faults,$(TESTS))) tests/faults tests/e2e
-# One more process than cores, because tests of services wait for some of their time. Each collects the files that it runs.
+# Two more processes than cores, because tests of services wait for some of their time. Each collects the files that it runs.
 TEST_PROCESSES ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 2)
 
 # No test speaks TLS: an HTTP client need not read the authorities' certificates, which takes it 24 ms.
