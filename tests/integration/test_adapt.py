@@ -12,7 +12,7 @@ from fastapi import FastAPI, Request
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment.task_spec import Exchange
-from concord.trust.tokens import observed_peers
+from concord.trust.proxy_urls import observed_peers
 from concord.wire.roster import RosterEntry
 from concord_cli.adapt.connection import Answer, answering
 from concord_cli.adapt.proxies import IncomingProxy, OutgoingProxy

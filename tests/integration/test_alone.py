@@ -11,7 +11,7 @@ from concord.a2a import AgentUnreachableError, IncomingMessage, RemoteError, Tas
 from concord.agent.messenger import Messenger
 from concord.agent.peers import PeerList
 from concord.assessment.result_row import ControlRecord, ResultRow
-from concord.trust.tokens import proxy_url
+from concord.trust.proxy_urls import proxy_url
 from concord.wire.assignment import Assignment
 from tests.integration.test_example_teams import serve
 from tests.kit.serving import served_agent

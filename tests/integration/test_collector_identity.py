@@ -11,7 +11,8 @@ import pytest
 from pydantic import SecretStr
 
 from concord.storage.connection import Storage, connect
-from concord.trust.tokens import Claims, TokenIssuer, TokenKeys, observed_peers, parse_secrets
+from concord.trust.proxy_urls import observed_peers
+from concord.trust.tokens import Claims, TokenIssuer, TokenKeys, parse_secrets
 from concord.wire.roster import RosterEntry
 from concord_collector.registry import registration_token
 from tests.kit.collectors import JSON, SECRET, batch, bearer, bearer_of, collector, reports, step

@@ -33,7 +33,7 @@ from concord.trace.decoding import reports_of
 from concord.trace.report import BatchReceipt, ReportBatch
 from concord.trace.step import CallType
 from concord_evaluator.__main__ import replay
-from concord_evaluator.criteria import CriteriaEvaluator
+from concord_evaluator.criteria.evaluation import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.settings import EvaluationLimits, EvaluatorSettings
 from concord_evaluator.worker.jobs import EvaluatorJobs, JobCalls

@@ -26,7 +26,7 @@ from concord.a2a.http import MAX_VALUES
 from concord.agent.messenger import Messenger
 from concord.trace.report import Channel
 from concord.trace.step import CallType, InteractionStep, ResponseTrace, StepFacts
-from concord.trust.tokens import proxy_url
+from concord.trust.proxy_urls import proxy_url
 from concord.wire.assignment import TRACEABILITY_KEY, Assignment
 from concord.wire.roster import GREEN_AGENT, new_step_id
 from tests.kit.observed import (

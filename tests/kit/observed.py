@@ -15,7 +15,8 @@ from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec,
 from concord.storage.connection import Storage, connect
 from concord.trace.decoding import reports_of
 from concord.trace.report import Channel, Report
-from concord.trust.tokens import Claims, TokenIssuer, proxy_url
+from concord.trust.proxy_urls import proxy_url
+from concord.trust.tokens import Claims, TokenIssuer
 from concord.wire.assignment import Assignment
 from concord.wire.roster import RosterEntry, new_step_id, new_trace_id
 from concord_gateway.app import create_app

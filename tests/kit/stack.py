@@ -21,7 +21,7 @@ from concord.storage.connection import WORK_RETRY_S, Storage, connect, run_worke
 from concord.wire.roster import new_step_id
 from concord_collector.app import create_app as create_collector
 from concord_collector.settings import CollectorSettings
-from concord_evaluator.criteria import CriteriaEvaluator
+from concord_evaluator.criteria.evaluation import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.settings import EvaluatorSettings
 from concord_evaluator.worker.jobs import EvaluatorJobs

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from concord.trace.report import Channel, Report
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
-from concord.trust.tokens import proxy_url
+from concord.trust.proxy_urls import proxy_url
 from concord.wire.roster import Roster, RosterEntry
 from concord_evaluator.trace import Evidence, Projection, project
 

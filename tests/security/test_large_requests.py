@@ -29,7 +29,7 @@ from concord.trace.step import InteractionStep
 from concord.trust.tokens import ClosedTrials, TokenKeys
 from concord.trust.urls import PeerUrls
 from concord.wire.roster import new_trace_id
-from concord_evaluator.criteria import CriteriaEvaluator
+from concord_evaluator.criteria.evaluation import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.settings import EvaluationLimits
 from concord_evaluator.worker.jobs import EvaluatorJobs

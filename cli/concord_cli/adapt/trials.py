@@ -13,7 +13,7 @@ import httpx
 from pydantic import ValidationError
 
 from concord.agent.peers import PeerList
-from concord.trust.tokens import PROXY_PATH
+from concord.trust.proxy_urls import PROXY_PATH
 from concord.wire.assignment import ASSIGNMENT_KEY, Assignment
 from concord_gateway.proxy.endpoint import NO_CALLEE
 

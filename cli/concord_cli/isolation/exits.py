@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
-from concord.trust.tokens import PROXY_PATH
+from concord.trust.proxy_urls import PROXY_PATH
 from concord_cli.adapt.connection import HttpConnection, HttpRequest
 from concord_cli.isolation.model_endpoints import ModelEndpoint, NoServerNameError, server_name
 from concord_cli.isolation.relay import joined

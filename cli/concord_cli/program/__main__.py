@@ -22,7 +22,7 @@ def main() -> None:
 
 
 def _work(arguments: Namespace) -> None:
-    from concord.service.settings import check_servers
+    from concord.service.servers import check_servers
     from concord_cli.program.parts import Addresses, Settings, listening, run
     from concord_evaluator.plugins import broken_plugin
 

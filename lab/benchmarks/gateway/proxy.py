@@ -15,7 +15,8 @@ from pydantic import SecretStr
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
 from concord.storage.connection import connect
-from concord.trust.tokens import Claims, TokenIssuer, parse_secrets, proxy_url
+from concord.trust.proxy_urls import proxy_url
+from concord.trust.tokens import Claims, TokenIssuer, parse_secrets
 from concord.wire.assignment import ASSIGNMENT_URI, Assignment
 from concord.wire.roster import RosterEntry, new_step_id, new_trace_id
 from lab.benchmarks.load_generator import request

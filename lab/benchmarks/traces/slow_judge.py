@@ -10,7 +10,7 @@ from concord.processes import ProcessPool
 from concord.storage import TrialDocuments
 from concord.storage.connection import Storage, connect
 from concord.trace.report import BatchReceipt
-from concord_evaluator.criteria import CriteriaEvaluator
+from concord_evaluator.criteria.evaluation import CriteriaEvaluator
 from concord_evaluator.judge import TrialJudge
 from concord_evaluator.settings import EvaluationLimits
 from concord_evaluator.worker.jobs import EvaluatorJobs

@@ -5,7 +5,7 @@ import asyncio
 
 from concord.service.logs import configure_logging
 from concord.service.serve import address_parser, serve
-from concord.service.settings import check_servers
+from concord.service.servers import check_servers
 from concord.storage.connection import connect
 from concord.trust.tokens import TokenKeys
 from concord.wire.roster import RESERVED_IDS

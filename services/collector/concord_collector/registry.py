@@ -14,8 +14,9 @@ from concord.agent.peers import PeerList
 from concord.errors import StorageUnavailableError
 from concord.storage import OPEN_SCOPE, AgentRegistry, RegistryFullError
 from concord.trace.step import AttributeName
+from concord.trust.proxy_urls import peers_for, peers_scope
 from concord.trust.redaction import REDACTED
-from concord.trust.tokens import Claims, TokenKeys, peers_for, peers_scope
+from concord.trust.tokens import Claims, TokenKeys
 from concord.trust.urls import PeerUrls, PinnedUrl, UrlRefusedError
 from concord.wire.roster import CARD_PATH, RESERVED_IDS, Id, ParticipantId, RosterEntry, Url
 from concord_collector.admission import (

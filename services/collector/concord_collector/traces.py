@@ -12,6 +12,7 @@ from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
 from concord.errors import StorageUnavailableError
 from concord.storage import TraceClosedError, TraceFullError, TraceLimits, TraceStore
+from concord.trace.fast_steps import read_fast
 from concord.trace.report import (
     MAX_BATCH_STEPS,
     BatchReceipt,
@@ -20,7 +21,6 @@ from concord.trace.report import (
     ReportBatch,
     SerialisedBatch,
     StepBatch,
-    read_fast,
 )
 from concord.trace.step import InteractionStep
 from concord.trust.redaction import redact

@@ -8,7 +8,7 @@ from concord.assessment.jobs import Queue
 from concord.loopback import LOOPBACK
 from concord.service.logs import configure_logging
 from concord.service.program import run_until_signalled
-from concord.service.settings import check_servers
+from concord.service.servers import check_servers
 from concord.storage.connection import connect
 from concord.tracing import configure_tracing
 from concord_evaluator.plugins import broken_plugin

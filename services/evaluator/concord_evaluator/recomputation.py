@@ -20,7 +20,7 @@ from concord.judging import MissingAnswerError
 from concord.version import VERSION
 from concord_assistant.conducted import ConductedAssessment
 from concord_evaluator.aggregate import make_row
-from concord_evaluator.criteria import evaluate_again
+from concord_evaluator.criteria.evaluation import evaluate_again
 from concord_evaluator.documents import VERDICT, JudgedTrial, TrialEvaluation
 from concord_evaluator.judge import judge_again, screened_evidence
 from concord_evaluator.pipeline import Budget, evaluate_trial, verdict_on, without_metrics

@@ -141,7 +141,7 @@ class _Jobs:
         return jobs
 
     def _new_jobs(self) -> "EvaluatorJobs":
-        from concord_evaluator.criteria import CriteriaEvaluator
+        from concord_evaluator.criteria.evaluation import CriteriaEvaluator
         from concord_evaluator.judge import TrialJudge
         from concord_evaluator.worker.jobs import EvaluatorJobs
 

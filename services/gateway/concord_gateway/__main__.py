@@ -2,7 +2,7 @@
 
 from concord.service.logs import configure_logging
 from concord.service.serve import address_parser, serve
-from concord.service.settings import check_servers
+from concord.service.servers import check_servers
 from concord.tracing import configure_tracing
 from concord.trust.urls import is_every_interface
 from concord_gateway.app import create_app

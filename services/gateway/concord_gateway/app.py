@@ -20,7 +20,8 @@ from concord.service.probes import probe_routes
 from concord.storage.connection import WORK_RETRY_S, Storage, connect
 from concord.storage.ports import node_urls
 from concord.trust.credentials import ApiKeys
-from concord.trust.tokens import PROXY_PATH, ClosedTrials, TokenKeys
+from concord.trust.proxy_urls import PROXY_PATH
+from concord.trust.tokens import ClosedTrials, TokenKeys
 from concord.trust.urls import DeclaredHosts, PeerUrls, host_and_port, is_every_interface, is_loopback
 from concord.version import VERSION
 from concord_gateway.assignments import Assignments, OpenCalls

@@ -214,7 +214,7 @@ class RunningAssessment:
         request = EvaluateTrial(assessment_id=self.plan.assessment_id, trial_id=trial_id, attempt=trial.attempt)
         structlog.contextvars.bind_contextvars(trial_id=trial_id)
         if (scenario := self._scenarios.get(trial_id)) is not None:
-            from concord_gateway.assistants.contexts import announce_evaluation
+            from concord_gateway.assistants.announcements import announce_evaluation
 
             await announce_evaluation(self.progress, self.assistants.scenarios, scenario, trial_id)
         try:
@@ -226,7 +226,7 @@ class RunningAssessment:
             return
         self._lost.note(request, verdict)
         if verdict.assessment_results is not None:
-            from concord_gateway.assistants.contexts import announce_results
+            from concord_gateway.assistants.announcements import announce_results
 
             await announce_results(self.progress, verdict.assessment_results, trial_id)
         await self.progress.tell(f"{trial_id}: {_headline(verdict)}")

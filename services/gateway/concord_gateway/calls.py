@@ -13,7 +13,7 @@ from concord.assessment.faults import Cut, Delay, OnSeat, PlantedFault, Swap, Tr
 from concord.assessment.task_spec import Exchange
 from concord.storage import AgentRegistry, AssessmentStore
 from concord.suite import SuiteTask
-from concord.trust.tokens import observed_peers, peers_scope
+from concord.trust.proxy_urls import observed_peers, peers_scope
 from concord.wire.roster import RosterEntry
 from concord_gateway.rounds.exchange import garbled
 from concord_gateway.rounds.texts import receipts_text

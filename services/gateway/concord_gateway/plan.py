@@ -20,7 +20,8 @@ from concord.assessment.task_spec import Exchange
 from concord.files import did_you_mean
 from concord.storage import ClosedTrace, TraceStore
 from concord.trust.credentials import Credentials
-from concord.trust.tokens import ClosedTrials, observed_peers, proxy_url
+from concord.trust.proxy_urls import observed_peers, proxy_url
+from concord.trust.tokens import ClosedTrials
 from concord.trust.urls import PeerUrls, UrlRefusedError, check_form, lies_under
 from concord.wire.assignment import ASSIGNMENT_URI, CALLS_URI, TRACEABILITY_URI
 from concord.wire.roster import RosterEntry, new_trace_id, normalise_url

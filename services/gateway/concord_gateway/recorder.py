@@ -6,7 +6,8 @@ from typing import Final
 from uuid import uuid4
 
 from concord.storage import TraceFullError, TraceLimits, TraceStore
-from concord.trace.report import MAX_BATCH_STEPS, Channel, FastBatch, FastStep, SerialisedBatch, StepBatch, serialised
+from concord.trace.fast_steps import FastBatch, FastStep, serialised
+from concord.trace.report import MAX_BATCH_STEPS, Channel, SerialisedBatch, StepBatch
 from concord.trace.step import AgentInvocation, InteractionStep, ResponseTrace
 from concord.wire.roster import GREEN_AGENT
 from concord_gateway.loop_shares import OverBudgetError

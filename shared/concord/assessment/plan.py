@@ -16,7 +16,7 @@ from concord.assessment.request import AssessmentConfig, Mode, pattern_url
 from concord.assessment.results import SeatContainers
 from concord.assessment.task_spec import MAX_TRIALS, TaskSpec
 from concord.suite import commitment
-from concord.trust.tokens import is_proxy_url
+from concord.trust.proxy_urls import is_proxy_url
 from concord.wire.platform import RUN_S, SILENCE_S
 from concord.wire.roster import Id, ParticipantId, RosterEntry, new_trace_id, normalise_url
 

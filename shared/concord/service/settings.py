@@ -1,16 +1,12 @@
 """Settings common to all services."""
 
-import asyncio
-import logging
 from ipaddress import IPv4Network, IPv6Network
 from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, SecretStr, model_validator
 from pydantic_settings import NoDecode, SettingsConfigDict
 
-from concord.errors import StorageUnavailableError, UnusableServerError
 from concord.secret_files import SecretFileSettings
-from concord.storage.connection import servers
 from concord.storage.ports import QUEUE_IN_CLUSTER, is_cluster
 from concord.trust.urls import AllowedHosts
 
@@ -66,19 +62,3 @@ class StatefulServiceSettings(ServiceSettings):
         """The hosts in both settings. Raises ValueError for anything but networks and `host:port`."""
         named = AllowedHosts.parse(self.allowed_hosts)
         return AllowedHosts((*named.networks, *self.allowed_peer_networks), named.exact)
-
-
-# The check of storage at the start of a program.
-
-logger = logging.getLogger(__name__)
-
-
-def check_servers(settings: StatefulServiceSettings) -> None:
-    """Logs which servers hold the state. Exits with one line if one cannot be used; goes on if none answers yet."""
-    try:
-        for server in asyncio.run(servers(settings.redis_url, settings.queue_redis_url)):
-            logger.info("state is in %s", server)
-    except UnusableServerError as error:
-        raise SystemExit(str(error)) from None
-    except StorageUnavailableError as error:
-        logger.warning("%s", error)

@@ -6,20 +6,11 @@ from typing import Final
 
 import msgspec
 
+from concord.trace.fast_steps import FastBatch, FastStep, encoded_batch, read_fast
 from concord.trace.otlp.span_batch import read_spans, steps_of
 from concord.trace.otlp.spans import Span
 from concord.trace.otlp.stored_span import STORED, internals_of, span_of
-from concord.trace.report import (
-    FastBatch,
-    FastStep,
-    Report,
-    ReportBatch,
-    StepBatch,
-    encoded_batch,
-    pack,
-    read_fast,
-    unpack,
-)
+from concord.trace.report import Report, ReportBatch, StepBatch, pack, unpack
 from concord.trace.step import StepFacts
 
 # What a batch holds: its steps and, if it is an export of OpenTelemetry, its spans.

@@ -11,7 +11,7 @@ from concord.wire.assignment import Assignment
 from concord.wire.roster import GREEN_AGENT
 from concord_assistant.conducted import ConductedAssessment
 from concord_assistant.scenario.evaluators import NO_EVALUATORS
-from concord_evaluator.criteria import CriteriaEvaluator
+from concord_evaluator.criteria.evaluation import CriteriaEvaluator
 from tests.kit.llm_server import FakeModel, fake_model
 from tests.unit.assistant.evaluation.days import BOB, Day, criterion, scenario
 from tests.unit.assistant.evaluation.models import items_in

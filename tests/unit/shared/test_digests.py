@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from pydantic import JsonValue
 
-from concord.trace.report import digest
+from concord.trace.digest import digest
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction, ToolInvocation
 from tests.kit.strategies import steps
 from tests.unit.shared.calls import call

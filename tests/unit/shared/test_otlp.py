@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
+from concord.trace.fast_steps import FastStep, encoded
 from concord.trace.otlp import AttributeValue, Span, SpanError, genai, read_json, spans_in, to_step, without_internals
 from concord.trace.otlp.content import Content
-from concord.trace.report import FastStep, encoded
 from concord.trace.step import CallType, InteractionStep
 
 TRACE = "5b8efff798038103d269b633813fc60c"

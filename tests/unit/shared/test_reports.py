@@ -3,7 +3,8 @@
 from datetime import UTC, datetime
 
 from concord.trace.decoding import reports_of
-from concord.trace.report import Channel, SerialisedBatch, StepBatch, digest
+from concord.trace.report import Channel, SerialisedBatch, StepBatch
+from concord.trace.digest import digest
 from tests.unit.shared.calls import call
 
 

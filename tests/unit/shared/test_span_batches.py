@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from concord.trace.decoding import parents_in, read, read_models, spans_in
+from concord.trace.fast_steps import encoded_batch
 from concord.trace.otlp import Span, SpanError, storable, to_step
 from concord.trace.otlp.genai import AGENT_NAME, ATTRIBUTES, INPUT_TOKENS, MODEL, OPERATION, RETRY_OF, TOOL_NAME
 from concord.trace.otlp.span_batch import MAX_SPANS, SpanBatch, encoded_spans, read_spans, steps_of, with_ids_alone
-from concord.trace.report import encoded_batch
 from tests.unit.shared.test_stored_spans import SPANS, span
 
 TRACE = span().trace_id

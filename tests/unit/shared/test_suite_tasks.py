@@ -13,7 +13,7 @@ from concord.assessment.request import AssessmentConfig
 from concord.assessment.suite_tasks import requested_tasks
 from concord.assessment.task_spec import Control, Exchange, TaskSpec
 from concord.suite import Topology
-from concord.trust.tokens import proxy_url
+from concord.trust.proxy_urls import proxy_url
 from concord.wire.roster import Roster, RosterEntry
 
 

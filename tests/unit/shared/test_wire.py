@@ -10,9 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, JsonValue
 
-from concord.trace import report
+from concord.trace import fast_steps
 from concord.trace.decoding import read
-from concord.trace.report import FastBatch, FastStep, StepBatch, read_fast
+from concord.trace.fast_steps import FastBatch, FastStep, read_fast
+from concord.trace.report import StepBatch
 from concord.trace.step import AgentInvocation, InteractionStep, StepAction, ToolInvocation
 from tests.kit.strategies import steps
 
@@ -128,9 +129,9 @@ def test_unusual_json_is_read_alike_or_left_to_the_models(text: bytes) -> None:
 TWINS = [
     (FastBatch, StepBatch),
     (FastStep, InteractionStep),
-    (report.FastAction, StepAction),
-    (report.FastCall, AgentInvocation),
-    (report.FastUse, ToolInvocation),
+    (fast_steps.FastAction, StepAction),
+    (fast_steps.FastCall, AgentInvocation),
+    (fast_steps.FastUse, ToolInvocation),
 ]
 NESTED = {"steps", "step_action", "tool_invocation", "agent_invocation"}
 """Fields whose types are fast structs themselves."""

@@ -9,7 +9,8 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from concord.assessment import Fraction
 from concord.trace.decoding import read_models
-from concord.trace.report import Channel, FastBatch, ReportBatch, StepBatch, unpack
+from concord.trace.fast_steps import FastBatch
+from concord.trace.report import Channel, ReportBatch, StepBatch, unpack
 from concord.trace.step import InteractionStep
 from concord.wire.roster import Id, RosterEntry
 from concord_evaluator.formats.format import TraceFormat

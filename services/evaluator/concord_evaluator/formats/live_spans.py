@@ -14,6 +14,7 @@ from msgspec.structs import replace as changed
 
 from concord.trace.attributes import AGENT_NAME, EdgeKind
 from concord.trace.decoding import ReadBatch, spans_in, steps_of_batch
+from concord.trace.fast_steps import FastBatch, FastStep, serialised
 from concord.trace.otlp import (
     Act,
     Span,
@@ -26,16 +27,7 @@ from concord.trace.otlp import (
     to_step,
     without_internals,
 )
-from concord.trace.report import (
-    MAX_BATCH_STEPS,
-    Channel,
-    FastBatch,
-    FastStep,
-    ReportBatch,
-    SerialisedBatch,
-    serialised,
-    unpack,
-)
+from concord.trace.report import MAX_BATCH_STEPS, Channel, ReportBatch, SerialisedBatch, unpack
 from concord.wire.roster import Roster
 from concord_evaluator.formats.activations import Activation, Activations, Cause, find_activations
 from concord_evaluator.formats.doubts import doubts_of

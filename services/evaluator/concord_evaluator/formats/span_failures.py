@@ -6,8 +6,8 @@ from itertools import chain
 from msgspec.structs import replace as changed
 
 from concord.trace.attributes import EXCEPTION, FAILED_OUTSIDE
+from concord.trace.fast_steps import FastStep
 from concord.trace.otlp import Span, SpanTree, genai, is_control_flow
-from concord.trace.report import FastStep
 from concord.trace.step import MAX_VALUE_LENGTH
 from concord_evaluator.formats.activations import Activation, Activations
 

@@ -18,9 +18,9 @@ from concord.trace.attributes import (
     KnownBy,
     Support,
 )
+from concord.trace.fast_steps import FastAction, FastCall, FastStep, FastUse, Json
 from concord.trace.otlp import Act, Span, TeamReading, genai, step_of, to_step
 from concord.trace.otlp.content import UNKNOWN, Content
-from concord.trace.report import FastAction, FastCall, FastStep, FastUse, Json
 from concord.trace.step import MAX_VALUE_LENGTH, CallType
 from concord.wire.roster import UNKNOWN_AGENT
 from concord_evaluator.formats.activations import Activation, Edge, agent_id

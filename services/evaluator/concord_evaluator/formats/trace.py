@@ -9,7 +9,8 @@ from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from concord.trace.decoding import ReadBatch, reports_of
-from concord.trace.report import MAX_BATCH_STEPS, Channel, FastStep, Report, ReportBatch, SerialisedBatch, encoded
+from concord.trace.fast_steps import FastStep, encoded
+from concord.trace.report import MAX_BATCH_STEPS, Channel, Report, ReportBatch, SerialisedBatch
 from concord.trace.step import (
     MAX_NAME_LENGTH,
     AgentInvocation,

@@ -11,7 +11,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from concord.assessment.results import MAX_STEP_IDS
-from concord.trust.tokens import is_proxy_url
+from concord.trust.proxy_urls import is_proxy_url
 from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.trace.attribution import AttributedCalls, participant_of
 from concord_evaluator.trace.columns import NEVER, Bytes, Codes, Flags, Names, Steps, cases, changes

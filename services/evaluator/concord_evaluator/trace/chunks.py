@@ -16,7 +16,8 @@ from msgspec import field as struct_field
 
 from concord.trace.attributes import AGENT_NAME, EDGE_KIND, EDGE_KNOWN_BY, EDGE_SUPPORT, RETRY_OF, TASK_STATE
 from concord.trace.decoding import ReadBatch, StoredReports, read
-from concord.trace.report import MAX_BATCH_STEPS, Channel, FastStep, Json, Report, ReportBatch
+from concord.trace.fast_steps import FastStep, Json
+from concord.trace.report import MAX_BATCH_STEPS, Channel, Report, ReportBatch
 from concord.trace.step import MAX_NAME_LENGTH, MAX_VALUE_LENGTH, CallType, StepFacts, as_utc
 from concord.wire.roster import MAX_ID_LENGTH, MAX_URL_LENGTH
 from concord_evaluator.trace.columns import KINDS, NEVER, NONE, Amounts, Attestation, Bytes, Flags

@@ -39,7 +39,7 @@ from concord.trace.timing import StepClock, root_step
 from concord.wire.assignment import Assignment
 from concord.wire.roster import GREEN_AGENT, MAX_ID_LENGTH, new_step_id
 from concord_assistant.results import AssessmentResults
-from concord_evaluator.criteria import CriteriaEvaluator, evaluate_by_code
+from concord_evaluator.criteria.evaluation import CriteriaEvaluator, evaluate_by_code
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
 from concord_evaluator.judge import A_GIVEN_PATTERN, ScreenedEvidence, TrialJudge, judge_without_model
 from concord_evaluator.pipeline import verdict_on

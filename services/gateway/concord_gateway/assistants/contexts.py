@@ -4,24 +4,18 @@ import asyncio
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from cachetools import LRUCache
-from pydantic import JsonValue
 
 from concord.assessment import TaskSpec
 from concord.llm import LLM, LLMSettings, llm_client
 from concord.storage import AssessmentStore
-from concord_assistant.emitter import TaskUpdateEmitter
-from concord_assistant.results import AssessmentResults
-from concord_assistant.update_text import line_of
-from concord_assistant.updates import AssessmentCompleted, CriterionEvaluated, EvaluationStarted, Update
 from concord_gateway.instruments import Instruments
-from concord_gateway.progress import Progress
 
 if TYPE_CHECKING:
     from concord_assistant.green_agent import GreenAgent
@@ -95,35 +89,6 @@ class Scenarios:
         if task.scenario is None:
             return task
         return task.model_copy(update={"text": self.load(task.scenario).config.user_prompt})
-
-
-# Sends the updates of a scenario: of its turns, and, when it begins and has ended, of its evaluation in a worker.
-
-
-async def announce_evaluation(progress: Progress, scenarios: Scenarios, name: str, trial_id: str) -> None:
-    """Sends an update that the evaluation of a trial's criteria began."""
-    criteria = (await asyncio.to_thread(scenarios.load, name)).config.criteria
-    dimensions = list(dict.fromkeys(criterion.dimension for criterion in criteria))
-    emitter = emitter_to(progress, of=f"{trial_id}: ")
-    await emitter.send(EvaluationStarted(criteria_count=len(criteria), dimensions=dimensions))
-
-
-async def announce_results(progress: Progress, document: Mapping[str, JsonValue], trial_id: str) -> None:
-    """Sends an update for each criterion of a trial, and an update that its assessment is complete."""
-    results, emitter = AssessmentResults.model_validate(document), emitter_to(progress, of=f"{trial_id}: ")
-    for criterion in results.criteria_results:
-        await emitter.send(CriterionEvaluated.of(criterion))
-    await emitter.send(AssessmentCompleted.of(results))
-
-
-def emitter_to(progress: Progress, *, of: str = "") -> TaskUpdateEmitter:
-    """Sends each update as a line and as data. The line begins with `of`: evaluations of several trials may be under
-    way."""
-
-    async def send(update: Update) -> None:
-        await progress.show(of + line_of(update), update.data())
-
-    return TaskUpdateEmitter(send)
 
 
 # One green agent with its environment process per A2A context, kept between assessments, ended when idle.

@@ -16,7 +16,7 @@ from concord_assistant.environment.server import UESServerError
 from concord_assistant.green_agent import EnvironmentLostError
 from concord_assistant.scenario.generator import AS_WRITTEN, variant
 from concord_gateway.assistants import NoScenarioError
-from concord_gateway.assistants.contexts import emitter_to
+from concord_gateway.assistants.announcements import emitter_to
 from concord_gateway.drivers.driver import TrialContext, TrialNotRunError
 
 MAX_NOTES: Final = 20_000

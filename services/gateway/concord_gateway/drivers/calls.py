@@ -14,8 +14,8 @@ from concord.assessment.results import AgentAnswer, SeatReply, TrialOutcome
 from concord.assessment.suite_tasks import instance_of
 from concord.assessment.task_spec import Control
 from concord.suite import SuiteTask
+from concord.trust.proxy_urls import proxy_url
 from concord.trust.redaction import redact
-from concord.trust.tokens import proxy_url
 from concord_gateway.calls import Channel, SeatPlace, brief_text, question_text
 from concord_gateway.drivers.driver import Reading, TrialContext, open_channel, seat_alone
 from concord_gateway.drivers.live import ask, graded_answer, outcome_of

@@ -15,7 +15,7 @@ from concord.assessment.suite_tasks import instance_of
 from concord.assessment.task_spec import Control
 from concord.suite import SuiteTask
 from concord.trace.attributes import AGENT_NAME, CUT_FROM, ROUND, TASK_STATE
-from concord.trace.report import FastAction, FastCall, FastStep
+from concord.trace.fast_steps import FastAction, FastCall, FastStep
 from concord.trace.step import CallType
 from concord.trace.timing import StepClock, StepTimes
 from concord.trust.redaction import redact

@@ -9,7 +9,8 @@ participant at an address, for agents that do not take their peers' addresses fr
 from starlette.routing import Route
 
 from concord.storage.connection import Storage
-from concord.trust.tokens import PROXY_PATH, ClosedTrials, TokenKeys
+from concord.trust.proxy_urls import PROXY_PATH
+from concord.trust.tokens import ClosedTrials, TokenKeys
 from concord_gateway.calls import Channels
 from concord_gateway.proxy.call_recorder import CallRecorder
 from concord_gateway.proxy.callees import Callees

@@ -18,8 +18,9 @@ from starlette.types import Message, Receive, Scope, Send
 
 from concord.errors import StorageUnavailableError
 from concord.loopback import LOOPBACK
+from concord.trust.proxy_urls import proxy_url
 from concord.trust.redaction import REDACTED
-from concord.trust.tokens import Claims, ClosedTrials, TokenKeys, TokenRejectedError, proxy_url
+from concord.trust.tokens import Claims, ClosedTrials, TokenKeys, TokenRejectedError
 from concord.trust.urls import is_loopback, lies_under
 from concord.wire.roster import CARD_PATH, RosterEntry, normalise_url
 from concord_gateway.calls import NOT_FOUND, UNSUPPORTED, CallWire, Channel, Channels

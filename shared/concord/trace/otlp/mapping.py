@@ -10,9 +10,9 @@ import msgspec
 from msgspec.structs import replace
 
 from concord.trace.attributes import AGENT_NAME, RETRY_OF
+from concord.trace.fast_steps import FastAction, FastCall, FastStep, FastUse, Json
 from concord.trace.otlp import genai
 from concord.trace.otlp.spans import Span
-from concord.trace.report import FastAction, FastCall, FastStep, FastUse, Json
 from concord.trace.step import MAX_NAME_LENGTH, MAX_VALUE_LENGTH, CallType
 
 MAX_TEXT: Final = 8192

@@ -12,10 +12,11 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
+from concord.trace.fast_steps import FastBatch, FastStep
 from concord.trace.otlp.mapping import SpanError, to_step
 from concord.trace.otlp.spans import Span
 from concord.trace.otlp.stored_span import as_attributes, parents_as_attributes
-from concord.trace.report import MAX_BATCH_STEPS, FastBatch, FastStep
+from concord.trace.report import MAX_BATCH_STEPS
 
 MAX_SPANS: Final = MAX_BATCH_STEPS - 1
 """The limit of visible spans of a batch. All its library internals become one step more."""

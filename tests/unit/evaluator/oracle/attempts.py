@@ -8,7 +8,7 @@ from operator import attrgetter
 from typing import Final, NamedTuple
 
 from concord.assessment.results import MAX_STEP_IDS
-from concord.trust.tokens import is_proxy_url
+from concord.trust.proxy_urls import is_proxy_url
 from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.trace.attribution import participant_of
 from tests.unit.evaluator.oracle.attribution import AttributedCall

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from concord.trace.decoding import ReadBatch, StoredReports
-from concord.trace.report import Channel, FastStep, Report, ReportBatch, pack, read_fast, unpack
+from concord.trace.fast_steps import FastStep, read_fast
+from concord.trace.report import Channel, Report, ReportBatch, pack, unpack
 from concord.trace.step import InteractionStep
 from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.trace import project
