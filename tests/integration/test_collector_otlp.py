@@ -13,8 +13,8 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 
 from concord.storage.connection import Storage, connect
-from concord.trace.report import Channel
 from concord.trace.digest import digest
+from concord.trace.report import Channel
 from concord.trace.step import CallType
 from tests.kit.collectors import JSON, SECRET, bearer, collector, reports
 

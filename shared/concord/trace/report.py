@@ -13,8 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from concord.trace.step import AttributeName, InteractionStep, StepFacts
 from concord.trust.redaction import redact
-from concord.wire.roster import Id
-from concord.wire.roster import GREEN_AGENT
+from concord.wire.roster import GREEN_AGENT, Id
 
 MAX_BATCH_STEPS = 1000
 

@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 
 from concord.trace.decoding import reports_of
-from concord.trace.report import Channel, SerialisedBatch, StepBatch
 from concord.trace.digest import digest
+from concord.trace.report import Channel, SerialisedBatch, StepBatch
 from tests.unit.shared.calls import call
 
 

@@ -12,9 +12,9 @@ from msgspec import UNSET, UnsetType
 
 from concord.assessment.cost import MAX_USES, ModelUse
 from concord.trace.attributes import EdgeKind
+from concord.trace.digest import json_digests
 from concord.trace.otlp import genai
 from concord.trace.report import Report
-from concord.trace.digest import json_digests
 from concord.trace.step import CallType, StepFacts
 from concord_evaluator.trace.chunks import (
     Chunk,

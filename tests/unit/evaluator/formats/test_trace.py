@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from concord.trace.digest import digest
 from concord.trace.fast_steps import FastStep, read_fast
 from concord.trace.report import MAX_BATCH_STEPS, Channel, StepBatch, StepDigest
-from concord.trace.digest import digest
 from concord.trace.step import InteractionStep
 from concord.wire.roster import Roster, RosterEntry
 from concord_evaluator.formats import Origin, TraceBuilder

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
-from concord.trace.report import Channel, Report, StepDigest
 from concord.trace.digest import digest
+from concord.trace.report import Channel, Report, StepDigest
 from concord.trace.step import StepFacts
 from concord_evaluator.trace.reading import RequestTexts
 from tests.unit.evaluator.oracle.records import Attestation, StepRecord

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from concord.assessment.results import CallRecord
+from concord.trace.digest import digest
 from concord.trace.fast_steps import read_fast
 from concord.trace.report import Channel, Report, StepBatch
-from concord.trace.digest import digest
 from concord.trace.step import InteractionStep, StepFacts
 from concord_evaluator.judge.evidence import call_texts
 from concord_evaluator.trace.fold import fold
