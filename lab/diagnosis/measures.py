@@ -12,7 +12,7 @@ from concord.assessment.observations import Observation, ObservationKind
 from concord.trace.effects import EffectKind
 from concord.wire.roster import Roster
 from concord_cli.evaluate.inputs import find_inputs, traces_in
-from concord_evaluator.diagnosis import Diagnosis, diagnose
+from concord_evaluator.diagnosis import TraceDiagnosis, diagnose
 from concord_evaluator.formats import Trace
 from concord_evaluator.observations import Act, acts_of, observe, reading_order
 from lab.diagnosis import baselines
@@ -28,7 +28,7 @@ class Case:
 
     trace: Trace
     acts: Sequence[Act]
-    found: Diagnosis
+    found: TraceDiagnosis
 
     @property
     def kinds(self) -> frozenset[ObservationKind]:

@@ -21,7 +21,7 @@ from typing import Final
 import numpy as np
 from rich.console import Console
 
-from concord.assessment.suite_tasks import Manifest
+from concord.assessment.suite_tasks import SuiteManifest
 from concord.suite import installed_manifests
 from concord_evaluator.statistics import POWER, detectable_difference
 from concord_suites import FAMILIES
@@ -69,7 +69,7 @@ def main() -> int:
     chosen = chosen_items(items, model)
     first = [
         Item(task.name, task.seats or 5, str(task.topology), task.difficulty)
-        for task in Manifest.model_validate_json(installed_manifests()["standard-1"]).tasks
+        for task in SuiteManifest.model_validate_json(installed_manifests()["standard-1"]).tasks
     ]
     with ProcessPoolExecutor(arguments.processes) as pool:
         trials = {

@@ -25,7 +25,7 @@ from concord.service.logs import configure_logging
 from concord.service.serve import address_parser, serve
 from concord.wire.assignment import CALLS_URI, SUPPORTED_URIS, Assignment
 from concord_suites import FAMILIES
-from concord_suites.player import Caller, Habit, NotATurnError, caller_of, is_brief, is_question, reply
+from concord_suites.player import CallingPlayer, Habit, NotATurnError, caller_of, is_brief, is_question, reply
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ MAX_SEATS: Final = 10_000
 
 def handler(habits: Mapping[str, Habit]) -> Handler:
     """Replies to turns of tasks in rounds, and to briefs, questions and calls of others; `habits` are by seat."""
-    callers: LRUCache[str, Caller] = LRUCache(MAX_SEATS)
+    callers: LRUCache[str, CallingPlayer] = LRUCache(MAX_SEATS)
 
     async def answer(message: IncomingMessage, task: TaskHandle) -> None:
         text = message.text

@@ -256,7 +256,7 @@ Call = Callable[[str, str], Awaitable[str]]
 
 
 @dataclass
-class Caller:
+class CallingPlayer:
     """One seat. It is given its brief, then the question, and calls of other seats at any time.
 
     For one answer, the answering seat asks its neighbours, and each asks those that nobody else asks. Where several
@@ -401,14 +401,14 @@ class Caller:
         return View(self.own, self.seats, True, question, self.known)
 
 
-def caller_of(text: str, call: Call, families: Sequence[TextFamily], habits: Mapping[str, Habit]) -> Caller:
+def caller_of(text: str, call: Call, families: Sequence[TextFamily], habits: Mapping[str, Habit]) -> CallingPlayer:
     """The seat that a brief gives. Raises ValueError for another text."""
     brief = _CALLER_BRIEF.search(text)
     if brief is None:
         raise ValueError("this is not a brief of a task by calls")
     addresses = dict(line.split(": ", 1) for line in (brief["addresses"] or "").splitlines())
     own = Seat(brief["seat"], tuple(addresses), brief["brief"])
-    return Caller(own, int(brief["seats"]), addresses, call, families, habits.get(own.name, Habit.NONE))
+    return CallingPlayer(own, int(brief["seats"]), addresses, call, families, habits.get(own.name, Habit.NONE))
 
 
 def is_brief(text: str) -> bool:

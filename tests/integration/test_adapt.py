@@ -17,7 +17,7 @@ from concord.wire.roster import RosterEntry
 from concord_cli.adapt.connection import Answer, answering
 from concord_cli.adapt.proxies import IncomingProxy, OutgoingProxy
 from concord_cli.adapt.trials import Trials
-from concord_gateway.calls import Channel, Channels, SeatPlace
+from concord_gateway.calls import Channels, SeatPlace, TrialChannel
 from concord_gateway.proxy import Upstream
 from tests.kit.collectors import NO_TLS, collector
 from tests.kit.observed import SECRET, RunningGateway, TrialParticipant, running_gateway, send
@@ -171,7 +171,7 @@ async def test_without_its_peers_an_agent_that_calls_a_configured_address_is_ref
     claims = adapted.participant.claims
     channels = Channels(adapted.gateway.storage.assessments, adapted.gateway.storage.registry, adapted.gateway.url)
     place = SeatPlace(entry=RosterEntry(id="a", url="http://127.0.0.1:9/"), context_id="", neighbours=())
-    alone = Channel(exchange=Exchange.CALLS, seats=[place], alone=True, is_open=True)
+    alone = TrialChannel(exchange=Exchange.CALLS, seats=[place], alone=True, is_open=True)
     await channels.save(claims.assessment_id, claims.trace_id, alone)
     answer = await adapted.http.post(adapted.peer_url, json=send("message/send"))
     assert (answer.status_code, answer.json()) == (404, {"detail": "no such agent in this assessment"})

@@ -16,7 +16,7 @@ from concord.assessment.task_spec import Exchange
 from concord.storage.connection import connect
 from concord.trust.redaction import TOKEN_PREFIX
 from concord.wire.roster import RosterEntry
-from concord_gateway.calls import Channel, Channels, SeatPlace
+from concord_gateway.calls import Channels, SeatPlace, TrialChannel
 from concord_suites.agent import create_app
 from concord_suites.player import Habit
 from tests.kit.assessing import request, row_of, task_of
@@ -161,7 +161,7 @@ async def test_a_seat_sees_itself_and_its_neighbours_alone(redis_url: str) -> No
         SeatPlace(entry=entry, context_id="c", neighbours=("agent/2",) if entry.id != "agent/2" else ())
         for entry in entries
     ]
-    channel = Channel(exchange=Exchange.CALLS, seats=places)
+    channel = TrialChannel(exchange=Exchange.CALLS, seats=places)
     async with connect(redis_url) as storage, collector(redis_url, open=False, token_secret=SECRET) as client:
         await storage.registry.register("a1", entries)
         await Channels(storage.assessments, storage.registry, "http://gateway:9009/").announce("t1", channel)

@@ -15,7 +15,7 @@ from concord.assessment.task_spec import Exchange
 from concord.trace.attributes import NOT_CARRIED, whole_of
 from concord.trace.report import Report
 from concord.wire.roster import RosterEntry
-from concord_gateway.calls import Channel, Channels, SeatPlace
+from concord_gateway.calls import Channels, SeatPlace, TrialChannel
 from tests.kit.observed import RunningGateway, TrialParticipant, running_gateway, send
 from tests.kit.serving import served_agent
 
@@ -70,7 +70,7 @@ async def team(
             SeatPlace(entry=RosterEntry(id=seat, url=url), context_id=f"context of {seat}", neighbours=others)
             for seat, others in LINE.items()
         ]
-        channel = Channel(exchange=Exchange.CALLS, seats=places, is_open=True).model_copy(update=changes)
+        channel = TrialChannel(exchange=Exchange.CALLS, seats=places, is_open=True).model_copy(update=changes)
         channels = Channels(gateway.storage.assessments, gateway.storage.registry, gateway.url)
         await channels.save(claims.assessment_id, claims.trace_id, channel)
         yield Team(gateway, seats, received)

@@ -14,7 +14,7 @@ from concord.a2a import IncomingMessage, TaskHandle
 from concord.assessment import AssessmentRequest
 from concord_gateway import evaluation, handler, progress
 from concord_gateway.app import create_app
-from concord_gateway.handler import Admission, FullError
+from concord_gateway.handler import AdmissionControl, FullError
 from concord_gateway.intake import read_request
 from concord_gateway.settings import GatewaySettings
 from tests.kit.assessing import PATTERN, request, rpc, task_of
@@ -156,7 +156,7 @@ async def _ignore(_: int) -> None:
 
 
 async def test_places_are_given_in_the_order_of_arrival_and_all_are_returned() -> None:
-    places, order = Admission(2, 100), []
+    places, order = AdmissionControl(2, 100), []
 
     async def visit(number: int) -> None:
         async with places.place(1, _ignore, lambda _: None):
@@ -175,7 +175,7 @@ async def test_places_are_given_in_the_order_of_arrival_and_all_are_returned() -
 
 
 async def test_a_place_given_to_a_visitor_that_is_being_cancelled_goes_to_the_next() -> None:
-    places, reached = Admission(1, 100), asyncio.Event()
+    places, reached = AdmissionControl(1, 100), asyncio.Event()
 
     async def visit(done: asyncio.Event) -> None:
         async with places.place(1, _ignore, lambda _: None):
@@ -192,7 +192,7 @@ async def test_a_place_given_to_a_visitor_that_is_being_cancelled_goes_to_the_ne
 
 
 async def test_an_owner_with_its_share_waits_while_another_takes_a_place() -> None:
-    places, order = Admission(4, 4, share=0.5), list[str]()
+    places, order = AdmissionControl(4, 4, share=0.5), list[str]()
 
     async def visit(owner: str) -> None:
         async with places.place(1, _ignore, lambda _: None, owner=owner):
@@ -215,7 +215,7 @@ async def test_an_owner_with_its_share_waits_while_another_takes_a_place() -> No
 
 async def test_the_bytes_of_waiting_requests_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(handler, "MAX_WAITING_BYTES", 10)
-    places = Admission(1, 100)
+    places = AdmissionControl(1, 100)
 
     async def visit(size: int) -> None:
         async with places.place(size, _ignore, lambda _: None):

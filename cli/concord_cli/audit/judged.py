@@ -12,7 +12,7 @@ from concord_cli.audit.obeying import EMPTY_WORDS, VERDICTS
 from concord_cli.audit.own_tasks import OwnTask
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge import judged_with, screened_evidence
-from concord_evaluator.judge.evidence import Evidence
+from concord_evaluator.judge.evidence import TrialEvidence
 from concord_evaluator.judge.model import judge_by_model
 from concord_evaluator.pipeline import evaluate_trial, verdict_on
 
@@ -38,7 +38,7 @@ async def _points(own: OwnTask, answer: str, model: LLM) -> float:
     return 100 * (verdict_on(own.plan, evaluation, judgment).record.overall_score or 0.0)
 
 
-async def _asked(model: LLM, evaluation: TrialEvaluation, evidence: Evidence) -> Judgment:
+async def _asked(model: LLM, evaluation: TrialEvaluation, evidence: TrialEvidence) -> Judgment:
     async def ask(system: str, user: str, schema: Mapping[str, Any]) -> str:
         return (await model.complete(system, user, schema=schema, max_tokens=MAX_TOKENS)).text
 

@@ -16,7 +16,7 @@ from concord_cli.display_text import counted, on_one_line
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import find_inputs, traces_in
 from concord_cli.terminal import output_console, plain_lines
-from concord_evaluator.diagnosis import Diagnosis, diagnose
+from concord_evaluator.diagnosis import TraceDiagnosis, diagnose
 from concord_evaluator.formats import FormatError
 
 WIDE: Final = 10_000
@@ -46,14 +46,14 @@ def causes(paths: Sequence[Path], format_name: str | None, *, as_json: bool) -> 
         raise AssessmentError("no trace found in the input")
 
 
-def _show(console: Console, found: Diagnosis, *, as_json: bool) -> None:
+def _show(console: Console, found: TraceDiagnosis, *, as_json: bool) -> None:
     if as_json:
         console.print(Text(json.dumps(to_jsonable_python(found))), soft_wrap=True)  # ASCII: no terminal obeys it
     else:
         console.print(Group(*_lines(found)))
 
 
-def _lines(found: Diagnosis) -> Iterator[RenderableType]:
+def _lines(found: TraceDiagnosis) -> Iterator[RenderableType]:
     outcome = _OUTCOMES.get(found.outcome, f"outcome {found.outcome}")
     yield plain_lines(on_one_line(f"{found.trace_id}: {outcome}"))
     yield from _block(

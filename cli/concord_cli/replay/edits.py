@@ -9,7 +9,7 @@ from concord_cli.errors import UsageError
 from concord_cli.replay.recorded import Ended, Recorded
 from concord_evaluator.information.causes import Cause
 from concord_evaluator.information.failures import Failure
-from concord_gateway.rounds.exchange import Message
+from concord_gateway.rounds.exchange import SeatMessage
 
 SPOILT: Final = frozenset({Cause.CHANGED, Cause.CONTRADICTED, Cause.INVENTED, Cause.TRUNCATED})
 """The causes that lie in what a message says."""
@@ -29,7 +29,7 @@ class Edit:
     sender: str
     receiver: str
     text: str
-    instead: Message | None = None
+    instead: SeatMessage | None = None
 
 
 def edit_at(recorded: Recorded, step_id: str, text: str) -> Edit:

@@ -11,7 +11,7 @@ from concord.assessment.faults import Cut, PlantedFault
 from concord.trust.redaction import redact
 from concord_cli.replay.edits import Edit
 from concord_cli.replay.recorded import Ended, Recorded, Replies
-from concord_gateway.rounds.exchange import Message, Rounds, Turn, Wire
+from concord_gateway.rounds.exchange import Rounds, SeatMessage, Turn, Wire
 from concord_gateway.rounds.reply import Reply, read_reply
 from concord_gateway.rounds.texts import turn_text
 
@@ -57,13 +57,13 @@ class EditedWire(Wire):
 
     edits: Sequence[Edit] = ()
 
-    def carry(self, number: int, sent: Sequence[Message]) -> list[Message]:
+    def carry(self, number: int, sent: Sequence[SeatMessage]) -> list[SeatMessage]:
         """The messages that travel in a round, with its changes."""
         edits = [each for each in self.edits if each.round == number]
         replaced = {_content(each.instead) for each in edits if each.instead is not None}
         # zero-argument super() finds no class in one with slots
         carried = [each for each in Wire.carry(self, number, sent) if _content(each) not in replaced]
-        return carried + [Message(number, each.sender, each.receiver, each.text) for each in edits if each.text]
+        return carried + [SeatMessage(number, each.sender, each.receiver, each.text) for each in edits if each.text]
 
 
 async def played_on(recorded: Recorded, team: LiveTeam, since: int, edits: Sequence[Edit] = ()) -> Ended:
@@ -98,6 +98,6 @@ def _said(ended: Ended) -> list[tuple[int, str, str, str]]:
     return sorted(map(_content, ended.rounds.messages))
 
 
-def _content(message: Message) -> tuple[int, str, str, str]:
+def _content(message: SeatMessage) -> tuple[int, str, str, str]:
     """A message without its fate: of a recorded one that was cut off, a replay gets what was left."""
     return message.round, message.sender, message.receiver, message.text

@@ -15,7 +15,7 @@ from concord_evaluator.information.exchanges import by_rounds
 from concord_evaluator.information.failures import Failure, failures_of
 from concord_evaluator.information.flow import Flow, Sent, flow_of
 from concord_evaluator.information.receipts import credit_of
-from concord_gateway.rounds.exchange import Message, Rounds, Turn
+from concord_gateway.rounds.exchange import Rounds, SeatMessage, Turn
 from concord_gateway.rounds.reply import Outgoing, Reply
 from concord_gateway.rounds.texts import as_text
 
@@ -124,10 +124,10 @@ def _recorded(contents: Contents, trial_id: str) -> Recorded | None:
     return Recorded(trial_id, ended, seats, replies, plan.config.faults)
 
 
-def _message(each: Sent, end: int) -> Message:
+def _message(each: Sent, end: int) -> SeatMessage:
     error = None if each.delivered or each.time >= end else "it was not delivered"
     cut_from = len(each.text) if each.is_cut else None
-    return Message(each.time, each.sender, each.receiver, each.text, error, cut_from)
+    return SeatMessage(each.time, each.sender, each.receiver, each.text, error, cut_from)
 
 
 def replies_in(rounds: Rounds, number: int) -> Replies:

@@ -10,7 +10,7 @@ from concord_evaluator.observations import LostPart, acts_of, causes_of_parts, o
 
 
 @dataclass(frozen=True, slots=True)
-class Diagnosis:
+class TraceDiagnosis:
     """What a trace shows of its failure. `outcome`: in [0, 1], None if nobody knows.
 
     `causes`: only where the trace's graders say which part was lost. `reading`: only where no cause is shown, and not
@@ -25,14 +25,14 @@ class Diagnosis:
     reading: list[ReadStep]
 
 
-def diagnose(trace: Trace) -> Diagnosis:
+def diagnose(trace: Trace) -> TraceDiagnosis:
     """The diagnosis of a trace. Observations and reading order do not depend on its outcome and grades. Pure."""
     acts = acts_of(trace.reports(), Roster(trace.roster))
     observations = observe(acts)
     succeeded = trace.task_success == 1
     causes = [] if succeeded else causes_of_parts(observations, trace.parts)
     lost = [LostPart(each.kind, frozenset(each.agents), frozenset(each.steps)) for each in causes]
-    return Diagnosis(
+    return TraceDiagnosis(
         trace_id=trace.trace_id,
         file=trace.origin.file,
         outcome=trace.task_success,

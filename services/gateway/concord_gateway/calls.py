@@ -163,7 +163,7 @@ class SeatPlace(BaseModel):
     neighbours: tuple[str, ...]
 
 
-class Channel(BaseModel):
+class TrialChannel(BaseModel):
     """What the proxy needs to know of a trial whose task a family generated."""
 
     model_config = ConfigDict(frozen=True)
@@ -221,7 +221,7 @@ class Channels:
         self._registry = registry
         self.proxy_base = proxy_base
 
-    async def announce(self, trace_id: str, channel: Channel) -> None:
+    async def announce(self, trace_id: str, channel: TrialChannel) -> None:
         """Names each seat its peers: itself and its neighbours. Raises StorageUnavailableError."""
         await asyncio.gather(
             *(
@@ -233,14 +233,14 @@ class Channels:
             )
         )
 
-    async def save(self, assessment_id: str, trace_id: str, channel: Channel) -> None:
+    async def save(self, assessment_id: str, trace_id: str, channel: TrialChannel) -> None:
         """Stores a trial's channel. Raises StorageUnavailableError."""
         await self._assessments.save(assessment_id, _document(trace_id), channel.model_dump_json())
 
-    async def load(self, assessment_id: str, trace_id: str) -> Channel | None:
+    async def load(self, assessment_id: str, trace_id: str) -> TrialChannel | None:
         """The channel of a trial, None if its task has no seats. Raises StorageUnavailableError."""
         document = await self._assessments.load(assessment_id, _document(trace_id))
-        return None if document is None else Channel.model_validate_json(document)
+        return None if document is None else TrialChannel.model_validate_json(document)
 
     def _addresses(self, entries: Iterable[RosterEntry]) -> list[RosterEntry]:
         return list(entries) if self.proxy_base is None else observed_peers(entries, self.proxy_base)

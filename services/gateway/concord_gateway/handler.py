@@ -66,7 +66,7 @@ class _Waiting:
     on_move: Callable[[int], None]
 
 
-class Admission:
+class AdmissionControl:
     """Slots for running assessments, granted in order of arrival to owners that have not their share of them."""
 
     def __init__(self, places: int, max_waiting: int, *, share: float = 1.0) -> None:
@@ -241,7 +241,7 @@ class AssessmentHandler:
         self._scenarios = Scenarios(settings.scenario_folders)
         self._contexts = contexts
         self._checks = checks
-        self._admission = Admission(settings.max_assessments, settings.max_waiting, share=share)
+        self._admission = AdmissionControl(settings.max_assessments, settings.max_waiting, share=share)
         instruments.running.set_function(lambda: self._admission.running)
         instruments.waiting.set_function(lambda: self._admission.waiting)
         self._evaluations = asyncio.Semaphore(settings.max_queued_trials)

@@ -12,7 +12,7 @@ from concord.service.settings import ServiceSettings
 from concord_purple.agent import create_app
 from concord_purple.assistant.app import NoModelError, create_assistant_app
 from concord_purple.assistant.scripted import OracleError
-from concord_purple.settings import AssistantMode, Mode, PurpleSettings
+from concord_purple.settings import AssistantMode, PurpleSettings, TeamMode
 from concord_purple.teams import Function, TeamName
 
 _EPILOG = """\
@@ -34,7 +34,7 @@ def settings_from(arguments: list[str] | None = None) -> PurpleSettings:
     parser.add_argument("--agent-id", default=SUPPRESS, help="agent's id outside assessments (default: its function)")
     parser.add_argument("--function", choices=list(map(str, Function)), help="agent's function in its team")
     parser.add_argument("--team", choices=list(map(str, TeamName)), help="wiring of the team")
-    parser.add_argument("--mode", choices=list(map(str, Mode)), help="work, or echo the text of the request")
+    parser.add_argument("--mode", choices=list(map(str, TeamMode)), help="work, or echo the text of the request")
     parser.add_argument(
         "--assistant",
         choices=list(map(str, AssistantMode)),

@@ -29,8 +29,18 @@ from concord_purple.request_context import (
     reply_text,
     reword_review,
 )
-from concord_purple.settings import Mode, PurpleSettings
-from concord_purple.teams import TEAMS, BadRequestError, Function, Kind, Member, Reply, Request, request_in, to_data
+from concord_purple.settings import PurpleSettings, TeamMode
+from concord_purple.teams import (
+    TEAMS,
+    BadRequestError,
+    Function,
+    RequestKind,
+    TeamMember,
+    TeamReply,
+    TeamRequest,
+    request_in,
+    to_data,
+)
 from concord_purple.text_review.measure import Findings
 from concord_purple.text_review.review import (
     add_draft,
@@ -50,7 +60,7 @@ from concord_purple.text_review.review import (
 Handler = Callable[[RequestContext], Awaitable[Findings]]
 
 
-def handler_for(function: Function, kind: Kind) -> Handler:
+def handler_for(function: Function, kind: RequestKind) -> Handler:
     """The handler for a request of this kind. Raises BadRequestError if this function does not serve the kind."""
     handler = _HANDLERS[function].get(kind)
     if handler is None:
@@ -68,25 +78,25 @@ async def _coordinate(context: RequestContext) -> Findings:
 
 async def _research(context: RequestContext) -> Findings:
     findings = context.work("measure", lambda: contribute(context, context.request.findings))
-    return findings | await context.ask(Kind.CROSS_CHECK, findings)
+    return findings | await context.ask(RequestKind.CROSS_CHECK, findings)
 
 
 async def _synthesize(context: RequestContext) -> Findings:
     findings = context.request.findings
-    findings |= await context.ask(Kind.CLARIFY, findings)
+    findings |= await context.ask(RequestKind.CLARIFY, findings)
     return context.work("draft", lambda: contribute(context, findings))
 
 
 async def _review(context: RequestContext) -> Findings:
     findings = context.request.findings
-    findings |= await context.ask(Kind.EVIDENCE, findings)
+    findings |= await context.ask(RequestKind.EVIDENCE, findings)
     return context.work("verify", lambda: contribute(context, findings))
 
 
 async def _relay(context: RequestContext) -> Findings:
     """Adds the agent's own part and relays everything to the next member."""
     findings = context.work("contribute", lambda: contribute(context, context.request.findings))
-    return findings | await context.ask(Kind.RELAY, findings)
+    return findings | await context.ask(RequestKind.RELAY, findings)
 
 
 async def _contribute_alone(context: RequestContext) -> Findings:
@@ -121,29 +131,29 @@ async def _answer_ping(context: RequestContext) -> Findings:
     return context.work("ping", Findings)
 
 
-_HANDLERS: Final[dict[Function, dict[Kind, Handler]]] = {
-    Function.COORDINATOR: {Kind.TASK: _coordinate, Kind.PING: _answer_ping},
+_HANDLERS: Final[dict[Function, dict[RequestKind, Handler]]] = {
+    Function.COORDINATOR: {RequestKind.TASK: _coordinate, RequestKind.PING: _answer_ping},
     Function.RESEARCHER: {
-        Kind.TASK: _contribute_alone,
-        Kind.RESEARCH: _research,
-        Kind.RELAY: _relay,
-        Kind.CROSS_CHECK: _cross_check,
-        Kind.CLARIFY: _clarify,
-        Kind.EVIDENCE: _give_evidence_on_facts,
-        Kind.PING: _answer_ping,
+        RequestKind.TASK: _contribute_alone,
+        RequestKind.RESEARCH: _research,
+        RequestKind.RELAY: _relay,
+        RequestKind.CROSS_CHECK: _cross_check,
+        RequestKind.CLARIFY: _clarify,
+        RequestKind.EVIDENCE: _give_evidence_on_facts,
+        RequestKind.PING: _answer_ping,
     },
     Function.SYNTHESIZER: {
-        Kind.TASK: _contribute_alone,
-        Kind.SYNTHESIZE: _synthesize,
-        Kind.RELAY: _relay,
-        Kind.EVIDENCE: _give_evidence_on_draft,
-        Kind.PING: _answer_ping,
+        RequestKind.TASK: _contribute_alone,
+        RequestKind.SYNTHESIZE: _synthesize,
+        RequestKind.RELAY: _relay,
+        RequestKind.EVIDENCE: _give_evidence_on_draft,
+        RequestKind.PING: _answer_ping,
     },
     Function.REVIEWER: {
-        Kind.TASK: _contribute_alone,
-        Kind.REVIEW: _review,
-        Kind.RELAY: _relay,
-        Kind.PING: _answer_ping,
+        RequestKind.TASK: _contribute_alone,
+        RequestKind.REVIEW: _review,
+        RequestKind.RELAY: _relay,
+        RequestKind.PING: _answer_ping,
     },
 }
 
@@ -209,7 +219,7 @@ class PurpleAgent:
         """Serves one message and ends its task: completed, or rejected if the agent cannot do what is asked."""
         assignment = Assignment.from_metadata(message.metadata)
         steps = StepRecorder(assignment, self._reporter)
-        if self._settings.mode is Mode.ECHO:
+        if self._settings.mode is TeamMode.ECHO:
             with steps.tool("echo"):
                 text = message.text
             await _answer(task, steps, text, None)
@@ -222,13 +232,18 @@ class PurpleAgent:
             return
         findings = await self._serve(request, handler, assignment, steps, task)
         text = reply_text(request.kind, findings)
-        if request.kind is Kind.TASK:
+        if request.kind is RequestKind.TASK:
             text = await reword_review(text, request.instruction, self._llm, assignment, steps)
             text = f"{text}\n\n{answer_json(findings)}"
-        await _answer(task, steps, text, Reply(request.kind, findings))
+        await _answer(task, steps, text, TeamReply(request.kind, findings))
 
     async def _serve(
-        self, request: Request, handler: Handler, assignment: Assignment | None, steps: StepRecorder, task: TaskHandle
+        self,
+        request: TeamRequest,
+        handler: Handler,
+        assignment: Assignment | None,
+        steps: StepRecorder,
+        task: TaskHandle,
     ) -> Findings:
         own_id = self._settings.own_id if assignment is None else assignment.agent_id
 
@@ -241,7 +256,7 @@ class PurpleAgent:
             findings = await handler(
                 RequestContext(
                     request=request,
-                    member=Member(own_id, self._settings.function, self._settings.own_url),
+                    member=TeamMember(own_id, self._settings.function, self._settings.own_url),
                     team=team,
                     assignment=assignment,
                     steps=steps,
@@ -256,7 +271,7 @@ class PurpleAgent:
         return findings
 
 
-async def _answer(task: TaskHandle, steps: StepRecorder, text: str, reply: Reply | None) -> None:
+async def _answer(task: TaskHandle, steps: StepRecorder, text: str, reply: TeamReply | None) -> None:
     metadata: dict[str, Any] = {TIMESTAMP_KEY: datetime.now(UTC).isoformat()} | steps.metadata()
     extensions = (TIMESTAMP_URI, TRACEABILITY_URI) if TRACEABILITY_KEY in metadata else (TIMESTAMP_URI,)
     data = None if reply is None else to_data(reply)
@@ -317,7 +332,7 @@ async def _ready() -> None:
 
 def _profile(settings: PurpleSettings) -> AgentProfile:
     """The agent's card. The skill's id is the agent's function, by which peers know what to ask of it."""
-    echo = settings.mode is Mode.ECHO
+    echo = settings.mode is TeamMode.ECHO
     does = "Answers with the text that it was sent." if echo else _DOES[settings.function]
     skill = "echo" if echo else str(settings.function)
     return AgentProfile(

@@ -25,10 +25,10 @@ from concord_purple.teams import (
     PING,
     BadRequestError,
     Consultation,
-    Kind,
-    Member,
-    Request,
+    RequestKind,
     Team,
+    TeamMember,
+    TeamRequest,
     choose_members,
     kinds_asked,
     member_of,
@@ -112,65 +112,65 @@ def _size(steps: list[InteractionStep]) -> int:
 # The texts that go with the data of requests and replies, and the final review in a language model's words.
 
 
-def request_line(request: Request) -> str:
+def request_line(request: TeamRequest) -> str:
     """A request in one sentence."""
     return _REQUESTS[request.kind](request)
 
 
-def reply_text(kind: Kind, findings: Findings) -> str:
+def reply_text(kind: RequestKind, findings: Findings) -> str:
     """A reply in prose: the review for a task, a summary for a peer's request, a yes for a ping."""
-    if kind is Kind.TASK and findings.statements:
+    if kind is RequestKind.TASK and findings.statements:
         return review_text(findings)
-    if kind is Kind.TASK:
+    if kind is RequestKind.TASK:
         lines = (*(fact.claim for fact in findings.facts), *findings.notes)
         return "\n".join(("What can be measured", *(f"- {line}" for line in lines)))
     return f"{_REPLIES[kind](findings)}{''.join(f' {note}' for note in findings.notes)}"
 
 
-def _ask_for_research(request: Request) -> str:
+def _ask_for_research(request: TeamRequest) -> str:
     return f"Please measure {' and '.join(request.aspects)} in the attached text of {len(request.text)} characters."
 
 
-def _ask_for_draft(request: Request) -> str:
+def _ask_for_draft(request: TeamRequest) -> str:
     return f"Please draft a review of the attached text from these {len(request.findings.facts)} facts."
 
 
-def _ask_for_review(request: Request) -> str:
+def _ask_for_review(request: TeamRequest) -> str:
     return (
         f"Please check the {len(request.findings.statements)} statements of this draft against the text and the facts, "
         "and say which do not stand."
     )
 
 
-def _ask_to_relay(request: Request) -> str:
+def _ask_to_relay(request: TeamRequest) -> str:
     return (
         f"Please add your part to this review, which has {len(request.findings.facts)} facts and "
         f"{len(request.findings.statements)} statements so far, and pass it on."
     )
 
 
-def _ask_for_cross_check(request: Request) -> str:
+def _ask_for_cross_check(request: TeamRequest) -> str:
     return f"Please measure these {len(request.findings.facts)} facts anew and say which do not hold."
 
 
-def _ask_to_clarify(_request: Request) -> str:
+def _ask_to_clarify(_request: TeamRequest) -> str:
     return "Please say, for the weak spots that you found, how the writer could mend each."
 
 
-def _ask_for_evidence(request: Request) -> str:
+def _ask_for_evidence(request: TeamRequest) -> str:
     return f"Please say which of these {len(request.findings.statements)} statements you can vouch for."
 
 
-_REQUESTS: Final[dict[Kind, Callable[[Request], str]]] = {
-    Kind.TASK: lambda request: request.instruction or "Please review this text.",
-    Kind.RESEARCH: _ask_for_research,
-    Kind.SYNTHESIZE: _ask_for_draft,
-    Kind.REVIEW: _ask_for_review,
-    Kind.RELAY: _ask_to_relay,
-    Kind.CROSS_CHECK: _ask_for_cross_check,
-    Kind.CLARIFY: _ask_to_clarify,
-    Kind.EVIDENCE: _ask_for_evidence,
-    Kind.PING: lambda _request: PING,
+_REQUESTS: Final[dict[RequestKind, Callable[[TeamRequest], str]]] = {
+    RequestKind.TASK: lambda request: request.instruction or "Please review this text.",
+    RequestKind.RESEARCH: _ask_for_research,
+    RequestKind.SYNTHESIZE: _ask_for_draft,
+    RequestKind.REVIEW: _ask_for_review,
+    RequestKind.RELAY: _ask_to_relay,
+    RequestKind.CROSS_CHECK: _ask_for_cross_check,
+    RequestKind.CLARIFY: _ask_to_clarify,
+    RequestKind.EVIDENCE: _ask_for_evidence,
+    RequestKind.PING: lambda _request: PING,
 }
 
 
@@ -197,15 +197,15 @@ def _advised(findings: Findings) -> str:
     return f"Advice on {len(findings.advice)} weak spots."
 
 
-_REPLIES: Final[dict[Kind, Callable[[Findings], str]]] = {
-    Kind.RESEARCH: _found,
-    Kind.SYNTHESIZE: _drafted,
-    Kind.REVIEW: _checked,
-    Kind.RELAY: _passed_on,
-    Kind.CROSS_CHECK: _checked,
-    Kind.CLARIFY: _advised,
-    Kind.EVIDENCE: _checked,
-    Kind.PING: lambda _findings: "Yes.",
+_REPLIES: Final[dict[RequestKind, Callable[[Findings], str]]] = {
+    RequestKind.RESEARCH: _found,
+    RequestKind.SYNTHESIZE: _drafted,
+    RequestKind.REVIEW: _checked,
+    RequestKind.RELAY: _passed_on,
+    RequestKind.CROSS_CHECK: _checked,
+    RequestKind.CLARIFY: _advised,
+    RequestKind.EVIDENCE: _checked,
+    RequestKind.PING: lambda _findings: "Yes.",
 }
 
 
@@ -241,8 +241,8 @@ async def reword_review(
 class RequestContext:
     """A request, the member that serves it, and the member's resources."""
 
-    request: Request
-    member: Member
+    request: TeamRequest
+    member: TeamMember
     team: Team
     assignment: Assignment | None
     steps: StepRecorder
@@ -256,11 +256,11 @@ class RequestContext:
             return do()
 
     @property
-    def kinds_to_ask(self) -> list[Kind]:
+    def kinds_to_ask(self) -> list[RequestKind]:
         """The kinds of requests that the wiring has the agent send, in order."""
         return kinds_asked(self.team.wiring, self.member.function, self.request.kind)
 
-    async def ask(self, kind: Kind, findings: Findings) -> Findings:
+    async def ask(self, kind: RequestKind, findings: Findings) -> Findings:
         """Sends requests of this kind to all peers that the wiring names, concurrently, and joins their findings.
 
         A peer's failure becomes a note among the findings. Without a peer to ask, the findings are empty.
@@ -276,7 +276,7 @@ class RequestContext:
             return Findings()
         await self.progress(f"asking {', '.join(member.agent_id for member in asked)} to {kind.verb}")
         answers = (
-            self._ask_one(member, Request(kind, self.request.text, share, findings, self.request.instruction))
+            self._ask_one(member, TeamRequest(kind, self.request.text, share, findings, self.request.instruction))
             for member, share in zip(asked, _shares(kind, aspects, len(asked)), strict=True)
         )
         return reduce(or_, await asyncio.gather(*answers))
@@ -286,7 +286,7 @@ class RequestContext:
         named = {aspect for rule in rules for aspect in rule.aspects}
         return tuple(aspect for aspect in self.request.aspects if aspect in named)
 
-    async def _ask_one(self, member: Member, request: Request) -> Findings:
+    async def _ask_one(self, member: TeamMember, request: TeamRequest) -> Findings:
         try:
             answer = await self.messenger.send(
                 member.url,
@@ -305,9 +305,9 @@ class RequestContext:
         return Findings(notes=(f"{member.agent_id}, asked to {request.kind.verb}, {reason}.",))
 
 
-def _shares(kind: Kind, aspects: tuple[Aspect, ...], n: int) -> list[tuple[Aspect, ...]]:
+def _shares(kind: RequestKind, aspects: tuple[Aspect, ...], n: int) -> list[tuple[Aspect, ...]]:
     """The aspects for each of `n` agents: researchers divide them, all others get all of them."""
-    if kind is not Kind.RESEARCH:
+    if kind is not RequestKind.RESEARCH:
         return [aspects] * n
     return [aspects[place::n] or aspects[place % len(aspects) :][:1] for place in range(n)]
 

@@ -12,7 +12,7 @@ from concord.wire.roster import ParticipantId
 from concord_purple.teams import Function, TeamName
 
 
-class Mode(StrEnum):
+class TeamMode(StrEnum):
     """Work in the team, or echo the message."""
 
     WORK = "work"
@@ -50,7 +50,7 @@ class PurpleSettings(BaseSettings):
     agent_id: ParticipantId | None = None
     function: Function = Function.COORDINATOR
     team: TeamName = TeamName.MESH
-    mode: Mode = Mode.WORK
+    mode: TeamMode = TeamMode.WORK
     assistant: AssistantMode | None = None
     """A personal assistant instead of a member of a team."""
     oracle: Path | None = None

@@ -25,7 +25,7 @@ PING: Final = "Are you there?"
 _TEXT_FOLLOWS: Final = re.compile(r"^Text:\s*$", re.MULTILINE)
 
 
-class Kind(StrEnum):
+class RequestKind(StrEnum):
     """The kinds of requests. Plain text is a `ping` or a `task`; the other kinds come in data parts."""
 
     TASK = "task"
@@ -45,23 +45,23 @@ class Kind(StrEnum):
 
 
 _VERBS: Final = {
-    Kind.TASK: "work on a task",
-    Kind.RESEARCH: "research",
-    Kind.SYNTHESIZE: "write the draft",
-    Kind.REVIEW: "review the draft",
-    Kind.RELAY: "do its part and pass it on",
-    Kind.CROSS_CHECK: "cross-check the facts",
-    Kind.CLARIFY: "clarify the facts",
-    Kind.EVIDENCE: "give evidence",
-    Kind.PING: "say that it is there",
+    RequestKind.TASK: "work on a task",
+    RequestKind.RESEARCH: "research",
+    RequestKind.SYNTHESIZE: "write the draft",
+    RequestKind.REVIEW: "review the draft",
+    RequestKind.RELAY: "do its part and pass it on",
+    RequestKind.CROSS_CHECK: "cross-check the facts",
+    RequestKind.CLARIFY: "clarify the facts",
+    RequestKind.EVIDENCE: "give evidence",
+    RequestKind.PING: "say that it is there",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class TeamRequest:
     """A request with everything that its answer needs, so that agents keep no state between messages."""
 
-    kind: Kind
+    kind: RequestKind
     text: Annotated[str, Field(min_length=1, max_length=MAX_TEXT)]
     aspects: Annotated[tuple[Aspect, ...], Field(min_length=1, max_length=len(Aspect))] = tuple(Aspect)
     findings: Findings = field(default_factory=Findings)
@@ -69,10 +69,10 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class TeamReply:
     """The answer to a request: the findings that the agent added."""
 
-    kind: Kind
+    kind: RequestKind
     findings: Findings
 
 
@@ -80,11 +80,11 @@ class BadRequestError(ValueError):
     """A message that the agent cannot serve; the text says why."""
 
 
-_REQUEST: Final = TypeAdapter(Request)
-_REPLY: Final = TypeAdapter(Reply)
+_REQUEST: Final = TypeAdapter(TeamRequest)
+_REPLY: Final = TypeAdapter(TeamReply)
 
 
-def request_in(text: str, data_parts: tuple[JsonValue, ...]) -> Request:
+def request_in(text: str, data_parts: tuple[JsonValue, ...]) -> TeamRequest:
     """The request in a message: the data part with a `kind`, else the text as a ping or a task.
 
     Raises BadRequestError.
@@ -99,34 +99,34 @@ def request_in(text: str, data_parts: tuple[JsonValue, ...]) -> Request:
     return request
 
 
-def to_data(message: Request | Reply) -> JsonValue:
+def to_data(message: TeamRequest | TeamReply) -> JsonValue:
     """The data part of a request or a reply; None for a ping and its reply, which are text alone."""
-    if message.kind is Kind.PING:
+    if message.kind is RequestKind.PING:
         return None
-    adapter: TypeAdapter[Any] = _REQUEST if isinstance(message, Request) else _REPLY
+    adapter: TypeAdapter[Any] = _REQUEST if isinstance(message, TeamRequest) else _REPLY
     data: JsonValue = adapter.dump_python(message, mode="json")
     return data
 
 
-def reply_in(kind: Kind, data_parts: tuple[JsonValue, ...]) -> Reply:
+def reply_in(kind: RequestKind, data_parts: tuple[JsonValue, ...]) -> TeamReply:
     """The reply to a request of this kind in an answer's data parts. Raises BadRequestError if there is none.
 
     Any answer is a reply to a ping.
     """
-    if kind is Kind.PING:
-        return Reply(kind, Findings())
+    if kind is RequestKind.PING:
+        return TeamReply(kind, Findings())
     try:
         return _REPLY.validate_python(data_parts[0] if data_parts else None)
     except ValidationError as error:
         raise BadRequestError(f"the reply cannot be read: {_reason(error)}") from error
 
 
-def _from_text(text: str) -> Request:
+def _from_text(text: str) -> TeamRequest:
     text = text.strip()
     if text == PING:
-        return Request(Kind.PING, text)
+        return TeamRequest(RequestKind.PING, text)
     instruction, text = _split_instruction(text)
-    return _REQUEST.validate_python({"kind": Kind.TASK, "text": text, "instruction": instruction})
+    return _REQUEST.validate_python({"kind": RequestKind.TASK, "text": text, "instruction": instruction})
 
 
 def _split_instruction(text: str) -> tuple[str, str]:
@@ -180,7 +180,7 @@ class Choice(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class TeamMember:
     """An agent of a team: its id, its function, and its URL."""
 
     agent_id: str
@@ -201,8 +201,8 @@ class Consultation:
     """
 
     asker: Function
-    serving: Kind
-    kind: Kind
+    serving: RequestKind
+    kind: RequestKind
     asked: tuple[Function, ...]
     choice: Choice = Choice.ALL
     aspects: tuple[Aspect, ...] = tuple(Aspect)
@@ -225,29 +225,35 @@ class Team:
     forges: bool = False
 
 
-_RESEARCH: Final = Consultation(Function.COORDINATOR, Kind.TASK, Kind.RESEARCH, (Function.RESEARCHER,))
+_RESEARCH: Final = Consultation(Function.COORDINATOR, RequestKind.TASK, RequestKind.RESEARCH, (Function.RESEARCHER,))
 _SYNTHESIZE: Final = Consultation(
-    Function.COORDINATOR, Kind.TASK, Kind.SYNTHESIZE, (Function.SYNTHESIZER,), Choice.FIRST
+    Function.COORDINATOR, RequestKind.TASK, RequestKind.SYNTHESIZE, (Function.SYNTHESIZER,), Choice.FIRST
 )
-_REVIEW: Final = Consultation(Function.COORDINATOR, Kind.TASK, Kind.REVIEW, (Function.REVIEWER,), Choice.FIRST)
+_REVIEW: Final = Consultation(
+    Function.COORDINATOR, RequestKind.TASK, RequestKind.REVIEW, (Function.REVIEWER,), Choice.FIRST
+)
 _COORDINATION: Final[Wiring] = (_RESEARCH, _SYNTHESIZE, _REVIEW)
 
 _MESH: Final[Wiring] = (
     *_COORDINATION,
-    Consultation(Function.RESEARCHER, Kind.RESEARCH, Kind.CROSS_CHECK, (Function.RESEARCHER,), Choice.LATER),
-    Consultation(Function.SYNTHESIZER, Kind.SYNTHESIZE, Kind.CLARIFY, (Function.RESEARCHER,)),
-    Consultation(Function.REVIEWER, Kind.REVIEW, Kind.EVIDENCE, (Function.RESEARCHER, Function.SYNTHESIZER)),
+    Consultation(
+        Function.RESEARCHER, RequestKind.RESEARCH, RequestKind.CROSS_CHECK, (Function.RESEARCHER,), Choice.LATER
+    ),
+    Consultation(Function.SYNTHESIZER, RequestKind.SYNTHESIZE, RequestKind.CLARIFY, (Function.RESEARCHER,)),
+    Consultation(
+        Function.REVIEWER, RequestKind.REVIEW, RequestKind.EVIDENCE, (Function.RESEARCHER, Function.SYNTHESIZER)
+    ),
 )
 
 _LINKS: Final = (Function.RESEARCHER, Function.SYNTHESIZER, Function.REVIEWER)
 _CHAIN: Final[Wiring] = (
-    Consultation(Function.COORDINATOR, Kind.TASK, Kind.RELAY, _LINKS, Choice.NEXT),
-    *(Consultation(asker, Kind.RELAY, Kind.RELAY, _LINKS, Choice.NEXT) for asker in _LINKS),
+    Consultation(Function.COORDINATOR, RequestKind.TASK, RequestKind.RELAY, _LINKS, Choice.NEXT),
+    *(Consultation(asker, RequestKind.RELAY, RequestKind.RELAY, _LINKS, Choice.NEXT) for asker in _LINKS),
 )
 
 _ROLL_CALL: Final[Wiring] = (
-    Consultation(Function.COORDINATOR, Kind.TASK, Kind.PING, (Function.RESEARCHER, Function.SYNTHESIZER)),
-    Consultation(Function.COORDINATOR, Kind.TASK, Kind.PING, (Function.REVIEWER,), Choice.FIRST),
+    Consultation(Function.COORDINATOR, RequestKind.TASK, RequestKind.PING, (Function.RESEARCHER, Function.SYNTHESIZER)),
+    Consultation(Function.COORDINATOR, RequestKind.TASK, RequestKind.PING, (Function.REVIEWER,), Choice.FIRST),
 )
 _ONE_RESEARCHERS_SHARE: Final = replace(_RESEARCH, choice=Choice.FIRST, aspects=(Aspect.SENTENCES, Aspect.REPETITION))
 _BAD: Final[Wiring] = (*_ROLL_CALL, _ONE_RESEARCHERS_SHARE, *_ROLL_CALL, _SYNTHESIZE, *_ROLL_CALL, _REVIEW)
@@ -270,28 +276,28 @@ So no call can reach an agent that waits for its result.
 """
 
 
-def rules_for(wiring: Wiring, asker: Function, serving: Kind, kind: Kind) -> list[Consultation]:
+def rules_for(wiring: Wiring, asker: Function, serving: RequestKind, kind: RequestKind) -> list[Consultation]:
     """The rules by which an agent of this function asks for `kind` while it serves `serving`."""
     return [rule for rule in wiring if (rule.asker, rule.serving, rule.kind) == (asker, serving, kind)]
 
 
-def kinds_asked(wiring: Wiring, asker: Function, serving: Kind) -> list[Kind]:
+def kinds_asked(wiring: Wiring, asker: Function, serving: RequestKind) -> list[RequestKind]:
     """The kinds for which an agent of this function asks while it serves `serving`, in the wiring's order."""
     rules = [rule for rule in wiring if (rule.asker, rule.serving) == (asker, serving)]
     return [kind for kind, _ in groupby(rules, lambda rule: rule.kind)]
 
 
-def choose_members(rules: Iterable[Consultation], asker: Member, peers: Iterable[Member]) -> list[Member]:
+def choose_members(rules: Iterable[Consultation], asker: TeamMember, peers: Iterable[TeamMember]) -> list[TeamMember]:
     """The members that `asker` asks by these rules: each once, sorted by rank, without the asker."""
     others = sorted((member for member in peers if member.agent_id != asker.agent_id), key=lambda member: member.rank)
-    asked: dict[str, Member] = {}
+    asked: dict[str, TeamMember] = {}
     for rule in rules:
         able = [member for member in others if member.function in rule.asked]
         asked |= {member.agent_id: member for member in _by_choice(rule.choice, asker, able)}
     return list(asked.values())
 
 
-def _by_choice(choice: Choice, asker: Member, able: Sequence[Member]) -> Sequence[Member]:
+def _by_choice(choice: Choice, asker: TeamMember, able: Sequence[TeamMember]) -> Sequence[TeamMember]:
     later = [member for member in able if member.rank > asker.rank]
     match choice:
         case Choice.ALL:
@@ -304,7 +310,7 @@ def _by_choice(choice: Choice, asker: Member, able: Sequence[Member]) -> Sequenc
             return later[:1]
 
 
-def member_of(entry: RosterEntry) -> Member | None:
+def member_of(entry: RosterEntry) -> TeamMember | None:
     """The team member behind a registry entry: its function is one that it declares, else its id's prefix.
 
     (`researcher_2` is a researcher.) None if neither is a `Function`.
@@ -312,5 +318,5 @@ def member_of(entry: RosterEntry) -> Member | None:
     prefix = entry.id.partition("_")[0]
     for name in (*entry.functions, prefix):
         if name in set(Function):
-            return Member(entry.id, Function(name), entry.url)
+            return TeamMember(entry.id, Function(name), entry.url)
     return None

@@ -51,7 +51,7 @@ IDLE_S: Final = 4.0
 """How long an idle connection is kept. Uvicorn closes one after 5 s, and a request sent at that moment would fail."""
 
 
-class Connections(httpx.AsyncBaseTransport):
+class AgentConnections(httpx.AsyncBaseTransport):
     """Sends each request over the connection that was used last, or a new one. Further requests wait for their turn."""
 
     def __init__(self, tls: ssl.SSLContext) -> None:
@@ -220,7 +220,7 @@ def http_client(timeout: httpx.Timeout, max_values: int | None = None) -> httpx.
             max_connections=MAX_CONNECTIONS, max_keepalive_connections=MAX_IDLE, keepalive_expiry=IDLE_S
         ),
         # With a proxy in the environment, httpx chooses between that and its own pool.
-        transport=None if getproxies() else Connections(_tls()),
+        transport=None if getproxies() else AgentConnections(_tls()),
         # The size of a compressed response is not known in advance.
         headers={"accept-encoding": "identity"},
         event_hooks={"response": [partial(_bound, max_values)]},

@@ -39,7 +39,7 @@ class ManifestTask(FamilyTask):
     id: Id
 
 
-class Manifest(BaseModel):
+class SuiteManifest(BaseModel):
     """A versioned selection of tasks, so that assessments compare. It holds no seeds."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -100,7 +100,7 @@ def manifest_of(tasks: Iterable[TaskSpec]) -> str | None:
     """The installed manifest that consists of these tasks, whose values a config may have replaced, or None."""
     ids = sorted((task.id, task.family.name) for task in tasks if task.family is not None)
     for name, text in sorted(installed_manifests().items()):
-        if ids == sorted((task.id, task.name) for task in Manifest.model_validate_json(text).tasks):
+        if ids == sorted((task.id, task.name) for task in SuiteManifest.model_validate_json(text).tasks):
             return name
     return None
 
@@ -108,7 +108,7 @@ def manifest_of(tasks: Iterable[TaskSpec]) -> str | None:
 def _named(name: str) -> list[TaskSpec]:
     manifests = installed_manifests()
     if name in manifests:
-        manifest = Manifest.model_validate_json(manifests[name])
+        manifest = SuiteManifest.model_validate_json(manifests[name])
         return [TaskSpec(id=task.id, family=_family_task(task, manifest.exchange)) for task in manifest.tasks]
     families = [family for family in installed_families() if name in {family.name, family.group.value}]
     if not families:

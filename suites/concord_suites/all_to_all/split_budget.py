@@ -70,7 +70,7 @@ QUESTION: Final = Statement(
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class BudgetRequest:
     """A seat's request. `amount` is in crowns."""
 
     seat: str
@@ -107,7 +107,7 @@ class SplitBudget(TextFamily):
         owners = [order[0], order[1], *draw.shuffled([*order[:2] * (each - 1), *order[2:] * each])]
         priorities = sorted((fresh.number(100, 999) for _ in owners), reverse=True)
         requests = [
-            Request(seat, fresh.code(), fresh.number(), priority)
+            BudgetRequest(seat, fresh.code(), fresh.number(), priority)
             for seat, priority in zip(owners, priorities, strict=True)
         ]
         total = sum(request.amount for request in requests)
@@ -117,7 +117,7 @@ class SplitBudget(TextFamily):
             sentences[request.seat] += _written(draw, difficulty, request)
         for seat in neighbours:
             for _ in range(difficulty - 1):
-                old = Request(seat, fresh.code(), fresh.number(), draw.between(100, 999))
+                old = BudgetRequest(seat, fresh.code(), fresh.number(), draw.between(100, 999))
                 sentences[seat].append(WITHDRAWN.write(draw, amount=old.amount, **old.labels()))
         facts = [
             Fact(f"request {each.code}", (each.seat,), number(each.amount), code(each.code))
@@ -159,27 +159,27 @@ class SplitBudget(TextFamily):
         return found
 
 
-def _written(draw: Draw, difficulty: int, request: Request) -> list[str]:
+def _written(draw: Draw, difficulty: int, request: BudgetRequest) -> list[str]:
     if difficulty < NOTES_FROM or draw.chance(0.5):
         return [REQUEST.write(draw, amount=request.amount, **request.labels())]
     return [NOTED.write(draw, **request.labels()), NOTE.write(draw, request=request.code, amount=request.amount)]
 
 
-def _requests(setting: Setting) -> list[Request]:
+def _requests(setting: Setting) -> list[BudgetRequest]:
     notes = {record["request"]: record.number("amount") for _, record in setting.stated(NOTE.name)}
     return [
         *(
-            Request(seat, record["request"], record.number("amount"), record.number("priority"))
+            BudgetRequest(seat, record["request"], record.number("amount"), record.number("priority"))
             for seat, record in setting.stated(REQUEST.name)
         ),
         *(
-            Request(seat, record["request"], notes[record["request"]], record.number("priority"))
+            BudgetRequest(seat, record["request"], notes[record["request"]], record.number("priority"))
             for seat, record in setting.stated(NOTED.name)
         ),
     ]
 
 
-def _granted(requests: Sequence[Request], budget: int) -> list[Request]:
+def _granted(requests: Sequence[BudgetRequest], budget: int) -> list[BudgetRequest]:
     """The requests that the rule grants, in its order."""
     granted = []
     for request in sorted(requests, key=lambda each: each.priority, reverse=True):

@@ -15,11 +15,11 @@ from concord_evaluator.information.causes import Answered, Turns
 from concord_evaluator.information.failures import Failure, failures_of
 from concord_evaluator.information.flow import Flow, Sent, flow_of
 from concord_evaluator.information.receipts import Credit, Unexplained, credit_of, unexplained_in
-from concord_gateway.calls import CallWire, Channel, SeatPlace, brief_text, question_text
+from concord_gateway.calls import CallWire, SeatPlace, TrialChannel, brief_text, question_text
 from concord_gateway.rounds.reply import read_reply
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
-from concord_suites.player import Caller, Habit, caller_of
+from concord_suites.player import CallingPlayer, Habit, caller_of
 from tests.kit.players.plans import needs_by_seat
 
 WAIT_S = 0.2
@@ -28,7 +28,7 @@ MAX_CALLS = 200
 """Calls of a trial, after which its time is up: seats whose messages are cut may ask each other for ever."""
 
 
-class Oracle(Caller):
+class Oracle(CallingPlayer):
     """The sample agent's seat, with what it cannot know: who holds what the answer needs, and a good order."""
 
     beginner: str = ""
@@ -104,7 +104,7 @@ def play_well(family: TextFamily, task: SuiteTask, *faults: PlantedFault) -> Pla
 async def _play(
     family: TextFamily, task: SuiteTask, habits: Mapping[str, Habit], wire: CallWire, *, oracle: bool
 ) -> Played:
-    played, seats = Played(family, task), dict[str, Caller]()
+    played, seats = Played(family, task), dict[str, CallingPlayer]()
     channel = channel_of(task)
 
     async def carry(caller: str, addressed: str, text: str) -> str:
@@ -152,16 +152,16 @@ def _arriving(wire: CallWire, sender: str, receiver: str, text: str) -> str:
     return "".join(each["text"] for each in wire.parts(sender, receiver, [{"text": text}]))
 
 
-def channel_of(task: SuiteTask) -> Channel:
+def channel_of(task: SuiteTask) -> TrialChannel:
     """The channel of a task whose seats have their briefs."""
     places = [
         SeatPlace(entry=RosterEntry(id=seat, url=f"http://{seat}/"), context_id=seat, neighbours=others)
         for seat, others in task.neighbours.items()
     ]
-    return Channel(exchange=Exchange.CALLS, seats=places, is_open=True)
+    return TrialChannel(exchange=Exchange.CALLS, seats=places, is_open=True)
 
 
-def _oracle(task: SuiteTask, seat: Caller) -> Oracle:
+def _oracle(task: SuiteTask, seat: CallingPlayer) -> Oracle:
     oracle = Oracle(seat.own, seat.seats, seat.addresses, seat.call, seat.families, wait_s=seat.wait_s)
     oracle.beginner = min(task.seats, key=lambda each: (len(task.neighbours[each]), each))
     oracle.worthwhile = _worthwhile(task)

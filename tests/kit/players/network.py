@@ -8,7 +8,7 @@ from concord.assessment.faults import Chatter, Cut, Delay, OnMessages, OnSeat, P
 from concord.suite import Draw, Fact, SuiteTask
 from concord_evaluator.information.causes import Cause
 from concord_evaluator.information.failures import Failure
-from concord_gateway.rounds.exchange import Message, Rounds, Turn, Wire
+from concord_gateway.rounds.exchange import Rounds, SeatMessage, Turn, Wire
 from concord_gateway.rounds.reply import Reply, read_reply
 from concord_gateway.rounds.texts import turn_text
 from concord_suites import FAMILIES
@@ -242,7 +242,7 @@ def _chatter(twin: Played, draw: Draw) -> Iterator[PlantedFault]:
         yield Chatter(kind="chatter", sender=seat, last_round=twin.rounds.round)
 
 
-def _messages(twin: Played, draw: Draw) -> list[Message]:
+def _messages(twin: Played, draw: Draw) -> list[SeatMessage]:
     return draw.shuffled(twin.rounds.messages)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from concord.suite import Draw
-from concord_gateway.rounds.exchange import Message
+from concord_gateway.rounds.exchange import SeatMessage
 from tests.kit.players.calls import Played as PlayedByCalls
 from tests.kit.players.plans import Plan, Send
 from tests.kit.players.play import Played
@@ -31,15 +31,15 @@ def as_calls(played: Played, plan: Plan, draw: Draw, *, asked: bool) -> PlayedBy
     return calls
 
 
-def _answering(sent: list[Message], send: Send) -> Iterator[Message]:
+def _answering(sent: list[SeatMessage], send: Send) -> Iterator[SeatMessage]:
     return (message for message in sent if _belongs(message, send))
 
 
-def _belongs(message: Message, send: Send) -> bool:
+def _belongs(message: SeatMessage, send: Send) -> bool:
     return (message.sender, message.receiver) == (send.sender, send.receiver)
 
 
-def _ask(calls: PlayedByCalls, send: Send, answers: list[Message], draw: Draw) -> None:
+def _ask(calls: PlayedByCalls, send: Send, answers: list[SeatMessage], draw: Draw) -> None:
     """The receiver of a message calls its sender, which says it in its answer."""
     calls.calls += 1
     step = f"call {calls.calls}"
@@ -50,7 +50,7 @@ def _ask(calls: PlayedByCalls, send: Send, answers: list[Message], draw: Draw) -
         calls.tell(step, send.sender, send.receiver, told or draw.choice(("Nothing yet.", "I have nothing for you.")))
 
 
-def _call(calls: PlayedByCalls, message: Message, draw: Draw) -> None:
+def _call(calls: PlayedByCalls, message: SeatMessage, draw: Draw) -> None:
     """The sender of a message calls its receiver, which thanks it."""
     calls.calls += 1
     step, delivered = f"call {calls.calls}", message.error is None

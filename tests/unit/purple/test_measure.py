@@ -2,14 +2,14 @@
 
 import pytest
 
-from concord_purple.text_review.measure import Aspect, Fact, Flaw, measure, readability_grade, sentences_of
+from concord_purple.text_review.measure import Aspect, Flaw, TextFact, measure, readability_grade, sentences_of
 
 
 def _flaws(text: str, aspect: Aspect) -> list[tuple[Flaw | None, int | None, str]]:
     return [(fact.flaw, fact.sentence, fact.claim) for fact in measure(text, [aspect], "r") if fact.flaw is not None]
 
 
-def _overall(text: str, aspect: Aspect) -> Fact:
+def _overall(text: str, aspect: Aspect) -> TextFact:
     return next(fact for fact in measure(text, [aspect], "r") if fact.flaw is None)
 
 

@@ -9,7 +9,17 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from concord_purple.request_context import reply_text, request_line
-from concord_purple.teams import MAX_TEXT, PING, BadRequestError, Kind, Reply, Request, reply_in, request_in, to_data
+from concord_purple.teams import (
+    MAX_TEXT,
+    PING,
+    BadRequestError,
+    RequestKind,
+    TeamReply,
+    TeamRequest,
+    reply_in,
+    request_in,
+    to_data,
+)
 from concord_purple.text_review.measure import Aspect, Findings
 from concord_purple.text_review.review import add_draft, add_facts, add_verdict, evidence_from_text
 
@@ -27,17 +37,17 @@ def _travelled(data: JsonValue) -> JsonValue:
 
 
 @given(
-    st.sampled_from([kind for kind in Kind if kind is not Kind.PING]),
+    st.sampled_from([kind for kind in RequestKind if kind is not RequestKind.PING]),
     st.sets(st.sampled_from(Aspect), min_size=1).map(tuple),
 )
-def test_a_request_survives_its_data_part(kind: Kind, aspects: tuple[Aspect, ...]) -> None:
-    request = Request(kind, TEXT, aspects, _findings(), "Be brief:")
+def test_a_request_survives_its_data_part(kind: RequestKind, aspects: tuple[Aspect, ...]) -> None:
+    request = TeamRequest(kind, TEXT, aspects, _findings(), "Be brief:")
     assert request_in("whatever", (_travelled(to_data(request)),)) == request
 
 
 def test_a_reply_survives_its_data_part() -> None:
-    reply = Reply(Kind.REVIEW, _findings())
-    assert reply_in(Kind.REVIEW, (_travelled(to_data(reply)),)) == reply
+    reply = TeamReply(RequestKind.REVIEW, _findings())
+    assert reply_in(RequestKind.REVIEW, (_travelled(to_data(reply)),)) == reply
 
 
 def test_the_findings_on_any_text_fit_a_message() -> None:
@@ -50,16 +60,16 @@ def test_the_findings_on_any_text_fit_a_message() -> None:
     )
     found = add_verdict(text, wronged, "v") | Findings(checks=evidence_from_text(text, wronged, "r"))
     assert len(found.refuted) > len(drafted.facts)
-    assert reply_in(Kind.RELAY, (to_data(Reply(Kind.RELAY, found)),)).findings == found
+    assert reply_in(RequestKind.RELAY, (to_data(TeamReply(RequestKind.RELAY, found)),)).findings == found
 
 
 def test_plain_text_is_a_task() -> None:
-    assert request_in(f" {TEXT}\n", ()) == Request(Kind.TASK, TEXT)
+    assert request_in(f" {TEXT}\n", ()) == TeamRequest(RequestKind.TASK, TEXT)
 
 
 def test_a_first_paragraph_that_ends_with_a_colon_is_the_instruction() -> None:
-    assert request_in(f"Review this:\n\n{TEXT}", ()) == Request(Kind.TASK, TEXT, instruction="Review this:")
-    assert request_in("Only this:\n\n", ()) == Request(Kind.TASK, "Only this:")
+    assert request_in(f"Review this:\n\n{TEXT}", ()) == TeamRequest(RequestKind.TASK, TEXT, instruction="Review this:")
+    assert request_in("Only this:\n\n", ()) == TeamRequest(RequestKind.TASK, "Only this:")
 
 
 @pytest.mark.parametrize(
@@ -80,20 +90,20 @@ def test_a_first_paragraph_that_ends_with_a_colon_is_the_instruction() -> None:
 def test_the_first_line_with_only_the_word_text_separates_instruction_and_text(
     message: str, instruction: str, text: str
 ) -> None:
-    assert request_in(message, ()) == Request(Kind.TASK, text, instruction=instruction)
+    assert request_in(message, ()) == TeamRequest(RequestKind.TASK, text, instruction=instruction)
 
 
 def test_a_ping_and_its_reply_are_plain_text() -> None:
     ping = request_in(f" {PING}\n", ())
-    assert ping == Request(Kind.PING, "Are you there?")
+    assert ping == TeamRequest(RequestKind.PING, "Are you there?")
     assert (request_line(ping), to_data(ping)) == (PING, None)
-    reply = Reply(Kind.PING, Findings())
-    assert (reply_text(Kind.PING, reply.findings), to_data(reply)) == ("Yes.", None)
-    assert reply_in(Kind.PING, ()) == reply_in(Kind.PING, ({"color": "red"},)) == reply
+    reply = TeamReply(RequestKind.PING, Findings())
+    assert (reply_text(RequestKind.PING, reply.findings), to_data(reply)) == ("Yes.", None)
+    assert reply_in(RequestKind.PING, ()) == reply_in(RequestKind.PING, ({"color": "red"},)) == reply
 
 
 def test_data_without_a_kind_leaves_the_text_as_the_task() -> None:
-    assert request_in(TEXT, ({"color": "red"}, 4.0)) == Request(Kind.TASK, TEXT)
+    assert request_in(TEXT, ({"color": "red"}, 4.0)) == TeamRequest(RequestKind.TASK, TEXT)
 
 
 @pytest.mark.parametrize(
@@ -116,4 +126,4 @@ def test_an_invalid_request_is_refused_with_the_reason(text: str, data: tuple[Js
 @pytest.mark.parametrize("data", [(), ("thanks",), ({"kind": "review"},)])
 def test_an_answer_without_findings_is_no_reply(data: tuple[JsonValue, ...]) -> None:
     with pytest.raises(BadRequestError, match="the reply cannot be read"):
-        reply_in(Kind.REVIEW, data)
+        reply_in(RequestKind.REVIEW, data)

@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from concord_purple.text_review.measure import (
     Aspect,
     Check,
-    Fact,
     Findings,
     Flaw,
+    ReviewStatement,
     Section,
-    Statement,
+    TextFact,
     measure,
     sentences_of,
 )
@@ -97,7 +97,7 @@ def test_agents_that_measure_the_same_aspects_find_the_same_facts(text: str, asp
 
 def test_a_wrong_figure_an_invented_fact_and_a_false_quote_are_found_on_cross_check() -> None:
     (fact,) = (fact for fact in measure(LONG, [Aspect.SENTENCES], "r") if fact.flaw)
-    invented = Fact("long_sentence-9", Aspect.SENTENCES, "Sentence 9 has 40 words.", 40, Flaw.LONG_SENTENCE, 9)
+    invented = TextFact("long_sentence-9", Aspect.SENTENCES, "Sentence 9 has 40 words.", 40, Flaw.LONG_SENTENCE, 9)
     wrong = [replace(fact, value=27.0), invented, replace(fact, quote="The cars")]
     assert [check.reason for check in cross_check(LONG, wrong, "c")] == [
         "measured 29, not 27",
@@ -141,26 +141,29 @@ def test_the_gravest_weaknesses_are_listed_and_the_rest_is_counted() -> None:
     assert weaknesses[12].text == f"Smaller points: {len(weaknesses[12].rests_on)} more."
 
 
-def _verdict_on(statement: Statement) -> Check:
+def _verdict_on(statement: ReviewStatement) -> Check:
     facts = measure("Trips rose by 61 %.", Aspect, "r")
     return verify("Trips rose by 61 %.", Findings(facts=facts, statements=(statement,)), "v")[0]
 
 
 def test_the_reviewer_objects_to_a_statement_without_a_valid_fact() -> None:
-    assert _verdict_on(Statement("x", Section.SUMMARY, "All good.", ())).reason == "rests on a fact that does not stand"
-    unknown = Statement("x", Section.SUMMARY, "All good.", ("support", "bare_figure-7"))
+    assert (
+        _verdict_on(ReviewStatement("x", Section.SUMMARY, "All good.", ())).reason
+        == "rests on a fact that does not stand"
+    )
+    unknown = ReviewStatement("x", Section.SUMMARY, "All good.", ("support", "bare_figure-7"))
     assert _verdict_on(unknown).reason == "rests on a fact that does not stand"
 
 
 def test_the_reviewer_objects_to_invented_quotes_and_numbers() -> None:
-    quoting = Statement("x", Section.WEAKNESS, "It says “Trips fell”.", ("bare_figure-1",))
+    quoting = ReviewStatement("x", Section.WEAKNESS, "It says “Trips fell”.", ("bare_figure-1",))
     assert _verdict_on(quoting).reason == "quotes what the text does not say: “Trips fell”"
-    counting = Statement("x", Section.WEAKNESS, "It gives “61 %”, which is 16 too many.", ("bare_figure-1",))
+    counting = ReviewStatement("x", Section.WEAKNESS, "It gives “61 %”, which is 16 too many.", ("bare_figure-1",))
     assert _verdict_on(counting).reason == "gives a number that no fact has: 16"
 
 
 def test_the_reviewer_objects_to_praise_for_a_weakness() -> None:
-    praise = Statement("x", Section.STRENGTH, "Gives figures.", ("bare_figure-1",))
+    praise = ReviewStatement("x", Section.STRENGTH, "Gives figures.", ("bare_figure-1",))
     assert _verdict_on(praise).reason == "praises what a fact holds against the text"
 
 

@@ -3,13 +3,13 @@
 import pytest
 
 from concord_purple.__main__ import settings_from
-from concord_purple.settings import AssistantMode, Mode
+from concord_purple.settings import AssistantMode, TeamMode
 from concord_purple.teams import Function, TeamName
 
 
 def test_the_default_agent_is_the_coordinator_of_a_mesh_on_port_9009() -> None:
     settings = settings_from([])
-    assert (settings.function, settings.team, settings.mode) == (Function.COORDINATOR, TeamName.MESH, Mode.WORK)
+    assert (settings.function, settings.team, settings.mode) == (Function.COORDINATOR, TeamName.MESH, TeamMode.WORK)
     assert settings.own_url == "http://127.0.0.1:9009/"
     assert settings.own_id == "coordinator"
     assert settings.call_timeout_s == 300

@@ -7,7 +7,7 @@ import pytest
 from pydantic import JsonValue
 
 from concord.assessment import TaskSpec
-from concord_purple.teams import Kind, TeamName, request_in
+from concord_purple.teams import RequestKind, TeamName, request_in
 from concord_purple.text_review.measure import BOOSTERS, HEDGES, Aspect, Findings
 from concord_purple.text_review.review import add_draft, add_facts, add_verdict, answer_json
 from tests.unit.purple.shipped_tasks import TASKS, last_json, scenario_task, share_right, shipped_text, values
@@ -110,7 +110,7 @@ def test_every_text_has_every_kind_of_weakness_in_different_sentences(task: Task
 @pytest.mark.parametrize("name", TASKS)
 def test_a_task_is_a_shipped_text_after_the_common_rules(name: str) -> None:
     request = request_in(TASKS[name].text, ())
-    assert (request.kind, request.text) == (Kind.TASK, shipped_text(name))
+    assert (request.kind, request.text) == (RequestKind.TASK, shipped_text(name))
     first, _, rules = request.instruction.partition(". ")
     assert first.startswith("Review this ")
     assert rules == request_in(TASKS["cargo_bikes"].text, ()).instruction.partition(". ")[2]

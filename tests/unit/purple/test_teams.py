@@ -13,8 +13,8 @@ from concord_purple.agent import handler_for
 from concord_purple.teams import (
     TEAMS,
     Function,
-    Kind,
-    Member,
+    RequestKind,
+    TeamMember,
     TeamName,
     choose_members,
     kinds_asked,
@@ -23,30 +23,30 @@ from concord_purple.teams import (
 )
 from concord_purple.text_review.measure import Aspect
 
-COORDINATOR = Member("coordinator", Function.COORDINATOR)
+COORDINATOR = TeamMember("coordinator", Function.COORDINATOR)
 FIVE = [
     COORDINATOR,
-    Member("researcher_1", Function.RESEARCHER),
-    Member("researcher_2", Function.RESEARCHER),
-    Member("synthesizer", Function.SYNTHESIZER),
-    Member("reviewer", Function.REVIEWER),
+    TeamMember("researcher_1", Function.RESEARCHER),
+    TeamMember("researcher_2", Function.RESEARCHER),
+    TeamMember("synthesizer", Function.SYNTHESIZER),
+    TeamMember("reviewer", Function.REVIEWER),
 ]
-SIX = [*FIVE, Member("reviewer_2", Function.REVIEWER)]
+SIX = [*FIVE, TeamMember("reviewer_2", Function.REVIEWER)]
 
 SEATS = st.dictionaries(st.sampled_from([f"agent_{n}" for n in range(9)]), st.sampled_from(Function), max_size=9).map(
-    lambda functions: [Member(agent_id, function) for agent_id, function in functions.items()]
+    lambda functions: [TeamMember(agent_id, function) for agent_id, function in functions.items()]
 )
 
-Asked = tuple[str, Kind]
+Asked = tuple[str, RequestKind]
 
 
-def _requests(team: TeamName, members: Iterable[Member]) -> "nx.DiGraph[Asked]":
+def _requests(team: TeamName, members: Iterable[TeamMember]) -> "nx.DiGraph[Asked]":
     """Every request that an agent could send while it serves another."""
     members = list(members)
     graph: nx.DiGraph[Asked] = nx.DiGraph()
     for asker in members:
-        for serving in Kind:
-            for kind in Kind:
+        for serving in RequestKind:
+            for kind in RequestKind:
                 for asked in choose_members(
                     rules_for(TEAMS[team].wiring, asker.function, serving, kind), asker, members
                 ):
@@ -54,33 +54,33 @@ def _requests(team: TeamName, members: Iterable[Member]) -> "nx.DiGraph[Asked]":
     return graph
 
 
-def _calls(team: TeamName, members: list[Member]) -> set[tuple[str, str]]:
+def _calls(team: TeamName, members: list[TeamMember]) -> set[tuple[str, str]]:
     """The calls that a task for the coordinator leads to."""
     graph = _requests(team, members)
-    start = (COORDINATOR.agent_id, Kind.TASK)
+    start = (COORDINATOR.agent_id, RequestKind.TASK)
     return {(a, b) for (a, _), (b, _) in nx.edge_dfs(graph, start)}
 
 
 @given(st.sampled_from(TeamName), SEATS)
-def test_no_request_returns_to_an_agent_that_waits_for_it(team: TeamName, members: list[Member]) -> None:
+def test_no_request_returns_to_an_agent_that_waits_for_it(team: TeamName, members: list[TeamMember]) -> None:
     assert nx.is_directed_acyclic_graph(_requests(team, members))
 
 
 @given(st.sampled_from(TeamName), SEATS)
-def test_no_agent_asks_itself(team: TeamName, members: list[Member]) -> None:
+def test_no_agent_asks_itself(team: TeamName, members: list[TeamMember]) -> None:
     assert all(asker != asked for (asker, _), (asked, _) in _requests(team, members).edges)
 
 
 @given(st.sampled_from(TeamName), SEATS)
-def test_no_agent_is_asked_for_work_that_it_cannot_do(team: TeamName, members: list[Member]) -> None:
+def test_no_agent_is_asked_for_work_that_it_cannot_do(team: TeamName, members: list[TeamMember]) -> None:
     functions = {member.agent_id: member.function for member in members}
     for _, (asked, kind) in _requests(team, members).edges:
         handler_for(functions[asked], kind)
 
 
 @pytest.mark.parametrize("team", TeamName)
-@pytest.mark.parametrize("kind", [Kind.CROSS_CHECK, Kind.CLARIFY, Kind.EVIDENCE, Kind.PING])
-def test_checks_clarifications_evidence_and_pings_cause_no_further_request(team: TeamName, kind: Kind) -> None:
+@pytest.mark.parametrize("kind", [RequestKind.CROSS_CHECK, RequestKind.CLARIFY, RequestKind.EVIDENCE, RequestKind.PING])
+def test_checks_clarifications_evidence_and_pings_cause_no_further_request(team: TeamName, kind: RequestKind) -> None:
     graph = _requests(team, SIX)
     assert all(graph.out_degree(node) == 0 for node in graph if node[1] is kind)
 
@@ -99,9 +99,9 @@ def test_in_the_chain_each_asks_the_next() -> None:
     assert _calls(TeamName.CHAIN, FIVE) == set(pairwise(ids))
 
 
-def _asked_of(team: TeamName, kind: Kind) -> tuple[list[str], set[Aspect]]:
+def _asked_of(team: TeamName, kind: RequestKind) -> tuple[list[str], set[Aspect]]:
     """The members that the coordinator asks, and the aspects."""
-    rules = rules_for(TEAMS[team].wiring, Function.COORDINATOR, Kind.TASK, kind)
+    rules = rules_for(TEAMS[team].wiring, Function.COORDINATOR, RequestKind.TASK, kind)
     return [member.agent_id for member in choose_members(rules, COORDINATOR, SIX)], {
         a for rule in rules for a in rule.aspects
     }
@@ -112,21 +112,21 @@ def test_in_the_bad_team_the_second_reviewer_is_never_asked_for_anything() -> No
 
 
 def test_in_the_bad_team_the_coordinator_pings_before_each_piece_of_work() -> None:
-    work = [Kind.RESEARCH, Kind.SYNTHESIZE, Kind.REVIEW]
-    assert kinds_asked(TEAMS[TeamName.BAD].wiring, Function.COORDINATOR, Kind.TASK) == [
-        asked for kind in work for asked in (Kind.PING, kind)
+    work = [RequestKind.RESEARCH, RequestKind.SYNTHESIZE, RequestKind.REVIEW]
+    assert kinds_asked(TEAMS[TeamName.BAD].wiring, Function.COORDINATOR, RequestKind.TASK) == [
+        asked for kind in work for asked in (RequestKind.PING, kind)
     ]
-    assert _asked_of(TeamName.BAD, Kind.PING)[0] == [member.agent_id for member in FIVE[1:]]
+    assert _asked_of(TeamName.BAD, RequestKind.PING)[0] == [member.agent_id for member in FIVE[1:]]
 
 
 def test_in_the_bad_team_one_researcher_is_asked_for_half_of_the_research_and_the_other_for_none() -> None:
-    assert _asked_of(TeamName.HUB_SPOKE, Kind.RESEARCH) == (["researcher_1", "researcher_2"], set(Aspect))
-    assert _asked_of(TeamName.BAD, Kind.RESEARCH) == (["researcher_1"], {Aspect.SENTENCES, Aspect.REPETITION})
+    assert _asked_of(TeamName.HUB_SPOKE, RequestKind.RESEARCH) == (["researcher_1", "researcher_2"], set(Aspect))
+    assert _asked_of(TeamName.BAD, RequestKind.RESEARCH) == (["researcher_1"], {Aspect.SENTENCES, Aspect.REPETITION})
 
 
 def test_the_forging_team_is_a_hub_that_never_asks_about_sources() -> None:
     assert _calls(TeamName.FORGING, FIVE) == _calls(TeamName.HUB_SPOKE, FIVE)
-    assert _asked_of(TeamName.FORGING, Kind.RESEARCH)[1] == set(Aspect) - {Aspect.SUPPORT}
+    assert _asked_of(TeamName.FORGING, RequestKind.RESEARCH)[1] == set(Aspect) - {Aspect.SUPPORT}
 
 
 def test_only_the_bad_and_the_forging_team_leave_gaps_and_only_the_forging_one_forges() -> None:
@@ -146,7 +146,7 @@ def test_only_the_bad_and_the_forging_team_leave_gaps_and_only_the_forging_one_f
 def test_an_agents_function_is_what_it_declares_else_the_beginning_of_its_id(
     entry: RosterEntry, function: Function
 ) -> None:
-    assert member_of(entry) == Member(entry.id, function, "u")
+    assert member_of(entry) == TeamMember(entry.id, function, "u")
 
 
 @pytest.mark.parametrize("agent_id", ["agent", "researchers", "re_viewer"])

@@ -35,7 +35,7 @@ from concord_evaluator.aggregate.figures import (
     solo_pairs,
 )
 from concord_evaluator.aggregate.scores import (
-    Scores,
+    RowScores,
     confidence_of,
     mean_metrics,
     merge_findings,
@@ -241,7 +241,7 @@ def _detail(
     trials: Sequence[JudgedTrial],
     usable: Sequence[JudgedTrial],
     infrastructure: list[InfrastructureFailure],
-    scores: Scores,
+    scores: RowScores,
     scoring: Scoring,
     verdicts: Sequence[TrialVerdict],
     controls: tuple[ControlRecord, ...],

@@ -228,7 +228,7 @@ class TrialScore:
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class RowScores:
     """The scores of all trials that count, `n_unjudged` of them unknown. If all are, the means are None."""
 
     trials: tuple[TrialScore, ...]
@@ -254,7 +254,7 @@ class Scores:
         return 100 * sum(trial.passed_low for trial in self.trials) / len(self.trials)
 
 
-def scores_of(plan: AssessmentPlan, records: Sequence[TrialRecord]) -> Scores:
+def scores_of(plan: AssessmentPlan, records: Sequence[TrialRecord]) -> RowScores:
     """The scores of the usable `records`, and of all other planned trials, which count as unjudged.
 
     So no team gains by preventing a trial or its evaluation.
@@ -264,7 +264,7 @@ def scores_of(plan: AssessmentPlan, records: Sequence[TrialRecord]) -> Scores:
     known = [_score(record, plan.config.thresholds.pass_mark) for record in records]
     unknown = [TrialScore(trial.task_id, 0.0, 1.0, passed_low=False, passed_high=True) for trial in lost]
     unjudged = sum(record.overall_score is None for record in records) + len(lost)
-    return Scores((*known, *unknown), unjudged, len(lost))
+    return RowScores((*known, *unknown), unjudged, len(lost))
 
 
 def _score(record: TrialRecord, mark: float) -> TrialScore:
@@ -282,7 +282,7 @@ def _score(record: TrialRecord, mark: float) -> TrialScore:
 def scoring_of(
     plan: AssessmentPlan,
     records: Sequence[TrialRecord],
-    scores: Scores,
+    scores: RowScores,
     lift: ControlRecord | None,
     n_forfeited: int,
 ) -> Scoring:
@@ -332,7 +332,7 @@ def _figure(records: Sequence[TrialRecord], name: Literal["information", "econom
     )
 
 
-def statistics_of(scores: Scores) -> Statistics:
+def statistics_of(scores: RowScores) -> Statistics:
     """The intervals over all trials that count.
 
     An unjudged trial counts as failed for the lower end and as perfect for the upper end.
@@ -364,7 +364,7 @@ def _detectable(scores: Sequence[float]) -> float | None:
     return None if difference is None else 100 * difference
 
 
-def confidence_of(scores: Scores, usable: Sequence[JudgedTrial], mode: Mode) -> Confidence:
+def confidence_of(scores: RowScores, usable: Sequence[JudgedTrial], mode: Mode) -> Confidence:
     """The confidence by the width of the score's interval. Without outcomes, only trials of teams count."""
     if mode is Mode.LIVE:
         low, high = _score_intervals(scores)
@@ -378,7 +378,7 @@ def confidence_of(scores: Scores, usable: Sequence[JudgedTrial], mode: Mode) -> 
     return confidence_in(interval, len({trial.record.task_id for trial in teams}))
 
 
-def _score_intervals(scores: Scores) -> tuple[Interval | None, Interval | None]:
+def _score_intervals(scores: RowScores) -> tuple[Interval | None, Interval | None]:
     """The intervals of the mean score, with unjudged trials at 0 and at 1."""
     if scores.overall is None:
         return None, None

@@ -12,7 +12,7 @@ import numpy as np
 from concord.assessment.results import Record
 from concord.trace.attributes import EdgeKind
 from concord_evaluator.graph import engines
-from concord_evaluator.graph.engines import Arcs, Distances, Scores
+from concord_evaluator.graph.engines import Arcs, Distances, NodeScores
 from concord_evaluator.trace import CallList, Contradictions, Interaction, Links, Projection, calls_on
 from concord_evaluator.trace.attribution import NOT_IN_GRAPH, participant_of
 from concord_evaluator.trace.columns import EDGE_KINDS, NEVER, NONE, Codes, Flags, are, changes, pairs
@@ -373,7 +373,7 @@ class AgentGraph:
         return dict(zip(self.agents, self.message_arcs.loads.tolist(), strict=True))
 
     @cached_property
-    def betweenness(self) -> Scores:
+    def betweenness(self) -> NodeScores:
         """The betweenness of each agent in `messages`."""
         return engines.betweenness(self.message_arcs)
 

@@ -73,7 +73,7 @@ class Answered:
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class FactLoss:
     """Why a fact did not arrive, at which seat (any of them, if several), and the message that shows it."""
 
     cause: Cause

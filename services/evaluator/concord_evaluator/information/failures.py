@@ -12,7 +12,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from concord.suite import Answers, Fact, Family, Grade, Group, Part, SuiteTask, Value, distances
-from concord_evaluator.information.causes import Answered, Cause, Loss, Turns
+from concord_evaluator.information.causes import Answered, Cause, FactLoss, Turns
 from concord_evaluator.information.falsehoods import Falsehood, Falsehoods
 from concord_evaluator.information.flow import Conveyed, Flow, Sent
 from concord_evaluator.information.recogniser import as_found
@@ -31,7 +31,7 @@ class Losses:
     turns: Turns
     _told: dict[tuple[str, str], tuple[Sequence[Conveyed], Falsehood | None]] = field(default_factory=dict)
 
-    def of(self, seat: str, missing: Iterable[str]) -> dict[str, Loss]:
+    def of(self, seat: str, missing: Iterable[str]) -> dict[str, FactLoss]:
         """Why facts that a seat needed did not arrive in time for its answer, by fact."""
         search = _Search(self, seat, distances(self.task.neighbours, seat))
         return {need: search.loss(need) for need in missing}
@@ -157,12 +157,12 @@ class _Search:
         """From which turn on a seat knew a fact that it was told or held."""
         return max(self.losses.flow.known[seat][need].time, 1)
 
-    def loss(self, need: str) -> Loss:
+    def loss(self, need: str) -> FactLoss:
         """Why a fact did not arrive in time."""
         answered = self.losses.answered
         nearest = min(self.away[holder] for holder in self.losses.facts[need].holders)
         if answered.in_rounds and answered.times.get(self.seat, nearest + 1) <= nearest:
-            return Loss(Cause.ANSWERED_EARLY, (self.seat,))
+            return FactLoss(Cause.ANSWERED_EARLY, (self.seat,))
         if need in self.losses.flow.known[self.seat]:
             return self._on_its_way(need, self.seat)
         if (undelivered := self._not_delivered(need)) is not None:
@@ -170,7 +170,7 @@ class _Search:
         found = [self._at(knower, need) for knower in self._silent_suppliers(need) or self._ends(need)]
         first, *_ = found
         seats = dict.fromkeys(seat for each in found if each.cause is first.cause for seat in each.seats)
-        return Loss(first.cause, tuple(seats), first.step_id)
+        return FactLoss(first.cause, tuple(seats), first.step_id)
 
     def _silent_suppliers(self, need: str) -> list[str]:
         """The seats that knew a fact, and did not state it in messages to the seat or to those that supplied it.
@@ -240,7 +240,7 @@ class _Search:
             self._ways[seat, without] = self.seat != without and self.seat in distances(rest, seat)
         return self._ways[seat, without]
 
-    def _at(self, seat: str, need: str) -> Loss:
+    def _at(self, seat: str, need: str) -> FactLoss:
         """Why a seat that knew a fact did not bring it further."""
         arrival, answered = self.losses.flow.known[seat][need], self.losses.answered
         since = self._known(seat, need)
@@ -251,26 +251,26 @@ class _Search:
         beyond = next((each for each in cut if each.receiver not in reached), None)
         if told and not in_time:
             if beyond is not None and since <= beyond.time and not self._is_too_late(seat, beyond.time):
-                return Loss(Cause.TRUNCATED, (seat,), beyond.step_id)
+                return FactLoss(Cause.TRUNCATED, (seat,), beyond.step_id)
             return self._too_late(seat, told[0], since)
         if undelivered := [each for each in told if not each.message.delivered]:
-            return Loss(Cause.MISDIRECTED, (seat,), undelivered[0].message.step_id)
+            return FactLoss(Cause.MISDIRECTED, (seat,), undelivered[0].message.step_id)
         if false is not None:
             return self.losses.falsehoods.blame(false, need, is_lost=True)
         if beyond is not None:
-            return Loss(Cause.TRUNCATED, (seat,), beyond.step_id)
+            return FactLoss(Cause.TRUNCATED, (seat,), beyond.step_id)
         if told:
-            return Loss(Cause.MISDIRECTED, (seat,), told[0].message.step_id)
+            return FactLoss(Cause.MISDIRECTED, (seat,), told[0].message.step_id)
         if (fault := self.losses.turns.fault(seat, range(since, answered.end + 1))) is not None:
-            return Loss(fault, (seat,))
+            return FactLoss(fault, (seat,))
         if arrival.step_id is None:
             unasked = not answered.in_rounds and seat != self.seat and seat not in self.losses.addressed
             if unasked and (lost := self._lost_on_the_way_to(seat)) is not None:
-                return Loss(Cause.UNDELIVERED, (lost.sender, lost.receiver), lost.step_id)
-            return Loss(Cause.NOT_SENT, (seat, self.seat) if unasked else (seat,))
+                return FactLoss(Cause.UNDELIVERED, (lost.sender, lost.receiver), lost.step_id)
+            return FactLoss(Cause.NOT_SENT, (seat, self.seat) if unasked else (seat,))
         if arrival.time >= answered.end or self._is_too_late(seat, arrival.time):
             return self._on_its_way(need, seat)
-        return Loss(Cause.NOT_PASSED_ON, (seat,), arrival.step_id)
+        return FactLoss(Cause.NOT_PASSED_ON, (seat,), arrival.step_id)
 
     def _lost_on_the_way_to(self, seat: str) -> Sent | None:
         """The first call between neighbours towards a seat, if it was not carried and nobody else called its callee."""
@@ -283,30 +283,30 @@ class _Search:
         )
         return next(lost, None)
 
-    def _not_delivered(self, need: str) -> Loss | None:
+    def _not_delivered(self, need: str) -> FactLoss | None:
         """The first connection between neighbours that did not deliver a fact, in rounds, in time; None without one."""
         for each in self.losses.undelivered_by_fact.get(need, ()) if self.losses.answered.in_rounds else ():
             sent = each.message
             is_known = need in self.losses.flow.known[sent.receiver]
             if not is_known and not self._is_too_late(sent.sender, sent.time):
-                return Loss(Cause.UNDELIVERED, (sent.sender, sent.receiver), sent.step_id)
+                return FactLoss(Cause.UNDELIVERED, (sent.sender, sent.receiver), sent.step_id)
         return None
 
     def _is_too_late(self, sender: str, time: int) -> bool:
         """Whether no message that a seat sends at that time can lead to the seat in time."""
         return time + (self.away[sender] if self.losses.answered.in_rounds else 1) > self._deadline
 
-    def _too_late(self, sender: str, each: Conveyed, since: int) -> Loss:
+    def _too_late(self, sender: str, each: Conveyed, since: int) -> FactLoss:
         """Who was late with a message. By calls, its sender is, if it was asked before and did not tell then."""
         if self.losses.answered.in_rounds or self._kept_back(sender, since):
-            return Loss(Cause.TOO_LATE, (sender,), each.message.step_id)
-        return Loss(Cause.ANSWERED_EARLY, (self.seat,), each.message.step_id)
+            return FactLoss(Cause.TOO_LATE, (sender,), each.message.step_id)
+        return FactLoss(Cause.ANSWERED_EARLY, (self.seat,), each.message.step_id)
 
     def _kept_back(self, seat: str, since: int) -> bool:
         """Whether a seat answered a call in time, after it had learned the fact, which it told only later."""
         return any(since <= time < self._deadline for time in self.losses.answers.get(seat, ()))
 
-    def _on_its_way(self, need: str, seat: str) -> Loss:
+    def _on_its_way(self, need: str, seat: str) -> FactLoss:
         """Who was late with a fact that came to a seat after it could be used: the first that waited, or the seat that
         answered. By calls, a seat may have waited to be asked."""
         path = self._path(need, seat)
@@ -317,14 +317,14 @@ class _Search:
             since = self._known(sender, need)
             if not self.losses.answered.in_rounds:
                 if time >= self._deadline and self._kept_back(sender, since):
-                    return Loss(Cause.TOO_LATE, (sender,), each.message.step_id)
+                    return FactLoss(Cause.TOO_LATE, (sender,), each.message.step_id)
             elif time > since and not self._is_prompt(each, need):
                 fault = self.losses.turns.fault(sender, range(since, time))
-                return Loss(fault or Cause.TOO_LATE, (sender,), each.message.step_id)
+                return FactLoss(fault or Cause.TOO_LATE, (sender,), each.message.step_id)
         last = path[-1].message
         if self.seat not in self.losses.answered.times:
-            return Loss(Cause.TOO_LATE, (last.sender,), last.step_id)
-        return Loss(Cause.ANSWERED_EARLY, (self.seat,), last.step_id)
+            return FactLoss(Cause.TOO_LATE, (last.sender,), last.step_id)
+        return FactLoss(Cause.ANSWERED_EARLY, (self.seat,), last.step_id)
 
     def _is_prompt(self, each: Conveyed, need: str) -> bool:
         """Whether a message states something that its sender had only just learned: it waited for that."""
@@ -352,7 +352,7 @@ MAX_STANDING: Final = 200
 """False values that stand at one time before a seat, the first ones."""
 
 
-def misleading(losses: Losses, seat: str, needs: Sequence[str], time: int) -> list[Loss]:
+def misleading(losses: Losses, seat: str, needs: Sequence[str], time: int) -> list[FactLoss]:
     """Who first stated the false values that stood when a seat answered at `time`, of needed facts of other seats.
 
     A false value no longer stands when its author has told the seat the right one since. What stands in a brief, or
@@ -435,7 +435,7 @@ def _causes(part: Part, grade: Grade, losses: Losses, answers: Answers) -> Itera
             return
         yield Failure(part.id, _without_loss(seat, time if seat in answers else None, grade, losses), (seat,), None, ())
         return
-    found: dict[Loss, list[str]] = {}
+    found: dict[FactLoss, list[str]] = {}
     for need, loss in losses.of(seat, missing).items():
         found.setdefault(loss, []).append(need)
     for loss, needs in found.items():

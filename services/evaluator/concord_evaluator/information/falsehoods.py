@@ -8,7 +8,7 @@ from itertools import combinations, takewhile
 from typing import Final
 
 from concord.suite import Fact, Kind, SuiteTask, Value
-from concord_evaluator.information.causes import Cause, Loss
+from concord_evaluator.information.causes import Cause, FactLoss
 from concord_evaluator.information.flow import ANSWERING, Conveyed, Flow
 from concord_evaluator.information.recogniser import Strange, as_found
 
@@ -109,7 +109,7 @@ class Falsehoods:
             found = earlier
         return found
 
-    def blame(self, found: Falsehood, need: str, *, is_lost: bool) -> Loss:
+    def blame(self, found: Falsehood, need: str, *, is_lost: bool) -> FactLoss:
         """How a value came about that a message states of a fact: by a change, by a second value, by the end of a cut
         message, or out of nothing.
 
@@ -118,13 +118,13 @@ class Falsehoods:
         first = self.origin(found)
         sender = first.said.message.sender
         if self._is_cut_off(first, need):
-            return Loss(Cause.TRUNCATED, (sender,), first.said.message.step_id)
+            return FactLoss(Cause.TRUNCATED, (sender,), first.said.message.step_id)
         time = (found if found.said.message.sender == sender else first).said.message.time
         if not self.flow.knew(sender, need, time) or not (first.is_certain or is_lost):
             cause = Cause.INVENTED
         else:
             cause = Cause.CONTRADICTED if self._tellings(sender, {need}) else Cause.CHANGED
-        return Loss(cause, (sender,), first.said.message.step_id)
+        return FactLoss(cause, (sender,), first.said.message.step_id)
 
     def _is_cut_off(self, found: Falsehood, need: str) -> bool:
         """Whether a value is the beginning of the right one, in a message that was cut off."""

@@ -9,7 +9,7 @@ from itertools import groupby, pairwise
 from typing import Final
 
 from concord.suite import Fact, Kind, SuiteTask, Value
-from concord_evaluator.information.values import Found, normalised, read, values_in
+from concord_evaluator.information.values import FoundValue, normalised, read, values_in
 
 # Finds the fact that a text names beside a value which the task does not know: "agent/2's reading is 51872".
 
@@ -50,7 +50,7 @@ class Labels:
             if name and shared[name] == 1:
                 self._by_token[min(name, key=lambda token: (often[token], token))].append(fact)
 
-    def named(self, text: str, strange: Iterable[Found]) -> tuple[Strange, ...]:
+    def named(self, text: str, strange: Iterable[FoundValue]) -> tuple[Strange, ...]:
         """The values, each once and with the only fact that the sentence or the record around it names in full."""
         last = {each.value: each for each in sorted(strange, key=lambda each: each.at)}
         record_at = _records(text) if last else None
@@ -134,8 +134,8 @@ def tables(text: str) -> Iterator[Table]:
 
 
 def columns(
-    text: str, found: Sequence[Found], anchors: Collection[Value], values: Collection[Value]
-) -> Iterator[list[Found]]:
+    text: str, found: Sequence[FoundValue], anchors: Collection[Value], values: Collection[Value]
+) -> Iterator[list[FoundValue]]:
     """The values below each heading that holds one anchor, with the heading's, row by row.
 
     The headings hold none of the `values`; below an anchor stands no anchor. In lines with commas or semicolons, which
@@ -190,7 +190,7 @@ def _cells(text: str, start: int, end: int, delimiter: str) -> tuple[Cell, ...]:
     return tuple(found)
 
 
-def within(found: Sequence[Found], cell: Cell) -> Sequence[Found]:
+def within(found: Sequence[FoundValue], cell: Cell) -> Sequence[FoundValue]:
     """The values that begin in a cell."""
     first, last = (bisect_left(found, place, key=lambda each: each.at) for place in cell)
     return found[first:last]
@@ -284,7 +284,7 @@ class Recogniser:
             if each in strange or each.value in (self._telling if each.value.kind is Kind.WORD else self._known)
         ]
         last = {fact_id: each.at for each in found for fact_id in self._plain.get(each.value, ())}
-        beside, others, sentences = set[Found](), set[tuple[Found, Found]](), set[frozenset[Value]]()
+        beside, others, sentences = set[FoundValue](), set[tuple[FoundValue, FoundValue]](), set[frozenset[Value]]()
         below_headings = columns(plain, kept, self._anchored, self._domain)
         pairs = [pair for column in below_headings for pair in self._pairs(column, strange)]
         for _, sentence in _sentences(self._with_records_in_a_line(plain, kept), kept):
@@ -307,7 +307,7 @@ class Recogniser:
             last,
         )
 
-    def _contradicted(self, pairs: Iterable[tuple[Found, Found]], told: Collection[str]) -> Iterator[Strange]:
+    def _contradicted(self, pairs: Iterable[tuple[FoundValue, FoundValue]], told: Collection[str]) -> Iterator[Strange]:
         """The values that are not those of the facts whose anchors they stand beside, the last of each fact.
 
         Of several facts with one anchor, a value is of those that the text does not tell, if there are any.
@@ -320,7 +320,7 @@ class Recogniser:
             if alike:
                 yield Strange(value, at, frozenset(alike - set(told) or alike))
 
-    def _by_reference(self, plain: str, kept: Sequence[Found]) -> set[str]:
+    def _by_reference(self, plain: str, kept: Sequence[FoundValue]) -> set[str]:
         """The facts that a text states in two sentences, as briefs do: anchor and code, then code and value.
 
         So a seat that quotes its brief tells the facts of the brief.
@@ -332,7 +332,7 @@ class Recogniser:
             if any({as_found(fact.value), _anchor_of(fact)} <= with_code.get(code, set()) for code in codes)
         }
 
-    def _with_records_in_a_line(self, text: str, found: Sequence[Found]) -> str:
+    def _with_records_in_a_line(self, text: str, found: Sequence[FoundValue]) -> str:
         """The text, in which a flat JSON object, or a line and the deeper lines below it, is one line.
 
         Only such as state the anchor of a fact and its value in different lines. All positions stay as they are.
@@ -348,7 +348,7 @@ class Recogniser:
             text = "".join([*kept, text[end:]])
         return text
 
-    def _pairs_within_a_line(self, text: str, start: int, end: int, found: Sequence[Found]) -> bool:
+    def _pairs_within_a_line(self, text: str, start: int, end: int, found: Sequence[FoundValue]) -> bool:
         """Whether a line from one place of the text to another states both an anchor and a value."""
         within = found[bisect_left(found, start, key=_place) : bisect_left(found, end, key=_place)]
         lines, line, place = defaultdict[int, set[bool]](set), 0, start
@@ -358,7 +358,7 @@ class Recogniser:
                 lines[line].add(each.value in self._anchored)
         return any(len(kinds) == 2 for kinds in lines.values())
 
-    def _strange(self, found: Sequence[Found]) -> frozenset[Found]:
+    def _strange(self, found: Sequence[FoundValue]) -> frozenset[FoundValue]:
         """The values that the task does not know, unless their text can also be read as one that it does."""
         known_at = {each.at for each in found if each.value in self._known and each.value.kind is not Kind.WORD}
         return frozenset(
@@ -372,7 +372,9 @@ class Recogniser:
     def _resembles_a_name(self, word: str) -> bool:
         return len(word) >= _SHORTEST_NAME and any(is_slip(word, name) for name in self._names)
 
-    def _pairs(self, sentence: Sequence[Found], strange: frozenset[Found]) -> Iterator[tuple[Found, Found]]:
+    def _pairs(
+        self, sentence: Sequence[FoundValue], strange: frozenset[FoundValue]
+    ) -> Iterator[tuple[FoundValue, FoundValue]]:
         """The anchors of facts in a sentence, each with a value that stands with it.
 
         A value of a brief that is no fact's, such as an old version, has its anchor, too.
@@ -389,7 +391,7 @@ class Recogniser:
                 yield anchor, value
 
 
-def _matched(anchors: Sequence[Found], values: Sequence[Found]) -> Iterator[tuple[Found, Found]]:
+def _matched(anchors: Sequence[FoundValue], values: Sequence[FoundValue]) -> Iterator[tuple[FoundValue, FoundValue]]:
     """Each anchor with its value in their order, if there are as many; else each of the more with the nearest."""
     if len(anchors) == len(values):
         yield from zip(anchors, values, strict=True)
@@ -413,7 +415,7 @@ def _references(task: SuiteTask) -> Iterator[tuple[Fact, frozenset[Value]]]:
             yield fact, frozenset(codes)
 
 
-def _beside_codes(plain: str, found: Sequence[Found]) -> Mapping[Value, set[Value]]:
+def _beside_codes(plain: str, found: Sequence[FoundValue]) -> Mapping[Value, set[Value]]:
     """The values that stand in one sentence with each code."""
     beside = defaultdict[Value, set[Value]](set)
     for _, sentence in _sentences(plain, found):
@@ -466,35 +468,35 @@ def _capitalised(text: str) -> set[Value]:
     return {Value(Kind.WORD, word.casefold()) for word in found} - {Value(Kind.WORD, word) for word in lower}
 
 
-def _concluded(plain: str, kept: Sequence[Found]) -> set[Value]:
+def _concluded(plain: str, kept: Sequence[FoundValue]) -> set[Value]:
     """The values that a text gives as results, in a sentence, a JSON object or a column that says so."""
     if not CONCLUDING.search(plain):
         return set()
     lines = _KEYED_OBJECT.sub(lambda record: record[0].replace("\n", " "), plain)
-    found: list[Sequence[Found]] = [each for words, each in _sentences(lines, kept) if CONCLUDING.search(words)]
+    found: list[Sequence[FoundValue]] = [each for words, each in _sentences(lines, kept) if CONCLUDING.search(words)]
     found += [within(kept, cell) for heading, cell in headed(plain) if CONCLUDING.search(heading)]
     return set[Value]().union(*map(_results_in, found))
 
 
-def _results_in(sentence: Sequence[Found]) -> set[Value]:
+def _results_in(sentence: Sequence[FoundValue]) -> set[Value]:
     """The values that a sentence may give as a result. A list of many names gives none of them."""
     names = {each.value for each in sentence if each.value.kind is Kind.WORD}
     return {each.value for each in sentence} - (names if len(names) > _MOST_NAMES else set())
 
 
-def _place(found: Found) -> int:
+def _place(found: FoundValue) -> int:
     return found.at
 
 
-def _is_near(anchor: Found, value: Found) -> bool:
+def _is_near(anchor: FoundValue, value: FoundValue) -> bool:
     return value.value.kind is not Kind.WORD or abs(value.at - anchor.at) <= _FARTHEST
 
 
-def _nearest(found: Found, others: Sequence[Found]) -> Found:
+def _nearest(found: FoundValue, others: Sequence[FoundValue]) -> FoundValue:
     return min(others, key=lambda each: abs(each.at - found.at))
 
 
-def _sentences(text: str, found: Sequence[Found]) -> Iterator[tuple[str, list[Found]]]:
+def _sentences(text: str, found: Sequence[FoundValue]) -> Iterator[tuple[str, list[FoundValue]]]:
     """The sentences in which values stand, with the values."""
     ends = [0, *(match.end() for match in _SENTENCE_END.finditer(text)), len(text)]
     for place, group in groupby(found, key=lambda each: bisect_right(ends, each.at)):

@@ -99,7 +99,7 @@ _WORD: Final = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _MARKUP: Final = re.compile(r"[*`\"\u201c\u201d]|(?<!\w)_|_(?!\w)")
 
 
-class Found(NamedTuple):
+class FoundValue(NamedTuple):
     """A value in a text, and where it begins."""
 
     value: Value
@@ -111,12 +111,12 @@ def normalised(text: str) -> str:
     return in_digits(_MARKUP.sub(" ", unicodedata.normalize("NFKC", text)))
 
 
-def read(text: str) -> tuple[str, Sequence[Found]]:
+def read(text: str) -> tuple[str, Sequence[FoundValue]]:
     """A text as `normalised`, and its values. Short texts are kept: several parts of an evaluation read them."""
     return _read_once(text) if len(text) <= _KEPT else _read(text)
 
 
-def _read(text: str) -> tuple[str, Sequence[Found]]:
+def _read(text: str) -> tuple[str, Sequence[FoundValue]]:
     plain = normalised(text)
     return plain, values_in(plain)
 
@@ -130,18 +130,18 @@ def respelled(plain: str) -> str:
     return _NUMBER.sub(lambda each: _digits(each[0]) + " ", plain)
 
 
-def values_in(plain: str) -> list[Found]:
+def values_in(plain: str) -> list[FoundValue]:
     """All values in a normalised text, in its order. A text that can be read in two ways is found as both.
 
     Such are the date 03/04/2031, and "is 48213": a number, or the code IS-48213.
     """
-    found: list[Found] = []
+    found: list[FoundValue] = []
     for pattern, read in _NAMED_FORMS:
         plain = _take(plain, pattern, read, found)
     plain = _take(plain, _NUMERIC, _numeric, found)
     plain = _take(plain, _SPACED, _spaced_numbers, found)
     plain = _take(plain, _NUMBER, _numbers, found)
-    found += [Found(_word(word[0]), word.start()) for word in _WORD.finditer(plain)]
+    found += [FoundValue(_word(word[0]), word.start()) for word in _WORD.finditer(plain)]
     return sorted(found, key=lambda each: each.at)
 
 
@@ -151,14 +151,14 @@ def _word(text: str) -> Value:
 
 
 def _take(
-    text: str, pattern: re.Pattern[str], read: Callable[[re.Match[str]], Iterator[Value]], found: list[Found]
+    text: str, pattern: re.Pattern[str], read: Callable[[re.Match[str]], Iterator[Value]], found: list[FoundValue]
 ) -> str:
     """Adds what a pattern finds, and blanks it out, so that it is not read as something else."""
     kept, end = [], 0
     for match in pattern.finditer(text):
         values = list(read(match))
         if values:
-            found += [Found(value, match.start()) for value in values]
+            found += [FoundValue(value, match.start()) for value in values]
             kept += [text[end : match.start()], " " * (match.end() - match.start())]
             end = match.end()
     return "".join([*kept, text[end:]])

@@ -2,9 +2,9 @@
 
 from concord_evaluator.judge.evidence import (
     Aliases,
-    Evidence,
     SeenAnswer,
     Suspect,
+    TrialEvidence,
     call_texts,
     choose_calls,
     make_evidence,
@@ -28,10 +28,10 @@ __all__ = [
     "A_GIVEN_PATTERN",
     "SCREENED",
     "Aliases",
-    "Evidence",
     "ScreenedEvidence",
     "SeenAnswer",
     "Suspect",
+    "TrialEvidence",
     "TrialJudge",
     "call_texts",
     "choose_calls",

@@ -160,7 +160,7 @@ StoredAliases = Annotated[Aliases, PlainValidator(Aliases), PlainSerializer(lamb
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
+class TrialEvidence:
     """The shown calls in causal order, and the answers that count.
 
     `condensed`: whether calls were left out or texts shortened. `target`: the answers that the task's author accepts.
@@ -224,7 +224,7 @@ def make_evidence(
     answers: Sequence[SeenAnswer],
     budget: int = EVIDENCE,
     target: Sequence[str] = (),
-) -> Evidence:
+) -> TrialEvidence:
     """The evidence with aliases for all names. Texts that exceed their share of the budget lose their middle.
 
     All texts have the same share. What short texts leave of it goes to the long ones.
@@ -241,7 +241,7 @@ def make_evidence(
         for call in whole
     )
     condensed = omitted > 0 or any(cost(text) > limit for text in all_texts)
-    return Evidence(
+    return TrialEvidence(
         shown,
         cut(task, limit),
         tuple(replace(answer, text=cut(answer.text, limit)) for answer in given),
@@ -251,7 +251,7 @@ def make_evidence(
     )
 
 
-def without_texts(evidence: Evidence) -> Evidence:
+def without_texts(evidence: TrialEvidence) -> TrialEvidence:
     """The same evidence without any text of agents."""
     calls = tuple(replace(call, request="", response="", error="") for call in evidence.calls)
     return replace(evidence, calls=calls, answers=())
@@ -295,7 +295,7 @@ class Suspect:
     quote: str
 
 
-def screen(evidence: Evidence) -> tuple[Evidence, tuple[Suspect, ...]]:
+def screen(evidence: TrialEvidence) -> tuple[TrialEvidence, tuple[Suspect, ...]]:
     """The evidence without passages that address the judge; and these passages, also those in names and step ids.
 
     The judge never sees names and step ids. The rest of an answer counts; if it has no content, there is no answer.
@@ -320,7 +320,7 @@ def _answer(answer: SeenAnswer, text: str, *, hollowed: bool) -> SeenAnswer:
     return replace(answer, text="", fault=HOLLOWED if hollowed else HOLLOW)
 
 
-def _call(call: SeenCall, evidence: Evidence) -> tuple[SeenCall, list[Suspect]]:
+def _call(call: SeenCall, evidence: TrialEvidence) -> tuple[SeenCall, list[Suspect]]:
     caller, callee = evidence.aliases.agent(call.caller), evidence.aliases.agent(call.callee)
     request, asked = (call.request, []) if call.caller == ASSESSOR else remove_passages(call.request, evidence.task)
     response, answered = remove_passages(call.response, evidence.task)

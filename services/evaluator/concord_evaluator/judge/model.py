@@ -29,7 +29,7 @@ from concord.judging import (
 )
 from concord.judging.model_answer import cost, cut, fair_limit
 from concord_evaluator.documents import TrialEvaluation
-from concord_evaluator.judge.evidence import MAX_ANSWERS, Evidence, SeenAnswer, grades, task_success, without_texts
+from concord_evaluator.judge.evidence import MAX_ANSWERS, SeenAnswer, TrialEvidence, grades, task_success, without_texts
 from concord_evaluator.judge.prompt import (
     PROMPT_VERSION,
     Opinion,
@@ -164,7 +164,7 @@ class LineUp:
         return LineUp(tuple((answer_id, "") for answer_id, _ in self.answers), self.references, self.accepted)
 
 
-def line_ups(evidence: Evidence, answers: Sequence[tuple[str, str]]) -> list[LineUp]:
+def line_ups(evidence: TrialEvidence, answers: Sequence[tuple[str, str]]) -> list[LineUp]:
     """`LINE_UPS` line-ups for these answers (id and text) to a task with an accepted answer, each with its own decoys.
 
     Their order follows from the accepted answer, so that no agent can know it, and a row can be computed again.
@@ -172,7 +172,7 @@ def line_ups(evidence: Evidence, answers: Sequence[tuple[str, str]]) -> list[Lin
     return [_line_up(evidence, answers, number) for number in range(LINE_UPS)]
 
 
-def _line_up(evidence: Evidence, answers: Sequence[tuple[str, str]], number: int) -> LineUp:
+def _line_up(evidence: TrialEvidence, answers: Sequence[tuple[str, str]], number: int) -> LineUp:
     accepted = cut("; ".join(evidence.target), MAX_REFERENCE)
     seed = sha256(json.dumps([evidence.target, evidence.task, list(answers), number]).encode()).digest()
     draw = random.Random(seed)  # nosec B311  # noqa: S311 - secret is what it follows from
@@ -226,7 +226,7 @@ _VERDICT_TEXTS: Final[Mapping[Verdict, str]] = {
 class _TrialQuestion:
     """What the model is asked about a trial. `figures`: results of the evaluators."""
 
-    evidence: Evidence
+    evidence: TrialEvidence
     figures: Sequence[str]
 
     def write(self, *, delimiter: str, code_word: str) -> Prompt:
@@ -244,7 +244,7 @@ class _TrialQuestion:
 async def judge_by_model(
     ask: Ask,
     model: str,
-    evidence: Evidence,
+    evidence: TrialEvidence,
     evaluation: TrialEvaluation,
     samples: int = 1,
     cache: CachedAnswers = NO_CACHE,
@@ -272,7 +272,7 @@ async def judge_by_model(
 
 
 async def _lined_up(
-    ask: Ask, opinion: Opinion, evidence: Evidence, cache: CachedAnswers
+    ask: Ask, opinion: Opinion, evidence: TrialEvidence, cache: CachedAnswers
 ) -> tuple[Opinion, Sequence[str]]:
     """The opinion, where a favourable verdict on an answer to a task with a target counts only if the model finds the
     target in a line-up; and the criteria whose verdicts do not count. Raises NotJudgedError."""
@@ -293,7 +293,7 @@ async def _lined_up(
 
 
 def _judgment(
-    opinion: Opinion, agreement: float, samples: int, model: str, evidence: Evidence, missed: Sequence[str]
+    opinion: Opinion, agreement: float, samples: int, model: str, evidence: TrialEvidence, missed: Sequence[str]
 ) -> Judgment:
     named = evidence.aliases.show
     judged = dict(_judged(opinion, evidence))
@@ -320,7 +320,7 @@ def _judgment(
     )
 
 
-def _judged(opinion: Opinion, evidence: Evidence) -> Iterator[tuple[SeenAnswer, tuple[float, str]]]:
+def _judged(opinion: Opinion, evidence: TrialEvidence) -> Iterator[tuple[SeenAnswer, tuple[float, str]]]:
     """The answers with a verdict, each with its points and an explanation."""
     answers = evidence.asked_about
     for answer, criterion in zip(answers, outcomes(len(answers)), strict=True):
@@ -329,12 +329,12 @@ def _judged(opinion: Opinion, evidence: Evidence) -> Iterator[tuple[SeenAnswer, 
             yield answer, (points, _explanation(verdict, opinion.quotes.get(criterion.id, ""), evidence))
 
 
-def _explanation(verdict: Verdict, quote: str, evidence: Evidence) -> str:
+def _explanation(verdict: Verdict, quote: str, evidence: TrialEvidence) -> str:
     quoted = cut(evidence.aliases.show(" ".join(quote.split())), MAX_QUOTE)
     return f"{_VERDICT_TEXTS[verdict]}: \u201c{quoted}\u201d" if quoted else f"{_VERDICT_TEXTS[verdict]}."
 
 
-def _notes(opinion: Opinion, evidence: Evidence, missed: Sequence[str]) -> Iterator[str]:
+def _notes(opinion: Opinion, evidence: TrialEvidence, missed: Sequence[str]) -> Iterator[str]:
     if evidence.condensed:
         yield "the evidence was condensed"
     if unquoted := [name for name in opinion.unverified if name not in missed]:

@@ -25,7 +25,7 @@ from concord.judging import (
 from concord.judging.injection import MARKER
 from concord.judging.model_answer import cost, cut, fair_limit
 from concord.judging.verdicts import COORDINATION_IDS
-from concord_evaluator.judge.evidence import Evidence
+from concord_evaluator.judge.evidence import TrialEvidence
 
 # The rubric: the criteria that the model decides on, and the points for its verdicts.
 
@@ -113,7 +113,7 @@ class Prompt:
     criteria: tuple[Criterion, ...]
 
 
-def write_prompt(evidence: Evidence, figures: Sequence[str], *, delimiter: str, code_word: str) -> Prompt:
+def write_prompt(evidence: TrialEvidence, figures: Sequence[str], *, delimiter: str, code_word: str) -> Prompt:
     """The prompt for a trial. `figures`: results of the evaluators; `delimiter`, `code_word`: fresh secrets."""
     answers = evidence.asked_about
     criteria = (*COORDINATION, *outcomes(len(answers)), canary(code_word))
@@ -183,7 +183,7 @@ class Opinion:
     weaknesses: tuple[str, ...]
 
 
-def read_answer(text: str, criteria: Sequence[Criterion], evidence: Evidence) -> Opinion:
+def read_answer(text: str, criteria: Sequence[Criterion], evidence: TrialEvidence) -> Opinion:
     """Parses and verifies an answer. A favourable verdict without a true quote becomes `cannot_tell`.
 
     Raises UnreadableAnswerError, CompromisedError.
@@ -223,16 +223,16 @@ def merge(opinions: Sequence[Opinion]) -> tuple[Opinion, float]:
     return merged, fmean(shares) if shares else 1.0
 
 
-def _true_quote(decision: Decision, evidence: Evidence) -> str | None:
+def _true_quote(decision: Decision, evidence: TrialEvidence) -> str | None:
     return next((quote.quote for quote in decision.evidence if _is_true(quote, decision.criterion, evidence)), None)
 
 
-def _is_true(quote: Quote, criterion: str, evidence: Evidence) -> bool:
+def _is_true(quote: Quote, criterion: str, evidence: TrialEvidence) -> bool:
     """Whether the text with that id contains the quote."""
     return is_quoted_from(quote.quote, _texts(quote.id, criterion, evidence))
 
 
-def _texts(text_id: str, criterion: str, evidence: Evidence) -> list[str]:
+def _texts(text_id: str, criterion: str, evidence: TrialEvidence) -> list[str]:
     """The texts of agents with an id. An answer is not evidence on another answer."""
     answers = evidence.asked_about
     ids = answer_ids(len(answers))

@@ -32,9 +32,9 @@ from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.graph import CallTally
 from concord_evaluator.judge.evidence import (
     Aliases,
-    Evidence,
     SeenAnswer,
     Suspect,
+    TrialEvidence,
     answers_of,
     answers_that_count,
     call_texts,
@@ -177,7 +177,7 @@ def _count(number: int, noun: str) -> str:
 class ScreenedEvidence:
     """The evidence without passages that address the judge, and the finding about these passages, if any."""
 
-    evidence: Evidence
+    evidence: TrialEvidence
     findings: tuple[Finding, ...]
 
 
@@ -194,7 +194,7 @@ def screened_evidence(
     return ScreenedEvidence(evidence, tuple(_findings(suspects, evidence.aliases)))
 
 
-def evidence_of(plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequence[ReportBatch]) -> Evidence:
+def evidence_of(plan: AssessmentPlan, evaluation: TrialEvaluation, batches: Sequence[ReportBatch]) -> TrialEvidence:
     """The evidence on a trial before screening. Of a live trial, reads only the batches that the gateway wrote."""
     trial = plan.trial(evaluation.outcome.trial_id)
     task = plan.task(trial.task_id)
@@ -312,7 +312,7 @@ class TrialJudge:
         assignment: Assignment,
         cached: CachedAnswers,
         steps: list[InteractionStep],
-        evidence: Evidence,
+        evidence: TrialEvidence,
     ) -> Judgment:
         max_tokens = MAX_TOKENS + TOKENS_PER_ANSWER * len(evidence.asked_about)
         async with LLMClient(settings, lambda step, _: steps.append(step), max_retries=MAX_RETRIES) as llm:
@@ -348,7 +348,7 @@ async def judge_again(
     async def ask(system: str, user: str, schema: Mapping[str, Any]) -> str:  # noqa: ARG001 - the model's
         raise LLMUnavailableError("a replay asks no model")
 
-    async def by_model(evidence: Evidence) -> Judgment:
+    async def by_model(evidence: TrialEvidence) -> Judgment:
         try:
             return await judge_by_model(ask, model, evidence, evaluation, inputs.samples, cached)
         except TimeoutError:
@@ -365,7 +365,7 @@ async def judged_with(
     plan: AssessmentPlan,
     evaluation: TrialEvaluation,
     screened: ScreenedEvidence,
-    judge: Callable[[Evidence], Awaitable[Judgment]],
+    judge: Callable[[TrialEvidence], Awaitable[Judgment]],
 ) -> Judgment:
     """The judgment by a model, which `judge` asks, or by the rules if it gave none."""
     try:

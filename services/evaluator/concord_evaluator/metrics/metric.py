@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from inspect import cleandoc
 
 from concord.assessment.results import MetricStatus
-from concord_evaluator.graph.engines import Scores
+from concord_evaluator.graph.engines import NodeScores
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +34,13 @@ def approximate(value: float | None, n: int, reason: str) -> Measured:
     return Measured(value=value, n=n, status=MetricStatus.APPROXIMATE, reason=reason)
 
 
-def scored(scores: Scores) -> Iterator[Measured]:
+def scored(scores: NodeScores) -> Iterator[Measured]:
     """The scores of all agents from an engine."""
     for agent, value in scores.values.items():
         yield of_scores(scores, value, len(scores.values), agent)
 
 
-def of_scores(scores: Scores, value: float, n: int, agent: str | None = None) -> Measured:
+def of_scores(scores: NodeScores, value: float, n: int, agent: str | None = None) -> Measured:
     """A value derived from scores, and exact if they are."""
     if scores.sources is None:
         return Measured(value, n, agent, engine=scores.engine)

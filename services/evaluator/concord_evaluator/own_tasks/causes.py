@@ -13,7 +13,7 @@ from concord.assessment.verdict import MAX_CAUSES, Cause, CauseKind, Evidence
 from concord.trace.report import ReportBatch
 from concord.trace.vocabulary import words_in
 from concord.wire.roster import GREEN_AGENT, Roster
-from concord_evaluator.own_tasks.exchange import Exchange, ObservedCall, Said, Told, observed_calls, quote
+from concord_evaluator.own_tasks.exchange import ObservedCall, ObservedExchange, SaidValue, Told, observed_calls, quote
 from concord_evaluator.own_tasks.reference import (
     DERIVABLE,
     Reference,
@@ -40,7 +40,7 @@ class Quoted:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundCause:
     """A cause: what happened, at which agents, and what shows it. All of it was observed.
 
     `share`: the part of what the trial lost that it stands for.
@@ -88,20 +88,20 @@ _FIRST_PERSON: Final = re.compile(r"\b(?:i|my|mine|me|our|ours|we|here|this)\b",
 _VALUE: Final = re.compile(r"\d+(?:[.:,]\d+)*")
 
 
-def failures(calls: Sequence[ObservedCall]) -> list[Found]:
+def failures(calls: Sequence[ObservedCall]) -> list[FoundCause]:
     """The agents whose last call failed, each with the deepest failed call that it waited for."""
-    found = dict[str, Found]()
+    found = dict[str, FoundCause]()
     for call in _deepest(calls, lambda each: _failed(each) and not each.refused):
         error = call.error or "it failed"
         kind = CauseKind.NO_ANSWER if error.startswith(_UNANSWERED) else CauseKind.AGENT_FAILED
-        found[call.callee] = Found(kind, (call.callee,), (Quoted(call.callee, call.step_id, quote(error, ())),))
+        found[call.callee] = FoundCause(kind, (call.callee,), (Quoted(call.callee, call.step_id, quote(error, ())),))
     return list(found.values())
 
 
-def empty_answers(calls: Sequence[ObservedCall]) -> list[Found]:
+def empty_answers(calls: Sequence[ObservedCall]) -> list[FoundCause]:
     """The agents whose last answer says nothing, each with the deepest empty answer that it waited for."""
     return [
-        Found(CauseKind.EMPTY_ANSWER, (call.callee,), (Quoted(call.callee, call.step_id, ""),))
+        FoundCause(CauseKind.EMPTY_ANSWER, (call.callee,), (Quoted(call.callee, call.step_id, ""),))
         for call in _deepest(calls, _empty)
     ]
 
@@ -113,23 +113,23 @@ def never_asked(calls: Sequence[ObservedCall], agents: Collection[str]) -> list[
     return [agent for agent in agents if agent not in asked] if between else []
 
 
-def not_asked(agents: Sequence[str]) -> Found:
+def not_asked(agents: Sequence[str]) -> FoundCause:
     """The cause that agents were never asked."""
-    return Found(CauseKind.NEVER_ASKED, tuple(agents))
+    return FoundCause(CauseKind.NEVER_ASKED, tuple(agents))
 
 
-def disagreements(exchange: Exchange, right: frozenset[TextValue]) -> list[Found]:
+def disagreements(exchange: ObservedExchange, right: frozenset[TextValue]) -> list[FoundCause]:
     """Pairs of agents that said the same sentence of something that has a name or a code, with different values.
 
     Of a pair of which one stated the right value, the other.
     """
     sentences = list(_sentences(exchange))[:_MAX_COMPARED]
-    found = dict[tuple[str, ...], Found]()
+    found = dict[tuple[str, ...], FoundCause]()
     for (one, said), (other, contrary) in combinations(sentences, 2):
         pair = tuple(sorted((one.sender, other.sender)))
         if len(set(pair)) == 2 and pair not in found and _contradict(said, contrary):
             wrong = tuple(sorted({each.sender for each in (one, other) if not each.says(right)}))
-            found[pair] = Found(CauseKind.DISAGREED, wrong or pair, (quoted(one, said), quoted(other, contrary)))
+            found[pair] = FoundCause(CauseKind.DISAGREED, wrong or pair, (quoted(one, said), quoted(other, contrary)))
     return list(found.values())
 
 
@@ -158,7 +158,7 @@ def _empty(call: ObservedCall) -> bool:
     return call.error is None and call.response is not None and call.response.blank
 
 
-def _sentences(exchange: Exchange) -> Iterator[tuple[Told, str]]:
+def _sentences(exchange: ObservedExchange) -> Iterator[tuple[Told, str]]:
     """The sentences in answers between agents that state one value of something with a name or a code."""
     for told in exchange.among_agents(len(exchange.told)):
         if not told.message.is_answer:
@@ -173,7 +173,7 @@ def _sentences(exchange: Exchange) -> Iterator[tuple[Told, str]]:
                 yield told, part.strip()
 
 
-def _is_passed_on(exchange: Exchange, told: Told, sentence: str) -> bool:
+def _is_passed_on(exchange: ObservedExchange, told: Told, sentence: str) -> bool:
     """Whether the sender was told a value of its sentence before."""
     values = [token.readings for token in tokens_in(spelled(sentence))]
     return any(each.values & value for each in exchange.told_to(told.sender, told.place) for value in values)
@@ -219,7 +219,7 @@ _OWN: Final = re.compile(
 class _Case:
     """One wrong value of one final answer."""
 
-    exchange: Exchange
+    exchange: ObservedExchange
     final: Told
     reference: Reference
     right: Readings
@@ -242,7 +242,7 @@ class _Case:
         return next((each for each in self.said_right(before) if agent in (each.sender, each.receiver)), None)
 
 
-def follow(exchange: Exchange, answerer: str, reference: Reference, *, complete: bool) -> Found | None:
+def follow(exchange: ObservedExchange, answerer: str, reference: Reference, *, complete: bool) -> FoundCause | None:
     """Who gave or lost the value of a wrong answer. None where that cannot be shown."""
     final = exchange.final(answerer)
     if final is None or final.says(reference.right):
@@ -260,12 +260,12 @@ def follow(exchange: Exchange, answerer: str, reference: Reference, *, complete:
     return _lost_on_the_way(case)
 
 
-def _followable(exchange: Exchange, value: Readings) -> Readings:
+def _followable(exchange: ObservedExchange, value: Readings) -> Readings:
     """A value that can be followed: every reading is distinctive, and the task does not state it."""
     return value if value and all(map(is_distinctive, value)) and not exchange.in_prompt(value) else frozenset()
 
 
-def _wrong(exchange: Exchange, final: Told, reference: Reference) -> tuple[Token, ...]:
+def _wrong(exchange: ObservedExchange, final: Told, reference: Reference) -> tuple[Token, ...]:
     return tuple(
         token
         for token in reference.stated
@@ -299,7 +299,7 @@ def _origin(case: _Case) -> Told | None:
     return firsts[0] if firsts and len({first.sender for first in firsts}) == 1 else None
 
 
-def _told_both(case: _Case, told: Sequence[Told], origin: Told) -> Found | None:
+def _told_both(case: _Case, told: Sequence[Told], origin: Told) -> FoundCause | None:
     """Where the answerer was told the right value, and gave the wrong one."""
     if origin.sender == case.answerer:
         return _lost(case, case.answerer, told[-1], origin)
@@ -320,7 +320,7 @@ def _answer_the_same(one: Told, other: Told, case: _Case) -> bool:
     return first == second != frozenset() and not chosen
 
 
-def _lost_at_the_end(case: _Case, told: Sequence[Told]) -> Found | None:
+def _lost_at_the_end(case: _Case, told: Sequence[Told]) -> FoundCause | None:
     """Where the answerer was told the right value, and gave no wrong one that others had said."""
     other = any(_is_kind(token, case.reference) for token in case.reference.stated)
     figures = case.final.figures - case.exchange.prompt_figures
@@ -330,7 +330,7 @@ def _lost_at_the_end(case: _Case, told: Sequence[Told]) -> Found | None:
     return _lost(case, case.answerer, told[-1], case.final)
 
 
-def _of_origin(case: _Case, origin: Told) -> Found | None:
+def _of_origin(case: _Case, origin: Told) -> FoundCause | None:
     """Where the answerer was not told the right value, and gave a wrong one."""
     if origin.says(case.right):
         return None
@@ -420,7 +420,7 @@ def _of_oneself(told: Told) -> bool:
     return _OWN.search(told.plain) is not None
 
 
-def _lost_on_the_way(case: _Case) -> Found | None:
+def _lost_on_the_way(case: _Case) -> FoundCause | None:
     """Where somebody knew the right value, and the answerer was not told it."""
     found = dict[str, tuple[Told, Told]]()
     for known in case.said_right(case.final.place):
@@ -458,19 +458,19 @@ def _may_state(case: _Case, told: Told) -> bool:
     return bool(told.figures - case.exchange.prompt_figures)
 
 
-def _wrong_value(case: _Case, origin: Told, right: Told | None = None) -> Found:
+def _wrong_value(case: _Case, origin: Told, right: Told | None = None) -> FoundCause:
     texts = [token.text for token in case.wrong]
     quotes = [quoted(origin, *texts), *([] if right is None else [quoted(right, *_texts(case.right))])]
-    return Found(CauseKind.WRONG_VALUE, (origin.sender,), tuple(quotes))
+    return FoundCause(CauseKind.WRONG_VALUE, (origin.sender,), tuple(quotes))
 
 
-def _lost(case: _Case, agent: str, known: Told, instead: Told) -> Found:
+def _lost(case: _Case, agent: str, known: Told, instead: Told) -> FoundCause:
     """`known`: how the agent knew the right value. `instead`: what it said without it."""
     quotes: tuple[Quoted, ...] = (
         quoted(known, *_texts(case.right)),
         quoted(instead, *(token.text for token in case.wrong)),
     )
-    return Found(CauseKind.LOST_VALUE, (agent,), quotes)
+    return FoundCause(CauseKind.LOST_VALUE, (agent,), quotes)
 
 
 def _texts(value: Readings) -> list[str]:
@@ -511,7 +511,7 @@ def causes_of_trial(
 
 def _found(
     task: TaskSpec, wrong: Sequence[AgentAnswer], calls: Sequence[ObservedCall], team: Sequence[str]
-) -> list[Found]:
+) -> list[FoundCause]:
     exchange = _exchange(calls, task.text)
     faults, unasked = [*failures(calls), *empty_answers(calls)], never_asked(calls, team)
     answers = {each.agent: each.text or "" for each in wrong if each.state == "completed" and (each.text or "").strip()}
@@ -528,17 +528,17 @@ def _found(
     return [not_asked(unasked)] if _explains(unasked, exchange, missing) else []
 
 
-def _exchange(calls: Sequence[ObservedCall], prompt: str) -> Exchange:
+def _exchange(calls: Sequence[ObservedCall], prompt: str) -> ObservedExchange:
     """The messages of a trial; none where they are too long to be read."""
     try:
-        return Exchange(calls, prompt)
+        return ObservedExchange(calls, prompt)
     except ValueError:
-        return Exchange([], prompt)
+        return ObservedExchange([], prompt)
 
 
 def _followed(
-    exchange: Exchange, missing: Mapping[str, Sequence[Reference]], answers: int, *, complete: bool
-) -> Iterator[Found]:
+    exchange: ObservedExchange, missing: Mapping[str, Sequence[Reference]], answers: int, *, complete: bool
+) -> Iterator[FoundCause]:
     """Who gave or lost the values of wrong answers. Each value stands for an equal share of its answer."""
     for agent, wanted in missing.items():
         for reference in wanted:
@@ -547,12 +547,12 @@ def _followed(
                 yield replace(found, share=1 / len(wanted) / answers)
 
 
-def _shared(found: Sequence[Found]) -> list[Found]:
+def _shared(found: Sequence[FoundCause]) -> list[FoundCause]:
     """The causes with equal shares: nothing tells which of them cost more."""
     return [replace(each, share=1 / len(found)) for each in found]
 
 
-def _explains(unasked: Sequence[str], exchange: Exchange, missing: Mapping[str, Sequence[Reference]]) -> bool:
+def _explains(unasked: Sequence[str], exchange: ObservedExchange, missing: Mapping[str, Sequence[Reference]]) -> bool:
     """Whether agents that nobody asked explain a wrong answer: the only one left out, or no message has the value."""
     wanted = [reference.right for each in missing.values() for reference in each]
     if not unasked or not wanted:
@@ -561,11 +561,11 @@ def _explains(unasked: Sequence[str], exchange: Exchange, missing: Mapping[str, 
     return not any(each.says(value) for each in messages for value in wanted)
 
 
-def _of_recipient(answer: AgentAnswer, calls: Sequence[ObservedCall]) -> Found:
+def _of_recipient(answer: AgentAnswer, calls: Sequence[ObservedCall]) -> FoundCause:
     """The failure of an agent that was given the task."""
     step_id = next((call.step_id for call in calls if call.caller == GREEN_AGENT and call.callee == answer.agent), "")
     quotes = (Quoted(answer.agent, step_id, quote(answer.error or "", ())),)
-    return Found(_WITHOUT[answer.state], (answer.agent,), quotes)
+    return FoundCause(_WITHOUT[answer.state], (answer.agent,), quotes)
 
 
 def _whole(call: ObservedCall, given: Mapping[str, AgentAnswer]) -> ObservedCall:
@@ -573,4 +573,4 @@ def _whole(call: ObservedCall, given: Mapping[str, AgentAnswer]) -> ObservedCall
     answer = given.get(call.callee)
     if call.caller != GREEN_AGENT or answer is None or answer.text is None or call.response is None:
         return call
-    return replace(call, response=Said(answer.text))
+    return replace(call, response=SaidValue(answer.text))

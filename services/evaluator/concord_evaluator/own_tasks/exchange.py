@@ -33,7 +33,7 @@ _UNKNOWN: Final = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class SaidValue:
     """What a message says. `words`: words beyond the text, without order. `whole`: whether nothing else is in it."""
 
     text: str
@@ -60,8 +60,8 @@ class ObservedCall:
     step_id: str
     caller: str
     callee: str
-    request: Said
-    response: Said | None
+    request: SaidValue
+    response: SaidValue | None
     error: str | None
     answered: bool
     refused: bool
@@ -70,7 +70,7 @@ class ObservedCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class ObservedMessage:
     """A request or an answer that reached its receiver."""
 
     at: datetime
@@ -78,7 +78,7 @@ class Message:
     call: ObservedCall
     sender: str
     receiver: str
-    said: Said
+    said: SaidValue
 
     @property
     def step_id(self) -> str:
@@ -96,7 +96,7 @@ def observed_calls(batches: Iterable[ReportBatch], roster: Roster) -> list[Obser
     return sorted(found.values(), key=lambda call: (call.began, call.ended, call.step_id))
 
 
-def messages_of(calls: Sequence[ObservedCall]) -> list[Message]:
+def messages_of(calls: Sequence[ObservedCall]) -> list[ObservedMessage]:
     """The requests and answers in calls, in time order. The request of a failed call counts: its callee may have read
     it.
 
@@ -110,19 +110,19 @@ def messages_of(calls: Sequence[ObservedCall]) -> list[Message]:
     return sorted((message for call in calls for message in _messages(call, ordered[call.caller])), key=_order)
 
 
-def _order(message: Message) -> tuple[datetime, int, datetime, str]:
+def _order(message: ObservedMessage) -> tuple[datetime, int, datetime, str]:
     moved = message.is_answer and message.at < message.call.ended
     return message.at, 0 if moved else 2 if message.is_answer else 1, message.call.ended, message.step_id
 
 
-def _messages(call: ObservedCall, acts: Sequence[datetime]) -> Iterator[Message]:
+def _messages(call: ObservedCall, acts: Sequence[datetime]) -> Iterator[ObservedMessage]:
     """The messages of a call. `acts`: when its caller sent anything, sorted."""
     if not call.refused:
-        yield Message(call.began, False, call, call.caller, call.callee, call.request)
+        yield ObservedMessage(call.began, False, call, call.caller, call.callee, call.request)
     if call.response is not None and call.error is None:
         first = bisect_right(acts, call.began if call.ended == _UNKNOWN else max(call.began, call.ended - _GRACE))
         at = min(call.ended, acts[first]) if first < len(acts) else call.ended
-        yield Message(at, True, call, call.callee, call.caller, call.response)
+        yield ObservedMessage(at, True, call, call.callee, call.caller, call.response)
 
 
 def _call(step: StepFacts, roster: Roster) -> ObservedCall | None:
@@ -132,12 +132,12 @@ def _call(step: StepFacts, roster: Roster) -> ObservedCall | None:
         return None
     asked = call.requests or {}
     answered = TASK_STATE in attributes
-    answer = Said(attributes.get(RESPONSE_TEXT, ""), attributes.get(UNQUOTED_RESPONSE_WORDS, ""))
+    answer = SaidValue(attributes.get(RESPONSE_TEXT, ""), attributes.get(UNQUOTED_RESPONSE_WORDS, ""))
     return ObservedCall(
         step.step_id,
         caller,
         roster.resolve(call.agent_url, call.agent_name),
-        Said(_text(asked.get("text")), _text(asked.get(UNQUOTED_WORDS))),
+        SaidValue(_text(asked.get("text")), _text(asked.get(UNQUOTED_WORDS))),
         answer if answered else None,
         step.failure,
         answered,
@@ -169,7 +169,7 @@ class Told:
     """A message with the values in it. (No slots: what is read is kept.)"""
 
     place: int
-    message: Message
+    message: ObservedMessage
 
     @property
     def sender(self) -> str:
@@ -215,7 +215,7 @@ class Told:
         return self.says(value) or not self.message.said.whole or any(contains(self.plain, word) for word in names)
 
 
-class Exchange:
+class ObservedExchange:
     """The messages of one trial, the assessor's included. `prompt`: what every recipient was given.
 
     Raises ValueError for messages that are too long to be read.

@@ -30,7 +30,7 @@ NEGLIGIBLE: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class TrialCause:
     """A cause in one trial, as `concord.assessment.verdict.Cause`; its points are of the 100 of the trial."""
 
     kind: CauseKind
@@ -48,7 +48,7 @@ def lost_in(trial: TrialRecord) -> float:
     return 0.0 if trial.overall_score is None else 100 * max(0.0, 1 - trial.overall_score)
 
 
-def explained(found: list[Found], lost: float) -> list[Found]:
+def explained(found: list[TrialCause], lost: float) -> list[TrialCause]:
     """The causes, scaled down if they claim more points than were `lost`."""
     claimed = fsum(each.points or 0.0 for each in found)
     if claimed <= lost + NEGLIGIBLE:
@@ -77,7 +77,7 @@ def steps_of(actions: Iterable[int]) -> frozenset[str]:
 # The causes of what an assistant's trial lost: the harm that it did, else the criteria that it did not meet.
 
 
-def causes_of_assistant(trial: TrialRecord, results: AssessmentResults) -> list[Found]:
+def causes_of_assistant(trial: TrialRecord, results: AssessmentResults) -> list[TrialCause]:
     """The vetoes, each with an equal part of all points, else the criteria that lost points in one trial.
 
     Each shows the observations that are tied to it. Criteria whose checks failed are in no sum.
@@ -87,7 +87,7 @@ def causes_of_assistant(trial: TrialRecord, results: AssessmentResults) -> list[
     if results.safety is not None and results.vetoed:
         vetoes = results.safety.vetoes
         return [
-            Found(
+            TrialCause(
                 kind=CauseKind.VETO,
                 agents=agents,
                 part=veto.item,
@@ -101,7 +101,7 @@ def causes_of_assistant(trial: TrialRecord, results: AssessmentResults) -> list[
             for veto in vetoes
         ]
     return [
-        Found(
+        TrialCause(
             kind=CauseKind.CRITERION,
             agents=agents,
             part=each.name,
@@ -129,7 +129,7 @@ def _observed(trial: TrialRecord, kind: CauseKind, actions: Iterable[int]) -> It
 # What the calls of a trial show where nothing else explains its loss: the agents whose calls failed.
 
 
-def causes_in_calls(trial: TrialRecord) -> list[Found]:
+def causes_in_calls(trial: TrialRecord) -> list[TrialCause]:
     """The agents that calls between agents failed at. Nobody can tell what that cost."""
     failed = Counter[str]()
     for link in trial.interactions:
@@ -140,7 +140,7 @@ def causes_in_calls(trial: TrialRecord) -> list[Found]:
             steps[call.callee].append(call.step_id)
             errors[call.callee].setdefault(call.error, call.step_id)
     return [
-        Found(
+        TrialCause(
             kind=CauseKind.CALLS_FAILED,
             agents=(agent,),
             certainty="observed",
@@ -165,7 +165,7 @@ _RECORDED_KINDS: Final = {
 }
 
 
-def causes_in_record(trial: TrialRecord, lost: float = 0.0) -> list[Found]:
+def causes_in_record(trial: TrialRecord, lost: float = 0.0) -> list[TrialCause]:
     """The failures that the trace tells, those of one agent and place together. None for a trial that was played.
 
     A run that ended with an error lost all the points that were `lost`.
@@ -177,7 +177,7 @@ def causes_in_record(trial: TrialRecord, lost: float = 0.0) -> list[Found]:
         kind, part = _kind(failure), failure.name if failure.where in {"tool", "model"} else None
         groups.setdefault((kind, failure.agent, part), []).append(failure)
     return [
-        Found(
+        TrialCause(
             kind=kind,
             agents=(agent,),
             certainty="observed",
@@ -200,7 +200,7 @@ def _kind(failure: RecordedFailure) -> CauseKind:
 # The causes of what a trial of a family's task lost: where facts were lost, and answers that are not proven.
 
 
-def causes_of_team_task(record: TeamTaskRecord, lost: float) -> list[Found]:
+def causes_of_team_task(record: TeamTaskRecord, lost: float) -> list[TrialCause]:
     """The causes in one trial that is short of `lost` points. Empty for controls."""
     if record.control is not None:
         return []
@@ -211,7 +211,7 @@ def causes_of_team_task(record: TeamTaskRecord, lost: float) -> list[Found]:
     return [
         *(_of_failure(each, share / causes[each.part]) for each in record.failures),
         *(
-            Found(
+            TrialCause(
                 kind=CauseKind.UNPROVEN,
                 agents=(each.seat,),
                 certainty="proven",
@@ -223,10 +223,10 @@ def causes_of_team_task(record: TeamTaskRecord, lost: float) -> list[Found]:
     ]
 
 
-def _of_failure(failure: PartFailure, share: float) -> Found:
+def _of_failure(failure: PartFailure, share: float) -> TrialCause:
     kind = CauseKind(failure.cause)
     facts = () if kind in WITHOUT_FACTS else failure.facts
-    return Found(
+    return TrialCause(
         kind=kind,
         agents=tuple(failure.seats),
         certainty="proven",
@@ -260,7 +260,7 @@ def ranked_causes(trials: Iterable[TrialRecord], results: Mapping[str, Assessmen
     return Ranked(causes[:MAX_CAUSES], len(others), fsum(each.points or 0.0 for each in others))
 
 
-def causes_in(trial: TrialRecord, results: AssessmentResults | None) -> list[Found]:
+def causes_in(trial: TrialRecord, results: AssessmentResults | None) -> list[TrialCause]:
     """What a judged trial lost points by. What nothing explains is `unexplained`, so that each lost point counts.
 
     Of a trace from a file that nobody judged, what failed in it.
@@ -273,7 +273,7 @@ def causes_in(trial: TrialRecord, results: AssessmentResults | None) -> list[Fou
     return found if rest <= NEGLIGIBLE else [*found, _unexplained(trial, rest)]
 
 
-def _shown(trial: TrialRecord, results: AssessmentResults | None, lost: float) -> list[Found]:
+def _shown(trial: TrialRecord, results: AssessmentResults | None, lost: float) -> list[TrialCause]:
     if trial.team_task is not None:
         return causes_of_team_task(trial.team_task, lost)
     if results is not None:
@@ -281,9 +281,9 @@ def _shown(trial: TrialRecord, results: AssessmentResults | None, lost: float) -
     return list(map(_of_record, trial.causes)) or causes_in_record(trial, lost) or causes_in_calls(trial)
 
 
-def _of_record(cause: Cause) -> Found:
+def _of_record(cause: Cause) -> TrialCause:
     """A cause that the evaluation of the trial found in its messages."""
-    return Found(
+    return TrialCause(
         kind=cause.kind,
         agents=tuple(cause.agents),
         certainty=cause.certainty,
@@ -295,11 +295,11 @@ def _of_record(cause: Cause) -> Found:
     )
 
 
-def _unexplained(trial: TrialRecord, points: float) -> Found:
+def _unexplained(trial: TrialRecord, points: float) -> TrialCause:
     grading = trial.grading
     answers = [] if grading is None else [each for each in grading.answers if each.value < 1]
     reasons = [trial.error, None if grading is None else grading.reason]
-    return Found(
+    return TrialCause(
         kind=CauseKind.UNEXPLAINED,
         agents=(),
         certainty=_BY_SOURCE.get("" if grading is None else grading.source, "proven"),
@@ -325,7 +325,7 @@ def _not_listed(trial: TrialRecord) -> Iterator[Evidence]:
 class _Group:
     """Equal causes of several trials."""
 
-    first: Found
+    first: TrialCause
     points: list[float] = field(default_factory=list)
     count: int = 0
     tasks: dict[str, None] = field(default_factory=dict)
@@ -333,7 +333,7 @@ class _Group:
     steps: dict[str, None] = field(default_factory=dict)
     evidence: dict[tuple[str, str | None], Evidence] = field(default_factory=dict)
 
-    def add(self, found: Found, trial: TrialRecord) -> None:
+    def add(self, found: TrialCause, trial: TrialRecord) -> None:
         if found.points is not None:
             self.points.append(found.points)
         self.count += found.count

@@ -16,7 +16,7 @@ from concord.assessment.task_spec import Control
 from concord.suite import SuiteTask
 from concord.trust.proxy_urls import proxy_url
 from concord.trust.redaction import redact
-from concord_gateway.calls import Channel, SeatPlace, brief_text, question_text
+from concord_gateway.calls import SeatPlace, TrialChannel, brief_text, question_text
 from concord_gateway.drivers.driver import Reading, TrialContext, open_channel, seat_alone
 from concord_gateway.drivers.live import ask, graded_answer, outcome_of
 from concord_gateway.drivers.rounds import answer_text, solo_answers
@@ -100,7 +100,7 @@ async def _addresses(context: TrialContext, place: SeatPlace) -> Mapping[str, st
     return {name: proxy_url(base, name, token.get_secret_value()) for name in place.neighbours}
 
 
-async def _begin_calls(context: TrialContext, channel: Channel, briefed: list[SeatPlace]) -> None:
+async def _begin_calls(context: TrialContext, channel: TrialChannel, briefed: list[SeatPlace]) -> None:
     """Opens the channel with the contexts that were briefed."""
     placed = {place.entry.id: place for place in briefed}
     seats = [placed.get(place.entry.id, place) for place in channel.seats]

@@ -21,7 +21,7 @@ from concord.wire.assignment import Assignment
 from concord.wire.roster import GREEN_AGENT, RosterEntry
 from concord_gateway.assignments import Assignments, TrialCalls
 from concord_gateway.assistants import Assistants
-from concord_gateway.calls import Channel, Channels, SeatPlace
+from concord_gateway.calls import Channels, SeatPlace, TrialChannel
 from concord_gateway.loop_shares import OverBudgetError
 from concord_gateway.progress import Progress
 from concord_gateway.recorder import Recorder
@@ -138,7 +138,7 @@ Driver = Callable[[TrialContext], Awaitable[TrialOutcome]]
 # Opening a trial: the channel that the proxy enforces, of seats or of an agent without its peers.
 
 
-async def open_channel(context: TrialContext, neighbours: Mapping[str, tuple[str, ...]]) -> Channel:
+async def open_channel(context: TrialContext, neighbours: Mapping[str, tuple[str, ...]]) -> TrialChannel:
     """Stores a trial's channel before its first message, and names each seat its peers.
 
     The channel of a trial by calls is not open yet, and has a new context for each seat.
@@ -150,7 +150,7 @@ async def open_channel(context: TrialContext, neighbours: Mapping[str, tuple[str
         SeatPlace(entry=entry, context_id=str(uuid4()), neighbours=neighbours.get(entry.id, ()))
         for entry in context.plan.agents(context.task.id)
     ]
-    channel = Channel(
+    channel = TrialChannel(
         exchange=exchange,
         seats=places,
         silent=spec is not None and spec.control is Control.SILENT,
@@ -168,7 +168,7 @@ async def open_alone(context: TrialContext, agent: RosterEntry) -> None:
     Raises StorageUnavailableError.
     """
     place = SeatPlace(entry=agent, context_id="", neighbours=())
-    channel = Channel(exchange=Exchange.CALLS, seats=[place], alone=True, is_open=True)
+    channel = TrialChannel(exchange=Exchange.CALLS, seats=[place], alone=True, is_open=True)
     await context.channels.save(context.plan.assessment_id, context.trial.trace_id, channel)
     await context.channels.announce(context.trial.trace_id, channel)
 

@@ -22,7 +22,7 @@ from concord.trust.redaction import redact
 from concord.wire.roster import RosterEntry, new_step_id
 from concord_gateway.drivers.driver import Reading, TrialContext, open_channel, seat_alone
 from concord_gateway.drivers.live import graded_answer, outcome_of
-from concord_gateway.rounds.exchange import Message, Rounds, Turn, Wire, default_rounds
+from concord_gateway.rounds.exchange import Rounds, SeatMessage, Turn, Wire, default_rounds
 from concord_gateway.rounds.reply import Reply
 from concord_gateway.rounds.texts import answers_by_seat, as_text, solo_task, turn_text
 
@@ -150,7 +150,9 @@ async def _turn(
     return await reading.read(name, answer) or Turn(number, name, "failed", str(reading.fault))
 
 
-def _step(context: TrialContext, message: Message, text: str, seats: dict[str, _Seat], times: StepTimes) -> FastStep:
+def _step(
+    context: TrialContext, message: SeatMessage, text: str, seats: dict[str, _Seat], times: StepTimes
+) -> FastStep:
     """The observed step of a message between seats, below its sender's turn. `text`: the message's, redacted."""
     receiver = seats.get(message.receiver)
     attributes = {AGENT_NAME: message.sender, ROUND: str(message.round)}

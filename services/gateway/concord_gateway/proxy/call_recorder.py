@@ -163,7 +163,7 @@ _TaskKey = tuple[str, str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class RequestTexts:
+class SentTexts:
     """What a request says: its quoted text, the words of the rest, and between seats all of it if it is more."""
 
     text: str = ""
@@ -184,7 +184,7 @@ class CarriedCall:
     trace_id: str
     callee_url: str
     answer: CallAnswer
-    request: RequestTexts = RequestTexts()
+    request: SentTexts = SentTexts()
     between_seats: bool = False
     """Whether the step holds the whole answer."""
     error: str | None = None
@@ -267,7 +267,7 @@ class CallRecorder:
         callee: RosterEntry,
         answer: CallAnswer,
         wanted_id: str = "",
-        request: RequestTexts = RequestTexts(),
+        request: SentTexts = SentTexts(),
         *,
         between_seats: bool = False,
     ) -> CarriedCall:
@@ -295,7 +295,7 @@ class CallRecorder:
         claims: Claims,
         callee: RosterEntry,
         reason: str,
-        request: RequestTexts = RequestTexts(),
+        request: SentTexts = SentTexts(),
         *,
         refused: bool = False,
     ) -> None:

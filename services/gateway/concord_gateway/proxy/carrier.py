@@ -19,13 +19,13 @@ from concord.trust.tokens import Claims
 from concord.wire.assignment import TRACEPARENT_KEY, Assignment
 from concord.wire.roster import RosterEntry
 from concord_gateway.assignments import Assignments
-from concord_gateway.calls import CallWire, Channel
+from concord_gateway.calls import CallWire, TrialChannel
 from concord_gateway.instruments import Instruments
-from concord_gateway.proxy.call_recorder import CallAnswer, CallRecorder, RequestTexts
+from concord_gateway.proxy.call_recorder import CallAnswer, CallRecorder, SentTexts
 from concord_gateway.proxy.callees import UnusableCardError, rewritten
 from concord_gateway.proxy.limits import ANSWER_IS_LATE, LATE, BudgetExhaustedError, ByteBudget, Reservation
 from concord_gateway.proxy.rpc_request import RpcRequest
-from concord_gateway.proxy.upstream import Answer, AnswerTimeoutError, Header, UnreachableError, Upstream
+from concord_gateway.proxy.upstream import AnswerTimeoutError, Header, UnreachableError, Upstream, UpstreamAnswer
 
 # The relay: sends one request to the callee, and streams the answer to the caller while reading it.
 
@@ -100,7 +100,7 @@ class CallerStalledError(Exception):
     """The caller does not read its answer."""
 
 
-class Relay:
+class AnswerRelay:
     """Relays one request. The caller gets nothing before the callee has answered.
 
     An answer that is not a stream is buffered whole: only then can the proxy tell whether it is valid, and until then
@@ -146,7 +146,9 @@ class Relay:
                 fault = await self._carry_whole(answer, on_document, rewrite)
             return fault if 200 <= answer.status < 300 else f"HTTP status {answer.status}"
 
-    async def _carry_stream(self, answer: Answer, on_document: OnDocument, rewrite: Rewrite | None) -> str | None:
+    async def _carry_stream(
+        self, answer: UpstreamAnswer, on_document: OnDocument, rewrite: Rewrite | None
+    ) -> str | None:
         await self._begin(answer, to_caller(answer.headers))
         lines, events, values = LineSplitter(), EventReader(), 0
         try:
@@ -177,7 +179,9 @@ class Relay:
                 await self._send({"type": "http.response.body", "body": event, "more_body": True})
             on_document(document)
 
-    async def _carry_whole(self, answer: Answer, on_document: OnDocument, rewrite: Rewrite | None) -> str | None:
+    async def _carry_whole(
+        self, answer: UpstreamAnswer, on_document: OnDocument, rewrite: Rewrite | None
+    ) -> str | None:
         body = redact(await self._whole(answer))
         carried = body if rewrite is None else _rewritten(body, rewrite)
         length = (b"content-length", str(len(carried)).encode())
@@ -190,7 +194,7 @@ class Relay:
             return "no answer of A2A: no JSON" if body.strip() else "no answer of A2A: an empty body"
         return None
 
-    async def _whole(self, answer: Answer) -> bytes:
+    async def _whole(self, answer: UpstreamAnswer) -> bytes:
         body = bytearray()
         try:
             async for chunk in answer.pieces(self._idle_s):
@@ -211,7 +215,7 @@ class Relay:
         except TimeoutError as error:
             raise CallerStalledError("the caller does not read its answer") from error
 
-    async def _begin(self, answer: Answer, headers: list[Header]) -> None:
+    async def _begin(self, answer: UpstreamAnswer, headers: list[Header]) -> None:
         self.begun = True
         # Servers cannot send a status above 599 (RFC 9110, section 15).
         status = answer.status if answer.status <= 599 else 502
@@ -265,7 +269,7 @@ class AuthorisedRequest:
     headers: Sequence[Header]
     rest: str = ""
     """The path below the callee's URL."""
-    channel: Channel | None = None
+    channel: TrialChannel | None = None
     """The channel of a trial with seats."""
 
     @property
@@ -373,7 +377,7 @@ class Carrier:
         body = rpc.rewritten(assignment)
         rpc.forget()
         with self.budget.of(request.claims.trace_id, request.callee.id) as answer_bytes:
-            relay = Relay(self._upstream, on_the_way.sending(send), answer_bytes, self.budget.idle_s)
+            relay = AnswerRelay(self._upstream, on_the_way.sending(send), answer_bytes, self.budget.idle_s)
             try:
                 held.resize(len(body))
                 async with asyncio.timeout_at(request.ends_at):
@@ -445,15 +449,15 @@ def _unread(_: object) -> None:
     """Reads no document."""
 
 
-def texts_of(rpc: RpcRequest, *, between_seats: bool) -> RequestTexts:
+def texts_of(rpc: RpcRequest, *, between_seats: bool) -> SentTexts:
     """What a request says, as its step holds it."""
     text, said = rpc.text[:MAX_QUOTED], rpc.said
     whole = "\n".join(said)[:MAX_WHOLE] if between_seats else ""
-    return RequestTexts(text, unquoted_words(said, text, MAX_UNQUOTED), "" if whole == text else whole)
+    return SentTexts(text, unquoted_words(said, text, MAX_UNQUOTED), "" if whole == text else whole)
 
 
 def _failed(
-    relay: Relay, status: int, reason: str, headers: Mapping[str, str] | None = None
+    relay: AnswerRelay, status: int, reason: str, headers: Mapping[str, str] | None = None
 ) -> Refusal | BrokenOffError:
     if relay.begun:
         return BrokenOffError("the agent broke off its answer")

@@ -23,7 +23,7 @@ from concord.trust.redaction import REDACTED
 from concord.trust.tokens import Claims, ClosedTrials, TokenKeys, TokenRejectedError
 from concord.trust.urls import is_loopback, lies_under
 from concord.wire.roster import CARD_PATH, RosterEntry, normalise_url
-from concord_gateway.calls import NOT_FOUND, UNSUPPORTED, CallWire, Channel, Channels
+from concord_gateway.calls import NOT_FOUND, UNSUPPORTED, CallWire, Channels, TrialChannel
 from concord_gateway.loop_shares import sharing
 from concord_gateway.proxy.call_recorder import CallRecorder
 from concord_gateway.proxy.callees import Callees, CardFailedError, UnusableCardError, interface_url, rewritten
@@ -59,9 +59,9 @@ class OpenChannels:
 
     def __init__(self, channels: Channels) -> None:
         self._channels = channels
-        self._final: LRUCache[str, Channel | None] = LRUCache(_MAX_TRIALS)
+        self._final: LRUCache[str, TrialChannel | None] = LRUCache(_MAX_TRIALS)
 
-    async def of(self, claims: Claims) -> Channel | None:
+    async def of(self, claims: Claims) -> TrialChannel | None:
         """The channel of the token's trial, None if its task has no seats. Raises StorageUnavailableError.
 
         A trial's channel is stored before its tokens are issued, so a trial without one gets none later.
@@ -114,7 +114,7 @@ def _lost(wire: CallWire, caller: str, callee: str) -> Refusal | None:
     return Refusal(LATE, ANSWER_IS_LATE) if wire.is_lost(caller, addressed) else None
 
 
-def _fault(request: AuthorisedRequest, channel: Channel, rpc: RpcRequest, calls: CallRecorder) -> Fault | None:
+def _fault(request: AuthorisedRequest, channel: TrialChannel, rpc: RpcRequest, calls: CallRecorder) -> Fault | None:
     callee = request.callee.id
     addressed = channel.wire.addressee(request.claims.agent_id, callee)
     if (reason := channel.refusal(request.claims.agent_id, addressed)) is not None:

@@ -82,7 +82,7 @@ class _Connection:
         return event
 
 
-class Answer:
+class UpstreamAnswer:
     """A callee's response, with its body unread."""
 
     def __init__(self, connection: _Connection, head: h11.Response) -> None:
@@ -133,7 +133,9 @@ class Upstream:
         self._idle.clear()
 
     @asynccontextmanager
-    async def send(self, method: str, url: str, headers: Iterable[Header], body: bytes = b"") -> AsyncIterator[Answer]:
+    async def send(
+        self, method: str, url: str, headers: Iterable[Header], body: bytes = b""
+    ) -> AsyncIterator[UpstreamAnswer]:
         """Sends a request; yields the response when it begins. Raises UnreachableError, AnswerTimeoutError."""
         origin, target = _place(url)
         if (credential := self._credentials.of(url)) is not None:
@@ -147,7 +149,7 @@ class Upstream:
                 pass
             if not isinstance(head, h11.Response):
                 raise UnreachableError("the agent cannot be reached: no answer")
-            yield Answer(connection, head)
+            yield UpstreamAnswer(connection, head)
             reusable = connection.protocol.our_state is connection.protocol.their_state is h11.DONE
         finally:
             self._release(origin, connection, reusable=reusable)

@@ -19,7 +19,7 @@ from concord_gateway.rounds.reply import EVERYBODY, NO_REPLY, Outgoing, Reply, g
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class SeatMessage:
     """A message from one seat to one other. `error` says why it was not delivered; None if it was."""
 
     round: int
@@ -46,7 +46,7 @@ class Wire:
     faults: Sequence[PlantedFault] = ()
     neighbours: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The seats that each seat may write to."""
-    _held: list[Message] = field(default_factory=list)
+    _held: list[SeatMessage] = field(default_factory=list)
     """Messages under way, each with the round in which it seems to be sent."""
 
     @property
@@ -58,7 +58,7 @@ class Wire:
         """Whether something else replies in a seat's place in a round, so that its agent is not asked."""
         return any(fault.kind in {"null", "echo"} for fault in self._on_seat(number, seat))
 
-    def replied(self, number: int, seat: str, reply: Reply, inbox: Sequence[Message]) -> Reply:
+    def replied(self, number: int, seat: str, reply: Reply, inbox: Sequence[SeatMessage]) -> Reply:
         """What arrives of a seat's reply in a round; `inbox` is what the seat got in it."""
         for fault in self._on_seat(number, seat):
             echoed = tuple(Outgoing((each.sender,), each.text) for each in inbox)
@@ -72,7 +72,7 @@ class Wire:
             return f"the connection to {receiver} is lost"
         return None
 
-    def carry(self, number: int, sent: Sequence[Message]) -> list[Message]:
+    def carry(self, number: int, sent: Sequence[SeatMessage]) -> list[SeatMessage]:
         """The messages that travel in a round: of those that were sent in it, and then of those under way."""
         due = [each for each in self._held if each.round == number]
         self._held = [each for each in self._held if each.round > number]
@@ -84,7 +84,9 @@ class Wire:
                 carried += _added(fault, number, self.neighbours)
         return [*carried, *due]
 
-    def _through(self, fault: PlantedFault, message: Message, overtaken: set[tuple[str, str]]) -> Iterator[Message]:
+    def _through(
+        self, fault: PlantedFault, message: SeatMessage, overtaken: set[tuple[str, str]]
+    ) -> Iterator[SeatMessage]:
         """What a fault lets through of a message at once. `overtaken`: the links on which an earlier one is held."""
         link = message.sender, message.receiver
         if isinstance(fault, OnSeat | Chatter | Cut) or message.error is not None or not fault.concerns(*link):
@@ -126,17 +128,17 @@ def garbled(text: str) -> str:
     return f"{text[:at]}{(int(text[at]) + 3) % 10}{text[at + 1 :]}"
 
 
-def _truncated(message: Message, characters: int) -> Message:
+def _truncated(message: SeatMessage, characters: int) -> SeatMessage:
     if len(message.text) <= characters:
         return message
     return replace(message, text=message.text[:characters], cut_from=message.cut_from or len(message.text))
 
 
-def _added(fault: PlantedFault, number: int, neighbours: Mapping[str, tuple[str, ...]]) -> list[Message]:
+def _added(fault: PlantedFault, number: int, neighbours: Mapping[str, tuple[str, ...]]) -> list[SeatMessage]:
     if not isinstance(fault, Chatter):
         return []
     receivers = neighbours.get(fault.sender, ()) if fault.receiver is None else (fault.receiver,)
-    return [Message(number, fault.sender, receiver, CHATTER) for receiver in receivers]
+    return [SeatMessage(number, fault.sender, receiver, CHATTER) for receiver in receivers]
 
 
 # The state of a trial in rounds: its messages, their delivery, and the answers so far. No I/O.
@@ -170,7 +172,7 @@ class Rounds:
     answers: dict[str, JsonValue] = field(default_factory=dict)
     answered_in: dict[str, int] = field(default_factory=dict)
     """The round of each seat's last answer."""
-    messages: list[Message] = field(default_factory=list)
+    messages: list[SeatMessage] = field(default_factory=list)
     """As the wire carried them."""
     max_messages: int = MAX_STEPS
     max_characters: int = MAX_ROUND_CHARACTERS
@@ -178,7 +180,7 @@ class Rounds:
     turns: list[Turn] = field(default_factory=list)
     wire: Wire = field(default_factory=Wire)
     _notices: dict[str, list[str]] = field(default_factory=dict)
-    _seen_by: dict[str, list[Message]] = field(default_factory=dict)
+    _seen_by: dict[str, list[SeatMessage]] = field(default_factory=dict)
     """The messages that each seat wrote or was to receive."""
 
     @property
@@ -199,12 +201,12 @@ class Rounds:
         """Begins the next round."""
         self.round += 1
 
-    def inbox(self, seat: str) -> list[Message]:
+    def inbox(self, seat: str) -> list[SeatMessage]:
         """The messages that arrived for a seat since its last turn, sorted by sender."""
         arrived = [each for each in self._seen_by.get(seat, []) if each.receiver == seat and each.error is None]
         return sorted((each for each in arrived if each.round == self.round - 1), key=lambda each: each.sender)
 
-    def history(self, seat: str) -> list[Message]:
+    def history(self, seat: str) -> list[SeatMessage]:
         """All that a seat wrote and received before, in order, without its present inbox."""
         return [
             each
@@ -222,7 +224,7 @@ class Rounds:
         Raises OverBudgetError, which names the seat whose message was one too many.
         """
         self._notices = {}
-        sent: list[Message] = []
+        sent: list[SeatMessage] = []
         arriving = {seat: self._arriving_reply(seat, replies.get(seat, NO_REPLY)) for seat in self.task.seats}
         self._charge(arriving)
         for seat, reply in arriving.items():
@@ -237,7 +239,7 @@ class Rounds:
             self._answer(seat, reply)
         self._carry(sent)
 
-    def _carry(self, sent: Sequence[Message]) -> None:
+    def _carry(self, sent: Sequence[SeatMessage]) -> None:
         """Delivers messages as the wire carries them. Their senders see them as they sent them."""
         carried = self.wire.carry(self.round, sent)
         unchanged, own = {id(each) for each in carried}, {id(each) for each in sent}
@@ -264,7 +266,7 @@ class Rounds:
             self.answers[seat] = answer
             self.answered_in[seat] = self.round
 
-    def _distributed(self, sender: str, outgoing: Outgoing) -> Iterator[Message]:
+    def _distributed(self, sender: str, outgoing: Outgoing) -> Iterator[SeatMessage]:
         """A message to each of its addressees, and one for all that are one too many."""
         seats, nobodies, more = self._addressees(sender, outgoing)
         text = outgoing.text[: self.task.message_limit]
@@ -297,12 +299,12 @@ class Rounds:
             return "no message is delivered in this trial"
         return self.wire.refusal(self.round, sender, receiver)
 
-    def _sent(self, sender: str, receiver: str, text: str, cut_from: int | None, error: str | None) -> Message:
+    def _sent(self, sender: str, receiver: str, text: str, cut_from: int | None, error: str | None) -> SeatMessage:
         if error is not None:
             self._notice(sender, f"Your message to {receiver[:64]!r} was not delivered: {error}.")
         elif cut_from is not None:
             self._notice(sender, f"Your message to {receiver} was cut off after {len(text)} characters.")
-        return Message(self.round, sender, receiver[:64], text, error, cut_from)
+        return SeatMessage(self.round, sender, receiver[:64], text, error, cut_from)
 
     def _arriving_reply(self, seat: str, reply: Reply | Turn) -> Reply | Turn:
         return reply if isinstance(reply, Turn) else self.wire.replied(self.round, seat, reply, self.inbox(seat))

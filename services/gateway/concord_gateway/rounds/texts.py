@@ -9,7 +9,7 @@ from pydantic import JsonValue
 
 from concord.json_text import NoJsonError, json_in
 from concord.suite import SuiteTask
-from concord_gateway.rounds.exchange import Message, Rounds
+from concord_gateway.rounds.exchange import Rounds, SeatMessage
 
 MAX_HISTORY: Final = 200_000
 """Characters of earlier messages in one text; the oldest are left out beyond."""
@@ -70,12 +70,12 @@ def _history(rounds: Rounds, seat: str) -> str:
     return "\n".join(reversed(kept))
 
 
-def _sent(message: Message) -> str:
+def _sent(message: SeatMessage) -> str:
     fate = f" (not delivered: {message.error})" if message.error is not None else ""
     return f"[round {message.round}] you to {message.receiver}{fate}: {message.text}"
 
 
-def _received(message: Message) -> str:
+def _received(message: SeatMessage) -> str:
     return f"[round {message.round}] {message.sender} to you: {message.text}"
 
 

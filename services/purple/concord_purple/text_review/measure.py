@@ -159,7 +159,7 @@ class Section(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class TextFact:
     """A measurement: a figure for the whole text (`flaw` is None), or a weak spot.
 
     `claim`: the fact in words; `value`: the figure in the claim (words, occurrences, a share); `sentence`: from 1.
@@ -184,7 +184,7 @@ class Advice:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class ReviewStatement:
     """A sentence of the review, and the facts that support it."""
 
     statement_id: Label
@@ -208,9 +208,9 @@ class Check:
 class Findings:
     """All findings so far. `|` joins the findings of several agents; of two with the same id, the right one wins."""
 
-    facts: Annotated[tuple[Fact, ...], Field(max_length=MAX_ITEMS)] = ()
+    facts: Annotated[tuple[TextFact, ...], Field(max_length=MAX_ITEMS)] = ()
     advice: Annotated[tuple[Advice, ...], Field(max_length=MAX_ITEMS)] = ()
-    statements: Annotated[tuple[Statement, ...], Field(max_length=MAX_ITEMS)] = ()
+    statements: Annotated[tuple[ReviewStatement, ...], Field(max_length=MAX_ITEMS)] = ()
     checks: Annotated[tuple[Check, ...], Field(max_length=4 * MAX_ITEMS)] = ()
     notes: Annotated[tuple[Prose, ...], Field(max_length=MAX_ITEMS)] = ()
 
@@ -239,13 +239,13 @@ class Findings:
         return reasons
 
     @property
-    def unrefuted_facts(self) -> tuple[Fact, ...]:
+    def unrefuted_facts(self) -> tuple[TextFact, ...]:
         """The facts that nobody refuted."""
         refuted = self.refuted
         return tuple(fact for fact in self.facts if fact.fact_id not in refuted)
 
     @property
-    def unrefuted_statements(self) -> tuple[Statement, ...]:
+    def unrefuted_statements(self) -> tuple[ReviewStatement, ...]:
         """The statements that nobody refuted."""
         refuted = self.refuted
         return tuple(statement for statement in self.statements if statement.statement_id not in refuted)
@@ -277,7 +277,7 @@ _MAX_WORD = 40
 _MAX_QUOTE = 120
 
 
-def measure(text: str, aspects: Iterable[Aspect], found_by: str) -> tuple[Fact, ...]:
+def measure(text: str, aspects: Iterable[Aspect], found_by: str) -> tuple[TextFact, ...]:
     """The facts of the given aspects: for each, one figure for the whole text, then its weak spots in order.
 
     Raises ValueError on a text without words.
@@ -288,14 +288,14 @@ def measure(text: str, aspects: Iterable[Aspect], found_by: str) -> tuple[Fact, 
     return tuple(fact for aspect in dict.fromkeys(aspects) for fact in _MEASURES[aspect](sentences, found_by))
 
 
-def _measure_sentences(sentences: Sequence[Sentence], found_by: str) -> Iterator[Fact]:
+def _measure_sentences(sentences: Sequence[Sentence], found_by: str) -> Iterator[TextFact]:
     n_words = _n_words(sentences)
     mean = n_words / len(sentences)
     claim = (
         f"The text has {_count(n_words, 'word')} in {_count(len(sentences), 'sentence')}, {mean:.1f} words a sentence, "
         f"and a readability grade of {readability_grade(sentences):.1f} (Automated Readability Index)."
     )
-    yield Fact("sentences", Aspect.SENTENCES, claim, float(len(sentences)), found_by=found_by)
+    yield TextFact("sentences", Aspect.SENTENCES, claim, float(len(sentences)), found_by=found_by)
     long = (sentence for sentence in sentences if len(sentence.words) > LONG_SENTENCE_WORDS)
     for sentence in islice(long, MAX_FLAWS):
         length = len(sentence.words)
@@ -303,13 +303,13 @@ def _measure_sentences(sentences: Sequence[Sentence], found_by: str) -> Iterator
         yield _flaw(Aspect.SENTENCES, Flaw.LONG_SENTENCE, sentence, claim, length, found_by)
 
 
-def _measure_support(sentences: Sequence[Sentence], found_by: str) -> Iterator[Fact]:
+def _measure_support(sentences: Sequence[Sentence], found_by: str) -> Iterator[TextFact]:
     owing = [(sentence, _figures(sentence), _matching(sentence, BOOSTERS)) for sentence in sentences]
     owing = [item for item in owing if item[1] or item[2]]
     bare = [item for item in owing if not SOURCE.search(item[0].text)]
     n_sourced = len(owing) - len(bare)
     claim = f"{_count(len(owing), 'sentence')} with figures or strong claims, {n_sourced} of them with a source."
-    yield Fact("support", Aspect.SUPPORT, claim, float(len(bare)), found_by=found_by)
+    yield TextFact("support", Aspect.SUPPORT, claim, float(len(bare)), found_by=found_by)
     for sentence, figures, strong in bare[:MAX_FLAWS]:
         if figures:
             claim = f"Sentence {sentence.number} gives {_listed(figures)} without a source."
@@ -319,7 +319,7 @@ def _measure_support(sentences: Sequence[Sentence], found_by: str) -> Iterator[F
             yield _flaw(Aspect.SUPPORT, Flaw.BARE_CLAIM, sentence, claim, len(strong), found_by)
 
 
-def _measure_repetition(sentences: Sequence[Sentence], found_by: str) -> Iterator[Fact]:
+def _measure_repetition(sentences: Sequence[Sentence], found_by: str) -> Iterator[TextFact]:
     n_words = _n_words(sentences)
     content = Counter(
         word.lower()
@@ -328,7 +328,7 @@ def _measure_repetition(sentences: Sequence[Sentence], found_by: str) -> Iterato
         if 3 < len(word) <= _MAX_WORD and word.isalpha() and word.lower() not in STOP_WORDS
     )
     claim = f"{_count(content.total(), 'content word')}, {len(content)} of them distinct."
-    yield Fact("repetition", Aspect.REPETITION, claim, float(len(content)), found_by=found_by)
+    yield TextFact("repetition", Aspect.REPETITION, claim, float(len(content)), found_by=found_by)
     overused = (
         (word, count)
         for word, count in content.most_common()
@@ -336,22 +336,22 @@ def _measure_repetition(sentences: Sequence[Sentence], found_by: str) -> Iterato
     )
     for word, count in islice(overused, MAX_FLAWS):
         fact_id, claim = f"{Flaw.OVERUSED_WORD}-{word}", f"The word “{word}” occurs {count} times."
-        yield Fact(fact_id, Aspect.REPETITION, claim, float(count), Flaw.OVERUSED_WORD, None, word, found_by)
+        yield TextFact(fact_id, Aspect.REPETITION, claim, float(count), Flaw.OVERUSED_WORD, None, word, found_by)
 
 
-def _measure_hedging(sentences: Sequence[Sentence], found_by: str) -> Iterator[Fact]:
+def _measure_hedging(sentences: Sequence[Sentence], found_by: str) -> Iterator[TextFact]:
     hedged = [(sentence, _matching(sentence, HEDGES)) for sentence in sentences]
     n_hedges = sum(len(found) for _, found in hedged)
     rate = 100 * n_hedges / _n_words(sentences)
     claim = f"The text has {_count(n_hedges, 'softening word')}, {rate:.1f} in a hundred."
-    yield Fact("hedging", Aspect.HEDGING, claim, round(rate, 1), found_by=found_by)
+    yield TextFact("hedging", Aspect.HEDGING, claim, round(rate, 1), found_by=found_by)
     dense = ((sentence, found) for sentence, found in hedged if len(found) >= DENSE_HEDGES)
     for sentence, found in islice(dense, MAX_FLAWS):
         claim = f"Sentence {sentence.number} softens its claim {len(found)} times: {_listed(found)}."
         yield _flaw(Aspect.HEDGING, Flaw.DENSE_HEDGING, sentence, claim, len(found), found_by)
 
 
-_MEASURES: Final[dict[Aspect, Callable[[Sequence[Sentence], str], Iterator[Fact]]]] = {
+_MEASURES: Final[dict[Aspect, Callable[[Sequence[Sentence], str], Iterator[TextFact]]]] = {
     Aspect.SENTENCES: _measure_sentences,
     Aspect.SUPPORT: _measure_support,
     Aspect.REPETITION: _measure_repetition,
@@ -359,9 +359,9 @@ _MEASURES: Final[dict[Aspect, Callable[[Sequence[Sentence], str], Iterator[Fact]
 }
 
 
-def _flaw(aspect: Aspect, flaw: Flaw, sentence: Sentence, claim: str, value: int, found_by: str) -> Fact:
+def _flaw(aspect: Aspect, flaw: Flaw, sentence: Sentence, claim: str, value: int, found_by: str) -> TextFact:
     fact_id = f"{flaw}-{sentence.number}"
-    return Fact(fact_id, aspect, claim, float(value), flaw, sentence.number, _excerpt(sentence.text), found_by)
+    return TextFact(fact_id, aspect, claim, float(value), flaw, sentence.number, _excerpt(sentence.text), found_by)
 
 
 def _excerpt(text: str) -> str:

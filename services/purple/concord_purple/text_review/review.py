@@ -9,12 +9,12 @@ from concord_purple.text_review.measure import (
     Advice,
     Aspect,
     Check,
-    Fact,
     Findings,
     Flaw,
+    ReviewStatement,
     Section,
     Sentence,
-    Statement,
+    TextFact,
     contains,
     measure,
     passage,
@@ -27,13 +27,13 @@ _JOINTS: Final = frozenset({"and", "but", "because", "although", "while", "which
 _SHOWN_SENTENCES: Final = 8
 
 
-def advise(text: str, facts: Iterable[Fact]) -> tuple[Advice, ...]:
+def advise(text: str, facts: Iterable[TextFact]) -> tuple[Advice, ...]:
     """Advice on every fact with a flaw, in the order of the facts."""
     sentences = sentences_of(text)
     return tuple(Advice(fact.fact_id, _ADVICE[fact.flaw](fact, sentences)) for fact in facts if fact.flaw is not None)
 
 
-def _split_long(fact: Fact, sentences: Sequence[Sentence]) -> str:
+def _split_long(fact: TextFact, sentences: Sequence[Sentence]) -> str:
     sentence = _sentence(fact, sentences)
     words = () if sentence is None else sentence.words
     joints = [place for place, word in enumerate(words) if word.lower() in _JOINTS and 4 <= place <= len(words) - 4]
@@ -43,26 +43,26 @@ def _split_long(fact: Fact, sentences: Sequence[Sentence]) -> str:
     return f"Split it in two before “{passage(sentence, place, 3)}”."
 
 
-def _name_source(_fact: Fact, _sentences: Sequence[Sentence]) -> str:
+def _name_source(_fact: TextFact, _sentences: Sequence[Sentence]) -> str:
     return "Name the source, or say how it was measured."
 
 
-def _prove_or_soften(_fact: Fact, _sentences: Sequence[Sentence]) -> str:
+def _prove_or_soften(_fact: TextFact, _sentences: Sequence[Sentence]) -> str:
     return "Give the evidence, or claim less."
 
 
-def _vary(fact: Fact, sentences: Sequence[Sentence]) -> str:
+def _vary(fact: TextFact, sentences: Sequence[Sentence]) -> str:
     places = [sentence.number for sentence in sentences if fact.quote in (word.lower() for word in sentence.words)]
     shown = ", ".join(map(str, places[:_SHOWN_SENTENCES]))
     more = " and later" if len(places) > _SHOWN_SENTENCES else ""
     return f"Vary or cut it (sentences {shown}{more})."
 
 
-def _say_once(_fact: Fact, _sentences: Sequence[Sentence]) -> str:
+def _say_once(_fact: TextFact, _sentences: Sequence[Sentence]) -> str:
     return "Say once how sure you are."
 
 
-_ADVICE: Final[dict[Flaw, Callable[[Fact, Sequence[Sentence]], str]]] = {
+_ADVICE: Final[dict[Flaw, Callable[[TextFact, Sequence[Sentence]], str]]] = {
     Flaw.LONG_SENTENCE: _split_long,
     Flaw.BARE_FIGURE: _name_source,
     Flaw.BARE_CLAIM: _prove_or_soften,
@@ -71,7 +71,7 @@ _ADVICE: Final[dict[Flaw, Callable[[Fact, Sequence[Sentence]], str]]] = {
 }
 
 
-def _sentence(fact: Fact, sentences: Sequence[Sentence]) -> Sentence | None:
+def _sentence(fact: TextFact, sentences: Sequence[Sentence]) -> Sentence | None:
     """The sentence of a fact; None if the text has no such sentence."""
     place = (fact.sentence or 0) - 1
     return sentences[place] if 0 <= place < len(sentences) else None
@@ -97,7 +97,7 @@ _PRAISE: Final = {
 }
 
 
-def draft(findings: Findings, written_by: str) -> tuple[Statement, ...]:
+def draft(findings: Findings, written_by: str) -> tuple[ReviewStatement, ...]:
     """The statements of a review: what the text is, its strengths, and its weak spots with advice, gravest first."""
     facts = findings.unrefuted_facts
     advice = {item.fact_id: item.text for item in findings.advice}
@@ -108,34 +108,34 @@ def draft(findings: Findings, written_by: str) -> tuple[Statement, ...]:
     )
 
 
-def _summary(facts: tuple[Fact, ...], written_by: str) -> Iterator[Statement]:
+def _summary(facts: tuple[TextFact, ...], written_by: str) -> Iterator[ReviewStatement]:
     for fact in facts:
         if fact.flaw is None:
-            yield Statement(f"summary-{fact.fact_id}", Section.SUMMARY, fact.claim, (fact.fact_id,), written_by)
+            yield ReviewStatement(f"summary-{fact.fact_id}", Section.SUMMARY, fact.claim, (fact.fact_id,), written_by)
 
 
-def _strengths(facts: tuple[Fact, ...], written_by: str) -> Iterator[Statement]:
+def _strengths(facts: tuple[TextFact, ...], written_by: str) -> Iterator[ReviewStatement]:
     flawed = {fact.aspect for fact in facts if fact.flaw is not None}
     for fact in facts:
         if fact.flaw is None and fact.aspect not in flawed:
             text = _PRAISE[fact.aspect]
-            yield Statement(f"strength-{fact.fact_id}", Section.STRENGTH, text, (fact.fact_id,), written_by)
+            yield ReviewStatement(f"strength-{fact.fact_id}", Section.STRENGTH, text, (fact.fact_id,), written_by)
 
 
-def _weaknesses(facts: tuple[Fact, ...], advice: dict[str, str], written_by: str) -> Iterator[Statement]:
+def _weaknesses(facts: tuple[TextFact, ...], advice: dict[str, str], written_by: str) -> Iterator[ReviewStatement]:
     grave = sorted(
         ((fact, fact.flaw) for fact in facts if fact.flaw is not None),
         key=lambda item: (_GRAVITY.index(item[1]), -item[0].value),
     )
     for fact, _ in grave[:MAX_WEAKNESSES]:
         text = " ".join(filter(None, (_with_quote(fact), advice.get(fact.fact_id))))
-        yield Statement(f"weakness-{fact.fact_id}", Section.WEAKNESS, text, (fact.fact_id,), written_by)
+        yield ReviewStatement(f"weakness-{fact.fact_id}", Section.WEAKNESS, text, (fact.fact_id,), written_by)
     if smaller := [fact.fact_id for fact, _ in grave[MAX_WEAKNESSES:]]:
         text = f"Smaller points: {len(smaller)} more."
-        yield Statement("weakness-others", Section.WEAKNESS, text, tuple(smaller), written_by)
+        yield ReviewStatement("weakness-others", Section.WEAKNESS, text, tuple(smaller), written_by)
 
 
-def _with_quote(fact: Fact) -> str:
+def _with_quote(fact: TextFact) -> str:
     if fact.sentence is None:
         return fact.claim
     cut = "" if fact.quote.endswith((".", "!", "?")) else " …"
@@ -149,14 +149,14 @@ _QUOTE: Final = re.compile(r"“([^“”]*)”")
 _NUMBER: Final = re.compile(r"\d+(?:[.,]\d+)*")
 
 
-def cross_check(text: str, facts: Iterable[Fact], checked_by: str) -> tuple[Check, ...]:
+def cross_check(text: str, facts: Iterable[TextFact], checked_by: str) -> tuple[Check, ...]:
     """Checks facts by measuring the text again: one check for each fact, in order."""
     facts = tuple(facts)
     measured = {fact.fact_id: fact for fact in measure(text, {fact.aspect: None for fact in facts}, checked_by)}
     return tuple(_check(fact.fact_id, _fault_of(fact, measured.get(fact.fact_id), text), checked_by) for fact in facts)
 
 
-def _fault_of(fact: Fact, measured: Fact | None, text: str) -> str:
+def _fault_of(fact: TextFact, measured: TextFact | None, text: str) -> str:
     if measured is None:
         return "not found in the text"
     if measured.value != fact.value:
@@ -208,7 +208,7 @@ def verify(text: str, findings: Findings, checked_by: str) -> tuple[Check, ...]:
     )
 
 
-def _objection(statement: Statement, unrefuted: dict[str, Fact], advice: dict[str, str], text: str) -> str:
+def _objection(statement: ReviewStatement, unrefuted: dict[str, TextFact], advice: dict[str, str], text: str) -> str:
     facts = [unrefuted[fact_id] for fact_id in statement.rests_on if fact_id in unrefuted]
     if not facts or len(facts) < len(statement.rests_on):
         return "rests on a fact that does not stand"

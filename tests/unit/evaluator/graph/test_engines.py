@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from concord_evaluator.graph import engines
-from concord_evaluator.graph.engines import Arcs, Distances, Scores, arcs, centrality, search
+from concord_evaluator.graph.engines import Arcs, Distances, NodeScores, arcs, centrality, search
 
 DAMPING = 0.85
 
@@ -31,7 +31,7 @@ def arcs_of(graph: "nx.Graph[str]") -> Arcs:
     return Arcs.of(list(graph), tails, heads, weights, directed=graph.is_directed())
 
 
-def closeness(graph: Arcs) -> Scores:
+def closeness(graph: Arcs) -> NodeScores:
     return engines.closeness(graph, engines.distances(graph))
 
 
@@ -55,7 +55,7 @@ GRAPHS: dict[str, Callable[[], "nx.DiGraph[str]"]] = {
     "single": lambda: digraph(nx.DiGraph(), isolated=1),
     "empty": lambda: digraph(nx.DiGraph()),
 }
-SCORES: dict[str, Callable[[Arcs], Scores]] = {
+SCORES: dict[str, Callable[[Arcs], NodeScores]] = {
     "betweenness": engines.betweenness,
     "closeness": closeness,
 }

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from concord_evaluator.judge import Aliases, Evidence, SeenAnswer
+from concord_evaluator.judge import Aliases, SeenAnswer, TrialEvidence
 from concord_evaluator.judge.evidence import SeenCall
 
 
@@ -25,7 +25,7 @@ def evidence(
     condensed: bool = False,
     agents: Sequence[str] = ("ann", "bob"),
     target: Sequence[str] = (),
-) -> Evidence:
+) -> TrialEvidence:
     """Evidence of these calls (by default one harmless call), and of Ann's answer or of the given answers."""
     given = (SeenAnswer(("ann",), answer),) if answers is None else tuple(answers)
-    return Evidence(calls or (seen(),), "Count the trees.", given, condensed, Aliases(agents), tuple(target))
+    return TrialEvidence(calls or (seen(),), "Count the trees.", given, condensed, Aliases(agents), tuple(target))

@@ -5,14 +5,14 @@ from typing import Any
 
 from concord.judging.injection import MARKER
 from concord.judging.model_answer import cost
-from concord_evaluator.judge import Evidence, SeenAnswer
+from concord_evaluator.judge import SeenAnswer, TrialEvidence
 from concord_evaluator.judge.prompt import MAX_TARGET, PROMPT_VERSION, Prompt, write_prompt
 from tests.unit.evaluator.judge.seen import evidence
 
 DELIMITER = "==aa11=="
 
 
-def written(shown: Evidence) -> Prompt:
+def written(shown: TrialEvidence) -> Prompt:
     return write_prompt(shown, [], delimiter=DELIMITER, code_word="zz99")
 
 

@@ -2,14 +2,14 @@
 
 from datetime import UTC, datetime, timedelta
 
-from concord_evaluator.own_tasks.exchange import ObservedCall, Said, messages_of
+from concord_evaluator.own_tasks.exchange import ObservedCall, SaidValue, messages_of
 
 START = datetime(2031, 1, 1, tzinfo=UTC)
 
 
 def call(caller: str, callee: str, began_ms: int, ended_ms: int) -> ObservedCall:
     began, ended = (START + timedelta(milliseconds=each) for each in (began_ms, ended_ms))
-    asked, said = Said(f"ask {callee}"), Said(f"{callee} says")
+    asked, said = SaidValue(f"ask {callee}"), SaidValue(f"{callee} says")
     return ObservedCall(f"{caller}-{callee}", caller, callee, asked, said, None, True, False, began, ended)
 
 

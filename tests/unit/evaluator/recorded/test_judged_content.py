@@ -11,7 +11,7 @@ from concord.llm import LLMSettings
 from concord.trace.step import InteractionStep
 from concord.wire.assignment import Assignment
 from concord_evaluator.documents import TrialEvaluation
-from concord_evaluator.judge import Evidence, TrialJudge, judge_by_rules
+from concord_evaluator.judge import TrialEvidence, TrialJudge, judge_by_rules
 from concord_evaluator.judge.trial_judge import ScreenedEvidence
 from concord_evaluator.offline import KEPT_HERE, judge_trace
 from tests.unit.evaluator.recorded.planted import bad_team, gen_ai
@@ -22,7 +22,7 @@ class Witness(TrialJudge):
 
     def __init__(self) -> None:
         super().__init__(LLMSettings(api_key=SecretStr("key")), samples=1, deadline_s=1)
-        self.seen: list[Evidence] = []
+        self.seen: list[TrialEvidence] = []
 
     async def judge(
         self,
@@ -36,7 +36,7 @@ class Witness(TrialJudge):
         return judge_by_rules(evaluation, plan.mode, "a test"), []
 
 
-def judged(*, content: bool) -> tuple[list[Evidence], str | None]:
+def judged(*, content: bool) -> tuple[list[TrialEvidence], str | None]:
     judge = Witness()
     row = asyncio.run(judge_trace(bad_team(gen_ai).trace(), AssessmentConfig(), judge, imported_content=content))
     assert row.detail.judge is not None

@@ -191,7 +191,7 @@ Engine = Literal["networkx", "numpy", "rustworkx"]
 
 
 @dataclass(frozen=True, slots=True)
-class Scores:
+class NodeScores:
     """A score for each node, sorted. `sources`: the number of nodes it was estimated from; None if exact."""
 
     values: Mapping[str, float]

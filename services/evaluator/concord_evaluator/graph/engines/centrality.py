@@ -13,7 +13,7 @@ from concord_evaluator.graph.engines.arcs import (
     Amounts,
     Arcs,
     Indices,
-    Scores,
+    NodeScores,
     counts_all_paths,
     is_small,
     named,
@@ -32,30 +32,30 @@ _AT_ONCE: Final = 4_000_000
 """Paths of two arcs that are looked at together: about 200 MB."""
 
 
-def betweenness(graph: Arcs) -> Scores:
+def betweenness(graph: Arcs) -> NodeScores:
     """Betweenness: the share of the shortest paths between other nodes that pass through each node.
 
     Unweighted, normalised, without endpoints (Brandes 2001; with sampled sources, Brandes and Pich 2007).
     """
     if is_small(graph):
-        return Scores(nx.betweenness_centrality(graph.networkx), "networkx")
+        return NodeScores(nx.betweenness_centrality(graph.networkx), "networkx")
     if counts_all_paths(graph):
         # In parallel the order of summation, and with it the last bits, would change from run to run.
         found = rx.digraph_betweenness_centrality(graph.rustworkx, parallel_threshold=len(graph) + 1)
-        return Scores(named(graph, found.values()), "rustworkx")
+        return NodeScores(named(graph, found.values()), "rustworkx")
     return _sampled_betweenness(graph)
 
 
-def _sampled_betweenness(graph: Arcs) -> Scores:
+def _sampled_betweenness(graph: Arcs) -> NodeScores:
     """Scaled to the pairs of sources and other nodes that a node can stand between: a source has one source less."""
     sources = sample(len(graph), number_of_sources(graph))
     others = np.full(len(graph), len(sources))
     others[sources] -= 1
     found = dependencies(graph, sources) / (max(1, len(graph) - 2) * others.clip(min=1))
-    return Scores(named(graph, found.tolist()), "numpy", len(sources))
+    return NodeScores(named(graph, found.tolist()), "numpy", len(sources))
 
 
-def closeness(graph: Arcs, found: Distances) -> Scores:
+def closeness(graph: Arcs, found: Distances) -> NodeScores:
     """Closeness over incoming paths: the share of the other nodes that reach a node, over their mean distance to it.
 
     0 for a node that no other reaches (Freeman 1979; for disconnected graphs, Wasserman and Faust 1994).
@@ -67,22 +67,24 @@ def closeness(graph: Arcs, found: Distances) -> Scores:
         n / total * (n / of) if n else 0.0
         for n, total, of in zip(found.reaching, found.total, others.tolist(), strict=True)
     ]
-    return Scores(named(graph, values), found.engine, len(found.sources) if found.sampled else None)
+    return NodeScores(named(graph, values), found.engine, len(found.sources) if found.sampled else None)
 
 
-def clustering(graph: Arcs) -> Scores:
+def clustering(graph: Arcs) -> NodeScores:
     """The clustering coefficient of each node of an undirected graph, or of a sample (Watts and Strogatz 1998).
 
     The share of pairs of neighbours that are neighbours of each other; 0 for fewer than two neighbours.
     """
     if is_small(graph):
-        return Scores(dict(cast("dict[str, float]", nx.clustering(graph.networkx))), "networkx")
+        return NodeScores(dict(cast("dict[str, float]", nx.clustering(graph.networkx))), "networkx")
     work = int((graph.out_degrees**2).sum())
     if work <= arcs.CLUSTERING_WORK:
-        return Scores(named(graph, _coefficients(graph, np.arange(len(graph)))), "numpy")
+        return NodeScores(named(graph, _coefficients(graph, np.arange(len(graph)))), "numpy")
     nodes = sample(len(graph), max(1, arcs.CLUSTERING_WORK * len(graph) // work))
     values = _coefficients(graph, np.array(nodes, np.int64)).tolist()
-    return Scores({graph.nodes[node]: value for node, value in zip(nodes, values, strict=True)}, "numpy", len(nodes))
+    return NodeScores(
+        {graph.nodes[node]: value for node, value in zip(nodes, values, strict=True)}, "numpy", len(nodes)
+    )
 
 
 def _coefficients(graph: Arcs, nodes: Indices) -> Amounts:
@@ -106,7 +108,7 @@ def _pieces(sizes: Indices) -> Iterator[slice]:
     yield from (slice(start, end) for start, end in pairwise(bounds_of))
 
 
-def eigenvector(graph: Arcs) -> Scores | None:
+def eigenvector(graph: Arcs) -> NodeScores | None:
     """Eigenvector centrality over incoming edges, unweighted (Bonacich 1972). None where the iteration does not settle.
 
     The eigenvector of the largest eigenvalue, of length 1. Only a strongly connected graph has exactly one
@@ -117,15 +119,15 @@ def eigenvector(graph: Arcs) -> Scores | None:
             values = nx.eigenvector_centrality(graph.networkx, tol=EIGENVECTOR_TOLERANCE, max_iter=MAX_ITERATIONS)
         except nx.PowerIterationFailedConvergence:
             return None
-        return Scores(values, "networkx")
+        return NodeScores(values, "networkx")
     try:
         found = rx.digraph_eigenvector_centrality(graph.rustworkx, tol=EIGENVECTOR_TOLERANCE, max_iter=MAX_ITERATIONS)
     except rx.FailedToConverge:
         return None
-    return Scores(named(graph, found.values()), "rustworkx")
+    return NodeScores(named(graph, found.values()), "rustworkx")
 
 
-def pagerank(graph: Arcs, damping: float) -> Scores:
+def pagerank(graph: Arcs, damping: float) -> NodeScores:
     """PageRank, weighted (Brin and Page 1998): the share of a random walk's visits that go to each node; 1 in all.
 
     The walk jumps to a random node with probability `1 - damping`, and from a node without outgoing edges. Always by
@@ -134,4 +136,4 @@ def pagerank(graph: Arcs, damping: float) -> Scores:
     found = rx.pagerank(
         graph.rustworkx, alpha=damping, weight_fn=float, tol=PAGERANK_TOLERANCE, max_iter=MAX_ITERATIONS
     )
-    return Scores(named(graph, found.values()), "rustworkx")
+    return NodeScores(named(graph, found.values()), "rustworkx")
