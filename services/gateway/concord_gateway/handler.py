@@ -233,7 +233,7 @@ class AssessmentHandler:
         *,
         share: float = 1.0,
     ) -> None:
-        """`share`: see `Admission`."""
+        """`share`: see `AdmissionControl`."""
         self._storage = storage
         self._participants = participants
         self._settings = settings
