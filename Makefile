@@ -20,9 +20,10 @@ PYTEST := SSL_CERT_FILE= SSL_CERT_DIR=$(CURDIR)/tests $(BIN)/pytest
 # The number of tests is not known before the last file is collected (tests/conftest.py).
 NO_PERCENTAGES := -o console_output_style=classic
 
-# What runs Redis's scripts and commands, by the storage itself and by the services.
-STORES := $(addprefix tests/integration/test_,$(addsuffix .py,clocks collector collector_registry joined_calls open_traces \
-	push_across_processes redis_connections storage task_records token_keys trial_documents)) tests/faults/test_redis_states.py
+# What runs Redis's scripts and commands: the storage itself, the services, and whole stacks.
+STORES := $(addprefix tests/integration/test_,$(addsuffix .py,clocks collector collector_registry evaluator_worker joined_calls \
+	open_traces push_across_processes redis_connections rounds storage task_records token_keys trial_documents)) \
+	tests/faults/test_redis_states.py
 
 # Every process would compile the sources anew: half of the time that it takes to start.
 export PYTHONDONTWRITEBYTECODE :=

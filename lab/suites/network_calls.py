@@ -6,21 +6,21 @@ from typing import Final
 
 from concord.assessment.faults import Cut, OnMessages, OnSeat, PlantedFault, Swap, Truncate
 from concord.suite import Draw, SuiteTask
-from concord_evaluator.information.causes import Cause
+from concord_evaluator.information.causes import PartCause
 from concord_evaluator.information.failures import Failure
 from concord_suites.family import TextFamily
 from tests.kit.players.calls import Played, play_well
 from tests.kit.players.plans import needs_by_seat
 
-LOST: Final = frozenset({Cause.UNDELIVERED, Cause.NOT_SENT, Cause.NOT_PASSED_ON, Cause.NO_ANSWER})
+LOST: Final = frozenset({PartCause.UNDELIVERED, PartCause.NOT_SENT, PartCause.NOT_PASSED_ON, PartCause.NO_ANSWER})
 """A lost request is an undelivered call. A lost answer is that of a seat that was asked and told nothing."""
 
-EXPECTED: Final[Mapping[str, frozenset[Cause]]] = {
+EXPECTED: Final[Mapping[str, frozenset[PartCause]]] = {
     "drop": LOST,
     "silence": LOST,
-    "cut": frozenset({Cause.UNDELIVERED}),
-    "truncate": frozenset({Cause.NOT_SENT, Cause.NOT_PASSED_ON}),
-    "garble": frozenset({Cause.CHANGED, Cause.CONTRADICTED}),
+    "cut": frozenset({PartCause.UNDELIVERED}),
+    "truncate": frozenset({PartCause.NOT_SENT, PartCause.NOT_PASSED_ON}),
+    "garble": frozenset({PartCause.CHANGED, PartCause.CONTRADICTED}),
     "swap": frozenset(),
     "duplicate": frozenset(),
 }
@@ -62,7 +62,7 @@ class PlantedByCalls:
 
     def _is_place(self, failure: Failure) -> bool:
         seats = set(failure.seats)
-        if failure.cause is not Cause.UNDELIVERED:
+        if failure.cause is not PartCause.UNDELIVERED:
             return seats == set(self.fault.seats[:1])
         return seats == set(self.fault.seats) if len(self.fault.seats) > 1 else seats > set(self.fault.seats)
 

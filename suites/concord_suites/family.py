@@ -23,7 +23,7 @@ from concord.suite import (
     distances,
 )
 from concord_suites.answers import as_mapping, read_each, states_number
-from concord_suites.grammar import Fresh, Record, Statement, read_all
+from concord_suites.grammar import Fresh, StatedRecord, Statement, read_all
 
 # The fewest messages and rounds that a task can be solved with.
 
@@ -99,17 +99,17 @@ ALL_ANSWER: Final = Statement(
 class Setting:
     """All that a solver reads: the statements of the question and of each seat's brief, and the topology."""
 
-    question: Sequence[Record]
-    briefs: Mapping[str, Sequence[Record]]
+    question: Sequence[StatedRecord]
+    briefs: Mapping[str, Sequence[StatedRecord]]
     neighbours: Neighbours
 
-    def stated(self, statement: str) -> list[tuple[str, Record]]:
+    def stated(self, statement: str) -> list[tuple[str, StatedRecord]]:
         """Every occurrence of a statement in the briefs, with the seat that it was told to."""
         return [
             (seat, each) for seat, records in self.briefs.items() for each in records if each.statement == statement
         ]
 
-    def asked(self, statement: str) -> Record:
+    def asked(self, statement: str) -> StatedRecord:
         """The statement of that name in the question. Raises LookupError if the question does not make it."""
         for record in self.question:
             if record.statement == statement:
@@ -179,7 +179,7 @@ class TextFamily(ABC):
         del task, known, stated
         return frozenset()
 
-    def read(self, text: str) -> list[Record]:
+    def read(self, text: str) -> list[StatedRecord]:
         """Every statement that a brief or a question makes, in its order."""
         return list(_read(self, text))
 
@@ -221,7 +221,7 @@ class TextFamily(ABC):
 
 # A brief is read to generate its task, to solve it, and for each answer that is worked out from the brief.
 @lru_cache(maxsize=512)
-def _read(family: TextFamily, text: str) -> tuple[Record, ...]:
+def _read(family: TextFamily, text: str) -> tuple[StatedRecord, ...]:
     return tuple(read_all((*family.statements, ONE_ANSWERS, ALL_ANSWER), text))
 
 
@@ -296,11 +296,11 @@ class ReferableStatement:
             self.definition.write(draw, slip=slip, **{self.blank: value}),
         ]
 
-    def stated(self, setting: Setting) -> list[tuple[str, Record]]:
+    def stated(self, setting: Setting) -> list[tuple[str, StatedRecord]]:
         """Every occurrence in the briefs with its value, and the seat that it was told to."""
         values = {(seat, record["slip"]): record[self.blank] for seat, record in setting.stated(self.definition.name)}
         return setting.stated(self.direct.name) + [
-            (seat, Record(self.direct.name, {**record.fields, self.blank: values[seat, record["slip"]]}))
+            (seat, StatedRecord(self.direct.name, {**record.fields, self.blank: values[seat, record["slip"]]}))
             for seat, record in setting.stated(self.by_reference.name)
         ]
 

@@ -24,7 +24,7 @@ _PATTERNS: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class StatedRecord:
     """What a sentence states: the statement's name, and its blanks filled with canonical text."""
 
     statement: str
@@ -65,21 +65,21 @@ class Statement:
                 text.append(_spelled(kind or "word", str(fields[field]), draw))
         return "".join(text)
 
-    def read(self, text: str) -> Iterator[tuple[int, Record]]:
+    def read(self, text: str) -> Iterator[tuple[int, StatedRecord]]:
         """The statement's occurrences in a text, each with its place there."""
         for literal, pattern, kinds in self._patterns:
             if literal not in text:
                 continue  # a search for text is many times as fast as one for a pattern
             for found in pattern.finditer(text):
                 fields = {field: _canonical(kind, found[field]) for field, kind in kinds.items()}
-                yield found.start(), Record(self.name, fields)
+                yield found.start(), StatedRecord(self.name, fields)
 
     @cached_property
     def _patterns(self) -> list[tuple[str, re.Pattern[str], dict[str, str]]]:
         return [(_longest_literal(template), *_compiled(template)) for template in self.templates]
 
 
-def read_all(statements: tuple[Statement, ...], text: str) -> list[Record]:
+def read_all(statements: tuple[Statement, ...], text: str) -> list[StatedRecord]:
     """Every statement that a text makes, in its order."""
     return [record for _, record in sorted(
         (found for statement in statements for found in statement.read(text)), key=lambda each: each[0]

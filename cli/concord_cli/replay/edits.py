@@ -7,14 +7,14 @@ from typing import Final
 from concord.suite import SuiteTask, distances
 from concord_cli.errors import UsageError
 from concord_cli.replay.recorded import Ended, Recorded
-from concord_evaluator.information.causes import Cause
+from concord_evaluator.information.causes import PartCause
 from concord_evaluator.information.failures import Failure
 from concord_gateway.rounds.exchange import SeatMessage
 
-SPOILT: Final = frozenset({Cause.CHANGED, Cause.CONTRADICTED, Cause.INVENTED, Cause.TRUNCATED})
+SPOILT: Final = frozenset({PartCause.CHANGED, PartCause.CONTRADICTED, PartCause.INVENTED, PartCause.TRUNCATED})
 """The causes that lie in what a message says."""
 
-OWN_ANSWER: Final = frozenset({Cause.NOT_USED, Cause.NO_ANSWER, Cause.UNREADABLE, Cause.ANSWERED_EARLY})
+OWN_ANSWER: Final = frozenset({PartCause.NOT_USED, PartCause.NO_ANSWER, PartCause.UNREADABLE, PartCause.ANSWERED_EARLY})
 """The causes that lie in a seat's answer: no message of another would turn them."""
 
 
@@ -45,7 +45,7 @@ def edit_at(recorded: Recorded, step_id: str, text: str) -> Edit:
 class Repair:
     """What the task needs in place of a cause, and the parts of the answer that it cost."""
 
-    cause: Cause
+    cause: PartCause
     seats: tuple[str, ...]
     edits: Sequence[Edit]
     parts: frozenset[str]
@@ -54,7 +54,7 @@ class Repair:
 def repairs(ended: Ended) -> list[Repair]:
     """A repair for each cause of the wrong parts that another message could turn: its seat tells, as early as it could,
     what the brief states that holds each lost fact."""
-    found: dict[tuple[Cause, tuple[str, ...]], list[Failure]] = {}
+    found: dict[tuple[PartCause, tuple[str, ...]], list[Failure]] = {}
     for failure in ended.failures:
         if failure.cause not in OWN_ANSWER and failure.seats:
             found.setdefault((failure.cause, failure.seats), []).append(failure)

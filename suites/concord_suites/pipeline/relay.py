@@ -9,7 +9,7 @@ from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Val
 from concord.suite.value import code, number, word
 from concord_suites.answers import as_number
 from concord_suites.family import Drawn, OneAnswerFamily, ReferableStatement, Setting, grammar_of, setting_of
-from concord_suites.grammar import Fresh, Record, Statement
+from concord_suites.grammar import Fresh, StatedRecord, Statement
 
 LIMIT: Final = 1_000_000
 """The number has six digits after every step."""
@@ -160,7 +160,7 @@ class Relay(OneAnswerFamily):
 def _numbers(setting: Setting) -> Iterator[int]:
     """The first number, and the number after each step. Raises LookupError or ValueError if some step is unknown."""
     [(_, start)] = setting.stated(START.name)
-    steps: list[tuple[str, Record]] = [
+    steps: list[tuple[str, StatedRecord]] = [
         *(("adds", record) for _, record in ADDED.stated(setting)),
         *(("subtracts", record) for _, record in SUBTRACTED.stated(setting)),
         *((record["action"], record) for _, record in setting.stated(ACTION.name)),
@@ -174,7 +174,7 @@ def _numbers(setting: Setting) -> Iterator[int]:
         yield reached
 
 
-def _after(action: str, reached: int, record: Record) -> int:
+def _after(action: str, reached: int, record: StatedRecord) -> int:
     digits = str(reached).zfill(6)
     if action == "adds":
         return (reached + record.number("number")) % LIMIT

@@ -10,7 +10,7 @@ from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Val
 from concord.suite.value import date
 from concord_suites.answers import UnreadableError, check_affirmed
 from concord_suites.family import Drawn, OneAnswerFamily, ReferableStatement, Setting, grammar_of
-from concord_suites.grammar import Fresh, Record, Statement
+from concord_suites.grammar import Fresh, StatedRecord, Statement
 from concord_suites.shared_draws import busy_by_free_days, dealt, holders, with_copies
 
 AWAY: Final = ReferableStatement(
@@ -145,7 +145,7 @@ def _day_before(fresh: Fresh, day: datetime.date) -> str:
     return fresh.date(day - _days(2_000), day - _days(30)).isoformat()
 
 
-def _period(asked: Record) -> Sequence[str]:
+def _period(asked: StatedRecord) -> Sequence[str]:
     """The days that a question asks about."""
     before, after = (datetime.date.fromisoformat(asked[end]) for end in ("before", "after"))
     return [(before + _days(each)).isoformat() for each in range(1, (after - before).days)]

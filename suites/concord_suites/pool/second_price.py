@@ -9,7 +9,7 @@ from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part, S
 from concord.suite.value import name, number
 from concord_suites.answers import UnreadableError, as_mapping, as_number
 from concord_suites.family import FIRST_DIFFICULTY, Drawn, Setting, TextFamily
-from concord_suites.grammar import Fresh, Record, Statement
+from concord_suites.grammar import Fresh, StatedRecord, Statement
 from concord_suites.shared_draws import dealt
 
 BID: Final = Statement(
@@ -171,7 +171,7 @@ def _sentences(
     return sentences
 
 
-def _bids(setting: Setting) -> list[Record]:
+def _bids(setting: Setting) -> list[StatedRecord]:
     """The bids that count."""
     late = {record["envelope"] for _, record in setting.stated(ENVELOPE.name) if record["when"] == LATE}
     sealed = [record for _, record in setting.stated(SEALED.name) if record["envelope"] not in late]

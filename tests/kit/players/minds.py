@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from concord.suite import Draw, Fact, SuiteTask
 from concord_suites.family import Setting, TextFamily, setting_of
-from concord_suites.grammar import Record
+from concord_suites.grammar import StatedRecord
 from tests.kit.players.plans import needs_by_seat
 from tests.kit.players.silent import guesses
 
@@ -79,7 +79,7 @@ class Mind:
                 fields = {
                     name: fact.value.text if text == right.value.text else text for name, text in record.fields.items()
                 }
-                briefs[seat][place] = Record(record.statement, fields)
+                briefs[seat][place] = StatedRecord(record.statement, fields)
         kept = {
             seat: [each for place, each in enumerate(records) if place not in dropped[seat]]
             for seat, records in briefs.items()
@@ -98,7 +98,7 @@ class Mind:
         }
 
 
-def _stating(fact: Fact, records: Sequence[Record]) -> frozenset[int]:
+def _stating(fact: Fact, records: Sequence[StatedRecord]) -> frozenset[int]:
     """The places of the records that state a fact."""
     holding = [place for place, each in enumerate(records) if fact.value.text in each.fields.values()]
     if fact.anchor is not None:

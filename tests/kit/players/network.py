@@ -6,7 +6,7 @@ from typing import Final
 
 from concord.assessment.faults import Chatter, Cut, Delay, OnMessages, OnSeat, PlantedFault, Swap, Truncate
 from concord.suite import Draw, Fact, SuiteTask
-from concord_evaluator.information.causes import Cause
+from concord_evaluator.information.causes import PartCause
 from concord_evaluator.information.failures import Failure
 from concord_gateway.rounds.exchange import Rounds, SeatMessage, Turn, Wire
 from concord_gateway.rounds.reply import Reply, read_reply
@@ -25,23 +25,23 @@ from tests.kit.players.writings import WRITINGS
 STYLES: Final = ("prose", "table", "JSON", "key=value lines")
 """Writings in which each value stands as the task has it."""
 
-LOST: Final = frozenset({Cause.NOT_SENT, Cause.NOT_PASSED_ON, Cause.MISDIRECTED, Cause.TOO_LATE})
+LOST: Final = frozenset({PartCause.NOT_SENT, PartCause.NOT_PASSED_ON, PartCause.MISDIRECTED, PartCause.TOO_LATE})
 """The record of a lost message is that of a seat which did not send it: it told nobody, only others, or only later."""
 
-LATE: Final = frozenset({Cause.TOO_LATE, Cause.MISDIRECTED})
+LATE: Final = frozenset({PartCause.TOO_LATE, PartCause.MISDIRECTED})
 """A message that comes to a seat which cannot pass it on in time any more is late, or misdirected."""
 
-EXPECTED: Final[Mapping[str, frozenset[Cause]]] = {
+EXPECTED: Final[Mapping[str, frozenset[PartCause]]] = {
     "drop": LOST,
-    "silence": LOST | {Cause.NO_ANSWER},
-    "null": LOST | {Cause.NO_ANSWER},
-    "echo": LOST | {Cause.NO_ANSWER},
+    "silence": LOST | {PartCause.NO_ANSWER},
+    "null": LOST | {PartCause.NO_ANSWER},
+    "echo": LOST | {PartCause.NO_ANSWER},
     "delay": LATE,
     "reorder": LATE,
-    "truncate": frozenset({Cause.TRUNCATED}),
-    "garble": frozenset({Cause.CHANGED, Cause.CONTRADICTED}),
-    "swap": frozenset({Cause.MISDIRECTED, Cause.NOT_PASSED_ON}),
-    "cut": frozenset({Cause.UNDELIVERED}),
+    "truncate": frozenset({PartCause.TRUNCATED}),
+    "garble": frozenset({PartCause.CHANGED, PartCause.CONTRADICTED}),
+    "swap": frozenset({PartCause.MISDIRECTED, PartCause.NOT_PASSED_ON}),
+    "cut": frozenset({PartCause.UNDELIVERED}),
     "duplicate": frozenset(),
     "chatter": frozenset(),
 }
@@ -161,10 +161,10 @@ class Planted:
         """Whether every wrong part names the seat, or both ends of the edge, and nobody else."""
         return bool(self.failures) and all(set(each.seats) == set(self._place(each.cause)) for each in self.failures)
 
-    def _place(self, cause: Cause) -> Sequence[str]:
+    def _place(self, cause: PartCause) -> Sequence[str]:
         if isinstance(self.fault, Cut):
             return self.fault.edge
-        if isinstance(self.fault, Swap) and cause is Cause.NOT_PASSED_ON:
+        if isinstance(self.fault, Swap) and cause is PartCause.NOT_PASSED_ON:
             return [self.fault.instead]
         return self.fault.seats[:1]
 

@@ -7,7 +7,7 @@ from statistics import fmean
 from typing import Final, NamedTuple
 
 from concord.suite import Draw, Fact, Topology
-from concord_evaluator.information.causes import Cause
+from concord_evaluator.information.causes import PartCause
 from concord_evaluator.information.failures import Failure
 from concord_evaluator.information.flow import Sent
 from concord_suites import FAMILIES
@@ -48,7 +48,14 @@ be asked, so that its silence is one kind with that of the seat which did not as
 
 
 _IN_A_MESSAGE: Final = frozenset(
-    {Cause.MISDIRECTED, Cause.CHANGED, Cause.CONTRADICTED, Cause.INVENTED, Cause.TRUNCATED, Cause.TOO_LATE}
+    {
+        PartCause.MISDIRECTED,
+        PartCause.CHANGED,
+        PartCause.CONTRADICTED,
+        PartCause.INVENTED,
+        PartCause.TRUNCATED,
+        PartCause.TOO_LATE,
+    }
 )
 """The causes that lie in a message."""
 

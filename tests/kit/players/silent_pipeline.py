@@ -6,11 +6,11 @@ from pydantic import JsonValue
 
 from concord.suite import Draw, SuiteTask
 from concord_suites.family import TextFamily
-from concord_suites.grammar import Record
+from concord_suites.grammar import StatedRecord
 from tests.kit.players.silent import Guess
 
 
-def _brief(family: TextFamily, task: SuiteTask, seat: str) -> list[Record]:
+def _brief(family: TextFamily, task: SuiteTask, seat: str) -> list[StatedRecord]:
     return family.read(task.briefs[seat])
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from concord.suite import Draw, SuiteTask, Topology, instance_secret, neighbours_in
-from concord_evaluator.information.causes import Cause
+from concord_evaluator.information.causes import PartCause
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
 from concord_suites.pipeline.prefix_sums import PrefixSums
@@ -53,7 +53,9 @@ def test_a_seat_with_a_fault_is_found_by_calls(topology: Topology, habit: Habit)
     failures = played.failures()
     assert played.grade.outcome < 1
     assert {each.seats for each in failures} == {(first,)}
-    assert {each.cause for each in failures} == {Cause.NOT_SENT if habit is Habit.WITHHOLDING else Cause.CHANGED}
+    assert {each.cause for each in failures} == {
+        PartCause.NOT_SENT if habit is Habit.WITHHOLDING else PartCause.CHANGED
+    }
 
 
 def test_a_forgetful_hub_is_found() -> None:
@@ -62,7 +64,7 @@ def test_a_forgetful_hub_is_found() -> None:
     hubs = [each.neighbours[each.answerers[0]][0] for each in tasks]
     trials = [(hub, play(Maximum(), each, {hub: Habit.FORGETFUL})) for hub, each in zip(hubs, tasks, strict=True)]
     hub, spoilt = next((hub, played) for hub, played in trials if played.grade.outcome == 0)
-    assert {(each.cause, each.seats) for each in spoilt.failures()} == {(Cause.NOT_PASSED_ON, (hub,))}
+    assert {(each.cause, each.seats) for each in spoilt.failures()} == {(PartCause.NOT_PASSED_ON, (hub,))}
 
 
 def test_a_chattering_seat_makes_more_calls_and_costs_no_outcome() -> None:

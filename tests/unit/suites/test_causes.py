@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from concord.suite import Draw
-from concord_evaluator.information.causes import Cause
+from concord_evaluator.information.causes import PartCause
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
 from tests.kit.players.faults import FAULTS
@@ -60,4 +60,4 @@ def test_nobody_is_said_to_have_lied_where_all_are_honest_and_one_answers_wrong(
         wrong = mind.answer(seat, [fact for fact in task.facts if seat in fact.holders], draw)
         played.rounds.answers[seat] = wrong if isinstance(wrong, str) else json.dumps(wrong)
         causes = {each.cause for each in played.failures()}
-        assert causes.isdisjoint({Cause.CHANGED, Cause.CONTRADICTED, Cause.INVENTED}), (name, writing)
+        assert causes.isdisjoint({PartCause.CHANGED, PartCause.CONTRADICTED, PartCause.INVENTED}), (name, writing)

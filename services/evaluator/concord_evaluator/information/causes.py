@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 
-class Cause(StrEnum):
+class PartCause(StrEnum):
     """Why a part of an answer is not right."""
 
     NOT_SENT = "not_sent"
@@ -47,13 +47,13 @@ class Turns:
     late: Mapping[str, frozenset[int]] = field(default_factory=dict)
     failed: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
-    def fault(self, seat: str, times: Iterable[int]) -> Cause | None:
+    def fault(self, seat: str, times: Iterable[int]) -> PartCause | None:
         """The error of a seat's turns at these times; None if the seat replied as asked in all of them."""
         wanted = frozenset(times)
         for missed, cause in (
-            (self.failed, Cause.AGENT_FAILED),
-            (self.late, Cause.TOO_LATE),
-            (self.unreadable, Cause.UNREADABLE),
+            (self.failed, PartCause.AGENT_FAILED),
+            (self.late, PartCause.TOO_LATE),
+            (self.unreadable, PartCause.UNREADABLE),
         ):
             if wanted & missed.get(seat, frozenset()):
                 return cause
@@ -76,6 +76,6 @@ class Answered:
 class FactLoss:
     """Why a fact did not arrive, at which seat (any of them, if several), and the message that shows it."""
 
-    cause: Cause
+    cause: PartCause
     seats: tuple[str, ...]
     step_id: str | None = None

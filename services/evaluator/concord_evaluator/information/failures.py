@@ -12,7 +12,7 @@ from typing import Final
 from pydantic import JsonValue
 
 from concord.suite import Answers, Fact, Family, Grade, Group, Part, SuiteTask, Value, distances
-from concord_evaluator.information.causes import Answered, Cause, FactLoss, Turns
+from concord_evaluator.information.causes import Answered, FactLoss, PartCause, Turns
 from concord_evaluator.information.falsehoods import Falsehood, Falsehoods
 from concord_evaluator.information.flow import Conveyed, Flow, Sent
 from concord_evaluator.information.recogniser import as_found
@@ -162,7 +162,7 @@ class _Search:
         answered = self.losses.answered
         nearest = min(self.away[holder] for holder in self.losses.facts[need].holders)
         if answered.in_rounds and answered.times.get(self.seat, nearest + 1) <= nearest:
-            return FactLoss(Cause.ANSWERED_EARLY, (self.seat,))
+            return FactLoss(PartCause.ANSWERED_EARLY, (self.seat,))
         if need in self.losses.flow.known[self.seat]:
             return self._on_its_way(need, self.seat)
         if (undelivered := self._not_delivered(need)) is not None:
@@ -251,26 +251,26 @@ class _Search:
         beyond = next((each for each in cut if each.receiver not in reached), None)
         if told and not in_time:
             if beyond is not None and since <= beyond.time and not self._is_too_late(seat, beyond.time):
-                return FactLoss(Cause.TRUNCATED, (seat,), beyond.step_id)
+                return FactLoss(PartCause.TRUNCATED, (seat,), beyond.step_id)
             return self._too_late(seat, told[0], since)
         if undelivered := [each for each in told if not each.message.delivered]:
-            return FactLoss(Cause.MISDIRECTED, (seat,), undelivered[0].message.step_id)
+            return FactLoss(PartCause.MISDIRECTED, (seat,), undelivered[0].message.step_id)
         if false is not None:
             return self.losses.falsehoods.blame(false, need, is_lost=True)
         if beyond is not None:
-            return FactLoss(Cause.TRUNCATED, (seat,), beyond.step_id)
+            return FactLoss(PartCause.TRUNCATED, (seat,), beyond.step_id)
         if told:
-            return FactLoss(Cause.MISDIRECTED, (seat,), told[0].message.step_id)
+            return FactLoss(PartCause.MISDIRECTED, (seat,), told[0].message.step_id)
         if (fault := self.losses.turns.fault(seat, range(since, answered.end + 1))) is not None:
             return FactLoss(fault, (seat,))
         if arrival.step_id is None:
             unasked = not answered.in_rounds and seat != self.seat and seat not in self.losses.addressed
             if unasked and (lost := self._lost_on_the_way_to(seat)) is not None:
-                return FactLoss(Cause.UNDELIVERED, (lost.sender, lost.receiver), lost.step_id)
-            return FactLoss(Cause.NOT_SENT, (seat, self.seat) if unasked else (seat,))
+                return FactLoss(PartCause.UNDELIVERED, (lost.sender, lost.receiver), lost.step_id)
+            return FactLoss(PartCause.NOT_SENT, (seat, self.seat) if unasked else (seat,))
         if arrival.time >= answered.end or self._is_too_late(seat, arrival.time):
             return self._on_its_way(need, seat)
-        return FactLoss(Cause.NOT_PASSED_ON, (seat,), arrival.step_id)
+        return FactLoss(PartCause.NOT_PASSED_ON, (seat,), arrival.step_id)
 
     def _lost_on_the_way_to(self, seat: str) -> Sent | None:
         """The first call between neighbours towards a seat, if it was not carried and nobody else called its callee."""
@@ -289,7 +289,7 @@ class _Search:
             sent = each.message
             is_known = need in self.losses.flow.known[sent.receiver]
             if not is_known and not self._is_too_late(sent.sender, sent.time):
-                return FactLoss(Cause.UNDELIVERED, (sent.sender, sent.receiver), sent.step_id)
+                return FactLoss(PartCause.UNDELIVERED, (sent.sender, sent.receiver), sent.step_id)
         return None
 
     def _is_too_late(self, sender: str, time: int) -> bool:
@@ -299,8 +299,8 @@ class _Search:
     def _too_late(self, sender: str, each: Conveyed, since: int) -> FactLoss:
         """Who was late with a message. By calls, its sender is, if it was asked before and did not tell then."""
         if self.losses.answered.in_rounds or self._kept_back(sender, since):
-            return FactLoss(Cause.TOO_LATE, (sender,), each.message.step_id)
-        return FactLoss(Cause.ANSWERED_EARLY, (self.seat,), each.message.step_id)
+            return FactLoss(PartCause.TOO_LATE, (sender,), each.message.step_id)
+        return FactLoss(PartCause.ANSWERED_EARLY, (self.seat,), each.message.step_id)
 
     def _kept_back(self, seat: str, since: int) -> bool:
         """Whether a seat answered a call in time, after it had learned the fact, which it told only later."""
@@ -317,14 +317,14 @@ class _Search:
             since = self._known(sender, need)
             if not self.losses.answered.in_rounds:
                 if time >= self._deadline and self._kept_back(sender, since):
-                    return FactLoss(Cause.TOO_LATE, (sender,), each.message.step_id)
+                    return FactLoss(PartCause.TOO_LATE, (sender,), each.message.step_id)
             elif time > since and not self._is_prompt(each, need):
                 fault = self.losses.turns.fault(sender, range(since, time))
-                return FactLoss(fault or Cause.TOO_LATE, (sender,), each.message.step_id)
+                return FactLoss(fault or PartCause.TOO_LATE, (sender,), each.message.step_id)
         last = path[-1].message
         if self.seat not in self.losses.answered.times:
-            return FactLoss(Cause.TOO_LATE, (last.sender,), last.step_id)
-        return FactLoss(Cause.ANSWERED_EARLY, (self.seat,), last.step_id)
+            return FactLoss(PartCause.TOO_LATE, (last.sender,), last.step_id)
+        return FactLoss(PartCause.ANSWERED_EARLY, (self.seat,), last.step_id)
 
     def _is_prompt(self, each: Conveyed, need: str) -> bool:
         """Whether a message states something that its sender had only just learned: it waited for that."""
@@ -393,7 +393,7 @@ MAX_TRIED: Final = 300
 MAX_SUSPECTS: Final = 10
 """Seats whose other answers are tried."""
 
-_FALSE: Final = (Cause.CHANGED, Cause.CONTRADICTED, Cause.INVENTED)
+_FALSE: Final = (PartCause.CHANGED, PartCause.CONTRADICTED, PartCause.INVENTED)
 """What a false value may be, in the order in which one goes before another."""
 
 
@@ -402,7 +402,7 @@ class Failure:
     """A cause of a wrong or missing part."""
 
     part: str
-    cause: Cause
+    cause: PartCause
     seats: tuple[str, ...]
     """The seat where it lies; several where messages and answers do not tell which of them."""
     step_id: str | None
@@ -442,18 +442,18 @@ def _causes(part: Part, grade: Grade, losses: Losses, answers: Answers) -> Itera
         yield Failure(part.id, loss.cause, loss.seats, loss.step_id, tuple(needs))
 
 
-def _without_loss(seat: str, time: int | None, grade: Grade, losses: Losses) -> Cause:
+def _without_loss(seat: str, time: int | None, grade: Grade, losses: Losses) -> PartCause:
     """Why an answer is wrong or missing where everything needed arrived. `time`: that of the answer."""
     if time is None:
-        return losses.turns.fault(seat, range(1, losses.answered.end + 1)) or Cause.NO_ANSWER
-    if seat in grade.unreadable or losses.turns.fault(seat, [time]) is Cause.UNREADABLE:
-        return Cause.UNREADABLE
-    return Cause.NOT_USED
+        return losses.turns.fault(seat, range(1, losses.answered.end + 1)) or PartCause.NO_ANSWER
+    if seat in grade.unreadable or losses.turns.fault(seat, [time]) is PartCause.UNREADABLE:
+        return PartCause.UNREADABLE
+    return PartCause.NOT_USED
 
 
 def _one_by_message(found: Sequence[Failure]) -> Iterator[Failure]:
     """The failures; a false value has one cause, even if it is lost to one seat and misleads another."""
-    first = dict[tuple[tuple[str, ...], str | None], Cause]()
+    first = dict[tuple[tuple[str, ...], str | None], PartCause]()
     for failure in sorted(found, key=lambda each: _FALSE.index(each.cause) if each.cause in _FALSE else len(_FALSE)):
         first.setdefault((failure.seats, failure.step_id), failure.cause)
     for failure in found:
@@ -466,11 +466,11 @@ def _in_their_answers(found: Sequence[Failure], task: SuiteTask, grade: Grade) -
     seats = {part.id: part.seat for part in task.parts}
     others = defaultdict[str, list[Failure]](list)
     for failure in found:
-        if failure.cause is not Cause.NOT_USED:
+        if failure.cause is not PartCause.NOT_USED:
             others[seats[failure.part]].append(failure)
     for failure in found:
         of_the_answer = others[seats[failure.part]]
-        if failure.cause is Cause.NOT_USED and of_the_answer and grade.parts[failure.part]:
+        if failure.cause is PartCause.NOT_USED and of_the_answer and grade.parts[failure.part]:
             yield from _alike(of_the_answer, failure.part)
         else:
             yield failure
@@ -491,18 +491,18 @@ def _in_a_common_answer(
     lacked a fact, and answered otherwise. Without either, the fault is of the seats that could set it right alone; if
     there are none, of any of those whose answers would still be wrong if all seats gave the same.
     """
-    unused = [failure for failure in found if failure.cause is Cause.NOT_USED]
+    unused = [failure for failure in found if failure.cause is PartCause.NOT_USED]
     suspects = [seat for each in unused for seat in each.seats if not _is_right(each.part, seat, task, family, answers)]
-    others = [failure for failure in found if failure.cause is not Cause.NOT_USED]
+    others = [failure for failure in found if failure.cause is not PartCause.NOT_USED]
     if not others:
-        lacking = [each for failures in causes.values() for each in failures if each.cause is not Cause.NOT_USED]
+        lacking = [each for failures in causes.values() for each in failures if each.cause is not PartCause.NOT_USED]
         named = {holder for seat in suspects for holder in _named(answers[seat], task)}
         seats = {part.id: part.seat for part in task.parts}
         others = [each for each in lacking if not suspects or seats[each.part] in named]
     if not others and len(suspects) != 1:
         suspects = _able_to_repair(unused, task, family, answers) or suspects
     for failure in found:
-        if failure.cause is not Cause.NOT_USED:
+        if failure.cause is not PartCause.NOT_USED:
             yield failure
         elif others:
             yield from _alike(others, failure.part)

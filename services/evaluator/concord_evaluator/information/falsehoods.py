@@ -8,7 +8,7 @@ from itertools import combinations, takewhile
 from typing import Final
 
 from concord.suite import Fact, Kind, SuiteTask, Value
-from concord_evaluator.information.causes import Cause, FactLoss
+from concord_evaluator.information.causes import FactLoss, PartCause
 from concord_evaluator.information.flow import ANSWERING, Conveyed, Flow
 from concord_evaluator.information.recogniser import Strange, as_found
 
@@ -118,12 +118,12 @@ class Falsehoods:
         first = self.origin(found)
         sender = first.said.message.sender
         if self._is_cut_off(first, need):
-            return FactLoss(Cause.TRUNCATED, (sender,), first.said.message.step_id)
+            return FactLoss(PartCause.TRUNCATED, (sender,), first.said.message.step_id)
         time = (found if found.said.message.sender == sender else first).said.message.time
         if not self.flow.knew(sender, need, time) or not (first.is_certain or is_lost):
-            cause = Cause.INVENTED
+            cause = PartCause.INVENTED
         else:
-            cause = Cause.CONTRADICTED if self._tellings(sender, {need}) else Cause.CHANGED
+            cause = PartCause.CONTRADICTED if self._tellings(sender, {need}) else PartCause.CHANGED
         return FactLoss(cause, (sender,), first.said.message.step_id)
 
     def _is_cut_off(self, found: Falsehood, need: str) -> bool:

@@ -26,7 +26,7 @@ from concord.assessment.team_results import (
 from concord.suite import SuiteTask, Topology, fewest_calls, flooding_calls, flooding_messages
 from concord.trace.report import ReportBatch
 from concord.wire.roster import Roster
-from concord_evaluator.information.causes import Answered, Cause
+from concord_evaluator.information.causes import Answered, PartCause
 from concord_evaluator.information.exchanges import Exchanged, by_calls, by_rounds
 from concord_evaluator.information.failures import Failure, failures_of
 from concord_evaluator.information.flow import Conveyed, Flow, flow_of
@@ -119,7 +119,7 @@ def flow_record(task: SuiteTask, flow: Flow, answered: Answered, failures: Seque
 
 
 def _some_of_each_kind(failures: Sequence[Failure]) -> Iterator[Failure]:
-    seen = set[tuple[Cause, tuple[str, ...]]]()
+    seen = set[tuple[PartCause, tuple[str, ...]]]()
     first, others = list[int](), list[int]()
     for place, failure in enumerate(failures):
         kind = failure.cause, failure.seats
@@ -169,7 +169,7 @@ def _messages(delivered: Sequence[Conveyed], seats: Sequence[str], places: Mappi
 MAX_NAMED: Final = 5
 """Facts that a finding names."""
 
-SEEN_WITHOUT_FACTS: Final = frozenset({Cause.UNREADABLE, Cause.NO_ANSWER, Cause.AGENT_FAILED})
+SEEN_WITHOUT_FACTS: Final = frozenset({PartCause.UNREADABLE, PartCause.NO_ANSWER, PartCause.AGENT_FAILED})
 """The causes that follow from replies alone."""
 
 

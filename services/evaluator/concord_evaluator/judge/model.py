@@ -32,7 +32,7 @@ from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.judge.evidence import MAX_ANSWERS, SeenAnswer, TrialEvidence, grades, task_success, without_texts
 from concord_evaluator.judge.prompt import (
     PROMPT_VERSION,
-    Opinion,
+    CoordinationOpinion,
     answer_ids,
     coordination_points,
     merge,
@@ -233,7 +233,7 @@ class _TrialQuestion:
         prompt = write_prompt(self.evidence, self.figures, delimiter=delimiter, code_word=code_word)
         return Prompt(prompt.system, prompt.user, schema_of(prompt.criteria))
 
-    def read(self, text: str) -> Opinion:
+    def read(self, text: str) -> CoordinationOpinion:
         criteria = write_prompt(self.evidence, self.figures, delimiter="", code_word="").criteria
         return read_answer(text, criteria, self.evidence)
 
@@ -272,8 +272,8 @@ async def judge_by_model(
 
 
 async def _lined_up(
-    ask: Ask, opinion: Opinion, evidence: TrialEvidence, cache: CachedAnswers
-) -> tuple[Opinion, Sequence[str]]:
+    ask: Ask, opinion: CoordinationOpinion, evidence: TrialEvidence, cache: CachedAnswers
+) -> tuple[CoordinationOpinion, Sequence[str]]:
     """The opinion, where a favourable verdict on an answer to a task with a target counts only if the model finds the
     target in a line-up; and the criteria whose verdicts do not count. Raises NotJudgedError."""
     answers = evidence.asked_about
@@ -293,7 +293,12 @@ async def _lined_up(
 
 
 def _judgment(
-    opinion: Opinion, agreement: float, samples: int, model: str, evidence: TrialEvidence, missed: Sequence[str]
+    opinion: CoordinationOpinion,
+    agreement: float,
+    samples: int,
+    model: str,
+    evidence: TrialEvidence,
+    missed: Sequence[str],
 ) -> Judgment:
     named = evidence.aliases.show
     judged = dict(_judged(opinion, evidence))
@@ -320,7 +325,7 @@ def _judgment(
     )
 
 
-def _judged(opinion: Opinion, evidence: TrialEvidence) -> Iterator[tuple[SeenAnswer, tuple[float, str]]]:
+def _judged(opinion: CoordinationOpinion, evidence: TrialEvidence) -> Iterator[tuple[SeenAnswer, tuple[float, str]]]:
     """The answers with a verdict, each with its points and an explanation."""
     answers = evidence.asked_about
     for answer, criterion in zip(answers, outcomes(len(answers)), strict=True):
@@ -334,7 +339,7 @@ def _explanation(verdict: Verdict, quote: str, evidence: TrialEvidence) -> str:
     return f"{_VERDICT_TEXTS[verdict]}: \u201c{quoted}\u201d" if quoted else f"{_VERDICT_TEXTS[verdict]}."
 
 
-def _notes(opinion: Opinion, evidence: TrialEvidence, missed: Sequence[str]) -> Iterator[str]:
+def _notes(opinion: CoordinationOpinion, evidence: TrialEvidence, missed: Sequence[str]) -> Iterator[str]:
     if evidence.condensed:
         yield "the evidence was condensed"
     if unquoted := [name for name in opinion.unverified if name not in missed]:

@@ -105,7 +105,7 @@ sentences, and up to three strengths and three weaknesses. Answer with JSON only
 
 
 @dataclass(frozen=True, slots=True)
-class Prompt:
+class CoordinationPrompt:
     """The texts that the model is sent, and the criteria in them."""
 
     system: str
@@ -113,7 +113,9 @@ class Prompt:
     criteria: tuple[Criterion, ...]
 
 
-def write_prompt(evidence: TrialEvidence, figures: Sequence[str], *, delimiter: str, code_word: str) -> Prompt:
+def write_prompt(
+    evidence: TrialEvidence, figures: Sequence[str], *, delimiter: str, code_word: str
+) -> CoordinationPrompt:
     """The prompt for a trial. `figures`: results of the evaluators; `delimiter`, `code_word`: fresh secrets."""
     answers = evidence.asked_about
     criteria = (*COORDINATION, *outcomes(len(answers)), canary(code_word))
@@ -148,7 +150,7 @@ def write_prompt(evidence: TrialEvidence, figures: Sequence[str], *, delimiter: 
         json.dumps(document, ensure_ascii=True, indent=1),
         delimiter,
     ]
-    return Prompt(_SYSTEM, "\n".join(lines), criteria)
+    return CoordinationPrompt(_SYSTEM, "\n".join(lines), criteria)
 
 
 def _accepted(target: Sequence[str]) -> list[str]:
@@ -172,7 +174,7 @@ def schema_of(criteria: Sequence[Criterion]) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Opinion:
+class CoordinationOpinion:
     """One verified answer. `quotes`: the first true quote for each verdict; `unverified`: criteria without one."""
 
     verdicts: Mapping[str, Verdict]
@@ -183,7 +185,7 @@ class Opinion:
     weaknesses: tuple[str, ...]
 
 
-def read_answer(text: str, criteria: Sequence[Criterion], evidence: TrialEvidence) -> Opinion:
+def read_answer(text: str, criteria: Sequence[Criterion], evidence: TrialEvidence) -> CoordinationOpinion:
     """Parses and verifies an answer. A favourable verdict without a true quote becomes `cannot_tell`.
 
     Raises UnreadableAnswerError, CompromisedError.
@@ -201,10 +203,10 @@ def read_answer(text: str, criteria: Sequence[Criterion], evidence: TrialEvidenc
         name: "cannot_tell" if name in unverified else decisions[name].verdict for name in asked
     }
     strengths, weaknesses = tuple(answer.strengths[:3]), tuple(answer.weaknesses[:3])
-    return Opinion(verdicts, unverified, quotes, answer.reasoning, strengths, weaknesses)
+    return CoordinationOpinion(verdicts, unverified, quotes, answer.reasoning, strengths, weaknesses)
 
 
-def merge(opinions: Sequence[Opinion]) -> tuple[Opinion, float]:
+def merge(opinions: Sequence[CoordinationOpinion]) -> tuple[CoordinationOpinion, float]:
     """The most frequent verdict on each criterion (of equals the less favourable), and the agreement of the samples.
 
     Agreement is the mean over criteria of the share of samples with the chosen verdict.

@@ -11,7 +11,7 @@ from concord_evaluator.judge import SeenAnswer
 from concord_evaluator.judge.prompt import (
     COORDINATION,
     OUTCOME,
-    Opinion,
+    CoordinationOpinion,
     canary,
     coordination_points,
     merge,
@@ -148,8 +148,8 @@ def test_each_answer_needs_a_quote_of_its_own() -> None:
     assert opinion.unverified == ("task_success_2",)
 
 
-def opinion(verdict: Verdict) -> Opinion:
-    return Opinion({"task_alignment": verdict}, (), {"task_alignment": verdict}, verdict, (), ())
+def opinion(verdict: Verdict) -> CoordinationOpinion:
+    return CoordinationOpinion({"task_alignment": verdict}, (), {"task_alignment": verdict}, verdict, (), ())
 
 
 @pytest.mark.parametrize(

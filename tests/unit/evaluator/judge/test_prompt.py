@@ -6,23 +6,23 @@ from typing import Any
 from concord.judging.injection import MARKER
 from concord.judging.model_answer import cost
 from concord_evaluator.judge import SeenAnswer, TrialEvidence
-from concord_evaluator.judge.prompt import MAX_TARGET, PROMPT_VERSION, Prompt, write_prompt
+from concord_evaluator.judge.prompt import MAX_TARGET, PROMPT_VERSION, CoordinationPrompt, write_prompt
 from tests.unit.evaluator.judge.seen import evidence
 
 DELIMITER = "==aa11=="
 
 
-def written(shown: TrialEvidence) -> Prompt:
+def written(shown: TrialEvidence) -> CoordinationPrompt:
     return write_prompt(shown, [], delimiter=DELIMITER, code_word="zz99")
 
 
-def answers_in(prompt: Prompt) -> list[dict[str, Any]]:
+def answers_in(prompt: CoordinationPrompt) -> list[dict[str, Any]]:
     document = json.loads(prompt.user.split(f"\n{DELIMITER}\n")[1].removesuffix(f"\n{DELIMITER}"))
     answers: list[dict[str, Any]] = document["final_answers"]
     return answers
 
 
-def asked_in(prompt: Prompt) -> list[str]:
+def asked_in(prompt: CoordinationPrompt) -> list[str]:
     return [criterion.id for criterion in prompt.criteria if criterion.id.startswith("task_success")]
 
 
