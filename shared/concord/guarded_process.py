@@ -18,6 +18,8 @@ CHILD_S: Final = 3.0
 """A program that one of ours has started, between SIGTERM and SIGKILL."""
 
 
+# The command of a guarded process, and its end.
+
 _GROUP_TIMEOUT_S: Final = 0.5
 _POLL_S: Final = 0.01
 

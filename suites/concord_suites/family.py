@@ -70,7 +70,7 @@ def fewest_rounds(neighbours: Neighbours, facts: Sequence[Fact], parts: Sequence
     return Bound(farthest + 1, True, "a fact moves one edge a round, and the answer follows in the round after")
 
 
-# What the shipped families have in common: briefs made of sentences, and a key that follows from reading them.
+# Families whose briefs are made of sentences.
 
 MAX_BRIEF: Final = 4_000
 """Characters of a brief; every brief is shorter."""

@@ -308,7 +308,7 @@ class Backpressure:
         return bool(limits) and use.used >= self._watermark * min(limits)
 
 
-# Admission of reports: token, back-pressure, rate limit, content type and size, before a body is parsed.
+# Admission: everything that refuses a report before its body is parsed.
 
 _MIN_COST: Final = 4096
 """The least that a request counts for (bytes): to handle a small one costs about as much."""

@@ -71,6 +71,8 @@ class FastAPIBeside(FastAPI):
             await super().__call__(scope, receive, send)
 
 
+# The app: its routes, and what their handlers share.
+
 PATHS: Final = frozenset({"/peers", "/register", "/traces", "/v1/traces"})
 """The paths for participants and agents, and the only ones that accept tokens."""
 

@@ -147,7 +147,7 @@ def open_router(collection: OpenCollection) -> APIRouter:
     return router
 
 
-# `POST /v1/traces`: OTLP/HTTP, for agents that export OpenTelemetry spans.
+# The endpoint.
 
 UNNAMED_SERVICE: Final = "unknown_service"
 """OpenTelemetry's default for `service.name`."""

@@ -300,6 +300,8 @@ def low_density(trial: MeasuredTrial) -> Iterator[Finding]:
         )
 
 
+# All finders.
+
 FINDERS: Final[tuple[Finder, ...]] = (
     contradicted_reports,
     bottlenecks,

@@ -23,6 +23,8 @@ class EvaluationLimits:
     seconds: float
 
 
+# The settings.
+
 _STEPS_PER_S: Final = 20_000
 """Steps that an evaluation reads per second of the job's limit. Reading takes half of it (`docs/benchmarks.md`)."""
 

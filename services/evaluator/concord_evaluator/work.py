@@ -77,6 +77,8 @@ class WorkerInstruments:
             thread.join()
 
 
+# The work on a queue.
+
 _COMPUTING: Final = "concord_evaluator.worker.pool_functions"
 
 

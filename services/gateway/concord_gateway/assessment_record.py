@@ -57,6 +57,8 @@ def _again(trial: TrialSpec, *, other_task: bool) -> TrialSpec:
     return trial.model_copy(update=changes | ({"instance": trial.instance + 1} if other_task else {}))
 
 
+# The record of a run.
+
 _STATE: Final = "run"
 
 

@@ -96,6 +96,8 @@ class MadeRow:
         return replace(self, document={**self.document, "detail": {**detail, name: value}})
 
 
+# Jobs are enqueued, and their results awaited.
+
 T = TypeVar("T")
 
 logger = logging.getLogger(__name__)

@@ -212,6 +212,8 @@ def _replace(path: Path, content: bytes, mode: int = 0o644) -> None:
         file.write(content + b"\n")
 
 
+# The handler of a message.
+
 logger = logging.getLogger(__name__)
 
 RESULTS_S: Final = 10.0

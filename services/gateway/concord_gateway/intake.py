@@ -66,6 +66,8 @@ def request_in_words(text: str) -> str:
     return json.dumps({"participants": dict(zip(names, urls, strict=True)), "config": {}})
 
 
+# Requests as JSON.
+
 _SHOWN_ERRORS = 5
 
 _JSON: Final = re.compile(r"""\s*(?:[\[{"]|```|(?:[\d.eE+-]+|null|true|false)\s*$)""")

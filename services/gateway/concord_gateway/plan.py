@@ -148,7 +148,7 @@ def _reason(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-# The plan of an assessment: the roster, built after contact with all participants, and the trials.
+# The roster, and the trials.
 
 
 class NoParticipantError(Exception):

@@ -129,6 +129,8 @@ async def wait_until_settled(
     reporters.closed = trace_id
 
 
+# One trial.
+
 _DRIVERS: Final[dict[Mode, Driver]] = {Mode.GROUND_TRUTH: drive_pattern, Mode.LIVE: drive_live}
 
 

@@ -11,8 +11,6 @@ from concord.a2a.errors import RemoteError
 from concord.trust.redaction import redact
 from concord.trust.urls import PeerUrls, UrlRefusedError, lies_under
 
-# An agent's card as its callers read it, of A2A 0.2 to 1.0: how to reach the agent, and what it says it can do.
-
 JSONRPC: Final = "JSONRPC"
 REST: Final = "HTTP+JSON"
 

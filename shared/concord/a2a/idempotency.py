@@ -62,6 +62,8 @@ def context_of(owner: str) -> ServerCallContext:
     return ServerCallContext(user=KeyHolder(owner) if owner else UnauthenticatedUser())
 
 
+# Repeated messages.
+
 AS_BEFORE: Final = (
     "This message was sent before, with the same messageId and contents, and this is the answer to it. To ask anew, "
     "send it with another messageId."

@@ -96,6 +96,9 @@ def _finite(number: float) -> float:
     return number
 
 
+# Messages, answers and states.
+
+
 class TaskState(StrEnum):
     """The states of an A2A task, by their names in 0.3."""
 

@@ -93,6 +93,8 @@ class RowInputs(Inputs):
     versions: dict[str, str]
 
 
+# The jobs.
+
 ROW_DOCUMENT: Final = "row"
 """The `ResultRow` of an assessment, left by `AggregateAssessment`."""
 

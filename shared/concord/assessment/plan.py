@@ -64,7 +64,7 @@ def _seat(entry: RosterEntry, number: int) -> RosterEntry:
     return entry.model_copy(update={"id": f"{entry.id}/{number}", "aliases": proxied})
 
 
-# The plan of an assessment: its trials, each with a seed and a trace, and the time that they have.
+# The trials, each with a seed and a trace, and the time that they have.
 
 DRIVING_SHARE: Final = 0.9
 """The share of `timeout_s` for driving trials. The rest is for the last evaluations and the row."""

@@ -56,6 +56,8 @@ class Thresholds(BaseModel):
     """The number of times that an agent may repeat a request to another agent."""
 
 
+# The request.
+
 MAX_TASKS = 1000
 MAX_METRICS = 1000
 MAX_TURNS = 1000

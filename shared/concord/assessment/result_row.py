@@ -74,6 +74,9 @@ def cause_of(loss: Loss, *, again: bool = False, share: float | None = None) -> 
     return "concord"
 
 
+# The row.
+
+
 class AgentRecord(Record):
     """One agent of the graph, over all trials."""
 

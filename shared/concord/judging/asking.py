@@ -154,6 +154,8 @@ class CachedAnswers:
             logger.info("the cache of model answers is unavailable: %s", error)
 
 
+# The asking.
+
 Ask = Callable[[str, str, dict[str, Any]], Awaitable[str]]
 """Sends a system text, a user text and the schema of the answer; returns the answer. Raises LLMUnavailableError."""
 

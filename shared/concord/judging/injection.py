@@ -1,4 +1,5 @@
 """Prompt injection: passages in agents' texts that address the judge."""
+# ruff: noqa: RUF001 - quotation marks and stops of other scripts are meant
 
 import base64
 import binascii
@@ -297,9 +298,6 @@ def _data(name: str) -> Mapping[str, Any]:
 
 
 # Detection: finds and removes passages that address the judge.
-
-# ruff: noqa: RUF001 - quotation marks and stops of other scripts are meant
-
 
 MARKER: Final = "[a passage was taken out]"
 """The replacement of a removed passage. It must not prejudice a reader for or against the author."""

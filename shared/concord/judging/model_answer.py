@@ -51,6 +51,8 @@ def _fitting(text: str, limit: int) -> int:
     return sum(1 for _ in takewhile(lambda spent: spent <= limit, accumulate(map(cost, first))))
 
 
+# The answer's schema, its form and its quotes.
+
 MIN_QUOTE: Final = 12
 """The minimum characters of a quote. Shorter ones, such as `there is`, occur in almost any text."""
 

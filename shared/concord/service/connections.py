@@ -48,6 +48,8 @@ class JoinedWrites:
             self._transport.write(waiting)
 
 
+# The connections of a server, and their limits.
+
 REQUEST_S: Final = 10.0
 """How long a connection may take for the head of a request, and how long it may pause in the body."""
 

@@ -43,6 +43,9 @@ def node_urls(url: str) -> list[str]:
     ]
 
 
+# The ports.
+
+
 class TraceFullError(Exception):
     """A reporter's quota for a trace is exhausted; the batch was not stored."""
 

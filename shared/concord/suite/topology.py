@@ -9,8 +9,6 @@ from typing import Final
 from concord.suite.draw import Draw
 from concord.suite.task import Bound, Neighbours, SuiteTask
 
-# Topologies: the channels between the seats of a team.
-
 Edge = tuple[int, int]
 
 SHORTCUT_PROBABILITY: Final = 0.2

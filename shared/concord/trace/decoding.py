@@ -13,8 +13,6 @@ from concord.trace.otlp.stored_span import STORED, internals_of, span_of
 from concord.trace.report import Report, ReportBatch, StepBatch, pack, unpack
 from concord.trace.step import StepFacts
 
-# What a batch holds: its steps and, if it is an export of OpenTelemetry, its spans.
-
 
 def read(body: bytes) -> FastBatch | StepBatch:
     """The steps of a batch of steps or of spans. Raises pydantic's ValidationError."""

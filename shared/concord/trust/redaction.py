@@ -137,6 +137,8 @@ class _Table:
         return hashes
 
 
+# The secrets that a process knows, and their removal.
+
 TOKEN_PREFIX: Final = "concord_"  # noqa: S105 - no secret
 """The prefix of every token, which distinguishes Concord's tokens from other text and other tokens."""
 

@@ -19,8 +19,6 @@ from pydantic import SecretStr
 
 from concord.trust.redaction import TOKEN_PREFIX, learn_token
 
-# Tokens: signed and expiring credentials of one participant in one trial.
-
 MIN_SECRET_LENGTH: Final = 32
 """HS256 needs a key as long as its digest (RFC 7518, section 3.2)."""
 

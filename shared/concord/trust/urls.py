@@ -149,8 +149,6 @@ def _host_and_port(text: str) -> HostAndPort:
     return (str(IPv6Address(host)) if ":" in host else host), place.port
 
 
-# Checks for URLs from untrusted sources, against server-side request forgery.
-#
 # The rules are pure; `PeerUrls` adds the resolver. A URL that passes is pinned to the address that was checked,
 # because its name may resolve to another address the next time.
 

@@ -29,7 +29,7 @@ TRACEPARENT_KEY: Final = "traceparent"
 SUPPORTED_URIS: Final = (TRACEABILITY_URI, TIMESTAMP_URI, TIMESTAMP_LIBRARY_URI, ASSIGNMENT_URI)
 
 
-# The assignment: tells an agent, with every message, which trial it works in and where to report.
+# The assignment.
 
 
 class Assignment(BaseModel):

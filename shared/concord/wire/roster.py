@@ -50,7 +50,7 @@ def traceparent(trace_id: str, step_id: str) -> str | None:
     return None
 
 
-# Who is who: agent ids, and the roster that resolves every URL of a participant to its one id.
+# The roster.
 
 ParticipantId = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 _.-]*$", max_length=64)]
 """The key in `participants`: no `/` (that names an agent inside a participant) and no `:` (a resolved stranger)."""

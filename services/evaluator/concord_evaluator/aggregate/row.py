@@ -165,6 +165,8 @@ _LIGHTER: Final[Sequence[Callable[[TrialRecord], TrialRecord]]] = (
 )
 
 
+# The row.
+
 TEAMS: Final = "graph-assessment"
 ASSISTANTS: Final = "assistant-assessment"
 """The domains of rows. The leaderboard ranks scores of one domain."""

@@ -205,7 +205,7 @@ def _short(parts: Sequence[str]) -> str:
     return sha256(json.dumps(parts).encode()).hexdigest()[:16]
 
 
-# The score of the row: the mean over its trials, its confidence interval, and what may be claimed from it.
+# The score, its interval, and what may be claimed from it.
 
 _BASIS: dict[Mode, Basis] = {Mode.LIVE: "outcome", Mode.GROUND_TRUTH: "structure", Mode.RECORDED: "recorded"}
 

@@ -262,6 +262,9 @@ def find_cascades(calls: CallList) -> Iterator[list[int]]:
             yield chain
 
 
+# The graph.
+
+
 class CallTally(Record):
     """Counts over one trial. A call may take several attempts, and failed if none of them succeeded.
 

@@ -344,8 +344,6 @@ class _Search:
         return path[::-1]
 
 
-# Why a part of an answer is wrong or missing: where the facts that it follows from were lost.
-
 # Who misled a seat that was told all facts that it needed, and beside them a false value of one.
 
 MAX_STANDING: Final = 200
@@ -386,6 +384,8 @@ def _standing(falsehoods: Falsehoods, heard: Sequence[Conveyed]) -> Sequence[Fal
                 standing[each.message.sender, one.value] = one
     return list(standing.values())
 
+
+# Why a part is wrong or missing.
 
 MAX_TRIED: Final = 300
 """Other answers of a seat that are tried."""

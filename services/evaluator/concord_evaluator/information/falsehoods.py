@@ -53,6 +53,8 @@ def _turned(value: Value) -> Iterator[Value]:
     return (Value(value.kind, text[:at] + text[at + 1] + text[at] + text[at + 2 :]) for at in range(len(text) - 1))
 
 
+# False values, and who answers for them.
+
 MAX_FALSE: Final = 300
 """False values of a seat that are looked at, the first ones."""
 

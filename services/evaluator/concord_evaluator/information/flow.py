@@ -108,6 +108,9 @@ def _members(text: str) -> Iterator[str]:
             pending += each
 
 
+# The flow of facts.
+
+
 @dataclass(frozen=True, slots=True)
 class Sent:
     """A message from one seat to another. Messages of the same `time` cross: none answers another.

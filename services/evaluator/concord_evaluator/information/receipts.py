@@ -17,8 +17,6 @@ from concord_evaluator.information.flow import Flow, Sent
 from concord_evaluator.information.recogniser import as_found
 from concord_evaluator.information.values import read
 
-# Receipts: how much of a right answer rests on facts that the messages of the trial brought to its seat.
-
 
 @dataclass(frozen=True, slots=True)
 class Unproven:

@@ -196,6 +196,8 @@ def within(found: Sequence[FoundValue], cell: Cell) -> Sequence[FoundValue]:
     return found[first:last]
 
 
+# The recogniser of the facts of a task.
+
 _SENTENCE_END: Final = re.compile(r"[.;!?](?=\s|$)|\n+")
 _KEYED_OBJECT: Final = re.compile(r"(?:^[^{}\n]*)?\{[^{}]*\}", re.MULTILINE)
 """A flat JSON object, with the key before it."""

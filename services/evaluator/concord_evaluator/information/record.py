@@ -166,6 +166,8 @@ def _messages(delivered: Sequence[Conveyed], seats: Sequence[str], places: Mappi
         )
 
 
+# The record.
+
 MAX_NAMED: Final = 5
 """Facts that a finding names."""
 

@@ -65,7 +65,7 @@ def _composed(match: re.Match[str]) -> str:
     return str(int(millions) * 1_000_000 + int(thousands) * 1_000 + int(match[6] or 0) + int(rest))
 
 
-# Finds values in text, in their usual spellings: codes, dates, numbers of five digits and more, words.
+# Values in text.
 
 SMALLEST_NUMBER: Final = 10_000
 """Smaller numbers occur in any text, and prove nothing."""

@@ -108,7 +108,7 @@ class _Names:
         return None
 
 
-# The evidence that the judge sees of a trial: the texts of its calls, without names, within a budget.
+# The texts of the calls, within a budget.
 
 ASSESSOR: Final = "the assessor"
 """The name of the green agent, which gave the team its task. Agents cannot report in its name."""

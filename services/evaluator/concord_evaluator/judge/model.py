@@ -210,7 +210,7 @@ def _schema(answers: Sequence[str], references: Sequence[str]) -> dict[str, Any]
     return closed_object({"choices": {"type": "array", "items": closed_object(choice)}})
 
 
-# Judging by a language model: asks the model, verifies its quotes, and makes the judgment.
+# The model is asked, and its verdicts become the judgment.
 
 MAX_QUOTE: Final = 120
 """Characters of a quote in a row."""

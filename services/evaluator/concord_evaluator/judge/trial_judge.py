@@ -243,6 +243,8 @@ def _quoted(passage: str, aliases: Aliases) -> str:
     return shown if len(shown) <= MAX_QUOTE else f"{shown[: MAX_QUOTE - 1]}…"
 
 
+# The judging of a trial.
+
 MAX_TOKENS: Final = 2000
 TOKENS_PER_ANSWER: Final = 200
 

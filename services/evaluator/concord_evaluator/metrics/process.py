@@ -7,8 +7,6 @@ from concord_evaluator.graph import AgentGraph
 from concord_evaluator.metrics.metric import Measured, approximate, metric, undefined
 from concord_evaluator.trace.trees import ROOT
 
-# Metrics of the process: failures, chains and repetitions of calls, and the cost of a completed task.
-
 _NOT_COMPLETED: Final = "the task was not completed"
 _UNKNOWN: Final = "nobody knows whether the task was completed"
 

@@ -96,7 +96,6 @@ CENTRALISATION: Final = (degree_centralisation, betweenness_centralisation, mess
 # Centrality: how central each agent is.
 
 _ONE_AGENT: Final = "there is only one agent"
-_NOBODY_BETWEEN: Final = "there are fewer than three agents"
 
 
 @metric("degree_centrality", definition_id="degree_centrality/messages/undirected")
@@ -116,7 +115,7 @@ def betweenness_centrality(graph: AgentGraph) -> Iterator[Measured]:
     others the share of their shortest paths, summed and divided by (n-1)(n-2)."""
     agents = len(graph.agents)
     if agents < 3:
-        yield undefined(agents, _NOBODY_BETWEEN)
+        yield undefined(agents, _TOO_FEW)
         return
     yield from scored(graph.betweenness)
 
@@ -126,7 +125,7 @@ def max_betweenness(graph: AgentGraph) -> Iterator[Measured]:
     """The highest betweenness of an agent."""
     agents = len(graph.agents)
     if agents < 3:
-        yield undefined(agents, _NOBODY_BETWEEN)
+        yield undefined(agents, _TOO_FEW)
         return
     yield of_scores(graph.betweenness, max(graph.betweenness.values.values()), agents)
 

@@ -177,6 +177,8 @@ def _means(links: Links) -> Iterator[float | None]:
     return (fmean(known[first:end]) if first < end else None for first, end in pairwise(bounds.tolist()))
 
 
+# The evaluation of a trial.
+
 UNSEEN: Final = (
     "no call between participants could be observed: call peers at the addresses from `/peers`, start agents with "
     "`concord adapt`, or report calls to the collector (docs/reporting.md)"

@@ -82,6 +82,8 @@ def without_metrics(
     )
 
 
+# The verdict.
+
 NOT_ASKED = "the config excludes the judge"
 
 

@@ -194,6 +194,8 @@ def _is_inside(text: str, position: int) -> bool:
     return _INSIDE.match(text, position) is not None
 
 
+# The scorers of text.
+
 _ARTICLES: Final = frozenset({"a", "an", "the"})
 _MARKS: Final = regex.compile(
     r"(?<kept>(?<=\d)\.(?=\d)|(?<!\w)\.(?=\d)|(?<!\w)-(?=\.?\d))"

@@ -32,6 +32,8 @@ PROVENANCES: Final = tuple(Provenance)
 """The members by their codes in columns, from the most trusted one to the least."""
 
 
+# Attempts: reports of one call.
+
 MAX_CLAIMS: Final = 1000
 """Distinct refuted claims that are told apart. All are counted."""
 

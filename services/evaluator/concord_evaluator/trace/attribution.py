@@ -52,6 +52,8 @@ def known_callee(url: str, name: str, roster: Roster) -> str | None:
     return resolved if resolved in roster or resolved in NOT_IN_GRAPH else None
 
 
+# Attribution.
+
 MAX_UNDECLARED: Final = 1000
 """Undeclared agents that are nodes of a live trial's graph.
 

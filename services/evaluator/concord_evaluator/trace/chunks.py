@@ -288,7 +288,7 @@ def failure_of(step: LeanStep) -> str | None:
     return None if told is UNSET else told
 
 
-# Chunks: reported steps, many at a time, with who attests each and the call whose answer carried it.
+# A chunk: who attests each step, and the call whose answer carried it.
 
 STEPS_AT_ONCE: Final = 4096
 """Steps from which on a chunk is complete: with as many, the work for a chunk hardly counts."""

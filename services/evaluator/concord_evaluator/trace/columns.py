@@ -115,7 +115,7 @@ class StepRecord(msgspec.Struct, frozen=True, gc=False):
         return self.error is not None
 
 
-# The columns of a trace: the facts of its steps as typed arrays. Every array has a row for each content of a step.
+# The columns. Every array has a row for each content of a step.
 
 Bytes: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.int8]]"
 Amounts: TypeAlias = "np.ndarray[tuple[int], np.dtype[np.float64]]"

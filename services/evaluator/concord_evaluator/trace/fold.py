@@ -190,7 +190,7 @@ def _accepted(attested: list[tuple[int, Attestation]]) -> list[tuple[int, Attest
     return authenticated if len(authenticated) == 1 else []
 
 
-# Folding: combines reports, in any order and with repetitions, into one set of steps.
+# The reports of a step become one step.
 
 
 @dataclass(frozen=True, slots=True)

@@ -278,6 +278,8 @@ def _sums(amounts: Numbers, case: Numbers, n_cases: int) -> list[int]:
     return [(above << 32) + below for above, below in zip(high.tolist(), low.tolist(), strict=True)]
 
 
+# The reading of reports into columns.
+
 MAX_ERROR: Final = 200
 """Characters of an error that are kept."""
 

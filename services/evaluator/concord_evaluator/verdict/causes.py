@@ -236,6 +236,8 @@ def _of_failure(failure: PartFailure, share: float) -> TrialCause:
     )
 
 
+# The causes over all trials of a row.
+
 _BY_SOURCE: Mapping[str, Certainty] = {"model": "judged", "recorded": "observed"}
 
 

@@ -195,6 +195,8 @@ def _unknown(kind: UnknownKind, count: int, reasons: Iterable[str | None], point
     )
 
 
+# The verdict.
+
 _RESULTS: TypeAdapter[list[AssessmentResults]] = TypeAdapter(list[AssessmentResults])
 
 

@@ -160,6 +160,8 @@ class Plans:
         return kept
 
 
+# The jobs.
+
 logger: structlog.stdlib.BoundLogger = structlog.stdlib.get_logger(__name__)
 
 

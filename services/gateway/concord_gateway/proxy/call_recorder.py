@@ -153,6 +153,8 @@ def _written(value: object) -> bytes:
         return b""
 
 
+# The recording of calls.
+
 logger = logging.getLogger(__name__)
 
 _MAX_LEFT: Final = 4096

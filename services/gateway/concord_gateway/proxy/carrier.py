@@ -235,7 +235,7 @@ def _rewritten(body: bytes, rewrite: Rewrite) -> bytes:
     return json.dumps(rewrite(document)).encode() if isinstance(document, dict) else body
 
 
-# The carrier: forwards an authorised request to its callee, and the answer to the caller.
+# One call, from its request to the end of its answer.
 
 NOT_A2A: Final = "no answer of A2A: neither a task nor a message for this request"
 

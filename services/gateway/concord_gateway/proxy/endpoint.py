@@ -141,6 +141,8 @@ def card_of_seat(card: Mapping[str, Any], seat: str) -> dict[str, Any]:
     }
 
 
+# The endpoint.
+
 MAX_CALLS: Final = 2048
 MAX_CALLS_OF_ONE: Final = 256
 """Limits on concurrent requests, in all and per caller: a caller that floods is throttled alone."""

@@ -118,6 +118,8 @@ def _escaped(character: str) -> str:
     return " " if character in "bfnrt" else character
 
 
+# The reply of a seat.
+
 MAX_REPLY: Final = 400_000
 """Characters of a reply that are read."""
 

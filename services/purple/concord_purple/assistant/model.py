@@ -78,6 +78,8 @@ def openai_tools(tools: Iterable[Tool] = TOOLS.values()) -> list[dict[str, Any]]
     ]
 
 
+# The loop of tool calls.
+
 MAX_CALLS: Final = 20
 """Requests to the model in one turn."""
 

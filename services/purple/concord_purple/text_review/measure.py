@@ -258,7 +258,7 @@ def _union(left: Iterable[_T], right: Iterable[_T], key: Callable[[_T], Hashable
     return tuple({key(item): item for item in (*left, *right)}.values())
 
 
-# The researchers' part: measures a text, aspect by aspect.
+# The measurements.
 
 LONG_SENTENCE_WORDS: Final = 25
 """More words than this in a sentence are worth splitting. Source: GOV.UK content design guidance."""

@@ -12,8 +12,6 @@ from concord.storage.redis import keys
 from concord.storage.redis.clients import storage_faults
 from concord.trust.redaction import redact
 
-# Assessments in Redis: one hash of JSON documents each, the plan among them.
-
 # Scripts, because the client of a Redis Cluster has no transactions.
 _SAVE: Final = """
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])

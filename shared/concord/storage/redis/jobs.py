@@ -98,7 +98,7 @@ class EndedJobs:
             ended.set()
 
 
-# The job queue on arq: enqueueing, depth, and dead letters.
+# The queue: enqueueing, depth, and dead letters.
 
 _MAX_DUE: Final = 64
 """Entries of the list that wakes workers: none waits while there are more jobs than places."""

@@ -14,8 +14,6 @@ from concord.task_records import AbandonedTask, StaleTaskError, TaskDraft, TaskR
 from concord.trust.redaction import redact
 from concord.wire.roster import new_step_id
 
-# A2A tasks in Redis: one hash per task, and a lease for the process that works on it.
-
 logger = logging.getLogger(__name__)
 
 _OUTAGE_S: Final = 240

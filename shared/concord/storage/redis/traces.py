@@ -118,7 +118,7 @@ def _settle(call: _Call, answer: object) -> None:
         call.answer.set_result(answer)
 
 
-# Report batches in Redis: a stream per trace, and the receipts by batch id.
+# The stream of each trace, and the receipts by batch id.
 
 _PAGE: Final = 64
 
