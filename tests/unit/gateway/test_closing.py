@@ -176,6 +176,13 @@ def test_steps_in_band_count_as_the_expected_report() -> None:
     assert trial.close()[0] <= QUIET_S + LOOK_S
 
 
+def test_no_report_over_the_wire_is_expected_from_an_agent_that_has_sent_its_steps_in_band() -> None:
+    trial = Trial()
+    trial.report("a", trial.call("a").step_id, Channel.IN_BAND)
+    trial.close()
+    assert not is_expected(trial.next())
+
+
 def test_a_child_step_that_another_agent_reports_does_not_count_as_the_callees_report() -> None:
     trial = announced("a")
     call = trial.call("a")

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from concord.assessment import AssessmentPlan
 from concord.assessment.result_row import ResultRow
-from concord.assessment.results import MetricStatus
+from concord.assessment.results import Grading, MetricStatus
 from concord_evaluator.aggregate import make_row
+from concord_evaluator.scoring import score_outcome
 from tests.unit.evaluator.scoring.played import (
     NAMES,
     TARGETS,
@@ -135,3 +136,26 @@ def test_a_further_trial_changes_the_score_of_no_other(played: list[TeamTrial], 
     alone, together = row(played), row([*played, replace(more, agents=NAMES)])
     scores = [trial.overall_score for trial in alone.detail.trials]
     assert [trial.overall_score for trial in together.detail.trials][:-1] == scores
+
+
+class TestThePassMark:
+    @FEW
+    @given(TRIALS)
+    def test_a_trial_passes_from_the_mark_on(self, trial: TeamTrial) -> None:
+        score = trial.found / len(TARGETS)
+        for mark in (0, 0.25, 0.5, 0.75, 1):
+            passed = trial.verdict(plan=planned([trial], {"thresholds": {"pass": mark}})).record.passed
+            assert passed is (score >= mark)
+
+
+class TestTheProvenOutcome:
+    @given(st.none() | st.floats(0, 1), st.floats(0, 1))
+    def test_a_team_task_scores_what_of_its_outcome_is_proven_if_anybody_graded_it(
+        self, outcome: float | None, proven: float
+    ) -> None:
+        grading = Grading(value=outcome, source="code", scorer=None, reason=None)
+        assert score_outcome(grading, proven).overall == (None if outcome is None else proven)
+
+    @given(st.none() | st.floats(0, 1))
+    def test_without_receipts_the_outcome_is_the_score(self, outcome: float | None) -> None:
+        assert score_outcome(Grading(value=outcome, source="code", scorer=None, reason=None)).overall == outcome
