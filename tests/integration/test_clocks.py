@@ -11,7 +11,7 @@ from redis.asyncio import Redis
 
 from concord.a2a import IncomingMessage, TaskHandle
 from concord.errors import StorageUnavailableError
-from concord.storage.redis.common import RENEW_S, RedisClock
+from concord.storage.redis.clock import RENEW_S, RedisClock
 from concord.storage.redis.connection import open_redis
 from concord.wire.assignment import Assignment
 from tests.kit.collectors import NO_TLS, batch, bearer_of, step

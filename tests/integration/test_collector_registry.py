@@ -127,7 +127,7 @@ async def test_a_caller_over_the_registration_rate_gets_429(redis_url: str) -> N
 async def test_a_caller_registers_a_limited_number_of_agents_and_may_renew_them(
     redis_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("concord.storage.redis.common.MAX_AGENTS_PER_CALLER", 2)
+    monkeypatch.setattr("concord.storage.redis.registry.MAX_AGENTS_PER_CALLER", 2)
     async with collector(redis_url, allowed_peer_networks=LOOPBACK) as client:
         entry = {"url": "http://127.0.0.1/", "functions": []}
         statuses = [(await client.post("/register", json=entry | {"id": name})).status_code for name in "abca"]

@@ -93,7 +93,7 @@ class TestRegistry:
     async def test_a_full_scope_refuses_new_agents_and_renews_known_ones(
         self, storage: Storage, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("concord.storage.redis.common.MAX_AGENTS", 2)
+        monkeypatch.setattr("concord.storage.redis.registry.MAX_AGENTS", 2)
         await storage.registry.register(OPEN_SCOPE, [RosterEntry(id=i, url="http://x") for i in "ab"])
         with pytest.raises(RegistryFullError):
             await storage.registry.register(OPEN_SCOPE, [RosterEntry(id="c", url="http://x")])

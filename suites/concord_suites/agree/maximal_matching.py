@@ -7,9 +7,9 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part
 from concord.suite.value import number
+from concord_suites.agree.links import LinkFamily, draw_held, fits, fits_in_json, fits_of_json, lookalike, read_choices
 from concord_suites.family import Drawn, ReferableStatement, Setting, grammar_of
 from concord_suites.grammar import Fresh, Statement
-from concord_suites.shared_draws import LinkFamily, draw_held, fits, fits_in_json, fits_of_json, lookalike, read_choices
 
 TICKET: Final = ReferableStatement(
     Statement(

@@ -29,8 +29,9 @@ from concord.storage.ports import (
 )
 from concord.storage.redis.assessments import RedisAnswerCache, RedisAssessmentStore
 from concord.storage.redis.clients import PASSING_FAULTS, Limits, TimedCluster, TimedPool, TimedRetry, storage_faults
-from concord.storage.redis.common import RedisAgentRegistry, RedisClock, RedisSecretStore
+from concord.storage.redis.clock import RedisClock
 from concord.storage.redis.jobs import ArqJobQueue
+from concord.storage.redis.registry import RedisAgentRegistry, RedisSecretStore
 from concord.storage.redis.tasks import RedisTaskRecords, RedisWebhookRecords
 from concord.storage.redis.traces import RedisOpenTraces, RedisTraceStore
 from concord.task_records import TaskRecords, WebhookRecords
