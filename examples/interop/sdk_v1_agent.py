@@ -95,7 +95,7 @@ def served(given: Arguments) -> Starlette:
 
 
 async def with_key(request: Request, go_on: RequestResponseEndpoint) -> Response:
-    """Refuses whoever has no key, but shows the card to anybody."""
+    """Refuses requests without the key. The card needs none."""
     if request.method == "POST" and request.headers.get("x-api-key") != os.environ["WORDS_KEY"]:
         return Response("an API key is missing", 401)
     return await go_on(request)
