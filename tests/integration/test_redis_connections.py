@@ -24,8 +24,7 @@ class TestAnswers:
         pool = redis.connection_pool
         for parsed in (False, True):  # left in the stream, and in the parser behind an answer that was read
             left = await pool.get_connection()
-            await left.send_command("ECHO", "first")
-            await left.send_command("ECHO", "second")
+            await left.send_packed_command(left.pack_commands([("ECHO", "first"), ("ECHO", "second")]))
             if parsed:
                 assert await left.read_response() == b"first"
             else:
