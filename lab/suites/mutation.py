@@ -103,7 +103,7 @@ def _is_request(message: Sent, twin: PlayedByCalls) -> bool:
 
 def _said(each: Planted | PlantedByCalls) -> str:
     place = set(each.fault.seats)
-    return ", ".join(sorted({f"{one.cause}{'' if set(one.seats) <= place else ' elsewhere'}" for one in each.failures}))
+    return ", ".join(sorted({f"{one.kind}{'' if set(one.agents) <= place else ' elsewhere'}" for one in each.failures}))
 
 
 def mutants_of(name: str, tasks: int, kinds: Sequence[str]) -> list[Mutant]:

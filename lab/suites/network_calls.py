@@ -5,22 +5,21 @@ from dataclasses import dataclass
 from typing import Final
 
 from concord.assessment.faults import Cut, OnMessages, OnSeat, PlantedFault, Swap, Truncate
+from concord.assessment.verdict import Cause, CauseKind
 from concord.suite import Draw, SuiteTask
-from concord_evaluator.information.causes import PartCause
-from concord_evaluator.information.failures import Failure
 from concord_suites.family import TextFamily
 from tests.kit.players.calls import Played, play_well
 from tests.kit.players.plans import needs_by_seat
 
-LOST: Final = frozenset({PartCause.UNDELIVERED, PartCause.NOT_SENT, PartCause.NOT_PASSED_ON, PartCause.NO_ANSWER})
+LOST: Final = frozenset({CauseKind.UNDELIVERED, CauseKind.NOT_SENT, CauseKind.NOT_PASSED_ON, CauseKind.NO_ANSWER})
 """A lost request is an undelivered call. A lost answer is that of a seat that was asked and told nothing."""
 
-EXPECTED: Final[Mapping[str, frozenset[PartCause]]] = {
+EXPECTED: Final[Mapping[str, frozenset[CauseKind]]] = {
     "drop": LOST,
     "silence": LOST,
-    "cut": frozenset({PartCause.UNDELIVERED}),
-    "truncate": frozenset({PartCause.NOT_SENT, PartCause.NOT_PASSED_ON}),
-    "garble": frozenset({PartCause.CHANGED, PartCause.CONTRADICTED}),
+    "cut": frozenset({CauseKind.UNDELIVERED}),
+    "truncate": frozenset({CauseKind.NOT_SENT, CauseKind.NOT_PASSED_ON}),
+    "garble": frozenset({CauseKind.CHANGED, CauseKind.CONTRADICTED}),
     "swap": frozenset(),
     "duplicate": frozenset(),
 }
@@ -43,7 +42,7 @@ class PlantedByCalls:
     fault: PlantedFault
     twin: Played
     played: Played
-    failures: Sequence[Failure]
+    failures: Sequence[Cause]
 
     @property
     def tolerated(self) -> bool:
@@ -53,16 +52,16 @@ class PlantedByCalls:
     @property
     def kind_found(self) -> bool:
         """Whether every wrong part has a cause that this kind of fault has."""
-        return bool(self.failures) and all(each.cause in EXPECTED[self.fault.kind] for each in self.failures)
+        return bool(self.failures) and all(each.kind in EXPECTED[self.fault.kind] for each in self.failures)
 
     @property
     def place_found(self) -> bool:
         """Whether every wrong part names the seat whose messages these are; of an undelivered call, both its ends."""
         return bool(self.failures) and all(self._is_place(each) for each in self.failures)
 
-    def _is_place(self, failure: Failure) -> bool:
-        seats = set(failure.seats)
-        if failure.cause is not PartCause.UNDELIVERED:
+    def _is_place(self, failure: Cause) -> bool:
+        seats = set(failure.agents)
+        if failure.kind is not CauseKind.UNDELIVERED:
             return seats == set(self.fault.seats[:1])
         return seats == set(self.fault.seats) if len(self.fault.seats) > 1 else seats > set(self.fault.seats)
 

@@ -49,13 +49,13 @@ async def causes(services: Stack, **notes: str | None) -> list[Cause]:
 
 async def test_a_helper_that_is_wrong_is_named_with_its_words(services: Stack) -> None:
     [cause] = await causes(services, weather="I do not know.", timetable=WRONG)
-    assert (cause.kind, cause.agents, cause.points) == ("wrong_value", ["timetable"], 100)
+    assert (cause.kind, cause.agents, cause.points) == ("wrong_value", ("timetable",), 100)
     assert [each.text for each in cause.evidence] == [WRONG]
 
 
 async def test_a_helper_that_failed_is_named_with_its_error(services: Stack) -> None:
     [cause] = await causes(services, weather="I do not know.", timetable=None)
-    assert (cause.kind, cause.agents) == ("agent_failed", ["timetable"])
+    assert (cause.kind, cause.agents) == ("agent_failed", ("timetable",))
     assert "KeyError: 'ferry'" in cause.evidence[0].text
 
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from concord.assessment.result_row import ControlRecord, ResultRow
 from concord.assessment.results import CallRecord, TrialRecord
 from concord.assessment.team_results import FactMessage, FlowRecord, PartFailure, TeamTaskRecord
+from concord.assessment.verdict import CauseKind
 from tests.kit.team_rows import interactions_of, row_of, trial_of
 
 CONTROLS = (
@@ -81,7 +82,7 @@ def team_task(flow: FlowRecord | None, failures: Sequence[PartFailure] = (), **c
 
 def failure(seat: str = "agent/2", **changes: object) -> PartFailure:
     """The seat told nobody its fact, which the answer of the first seat follows from."""
-    lost = PartFailure(part="agent/1", cause="not_sent", seats=[seat], step_id=None, facts=[fact_of(seat)])
+    lost = PartFailure(part="agent/1", cause=CauseKind.NOT_SENT, seats=[seat], step_id=None, facts=[fact_of(seat)])
     return lost.model_copy(update=changes)
 
 

@@ -73,7 +73,7 @@ def printable_text(recorded: Recorded, found: Sequence[Found]) -> str:
     lines = [f"{recorded.trial_id}: outcome {recorded.ended.grade.outcome:.2f}"]
     lines += [f"  {each.change}: {_text(each.turn)}" for each in found]
     own = sorted(
-        {f"{each.cause} {' '.join(each.seats)}" for each in recorded.ended.failures if each.cause in OWN_ANSWER}
+        {f"{each.kind} {' '.join(each.agents)}" for each in recorded.ended.failures if each.kind in OWN_ANSWER}
     )
     if own:
         lines.append(f"  not replayed, because they lie in a seat's own answer: {', '.join(own)}")

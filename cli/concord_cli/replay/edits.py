@@ -4,17 +4,16 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from concord.assessment.verdict import Cause, CauseKind
 from concord.suite import SuiteTask, distances
 from concord_cli.errors import UsageError
 from concord_cli.replay.recorded import Ended, Recorded
-from concord_evaluator.information.causes import PartCause
-from concord_evaluator.information.failures import Failure
 from concord_gateway.rounds.exchange import SeatMessage
 
-SPOILT: Final = frozenset({PartCause.CHANGED, PartCause.CONTRADICTED, PartCause.INVENTED, PartCause.TRUNCATED})
+SPOILT: Final = frozenset({CauseKind.CHANGED, CauseKind.CONTRADICTED, CauseKind.INVENTED, CauseKind.TRUNCATED})
 """The causes that lie in what a message says."""
 
-OWN_ANSWER: Final = frozenset({PartCause.NOT_USED, PartCause.NO_ANSWER, PartCause.UNREADABLE, PartCause.ANSWERED_EARLY})
+OWN_ANSWER: Final = frozenset({CauseKind.NOT_USED, CauseKind.NO_ANSWER, CauseKind.UNREADABLE, CauseKind.ANSWERED_EARLY})
 """The causes that lie in a seat's answer: no message of another would turn them."""
 
 
@@ -45,7 +44,7 @@ def edit_at(recorded: Recorded, step_id: str, text: str) -> Edit:
 class Repair:
     """What the task needs in place of a cause, and the parts of the answer that it cost."""
 
-    cause: PartCause
+    cause: CauseKind
     seats: tuple[str, ...]
     edits: Sequence[Edit]
     parts: frozenset[str]
@@ -54,28 +53,28 @@ class Repair:
 def repairs(ended: Ended) -> list[Repair]:
     """A repair for each cause of the wrong parts that another message could turn: its seat tells, as early as it could,
     what the brief states that holds each lost fact."""
-    found: dict[tuple[PartCause, tuple[str, ...]], list[Failure]] = {}
+    found: dict[tuple[CauseKind, tuple[str, ...]], list[Cause]] = {}
     for failure in ended.failures:
-        if failure.cause not in OWN_ANSWER and failure.seats:
-            found.setdefault((failure.cause, failure.seats), []).append(failure)
+        if failure.kind not in OWN_ANSWER and failure.agents:
+            found.setdefault((failure.kind, failure.agents), []).append(failure)
     return [
         Repair(cause, seats, list(dict.fromkeys(each for one in failures for each in _edits(ended, one))), parts)
         for (cause, seats), failures in found.items()
-        if (parts := frozenset(each.part for each in failures))
+        if (parts := frozenset(each.part for each in failures if each.part))
     ]
 
 
-def _edits(ended: Ended, failure: Failure) -> Iterator[Edit]:
+def _edits(ended: Ended, failure: Cause) -> Iterator[Edit]:
     """The messages of the cause's seat that would have brought the facts on their way to those who lacked them.
 
     A message that told something false, or was cut off, is replaced: by what it told rightly, and what was lost.
     """
-    task, seat = ended.task, failure.seats[0]
+    task, seat = ended.task, failure.agents[0]
     part = next(part for part in task.parts if part.id == failure.part)
-    known = ended.flow.known[seat]
-    lost = [fact for fact in failure.facts or part.needs if fact in known]
+    known, lost_facts = ended.flow.known[seat], [each.text for each in failure.evidence]
+    lost = [fact for fact in lost_facts or part.needs if fact in known]
     place = ended.place_of(failure.step_id)
-    if place is not None and failure.cause in SPOILT:
+    if place is not None and failure.kind in SPOILT:
         message, told = ended.rounds.messages[place], ended.flow.messages
         rightly = {fact for each in told if each.message.step_id == failure.step_id for fact in each.facts}
         yield Edit(message.round, seat, message.receiver, quoted(task, [*rightly, *lost]), message)

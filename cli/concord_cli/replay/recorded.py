@@ -6,15 +6,16 @@ from functools import cached_property
 
 from concord.assessment.faults import PlantedFault
 from concord.assessment.suite_tasks import NoFamilyError, family_of, instance_of
+from concord.assessment.verdict import Cause
 from concord.bundle import Contents
 from concord.suite import Family, Grade, SuiteTask
 from concord.wire.roster import Roster, RosterEntry
 from concord_cli.errors import UsageError
-from concord_evaluator.information.causes import Answered, Turns
 from concord_evaluator.information.exchanges import by_rounds
-from concord_evaluator.information.failures import Failure, failures_of
 from concord_evaluator.information.flow import Flow, Sent, flow_of
+from concord_evaluator.information.part_causes import failures_of
 from concord_evaluator.information.receipts import credit_of
+from concord_evaluator.information.turns import Answered, Turns
 from concord_gateway.rounds.exchange import Rounds, SeatMessage, Turn
 from concord_gateway.rounds.reply import Outgoing, Reply
 from concord_gateway.rounds.texts import as_text
@@ -48,7 +49,7 @@ class Ended:
         return flow_of(self.task, self.family, list(map(self._sent, range(len(self.rounds.messages)))), self.answers)
 
     @cached_property
-    def failures(self) -> Sequence[Failure]:
+    def failures(self) -> Sequence[Cause]:
         """Why parts are wrong."""
         turns = Turns(*(self._turns(state) for state in ("unreadable", "late", "failed")))
         return failures_of(self.task, self.family, self.answers, self.flow, self._answered, turns)

@@ -6,7 +6,7 @@ from concord.assessment.observations import Observation, ReadStep
 from concord.assessment.verdict import Cause
 from concord.wire.roster import Roster
 from concord_evaluator.formats import Trace
-from concord_evaluator.observations import LostPart, acts_of, causes_of_parts, observe, reading_order, tied
+from concord_evaluator.observations import acts_of, causes_of_parts, observe, reading_order, tied
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,12 +31,11 @@ def diagnose(trace: Trace) -> TraceDiagnosis:
     observations = observe(acts)
     succeeded = trace.task_success == 1
     causes = [] if succeeded else causes_of_parts(observations, trace.parts)
-    lost = [LostPart(each.kind, frozenset(each.agents), frozenset(each.steps)) for each in causes]
     return TraceDiagnosis(
         trace_id=trace.trace_id,
         file=trace.origin.file,
         outcome=trace.task_success,
         causes=causes,
-        observations=tied(observations, lost),
+        observations=tied(observations, causes),
         reading=[] if causes or succeeded else reading_order(acts, trace.task, observations),
     )

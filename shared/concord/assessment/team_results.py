@@ -1,10 +1,11 @@
 """The record of a team task: its messages, the flow of facts, and the causes of wrong parts."""
 
-from typing import Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict, WithJsonSchema
 
 from concord.assessment.request import Fraction
+from concord.assessment.verdict import KINDS_OF_PARTS, CauseKind
 
 MAX_FAILURES: Final = 200
 """Failures that a trial's record lists."""
@@ -27,26 +28,25 @@ class TeamRecord(BaseModel):
     )
 
 
+def _of_a_part(kind: CauseKind) -> CauseKind:
+    if kind not in KINDS_OF_PARTS:
+        raise ValueError(f"{kind} is not the cause of a part")
+    return kind
+
+
+PartCauseKind = Annotated[
+    CauseKind,
+    AfterValidator(_of_a_part),
+    WithJsonSchema({"enum": list(KINDS_OF_PARTS), "title": "Cause", "type": "string"}),
+]
+"""One of `KINDS_OF_PARTS`."""
+
+
 class PartFailure(TeamRecord):
     """A cause of a wrong or missing part of the answer: where the facts that it follows from were lost."""
 
     part: str
-    cause: Literal[
-        "not_sent",
-        "misdirected",
-        "undelivered",
-        "not_passed_on",
-        "changed",
-        "contradicted",
-        "invented",
-        "truncated",
-        "too_late",
-        "answered_early",
-        "not_used",
-        "unreadable",
-        "no_answer",
-        "agent_failed",
-    ]
+    cause: PartCauseKind
     seats: list[str]
     """The seat where it lies; several where messages and answers do not tell which of them."""
     step_id: str | None

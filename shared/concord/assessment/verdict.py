@@ -75,6 +75,9 @@ class CauseKind(StrEnum):
     """An answer is not right, and no cause could be shown."""
 
 
+KINDS_OF_PARTS: Final = tuple(CauseKind)[: tuple(CauseKind).index(CauseKind.UNPROVEN)]
+"""The kinds of causes of wrong parts of team tasks."""
+
 WITHOUT_FACTS: Final = frozenset(
     {
         CauseKind.NOT_USED,
@@ -101,7 +104,7 @@ class Cause(VerdictRecord):
     """Something that cost points, over all trials in which the same cost some."""
 
     kind: CauseKind
-    agents: list[str] = []
+    agents: tuple[str, ...] = ()
     """Where it lies; several where nothing tells which of them, none where no cause could be shown."""
     part: str | None = None
     """The criterion that lost points, what a veto is about, the task of unexplained wrong answers, or the tool or model
@@ -111,15 +114,20 @@ class Cause(VerdictRecord):
     """The points of the score that it cost; null where they cannot be told. Each lost point counts in one cause."""
     count: Annotated[int, Field(ge=1)] = 1
     """Wrong parts, wrong answers, or failed calls."""
-    tasks: list[str] = []
-    trials: list[str] = []
+    tasks: tuple[str, ...] = ()
+    trials: tuple[str, ...] = ()
     """As tasks and steps at most `MAX_NAMED`; `trials_count` counts all."""
     trials_count: int = 1
-    steps: list[str] = []
+    steps: tuple[str, ...] = ()
     """The messages and calls that show it."""
-    evidence: list[Evidence] = []
+    evidence: tuple[Evidence, ...] = ()
     """At most `MAX_EVIDENCE`, each once; the rest is counted as omitted."""
     evidence_omitted: int = 0
+
+    @property
+    def step_id(self) -> str | None:
+        """The first of the steps that show it, if one does."""
+        return self.steps[0] if self.steps else None
 
 
 class Change(VerdictRecord):

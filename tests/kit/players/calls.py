@@ -9,12 +9,13 @@ from pydantic import JsonValue
 
 from concord.assessment.faults import PlantedFault
 from concord.assessment.task_spec import Exchange
+from concord.assessment.verdict import Cause
 from concord.suite import Bound, Grade, SuiteTask, fewest_calls
 from concord.wire.roster import RosterEntry
-from concord_evaluator.information.causes import Answered, Turns
-from concord_evaluator.information.failures import Failure, failures_of
 from concord_evaluator.information.flow import Flow, Sent, flow_of
+from concord_evaluator.information.part_causes import failures_of
 from concord_evaluator.information.receipts import Credit, Unexplained, credit_of, unexplained_in
+from concord_evaluator.information.turns import Answered, Turns
 from concord_gateway.calls import CallWire, SeatPlace, TrialChannel, brief_text, question_text
 from concord_gateway.rounds.reply import read_reply
 from concord_suites import FAMILIES
@@ -75,7 +76,7 @@ class Played:
         answered = Answered(self.answered, len(self.sent) + 1, in_rounds=False)
         return credit_of(self.task, self.grade, self.flow(), answered)
 
-    def failures(self) -> list[Failure]:
+    def failures(self) -> list[Cause]:
         """Why parts are wrong, as the evaluator finds it."""
         answered = Answered(self.answered, len(self.sent) + 1, in_rounds=False)
         always = frozenset(range(1, len(self.sent) + 2))

@@ -7,8 +7,8 @@ from typing import Final
 
 from pydantic import JsonValue
 
+from concord.assessment.verdict import CauseKind
 from concord.suite import Draw, Fact, Kind, SuiteTask, Value
-from concord_evaluator.information.causes import PartCause
 from concord_evaluator.information.values import normalised, values_in
 from tests.kit.players.deeds import (
     Aggregated,
@@ -83,20 +83,20 @@ class Fault:
     """Habits with one fault, and what should be found."""
 
     habits: Habits
-    cause: PartCause
+    cause: CauseKind
     seat: str
 
 
 def _withheld(situation: Situation) -> Iterator[Fault]:
     for seat, fact in situation.own():
-        yield Fault(Withheld(seat, fact), PartCause.NOT_SENT, seat)
+        yield Fault(Withheld(seat, fact), CauseKind.NOT_SENT, seat)
 
 
 def _wrong_name(situation: Situation) -> Iterator[Fault]:
     for seat, fact in situation.own():
         strangers = [each for each in situation.task.seats if each not in (seat, *situation.task.neighbours[seat])]
         name = situation.draw.choice([*strangers, f"{seat}0", seat.upper(), "the team"])
-        yield Fault(ToAnother(seat, fact, name), PartCause.MISDIRECTED, seat)
+        yield Fault(ToAnother(seat, fact, name), CauseKind.MISDIRECTED, seat)
 
 
 def _to_a_dead_end(situation: Situation) -> Iterator[Fault]:
@@ -104,12 +104,12 @@ def _to_a_dead_end(situation: Situation) -> Iterator[Fault]:
     for seat, fact in situation.own():
         for other in neighbours[seat]:
             if neighbours[other] == (seat,) and needs_by_seat(situation.task).keys() != {other}:
-                yield Fault(ToAnother(seat, fact, other), PartCause.MISDIRECTED, seat)
+                yield Fault(ToAnother(seat, fact, other), CauseKind.MISDIRECTED, seat)
 
 
 def _not_passed_on(situation: Situation) -> Iterator[Fault]:
     for seat, fact in situation.relayed():
-        yield Fault(Withheld(seat, fact), PartCause.NOT_PASSED_ON, seat)
+        yield Fault(Withheld(seat, fact), CauseKind.NOT_PASSED_ON, seat)
 
 
 def _own_changed(situation: Situation) -> Iterator[Fault]:
@@ -123,7 +123,7 @@ def _relayed_changed(situation: Situation) -> Iterator[Fault]:
 def _changed(situation: Situation, facts: Iterable[tuple[str, Fact]]) -> Iterator[Fault]:
     for seat, fact in facts:
         for wrong in _wrong(situation, fact):
-            yield Fault(Changed(seat, fact, wrong), PartCause.CHANGED, seat)
+            yield Fault(Changed(seat, fact, wrong), CauseKind.CHANGED, seat)
 
 
 def _wrong(situation: Situation, fact: Fact) -> Iterator[Fact]:
@@ -188,7 +188,7 @@ def _invented(situation: Situation) -> Iterator[Fault]:
             answered = end + len(route) if begin == end else None
             for wrong in _wrong(situation, fact):
                 habits = Beside(_along(route, wrong, begin), answered, believes_the_last=begin == end)
-                yield Fault(habits, PartCause.INVENTED, seat)
+                yield Fault(habits, CauseKind.INVENTED, seat)
 
 
 def _route(situation: Situation, seat: str, fact: Fact) -> list[str]:
@@ -214,17 +214,17 @@ def _twice(situation: Situation) -> Iterator[Fault]:
             yield Fault(Twice(seat, fact, wrong, in_one), _second(situation, fact), seat)
 
 
-def _second(situation: Situation, fact: Fact) -> PartCause:
+def _second(situation: Situation, fact: Fact) -> CauseKind:
     """What a second value of a fact is. A day that is said of no fact by name is one more, and not another."""
     is_day = fact.value.kind is Kind.DATE and not situation.is_named(fact)
-    return PartCause.INVENTED if is_day else PartCause.CONTRADICTED
+    return CauseKind.INVENTED if is_day else CauseKind.CONTRADICTED
 
 
 def _truncated(situation: Situation) -> Iterator[Fault]:
     """A fact at the end of a message that is too long."""
     limit = situation.task.message_limit
     for seat, fact in situation.own():
-        yield Fault(CutOff(seat, fact, limit, situation.draw.chance(0.5)), PartCause.TRUNCATED, seat)
+        yield Fault(CutOff(seat, fact, limit, situation.draw.chance(0.5)), CauseKind.TRUNCATED, seat)
 
 
 def _stale(situation: Situation) -> Iterator[Fault]:
@@ -240,7 +240,7 @@ def _stale(situation: Situation) -> Iterator[Fault]:
         others = sorted({each.value for each in brief if each.value.kind is fact.value.kind} - taken)
         if others and fact.value.kind in {Kind.NUMBER, Kind.CODE, Kind.DATE}:
             wrong = replace(fact, value=situation.draw.choice(others))
-            yield Fault(Changed(seat, fact, wrong), PartCause.NOT_SENT, seat)
+            yield Fault(Changed(seat, fact, wrong), CauseKind.NOT_SENT, seat)
 
 
 def _wrong_result(situation: Situation) -> Iterator[Fault]:
@@ -256,23 +256,23 @@ def _wrong_result(situation: Situation) -> Iterator[Fault]:
             if value.kind is Kind.NUMBER and covered <= told.keys():
                 about = told[min(covered)]
                 for wrong in _wrong(situation, replace(about, value=value, anchor=None, domain=())):
-                    yield Fault(Aggregated(telling.sender, covered, wrong), PartCause.CHANGED, telling.sender)
+                    yield Fault(Aggregated(telling.sender, covered, wrong), CauseKind.CHANGED, telling.sender)
 
 
 def _in_the_last_round(situation: Situation) -> Iterator[Fault]:
     last = situation.max_rounds
     for seat, fact in situation.own():
-        yield Fault(Late(seat, fact, last, last), PartCause.TOO_LATE, seat)
+        yield Fault(Late(seat, fact, last, last), CauseKind.TOO_LATE, seat)
 
 
 def _after_the_answer(situation: Situation) -> Iterator[Fault]:
     for seat, fact in situation.own():
-        yield Fault(Late(seat, fact, max(situation.plan.answers.values())), PartCause.TOO_LATE, seat)
+        yield Fault(Late(seat, fact, max(situation.plan.answers.values())), CauseKind.TOO_LATE, seat)
 
 
 def _answered_early(situation: Situation) -> Iterator[Fault]:
     for seat in situation.answering():
-        yield Fault(Answering(seat, planned=1), PartCause.ANSWERED_EARLY, seat)
+        yield Fault(Answering(seat, planned=1), CauseKind.ANSWERED_EARLY, seat)
 
 
 def _not_used(situation: Situation) -> Iterator[Fault]:
@@ -286,12 +286,12 @@ def _not_used(situation: Situation) -> Iterator[Fault]:
         wrong += [guess(mind.family, task, seat, situation.draw) for guess in guesses(mind.family)]
         for answer in wrong:
             if _is_readable(situation, seat, answer):
-                yield Fault(Answering(seat, instead=answer), PartCause.NOT_USED, seat)
+                yield Fault(Answering(seat, instead=answer), CauseKind.NOT_USED, seat)
 
 
 def _unreadable_replies(situation: Situation) -> Iterator[Fault]:
     for seat in _senders(situation):
-        yield Fault(Turns(seat, "unreadable"), PartCause.UNREADABLE, seat)
+        yield Fault(Turns(seat, "unreadable"), CauseKind.UNREADABLE, seat)
 
 
 def _unreadable_answer(situation: Situation) -> Iterator[Fault]:
@@ -299,17 +299,17 @@ def _unreadable_answer(situation: Situation) -> Iterator[Fault]:
     for seat in situation.answering():
         for answer in candidates:
             if not _is_readable(situation, seat, answer):
-                yield Fault(Answering(seat, instead=answer), PartCause.UNREADABLE, seat)
+                yield Fault(Answering(seat, instead=answer), CauseKind.UNREADABLE, seat)
 
 
 def _no_answer(situation: Situation) -> Iterator[Fault]:
     for seat in situation.answering():
-        yield Fault(Answering(seat, never=True), PartCause.NO_ANSWER, seat)
+        yield Fault(Answering(seat, never=True), CauseKind.NO_ANSWER, seat)
 
 
 def _failed(situation: Situation) -> Iterator[Fault]:
     for seat in _senders(situation):
-        yield Fault(Turns(seat, "failed"), PartCause.AGENT_FAILED, seat)
+        yield Fault(Turns(seat, "failed"), CauseKind.AGENT_FAILED, seat)
 
 
 FAULTS: Final[dict[str, Callable[[Situation], Iterator[Fault]]]] = {

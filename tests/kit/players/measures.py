@@ -293,11 +293,11 @@ def faults_of(
             fault, played = result
             failures = played.failures()
             made[name] += 1
-            if failures and all(each.cause is fault.cause and fault.seat in each.seats for each in failures):
+            if failures and all(each.kind is fault.cause and fault.seat in each.agents for each in failures):
                 found[name] += 1
-                alone[name] += all(len(each.seats) == 1 for each in failures)
+                alone[name] += all(len(each.agents) == 1 for each in failures)
             else:
-                causes = {each.cause + ("" if fault.seat in each.seats else " elsewhere") for each in failures}
+                causes = {each.kind + ("" if fault.seat in each.agents else " elsewhere") for each in failures}
                 confused[name, ", ".join(sorted(causes))] += 1
     return made, found, alone, confused
 

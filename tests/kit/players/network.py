@@ -5,9 +5,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from concord.assessment.faults import Chatter, Cut, Delay, OnMessages, OnSeat, PlantedFault, Swap, Truncate
+from concord.assessment.verdict import Cause, CauseKind
 from concord.suite import Draw, Fact, SuiteTask
-from concord_evaluator.information.causes import PartCause
-from concord_evaluator.information.failures import Failure
 from concord_gateway.rounds.exchange import Rounds, SeatMessage, Turn, Wire
 from concord_gateway.rounds.reply import Reply, read_reply
 from concord_gateway.rounds.texts import turn_text
@@ -25,23 +24,23 @@ from tests.kit.players.writings import WRITINGS
 STYLES: Final = ("prose", "table", "JSON", "key=value lines")
 """Writings in which each value stands as the task has it."""
 
-LOST: Final = frozenset({PartCause.NOT_SENT, PartCause.NOT_PASSED_ON, PartCause.MISDIRECTED, PartCause.TOO_LATE})
+LOST: Final = frozenset({CauseKind.NOT_SENT, CauseKind.NOT_PASSED_ON, CauseKind.MISDIRECTED, CauseKind.TOO_LATE})
 """The record of a lost message is that of a seat which did not send it: it told nobody, only others, or only later."""
 
-LATE: Final = frozenset({PartCause.TOO_LATE, PartCause.MISDIRECTED})
+LATE: Final = frozenset({CauseKind.TOO_LATE, CauseKind.MISDIRECTED})
 """A message that comes to a seat which cannot pass it on in time any more is late, or misdirected."""
 
-EXPECTED: Final[Mapping[str, frozenset[PartCause]]] = {
+EXPECTED: Final[Mapping[str, frozenset[CauseKind]]] = {
     "drop": LOST,
-    "silence": LOST | {PartCause.NO_ANSWER},
-    "null": LOST | {PartCause.NO_ANSWER},
-    "echo": LOST | {PartCause.NO_ANSWER},
+    "silence": LOST | {CauseKind.NO_ANSWER},
+    "null": LOST | {CauseKind.NO_ANSWER},
+    "echo": LOST | {CauseKind.NO_ANSWER},
     "delay": LATE,
     "reorder": LATE,
-    "truncate": frozenset({PartCause.TRUNCATED}),
-    "garble": frozenset({PartCause.CHANGED, PartCause.CONTRADICTED}),
-    "swap": frozenset({PartCause.MISDIRECTED, PartCause.NOT_PASSED_ON}),
-    "cut": frozenset({PartCause.UNDELIVERED}),
+    "truncate": frozenset({CauseKind.TRUNCATED}),
+    "garble": frozenset({CauseKind.CHANGED, CauseKind.CONTRADICTED}),
+    "swap": frozenset({CauseKind.MISDIRECTED, CauseKind.NOT_PASSED_ON}),
+    "cut": frozenset({CauseKind.UNDELIVERED}),
     "duplicate": frozenset(),
     "chatter": frozenset(),
 }
@@ -138,7 +137,7 @@ class Planted:
     fault: PlantedFault
     twin: Played
     played: Played
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[Cause] = field(default_factory=list)
 
     @property
     def tolerated(self) -> bool:
@@ -149,7 +148,7 @@ class Planted:
     def kind_found(self) -> bool:
         """Whether every wrong part has a cause that this kind of fault has."""
         causes = EXPECTED[self.fault.kind] | (LOST if self.is_lost else frozenset())
-        return bool(self.failures) and all(each.cause in causes for each in self.failures)
+        return bool(self.failures) and all(each.kind in causes for each in self.failures)
 
     @property
     def is_lost(self) -> bool:
@@ -159,12 +158,12 @@ class Planted:
     @property
     def place_found(self) -> bool:
         """Whether every wrong part names the seat, or both ends of the edge, and nobody else."""
-        return bool(self.failures) and all(set(each.seats) == set(self._place(each.cause)) for each in self.failures)
+        return bool(self.failures) and all(set(each.agents) == set(self._place(each.kind)) for each in self.failures)
 
-    def _place(self, cause: PartCause) -> Sequence[str]:
+    def _place(self, cause: CauseKind) -> Sequence[str]:
         if isinstance(self.fault, Cut):
             return self.fault.edge
-        if isinstance(self.fault, Swap) and cause is PartCause.NOT_PASSED_ON:
+        if isinstance(self.fault, Swap) and cause is CauseKind.NOT_PASSED_ON:
             return [self.fault.instead]
         return self.fault.seats[:1]
 

@@ -6,9 +6,8 @@ from itertools import product
 from statistics import fmean
 from typing import Final, NamedTuple
 
+from concord.assessment.verdict import Cause, CauseKind
 from concord.suite import Draw, Fact, Topology
-from concord_evaluator.information.causes import PartCause
-from concord_evaluator.information.failures import Failure
 from concord_evaluator.information.flow import Sent
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
@@ -49,12 +48,12 @@ be asked, so that its silence is one kind with that of the seat which did not as
 
 _IN_A_MESSAGE: Final = frozenset(
     {
-        PartCause.MISDIRECTED,
-        PartCause.CHANGED,
-        PartCause.CONTRADICTED,
-        PartCause.INVENTED,
-        PartCause.TRUNCATED,
-        PartCause.TOO_LATE,
+        CauseKind.MISDIRECTED,
+        CauseKind.CHANGED,
+        CauseKind.CONTRADICTED,
+        CauseKind.INVENTED,
+        CauseKind.TRUNCATED,
+        CauseKind.TOO_LATE,
     }
 )
 """The causes that lie in a message."""
@@ -127,16 +126,16 @@ def planted_in(family: TextFamily, number: int, kind: str, style: str, exchange:
         played = as_calls(in_rounds, situation.plan, draw, asked=asked)
         twin = as_calls(honest, situation.plan, draw, asked=asked)
     failures = played.failures()
-    found = {each.cause + ("" if fault.seat in each.seats else " elsewhere") for each in failures}
+    found = {each.kind + ("" if fault.seat in each.agents else " elsewhere") for each in failures}
     return Planted(
         kind,
         style,
         exchange,
         family.name,
         number,
-        cause_found=bool(failures) and all(each.cause is fault.cause for each in failures),
-        seat_found=bool(failures) and all(fault.seat in each.seats for each in failures),
-        innocent=any(seat != fault.seat for each in failures for seat in each.seats),
+        cause_found=bool(failures) and all(each.kind is fault.cause for each in failures),
+        seat_found=bool(failures) and all(fault.seat in each.agents for each in failures),
+        innocent=any(seat != fault.seat for each in failures for seat in each.agents),
         found=", ".join(sorted(found)) or "nothing",
         step_found=bool(failures) and _shows(fault, failures, played.sent, _said(in_rounds) - _said(honest)),
         alarms=", ".join(alarms(twin)),
@@ -148,7 +147,7 @@ def _said(played: Played) -> frozenset[tuple[int, str, str, str]]:
 
 
 def _shows(
-    fault: Fault, failures: Sequence[Failure], sent: Sequence[Sent], changed: Collection[tuple[int, str, str, str]]
+    fault: Fault, failures: Sequence[Cause], sent: Sequence[Sent], changed: Collection[tuple[int, str, str, str]]
 ) -> bool:
     """Whether each failure shows a message that the fault changed, if it changed one, else none but the seat's."""
     texts = [text for _, sender, _, text in changed if sender == fault.seat]
@@ -165,7 +164,7 @@ def _shows(
 
 def alarms(played: Played | PlayedByCalls) -> list[str]:
     """What is said against a team whose answers are right."""
-    failures = [f"{each.cause} {', '.join(each.seats)}" for each in played.failures()]
+    failures = [f"{each.kind} {', '.join(each.agents)}" for each in played.failures()]
     unproven = [f"{part} unproven" for part, value in played.credit().parts.items() if value < 1]
     return [*failures, *(f"{each.seat} unexplained" for each in played.unexplained()), *unproven]
 

@@ -7,11 +7,12 @@ from typing import Protocol
 
 from pydantic import JsonValue
 
+from concord.assessment.verdict import Cause
 from concord.suite import Grade, SuiteTask
-from concord_evaluator.information.causes import Answered, Turns
-from concord_evaluator.information.failures import Failure, failures_of
 from concord_evaluator.information.flow import Flow, Sent, flow_of
+from concord_evaluator.information.part_causes import failures_of
 from concord_evaluator.information.receipts import Credit, Unexplained, credit_of, unexplained_in
+from concord_evaluator.information.turns import Answered, Turns
 from concord_gateway.rounds.exchange import Rounds, Turn, default_rounds
 from concord_gateway.rounds.reply import Reply, read_reply
 from concord_suites.family import TextFamily
@@ -65,7 +66,7 @@ class Played:
         """The flow of facts through the messages."""
         return flow_of(self.task, self.family, self.sent, self.answers)
 
-    def failures(self) -> list[Failure]:
+    def failures(self) -> list[Cause]:
         """Why parts are wrong, as the evaluator finds it."""
         turns = Turns(*(self._turns(state) for state in ("unreadable", "late", "failed")))
         return failures_of(self.task, self.family, self.answers, self.flow(), self.answered, turns)

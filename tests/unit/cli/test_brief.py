@@ -10,7 +10,7 @@ from rich.console import Console
 
 from concord.assessment.result_row import ResultRow
 from concord.assessment.team_results import PartFailure
-from concord.assessment.verdict import CauseKind
+from concord.assessment.verdict import KINDS_OF_PARTS
 from concord_cli.row_text.brief import MAX_LINES, Brief
 from concord_cli.row_text.interactions import REMEDY
 from concord_evaluator.verdict import verdict_of
@@ -30,7 +30,6 @@ from tests.kit.team_task_rows import clean_team, failure, flow_of, seat_names, t
 from tests.unit.cli.rows import row
 
 LONG = "a sentence that goes on and on, 漢字 included, for much longer than any screen is wide; " * 20
-OF_TEAM_TASKS = list(CauseKind)[: list(CauseKind).index(CauseKind.UNPROVEN)]
 
 
 def shown(of: ResultRow, width: int = 80, *, terminal: bool = True) -> list[str]:
@@ -51,7 +50,7 @@ def with_detail(of: ResultRow, **changes: object) -> ResultRow:
 
 def failures(fact: str) -> list[PartFailure]:
     """A failure of each kind in each of five seats, all about the same part."""
-    return [failure(seat, cause=kind.value, facts=[fact]) for seat in seat_names(5) for kind in OF_TEAM_TASKS]
+    return [failure(seat, cause=kind, facts=[fact]) for seat in seat_names(5) for kind in KINDS_OF_PARTS]
 
 
 def worst_case() -> ResultRow:

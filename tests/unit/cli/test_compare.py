@@ -144,7 +144,7 @@ def test_no_team_is_called_better_where_only_its_calls_could_be_seen(tmp_path: P
 
 def test_two_teams_show_the_tasks_and_causes_that_changed(tmp_path: Path) -> None:
     def blamed(kind: CauseKind) -> Verdict:
-        cause = Cause(kind=kind, agents=["agent/2"], certainty="proven", count=3)
+        cause = Cause(kind=kind, agents=("agent/2",), certainty="proven", count=3)
         return Verdict(
             passed=True, score=None, mark=66, trials=1, trials_passed=1, causes=[cause], changes=[], unknown=[],
             figures=Figures(),

@@ -2,8 +2,8 @@
 
 import pytest
 
+from concord.assessment.verdict import CauseKind
 from concord.suite import Draw, SuiteTask, Topology, instance_secret, neighbours_in
-from concord_evaluator.information.causes import PartCause
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
 from concord_suites.pipeline.prefix_sums import PrefixSums
@@ -52,10 +52,8 @@ def test_a_seat_with_a_fault_is_found_by_calls(topology: Topology, habit: Habit)
     played = play(PrefixSums(), task, {first: habit})
     failures = played.failures()
     assert played.grade.outcome < 1
-    assert {each.seats for each in failures} == {(first,)}
-    assert {each.cause for each in failures} == {
-        PartCause.NOT_SENT if habit is Habit.WITHHOLDING else PartCause.CHANGED
-    }
+    assert {each.agents for each in failures} == {(first,)}
+    assert {each.kind for each in failures} == {CauseKind.NOT_SENT if habit is Habit.WITHHOLDING else CauseKind.CHANGED}
 
 
 def test_a_forgetful_hub_is_found() -> None:
@@ -64,7 +62,7 @@ def test_a_forgetful_hub_is_found() -> None:
     hubs = [each.neighbours[each.answerers[0]][0] for each in tasks]
     trials = [(hub, play(Maximum(), each, {hub: Habit.FORGETFUL})) for hub, each in zip(hubs, tasks, strict=True)]
     hub, spoilt = next((hub, played) for hub, played in trials if played.grade.outcome == 0)
-    assert {(each.cause, each.seats) for each in spoilt.failures()} == {(PartCause.NOT_PASSED_ON, (hub,))}
+    assert {(each.kind, each.agents) for each in spoilt.failures()} == {(CauseKind.NOT_PASSED_ON, (hub,))}
 
 
 def test_a_chattering_seat_makes_more_calls_and_costs_no_outcome() -> None:

@@ -5,8 +5,8 @@ from collections import Counter
 
 import pytest
 
+from concord.assessment.verdict import CauseKind
 from concord.suite import Draw
-from concord_evaluator.information.causes import PartCause
 from concord_suites import FAMILIES
 from concord_suites.family import TextFamily
 from tests.kit.players.faults import FAULTS
@@ -59,5 +59,5 @@ def test_nobody_is_said_to_have_lied_where_all_are_honest_and_one_answers_wrong(
         seat = draw.choice(sorted(mind.solution))
         wrong = mind.answer(seat, [fact for fact in task.facts if seat in fact.holders], draw)
         played.rounds.answers[seat] = wrong if isinstance(wrong, str) else json.dumps(wrong)
-        causes = {each.cause for each in played.failures()}
-        assert causes.isdisjoint({PartCause.CHANGED, PartCause.CONTRADICTED, PartCause.INVENTED}), (name, writing)
+        causes = {each.kind for each in played.failures()}
+        assert causes.isdisjoint({CauseKind.CHANGED, CauseKind.CONTRADICTED, CauseKind.INVENTED}), (name, writing)

@@ -117,21 +117,21 @@ TEAM_TASKS = [
     Right("three seats", lambda: team(failure(), seats=3), False, ["agent/2 told nobody: 100"], (SPREAD, SEATS)),
     Right(
         "a seat that tells something else",
-        lambda: team(lost_in(0.2, "agent/3", cause="changed"), outcome=0.8),
+        lambda: team(lost_in(0.2, "agent/3", cause=CauseKind.CHANGED), outcome=0.8),
         True,
         ["agent/3 changed, and told others something else: 20"],
         (SPREAD, SEATS),
     ),
     Right(
         "24 trials of unreadable replies",
-        lambda: trials_with(24, failure("agent/1", cause="unreadable", lost=1.0)),
+        lambda: trials_with(24, failure("agent/1", cause=CauseKind.UNREADABLE, lost=1.0)),
         False,
         ["agent/1 replied in a form that cannot be read: 100"],
         (SPREAD, SEATS),
     ),
     Right(
         "more failures than a row lists",
-        lambda: team(lost_in(0.4, "agent/1", cause="unreadable"), failures_omitted=796, outcome=0.0),
+        lambda: team(lost_in(0.4, "agent/1", cause=CauseKind.UNREADABLE), failures_omitted=796, outcome=0.0),
         False,
         ["review: the answer is not right, and no cause could be shown: 60", "agent/1 replied in a form that cannot "
          "be read: 40"],
@@ -139,15 +139,15 @@ TEAM_TASKS = [
     ),
     Right(
         "a seat that crashed",
-        lambda: team(lost_in(1.0, "agent/4", cause="agent_failed")),
+        lambda: team(lost_in(1.0, "agent/4", cause=CauseKind.AGENT_FAILED)),
         False,
         ["agent/4 failed: 100"],
         (SPREAD, SEATS),
     ),
     Right(
         "a seat that told too late, and one that did not wait",
-        lambda: team(lost_in(0.5, "agent/4", cause="too_late"), lost_in(0.25, "agent/1", cause="answered_early"),
-                     outcome=0.25),
+        lambda: team(lost_in(0.5, "agent/4", cause=CauseKind.TOO_LATE),
+                     lost_in(0.25, "agent/1", cause=CauseKind.ANSWERED_EARLY), outcome=0.25),
         False,
         ["agent/4 told too late: 50", "agent/1 answered before it could know: 25"],
         (SPREAD, SEATS),
@@ -161,14 +161,14 @@ TEAM_TASKS = [
     ),
     Right(
         "two causes of one part",
-        lambda: team(failure("agent/2"), failure("agent/3", cause="changed")),
+        lambda: team(failure("agent/2"), failure("agent/3", cause=CauseKind.CHANGED)),
         False,
         ["agent/2 told nobody: 50", "agent/3 changed, and told others something else: 50"],
         (SPREAD, SEATS),
     ),
     Right("right answers without a receipt", guessing, False, ["agent/1 answered right, and no message told it: 50"],
           (SPREAD, SEATS)),
-    Right("a seat that gives no answer", lambda: team(lost_in(1.0, "agent/1", cause="no_answer")), False,
+    Right("a seat that gives no answer", lambda: team(lost_in(1.0, "agent/1", cause=CauseKind.NO_ANSWER)), False,
           ["agent/1 gave no answer: 100"], (SPREAD, SEATS)),
     Right("a control that fails", with_failing_control, True, (), (SPREAD, SEATS)),
 ]  # fmt: skip
@@ -199,10 +199,10 @@ def said(kind: CauseKind, *who: str, points: float | None = 100, text: str = "16
     """A cause that messages show."""
     return Cause(
         kind=kind,
-        agents=list(who),
+        agents=who,
         certainty="observed",
         points=points,
-        evidence=[Evidence(text=text, step_id="0000000000000765")],
+        evidence=(Evidence(text=text, step_id="0000000000000765"),),
     )
 
 

@@ -73,8 +73,8 @@ def outcomes_after_the_change() -> tuple[Counter[str], Counter[str]]:
             if result is None:
                 continue
             fault, played = result
-            for kind in {each.cause.value for each in played.failures()}:
-                named = {seat for each in played.failures() for seat in each.seats}
+            for kind in {each.kind.value for each in played.failures()}:
+                named = {seat for each in played.failures() for seat in each.agents}
                 better = Repaired(fault.habits, frozenset(named))
                 again = ScriptedTeam(situation.mind, situation.plan, situation.draw, better)
                 begun[kind] += 1
@@ -100,7 +100,7 @@ def test_the_advised_connection_repairs_each_loss_at_one_that_was_cut() -> None:
         team = team_of(family, task_of(family, 5, number, WITH_RELAYS), STYLES[0])
         twin = team.play()
         for fault in NETWORK_FAULTS["cut"](twin, Draw(f"cut {number}".encode())):
-            named = {seat for each in planted(fault, team, twin).failures for seat in each.seats}
+            named = {seat for each in planted(fault, team, twin).failures for seat in each.agents}
             if named:
                 cuts += 1
                 assert (named, twin.grade.outcome) == (set(fault.seats), 1)
@@ -109,7 +109,7 @@ def test_the_advised_connection_repairs_each_loss_at_one_that_was_cut() -> None:
 
 
 def test_a_cause_that_no_change_is_known_to_repair_says_where_to_look() -> None:
-    unknown = Cause(kind=CauseKind.NOT_USED, agents=["ann"], certainty="proven", steps=["0a"])
+    unknown = Cause(kind=CauseKind.NOT_USED, agents=("ann",), certainty="proven", steps=("0a",))
     [change] = changes_for([unknown])
     assert (change.repairs, change_text(change)) == (False, "ann: look at step 0a")
 
@@ -117,15 +117,15 @@ def test_a_cause_that_no_change_is_known_to_repair_says_where_to_look() -> None:
 def test_a_cause_that_quotes_its_step_is_not_repeated_and_one_without_steps_advises_nothing() -> None:
     quoted = Cause(
         kind=CauseKind.WRONG_VALUE,
-        agents=["ann"],
+        agents=("ann",),
         certainty="observed",
-        steps=["0a"],
-        evidence=[Evidence(text="16:35", step_id="0a")],
+        steps=("0a",),
+        evidence=(Evidence(text="16:35", step_id="0a"),),
     )
     assert changes_for([quoted, quoted.model_copy(update={"steps": [], "evidence": []})]) == []
 
 
 def test_an_advised_change_names_the_seat() -> None:
-    [change] = changes_for([Cause(kind=CauseKind.NOT_SENT, agents=["ann"], certainty="proven")])
+    [change] = changes_for([Cause(kind=CauseKind.NOT_SENT, agents=("ann",), certainty="proven")])
     assert change.repairs
     assert change_text(change) == f"ann: {REPAIRS[CauseKind.NOT_SENT]}"

@@ -16,7 +16,9 @@ from tests.kit.team_rows import by_nobody, row_of
 from tests.kit.team_task_rows import failure, seat_names, team_task, trial_with
 
 SEATS = seat_names(30)
-KINDS: Sequence[PartFailure] = [failure(cause="not_sent"), failure(cause="unreadable"), failure(cause="not_used")]
+KINDS: Sequence[PartFailure] = [
+    failure(cause=kind) for kind in (CauseKind.NOT_SENT, CauseKind.UNREADABLE, CauseKind.NOT_USED)
+]
 
 
 @st.composite
@@ -78,13 +80,13 @@ def _own(score: float, number: int = 1, *causes: Cause) -> TrialRecord:
 def test_what_no_cause_explains_is_unexplained_with_what_the_grade_says() -> None:
     [cause] = verdict_of(row_of(["ann"], _own(0.5))).causes
 
-    assert (cause.kind, cause.agents, cause.points) == (CauseKind.UNEXPLAINED, [], 50.0)
+    assert (cause.kind, cause.agents, cause.points) == (CauseKind.UNEXPLAINED, (), 50.0)
     assert [each.agent for each in cause.evidence] == [SEATS[0]]
 
 
 def test_causes_that_claim_more_than_was_lost_are_scaled_down() -> None:
-    greedy = Cause(kind=CauseKind.WRONG_VALUE, agents=["bob"], certainty="observed", points=90)
-    row: ResultRow = row_of(["ann"], _own(0.5, 1, greedy, greedy.model_copy(update={"agents": ["cy"]})))
+    greedy = Cause(kind=CauseKind.WRONG_VALUE, agents=("bob",), certainty="observed", points=90)
+    row: ResultRow = row_of(["ann"], _own(0.5, 1, greedy, greedy.model_copy(update={"agents": ("cy",)})))
     verdict = verdict_of(row)
 
     assert [cause.points for cause in verdict.causes] == [25.0, 25.0]
@@ -92,7 +94,7 @@ def test_causes_that_claim_more_than_was_lost_are_scaled_down() -> None:
 
 
 def test_equal_causes_of_several_trials_are_one_with_a_count() -> None:
-    told_wrong = Cause(kind=CauseKind.WRONG_VALUE, agents=["bob"], certainty="observed", points=100)
+    told_wrong = Cause(kind=CauseKind.WRONG_VALUE, agents=("bob",), certainty="observed", points=100)
     [cause] = verdict_of(row_of(["ann"], _own(0, 1, told_wrong), _own(0, 2, told_wrong))).causes
 
-    assert (cause.count, cause.trials, cause.trials_count, cause.points) == (2, ["trial-1", "trial-2"], 2, 100.0)
+    assert (cause.count, cause.trials, cause.trials_count, cause.points) == (2, ("trial-1", "trial-2"), 2, 100.0)

@@ -12,8 +12,8 @@ from concord.trace.decoding import steps_of_batch
 from concord.trace.report import ReportBatch
 from concord.trace.step import StepFacts, as_utc
 from concord.wire.roster import Roster
-from concord_evaluator.information.causes import Answered, Turns
 from concord_evaluator.information.flow import Flow, Sent
+from concord_evaluator.information.turns import Answered, Turns
 
 MAX_MESSAGES: Final = 50_000
 """Messages of a trial that are read, the first ones."""

@@ -7,8 +7,8 @@ from functools import cached_property, lru_cache
 from itertools import combinations, takewhile
 from typing import Final
 
+from concord.assessment.verdict import Cause, CauseKind
 from concord.suite import Fact, Kind, SuiteTask, Value
-from concord_evaluator.information.causes import FactLoss, PartCause
 from concord_evaluator.information.flow import ANSWERING, Conveyed, Flow
 from concord_evaluator.information.recogniser import Strange, as_found
 
@@ -111,7 +111,7 @@ class Falsehoods:
             found = earlier
         return found
 
-    def blame(self, found: Falsehood, need: str, *, is_lost: bool) -> FactLoss:
+    def blame(self, found: Falsehood, need: str, *, is_lost: bool) -> Cause:
         """How a value came about that a message states of a fact: by a change, by a second value, by the end of a cut
         message, or out of nothing.
 
@@ -119,14 +119,14 @@ class Falsehoods:
         """
         first = self.origin(found)
         sender = first.said.message.sender
-        if self._is_cut_off(first, need):
-            return FactLoss(PartCause.TRUNCATED, (sender,), first.said.message.step_id)
         time = (found if found.said.message.sender == sender else first).said.message.time
-        if not self.flow.knew(sender, need, time) or not (first.is_certain or is_lost):
-            cause = PartCause.INVENTED
+        if self._is_cut_off(first, need):
+            kind = CauseKind.TRUNCATED
+        elif not self.flow.knew(sender, need, time) or not (first.is_certain or is_lost):
+            kind = CauseKind.INVENTED
         else:
-            cause = PartCause.CONTRADICTED if self._tellings(sender, {need}) else PartCause.CHANGED
-        return FactLoss(cause, (sender,), first.said.message.step_id)
+            kind = CauseKind.CONTRADICTED if self._tellings(sender, {need}) else CauseKind.CHANGED
+        return Cause(kind=kind, agents=(sender,), certainty="proven", steps=(first.said.message.step_id,))
 
     def _is_cut_off(self, found: Falsehood, need: str) -> bool:
         """Whether a value is the beginning of the right one, in a message that was cut off."""

@@ -23,13 +23,13 @@ from concord.assessment.team_results import (
     UnexplainedKnowledge,
     UnprovenPart,
 )
+from concord.assessment.verdict import Cause, CauseKind
 from concord.suite import SuiteTask, Topology, fewest_calls, flooding_calls, flooding_messages
 from concord.trace.report import ReportBatch
 from concord.wire.roster import Roster
-from concord_evaluator.information.causes import Answered, PartCause
 from concord_evaluator.information.exchanges import Exchanged, by_calls, by_rounds
-from concord_evaluator.information.failures import Failure, failures_of
 from concord_evaluator.information.flow import Conveyed, Flow, flow_of
+from concord_evaluator.information.part_causes import failures_of
 from concord_evaluator.information.receipts import (
     Credit,
     Gap,
@@ -42,11 +42,12 @@ from concord_evaluator.information.receipts import (
     lost_by_part,
     unexplained_in,
 )
+from concord_evaluator.information.turns import Answered
 
 # What a trial's record lists of its failures and of its flow of facts, within limits and with counts of the rest.
 
 
-def listed_failures(failures: Sequence[Failure], lost: Mapping[str, float]) -> list[PartFailure]:
+def listed_failures(failures: Sequence[Cause], lost: Mapping[str, float]) -> list[PartFailure]:
     """At most `MAX_FAILURES` failures in their order, among them one of each cause and seat.
 
     `lost`: by part, the share of the outcome that it is short of. Causes of one part share it equally.
@@ -54,13 +55,13 @@ def listed_failures(failures: Sequence[Failure], lost: Mapping[str, float]) -> l
     causes = Counter(each.part for each in failures)
     return [
         PartFailure(
-            part=each.part,
-            cause=each.cause.value,
-            seats=list(each.seats),
+            part=each.part or "",
+            cause=each.kind,
+            seats=list(each.agents),
             step_id=each.step_id,
-            facts=list(each.facts[:MAX_NAMED_FACTS]),
-            facts_omitted=max(0, len(each.facts) - MAX_NAMED_FACTS),
-            lost=lost.get(each.part, 0.0) / causes[each.part],
+            facts=[lost_fact.text for lost_fact in each.evidence[:MAX_NAMED_FACTS]],
+            facts_omitted=max(0, len(each.evidence) - MAX_NAMED_FACTS),
+            lost=lost.get(each.part or "", 0.0) / causes[each.part],
         )
         for each in _some_of_each_kind(failures)
     ]
@@ -95,7 +96,7 @@ def listed_unexplained(found: Iterable[Unexplained]) -> list[UnexplainedKnowledg
     ]
 
 
-def flow_record(task: SuiteTask, flow: Flow, answered: Answered, failures: Sequence[Failure]) -> FlowRecord:
+def flow_record(task: SuiteTask, flow: Flow, answered: Answered, failures: Sequence[Cause]) -> FlowRecord:
     """Which fact went where and when, of the facts that matter most."""
     order = dict.fromkeys(_by_weight(task, failures))
     facts = list(islice(order, MAX_FACTS))
@@ -118,19 +119,19 @@ def flow_record(task: SuiteTask, flow: Flow, answered: Answered, failures: Seque
     )
 
 
-def _some_of_each_kind(failures: Sequence[Failure]) -> Iterator[Failure]:
-    seen = set[tuple[PartCause, tuple[str, ...]]]()
+def _some_of_each_kind(failures: Sequence[Cause]) -> Iterator[Cause]:
+    seen = set[tuple[CauseKind, tuple[str, ...]]]()
     first, others = list[int](), list[int]()
     for place, failure in enumerate(failures):
-        kind = failure.cause, failure.seats
+        kind = failure.kind, failure.agents
         (others if kind in seen else first).append(place)
         seen.add(kind)
     return (failures[place] for place in sorted([*first, *others][:MAX_FAILURES]))
 
 
-def _by_weight(task: SuiteTask, failures: Sequence[Failure]) -> Iterator[str]:
+def _by_weight(task: SuiteTask, failures: Sequence[Cause]) -> Iterator[str]:
     """All facts: lost ones, then those that an answer follows from, then the others."""
-    yield from (fact for failure in failures for fact in failure.facts)
+    yield from (fact.text for failure in failures for fact in failure.evidence)
     yield from (need for part in task.parts for need in part.needs)
     yield from (fact.id for fact in task.facts)
 
@@ -171,7 +172,7 @@ def _messages(delivered: Sequence[Conveyed], seats: Sequence[str], places: Mappi
 MAX_NAMED: Final = 5
 """Facts that a finding names."""
 
-SEEN_WITHOUT_FACTS: Final = frozenset({PartCause.UNREADABLE, PartCause.NO_ANSWER, PartCause.AGENT_FAILED})
+SEEN_WITHOUT_FACTS: Final = frozenset({CauseKind.UNREADABLE, CauseKind.NO_ANSWER, CauseKind.AGENT_FAILED})
 """The causes that follow from replies alone."""
 
 
@@ -197,7 +198,7 @@ def team_task_record(
     is_whole = exchanged.is_complete and not exchanged.cut
     unexplained = unexplained_in(task, answers, exchanged.messages) if is_whole and not alone else []
     if not task.facts:  # its texts are prose: whether a message told what an answer follows from, no rule can see
-        failures = [each for each in failures if each.cause in SEEN_WITHOUT_FACTS]
+        failures = [each for each in failures if each.kind in SEEN_WITHOUT_FACTS]
     in_calls = spec.exchange is Exchange.CALLS
     passed = not spec.control and credit.outcome >= plan.config.thresholds.pass_mark
     return TeamTaskRecord(

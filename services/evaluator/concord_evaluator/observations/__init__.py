@@ -2,13 +2,12 @@
 
 from concord_evaluator.observations.acts import Act, Deed, acts_of, acts_of_actions
 from concord_evaluator.observations.finders import FINDERS, observe
-from concord_evaluator.observations.reading import LostPart, causes_of_parts, reading_order, tied
+from concord_evaluator.observations.reading import causes_of_parts, reading_order, tied
 
 __all__ = [
     "FINDERS",
     "Act",
     "Deed",
-    "LostPart",
     "acts_of",
     "acts_of_actions",
     "causes_of_parts",

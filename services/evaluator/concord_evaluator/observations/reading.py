@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 from concord.assessment.observations import MAX_READING, Observation, ObservationKind, ReadStep
 from concord.assessment.verdict import Cause, CauseKind
@@ -77,27 +77,20 @@ def _ranks(acts: Sequence[Act], task: str) -> Iterator[int]:
 # Ties: which observations explain a part that the graders say was lost. Only these are causes.
 
 
-class LostPart(NamedTuple):
-    """What a grader says of a lost part: the kind of its cause, the agents, and the steps that show it."""
-
-    kind: CauseKind
-    agents: frozenset[str]
-    steps: frozenset[str]
-
-
-def tied(observations: Iterable[Observation], lost: Sequence[LostPart]) -> list[Observation]:
-    """The observations, each with the cause of the first lost part that has a step and an agent in common with it.
+def tied(observations: Iterable[Observation], causes: Sequence[Cause]) -> list[Observation]:
+    """The observations, each with the first cause of a lost part that has a step and an agent in common with it.
 
     The agent may also be the one that was called.
     """
-    return [each.model_copy(update={"cause": _cause_of(each, lost)}) for each in observations]
+    return [each.model_copy(update={"cause": _cause_of(each, causes)}) for each in observations]
 
 
-def _cause_of(observation: Observation, lost: Sequence[LostPart]) -> CauseKind | None:
+def _cause_of(observation: Observation, causes: Sequence[Cause]) -> CauseKind | None:
     if observation.cause is not None:
         return observation.cause
     steps, agents = set(observation.steps), {*observation.agents, observation.about}
-    return next((part.kind for part in lost if part.steps & steps and part.agents & agents), None)
+    found = (each for each in causes if not (steps.isdisjoint(each.steps) or agents.isdisjoint(each.agents)))
+    return next((each.kind for each in found), None)
 
 
 def causes_of_parts(observations: Sequence[Observation], parts: Sequence[GradedPart]) -> list[Cause]:
@@ -117,12 +110,12 @@ def causes_of_parts(observations: Sequence[Observation], parts: Sequence[GradedP
             causes.append(
                 Cause(
                     kind=CauseKind.CLASHING_EDITS,
-                    agents=each.agents,
+                    agents=tuple(each.agents),
                     certainty="proven" if all(part.passed_alone for part in theirs) else "observed",
                     points=sum(100 / len(lost) / shared[part.agent] for part in theirs),
                     count=each.count,
-                    steps=each.steps,
-                    evidence=each.evidence,
+                    steps=tuple(each.steps),
+                    evidence=tuple(each.evidence),
                 )
             )
     return causes

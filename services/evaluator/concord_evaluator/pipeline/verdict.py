@@ -1,6 +1,6 @@
 """The verdict on a trial: its grading, its score, and its record in the row."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 
 from concord.assessment import AssessmentPlan, Mode, TrialSpec
 from concord.assessment.observations import MAX_OBSERVATIONS, Observation, ReadStep
@@ -16,15 +16,16 @@ from concord.assessment.results import (
     TrialRecord,
 )
 from concord.assessment.suite_tasks import instance_digest, instance_of
-from concord.assessment.verdict import Cause, CauseKind
+from concord.assessment.verdict import Cause
 from concord.trace.report import ReportBatch
 from concord_evaluator.documents import JudgedTrial, TrialEvaluation
 from concord_evaluator.information.record import team_task_record
-from concord_evaluator.observations import LostPart, tied
+from concord_evaluator.observations import tied
 from concord_evaluator.pipeline.evaluators import JUDGE
 from concord_evaluator.scorers import grade_answers
 from concord_evaluator.scorers.registry import grade_team_task
 from concord_evaluator.scoring import Score, TeamStructure, score_outcome, score_structure
+from concord_evaluator.verdict.trial_causes import cause_of_failure
 
 # The inputs of a live trial's score: its graded answers, and the messages between seats that the gateway carried.
 #
@@ -172,20 +173,12 @@ def _causes(evaluation: TrialEvaluation, scored: Score) -> list[Cause]:
     ]
 
 
-def _lost_parts(evaluation: TrialEvaluation, causes: Iterable[Cause]) -> Iterator[LostPart]:
-    """The lost parts that the graders have explained."""
-    for cause in causes:
-        yield LostPart(cause.kind, frozenset(cause.agents), frozenset(cause.steps))
-    for failure in () if evaluation.team_task is None else evaluation.team_task.failures:
-        if failure.step_id is not None:
-            yield LostPart(CauseKind(failure.cause), frozenset(failure.seats), frozenset({failure.step_id}))
-
-
 def _observed(evaluation: TrialEvaluation, scored: Score, causes: Sequence[Cause]) -> list[Observation]:
     """The observations, tied to lost parts. None of a trial that lost nothing."""
     if scored.overall is not None and scored.overall >= 1:
         return []
-    return tied(evaluation.observations, list(_lost_parts(evaluation, causes)))
+    failures = [] if evaluation.team_task is None else evaluation.team_task.failures
+    return tied(evaluation.observations, [*causes, *map(cause_of_failure, failures)])
 
 
 def _reading(evaluation: TrialEvaluation, scored: Score, causes: Sequence[Cause]) -> list[ReadStep]:

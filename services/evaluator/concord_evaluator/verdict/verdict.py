@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import fsum
 from typing import Final, TypedDict
 
 from pydantic import TypeAdapter, ValidationError
@@ -10,11 +12,14 @@ from concord.assessment.request import Mode
 from concord.assessment.result_row import Detail, Figure, ResultRow
 from concord.assessment.results import Judgment, TrialRecord
 from concord.assessment.verdict import (
+    MAX_CAUSES,
     MAX_EVIDENCE,
     MAX_NAMED,
     Cause,
+    CauseKind,
     Change,
     Estimate,
+    Evidence,
     Figures,
     Known,
     Lift,
@@ -24,7 +29,81 @@ from concord.assessment.verdict import (
 )
 from concord.assessment.verdict_text import REPAIRS, reasoning_of, strengths_of, weaknesses_of
 from concord_assistant.results import AssessmentResults
-from concord_evaluator.verdict.causes import ranked_causes
+from concord_evaluator.verdict.trial_causes import causes_in
+
+# The causes over all trials of a row: equal ones are one with a count, ranked by the points that they cost.
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """The causes that cost the most, how many others there are, and the points of these."""
+
+    causes: list[Cause]
+    left_out: int
+    points_left_out: float
+
+
+def ranked_causes(trials: Iterable[TrialRecord], results: Mapping[str, AssessmentResults], planned: int) -> Ranked:
+    """The causes of all that the usable trials of a team lost, in points of a score over `planned` trials."""
+    groups: dict[tuple[CauseKind, tuple[str, ...], str | None], _Group] = {}
+    for trial in trials:
+        for found in causes_in(trial, results.get(trial.trial_id)):
+            key = found.kind, found.agents, found.part
+            groups.setdefault(key, _Group(found)).add(found, trial)
+    causes = sorted((group.cause(max(planned, 1)) for group in groups.values()), key=_rank)
+    others = causes[MAX_CAUSES:]
+    return Ranked(causes[:MAX_CAUSES], len(others), fsum(each.points or 0.0 for each in others))
+
+
+@dataclass(slots=True)
+class _Group:
+    """Equal causes of several trials."""
+
+    first: Cause
+    points: list[float] = field(default_factory=list)
+    count: int = 0
+    tasks: dict[str, None] = field(default_factory=dict)
+    trials: dict[str, None] = field(default_factory=dict)
+    steps: dict[str, None] = field(default_factory=dict)
+    evidence: dict[tuple[str, str | None], Evidence] = field(default_factory=dict)
+
+    def add(self, found: Cause, trial: TrialRecord) -> None:
+        if found.points is not None:
+            self.points.append(found.points)
+        self.count += found.count
+        self.tasks[trial.task_id] = None
+        self.trials[trial.trial_id] = None
+        self.steps |= dict.fromkeys(found.steps)
+        for each in found.evidence:
+            self.evidence.setdefault((each.text, each.agent), each)
+
+    def cause(self, planned: int) -> Cause:
+        """The cause, in points of a score over that many trials."""
+        return self.first.model_copy(
+            update={
+                "points": min(100.0, fsum(self.points) / planned) if self.points else None,
+                "count": self.count,
+                "tasks": _first(self.tasks),
+                "trials": _first(self.trials),
+                "trials_count": len(self.trials),
+                "steps": _first(self.steps),
+                "evidence": tuple(self.evidence.values())[:MAX_EVIDENCE],
+                "evidence_omitted": max(0, len(self.evidence) - MAX_EVIDENCE),
+            }
+        )
+
+
+def _first(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(names)[:MAX_NAMED]
+
+
+_RANKS: Sequence[CauseKind] = list(CauseKind)
+
+
+def _rank(cause: Cause) -> tuple[float, int, tuple[str, ...], str]:
+    """Those that cost most first; then the order of the kinds, and names."""
+    return -(cause.points or 0.0), _RANKS.index(cause.kind), cause.agents, cause.part or ""
+
 
 # The changes that causes call for: a repair where tests show that it repairs such a fault, else a look at a step.
 
@@ -34,8 +113,8 @@ def changes_for(causes: Iterable[Cause]) -> list[Change]:
     return [
         Change(
             kind=cause.kind,
-            agents=cause.agents,
-            step_id=cause.steps[0] if cause.steps else None,
+            agents=list(cause.agents),
+            step_id=cause.step_id,
             repairs=cause.kind in REPAIRS,
         )
         for cause in causes

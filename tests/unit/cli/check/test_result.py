@@ -82,9 +82,9 @@ def test_lost_pairs_are_counted_and_help_no_verdict() -> None:
 
 
 def test_causes_that_came_and_went_are_told() -> None:
-    told_nobody = Cause(kind=CauseKind.NOT_SENT, agents=["agent/2"], certainty="proven", trials=["trial-1"])
-    unpaired = Cause(kind=CauseKind.TOO_LATE, agents=["agent/3"], certainty="proven", trials=["trial-7"])
-    silent = Cause(kind=CauseKind.NO_ANSWER, agents=["agent|1"], certainty="proven", count=4)
+    told_nobody = Cause(kind=CauseKind.NOT_SENT, agents=("agent/2",), certainty="proven", trials=("trial-1",))
+    unpaired = Cause(kind=CauseKind.TOO_LATE, agents=("agent/3",), certainty="proven", trials=("trial-7",))
+    silent = Cause(kind=CauseKind.NO_ANSWER, agents=("agent|1",), certainty="proven", count=4)
     found = gate(*[-0.4] * 40)
     found.old.append(row(verdict=blamed(told_nobody, unpaired), trials=[trial(task_id="task-0")]))
     found.new.append(row(verdict=blamed(silent)))

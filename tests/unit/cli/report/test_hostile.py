@@ -30,8 +30,8 @@ from concord.assessment.results import (
     TraceIntegrity,
     TrialRecord,
 )
-from concord.assessment.team_results import FactMessage, FlowRecord, PartFailure
-from concord.assessment.verdict import CauseKind, Certainty, UnknownKind
+from concord.assessment.team_results import FactMessage, FlowRecord
+from concord.assessment.verdict import KINDS_OF_PARTS, CauseKind, Certainty, UnknownKind
 from concord.wire.roster import GREEN_AGENT
 from concord_assistant.messages import CompletionReason
 from concord_assistant.results import DIMENSIONS
@@ -287,7 +287,7 @@ _integrities = st.builds(
 
 
 _places = st.integers(-1, 6)
-_part_causes = st.sampled_from(get_args(PartFailure.model_fields["cause"].annotation))
+_part_causes = st.sampled_from(KINDS_OF_PARTS)
 _flows = st.builds(
     FlowRecord,
     seats=st.just(seat_names(5)),

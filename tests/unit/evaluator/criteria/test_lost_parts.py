@@ -9,7 +9,7 @@ from concord.assessment.verdict import CauseKind
 from concord_assistant.results import ActionLogEntry, AssessmentResults, SafetyVerdict, Veto
 from concord_evaluator.observations import acts_of_actions, observe, tied
 from concord_evaluator.verdict import lost_parts_of
-from concord_evaluator.verdict.causes import causes_of_assistant
+from concord_evaluator.verdict.trial_causes import causes_of_assistant
 from tests.kit.team_rows import trial_of
 from tests.unit.evaluator.criteria.results import NOON, criterion, results
 

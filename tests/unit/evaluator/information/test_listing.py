@@ -1,20 +1,21 @@
 """What the record lists of failures and of the flow of facts: bounded, with the counts of the rest."""
 
 from concord.assessment.team_results import MAX_FACTS, MAX_FAILURES, MAX_MESSAGES, MAX_NAMED_FACTS
+from concord.assessment.verdict import Cause, CauseKind, Evidence
 from concord.suite import neighbours_of
-from concord_evaluator.information.causes import Answered, PartCause
-from concord_evaluator.information.failures import Failure
 from concord_evaluator.information.flow import Sent, flow_of
 from concord_evaluator.information.receipts import Unexplained
 from concord_evaluator.information.record import flow_record, listed_failures, listed_unexplained
+from concord_evaluator.information.turns import Answered
 from concord_suites import SUITE
 from tests.unit.evaluator.information.tasks import ANN, BOB, CYN, FAMILY, OF_BOB, OF_CYN, sent, task_of
 
 AT_END = Answered({ANN: 3}, 3)
 
 
-def failure(number: int, cause: PartCause = PartCause.NOT_SENT, seat: str = BOB, facts: int = 1) -> Failure:
-    return Failure(f"part {number}", cause, (seat,), None, tuple(f"fact {each}" for each in range(facts)))
+def failure(number: int, kind: CauseKind = CauseKind.NOT_SENT, seat: str = BOB, facts: int = 1) -> Cause:
+    lost = tuple(Evidence(text=f"fact {each}") for each in range(facts))
+    return Cause(kind=kind, agents=(seat,), part=f"part {number}", certainty="proven", evidence=lost)
 
 
 def test_few_failures_are_all_listed_in_their_order() -> None:
@@ -23,7 +24,7 @@ def test_few_failures_are_all_listed_in_their_order() -> None:
 
 def test_of_many_failures_one_of_each_cause_and_seat_is_listed() -> None:
     many = [failure(number) for number in range(MAX_FAILURES + 50)]
-    rare = [failure(999, PartCause.CHANGED, CYN), failure(1000, seat=CYN)]
+    rare = [failure(999, CauseKind.CHANGED, CYN), failure(1000, seat=CYN)]
     listed = listed_failures([*many, *rare], {})
     assert len(listed) == MAX_FAILURES
     assert [each.part for each in listed[-2:]] == ["part 999", "part 1000"]
@@ -59,7 +60,8 @@ def test_the_flow_says_who_could_know_what_from_when_and_what_each_message_told(
 def test_lost_facts_come_first_and_undelivered_messages_are_not_listed() -> None:
     task = task_of()
     flow = flow_of(task, FAMILY, sent((1, CYN, "nobody", "70561"), undelivered={1}))
-    lost = Failure(ANN, PartCause.MISDIRECTED, (CYN,), None, (OF_CYN.id,))
+    fact = Evidence(text=OF_CYN.id)
+    lost = Cause(kind=CauseKind.MISDIRECTED, agents=(CYN,), part=ANN, certainty="proven", evidence=(fact,))
     record = flow_record(task, flow, AT_END, [lost])
     assert record.facts[0] == OF_CYN.id
     assert (record.messages, record.sent) == ([], [0, 0, 0])

@@ -42,7 +42,7 @@ def test_edits_that_clash_are_the_cause_of_the_parts_that_pass_alone(
 ) -> None:
     found = diagnose(run(alone=alone))
     [cause] = found.causes
-    assert (cause.kind, cause.agents, cause.certainty) == (CauseKind.CLASHING_EDITS, ["agent1", "agent2"], certainty)
+    assert (cause.kind, cause.agents, cause.certainty) == (CauseKind.CLASHING_EDITS, ("agent1", "agent2"), certainty)
     assert cause.points == points
     assert [each.cause for each in found.observations] == [CauseKind.CLASHING_EDITS]
     assert found.reading == []

@@ -5,9 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord.assessment.observations import Observation, ObservationKind
-from concord.assessment.verdict import CauseKind
+from concord.assessment.verdict import Cause, CauseKind
 from concord_evaluator.formats.trace import GradedPart
-from concord_evaluator.observations import LostPart, causes_of_parts, tied
+from concord_evaluator.observations import causes_of_parts, tied
 
 NAMES = st.lists(st.sampled_from("ABC"), max_size=3, unique=True)
 PARTS = st.builds(
@@ -31,7 +31,8 @@ OBSERVATIONS = st.builds(observation, NAMES, NAMES)
 def test_an_observation_is_tied_by_a_common_step_and_a_common_agent(
     found: Observation, agents: list[str], steps: list[str]
 ) -> None:
-    [result] = tied([found], [LostPart(CauseKind.CHANGED, frozenset(agents), frozenset(steps))])
+    cause = Cause(kind=CauseKind.CHANGED, agents=tuple(agents), certainty="proven", steps=tuple(steps))
+    [result] = tied([found], [cause])
     common = set(agents) & set(found.agents) and set(steps) & set(found.steps)
     assert result == found.model_copy(update={"cause": CauseKind.CHANGED if common else None})
 

@@ -37,22 +37,22 @@ def record(said: dict[str, str | None], answer: str, target: str = "17:20", scor
     return verdict_on(plan, evaluate_trial(plan, outcome, batches), None).record
 
 
-def blamed(trial: TrialRecord) -> list[tuple[CauseKind, list[str]]]:
+def blamed(trial: TrialRecord) -> list[tuple[CauseKind, tuple[str, ...]]]:
     return [(cause.kind, cause.agents) for cause in trial.causes]
 
 
 def test_a_wrong_value_is_followed_to_who_said_it_first_with_the_words_and_the_step() -> None:
     trial = record({"helper": "Hello. The last train leaves at 16:35.", "other": "No idea."}, "At 16:35.")
     [cause] = trial.causes
-    assert (cause.kind, cause.agents, cause.certainty) == (CauseKind.WRONG_VALUE, ["helper"], "observed")
+    assert (cause.kind, cause.agents, cause.certainty) == (CauseKind.WRONG_VALUE, ("helper",), "observed")
     assert [(each.agent, each.text) for each in cause.evidence] == [("helper", "The last train leaves at 16:35.")]
-    assert cause.steps == [each.step_id for each in cause.evidence] != []
+    assert cause.steps == tuple(each.step_id for each in cause.evidence) != ()
     assert cause.points == 100
 
 
 def test_a_right_value_is_followed_to_where_it_was_lost() -> None:
     trial = record({"helper": "The last train leaves at 17:20.", "other": "No idea."}, "I could not find out.")
-    assert blamed(trial) == [(CauseKind.LOST_VALUE, ["first"])]
+    assert blamed(trial) == [(CauseKind.LOST_VALUE, ("first",))]
 
 
 def test_a_right_answer_has_no_causes_whatever_failed_on_the_way() -> None:
@@ -62,17 +62,17 @@ def test_a_right_answer_has_no_causes_whatever_failed_on_the_way() -> None:
 @pytest.mark.parametrize(
     ("said", "cause"),
     [
-        ({"helper": None, "other": "No idea."}, (CauseKind.AGENT_FAILED, ["helper"])),
-        ({"helper": "  ", "other": "No idea."}, (CauseKind.EMPTY_ANSWER, ["helper"])),
-        ({"other": "No idea."}, (CauseKind.NEVER_ASKED, ["helper"])),
+        ({"helper": None, "other": "No idea."}, (CauseKind.AGENT_FAILED, ("helper",))),
+        ({"helper": "  ", "other": "No idea."}, (CauseKind.EMPTY_ANSWER, ("helper",))),
+        ({"other": "No idea."}, (CauseKind.NEVER_ASKED, ("helper",))),
         (
             {"helper": "Train KX-4471 leaves at 16:35.", "other": "Train KX-4471 leaves at 18:05."},
-            (CauseKind.DISAGREED, ["helper", "other"]),
+            (CauseKind.DISAGREED, ("helper", "other")),
         ),
     ],
 )
 def test_what_the_calls_show_by_themselves_is_named(
-    said: dict[str, str | None], cause: tuple[CauseKind, list[str]]
+    said: dict[str, str | None], cause: tuple[CauseKind, tuple[str, ...]]
 ) -> None:
     assert blamed(record(said, "I could not find out.")) == [cause]
 
@@ -83,7 +83,7 @@ def test_a_failed_call_that_explains_the_loss_is_tied_to_its_cause_and_any_other
         ("unrepaired_failure", "helper", CauseKind.AGENT_FAILED)
     ]
     beside = record({"helper": None, "other": "The last train leaves at 16:35."}, "At 16:35.")
-    assert blamed(beside) == [(CauseKind.WRONG_VALUE, ["other"])]
+    assert blamed(beside) == [(CauseKind.WRONG_VALUE, ("other",))]
     assert [(each.about, each.cause) for each in beside.observations] == [("helper", None)]
 
 
@@ -114,7 +114,7 @@ def test_the_wrong_values_of_an_answer_in_json_are_followed_one_by_one() -> None
     said: dict[str, str | None] = {"helper": "It leaves at 16:35.", "other": "The train is KX-44718."}
     trial = record(said, '{"leaves": "16:35", "train": "KX-44718"}', target="", scorer=scorer)
     [cause] = trial.causes
-    assert (cause.kind, cause.agents, cause.points) == (CauseKind.WRONG_VALUE, ["helper"], 50)
+    assert (cause.kind, cause.agents, cause.points) == (CauseKind.WRONG_VALUE, ("helper",), 50)
 
 
 SCORERS = st.sampled_from(

@@ -63,8 +63,8 @@ class TestABadTeam:
         verdict = bad_team(CONVENTIONS[convention]).row().detail.verdict
         assert verdict is not None
         assert [(each.kind, each.agents, each.certainty, each.points, each.count) for each in verdict.causes] == [
-            (CauseKind.CALLS_FAILED, ["booker"], "observed", None, 3),
-            (CauseKind.TOOL_FAILED, ["searcher"], "observed", None, 5),
+            (CauseKind.CALLS_FAILED, ("booker",), "observed", None, 3),
+            (CauseKind.TOOL_FAILED, ("searcher",), "observed", None, 5),
         ]
 
 

@@ -18,9 +18,9 @@ from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import JudgedTrial
 from concord_evaluator.findings import METRICS_NEEDED, find
 from concord_evaluator.graph import build_graph, tally_calls
-from concord_evaluator.information.causes import Answered
 from concord_evaluator.information.flow import flow_of
 from concord_evaluator.information.receipts import credit_of
+from concord_evaluator.information.turns import Answered
 from concord_evaluator.metrics import measure
 from concord_evaluator.scoring import (
     BOTTLENECK_CAP,

@@ -1,4 +1,4 @@
-"""The causes of wrong answers to the user's own tasks, from the calls that the gateway observed."""
+"""Finds the causes of wrong answers to the user's own tasks, from the calls that the gateway observed."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -27,50 +27,28 @@ from concord_evaluator.own_tasks.reference import (
     tokens_in,
 )
 
-# A cause that was found in one trial of an own task.
+
+def observed(kind: CauseKind, agents: Iterable[str], *said: Evidence) -> Cause:
+    """A cause: what happened, at which agents, and what shows it. Its points are of a trial that lost all 100."""
+    return Cause(
+        kind=kind,
+        agents=tuple(agents),
+        certainty="observed",
+        points=100.0,
+        steps=tuple(dict.fromkeys(each.step_id for each in said if each.step_id)),
+        evidence=tuple(each for each in said if each.text),
+    )
 
 
-@dataclass(frozen=True, slots=True)
-class Quoted:
-    """What an agent said, or how its call ended, and the step that shows it."""
-
-    agent: str
-    step_id: str
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class FoundCause:
-    """A cause: what happened, at which agents, and what shows it. All of it was observed.
-
-    `share`: the part of what the trial lost that it stands for.
-    """
-
-    kind: CauseKind
-    agents: tuple[str, ...]
-    quotes: tuple[Quoted, ...] = ()
-    share: float = 1.0
-
-    def cause(self) -> Cause:
-        """The cause as rows have it. Its points are of a trial that lost all 100."""
-        return Cause(
-            kind=self.kind,
-            agents=list(self.agents),
-            certainty="observed",
-            points=100 * self.share,
-            steps=list(dict.fromkeys(each.step_id for each in self.quotes if each.step_id)),
-            evidence=[
-                Evidence(text=each.text, agent=each.agent, step_id=each.step_id or None)
-                for each in self.quotes
-                if each.text
-            ],
-        )
-
-
-def quoted(told: Told, *around: str) -> Quoted:
+def quoted(told: Told, *around: str) -> Evidence:
     """The sentence of a message in which a value stands."""
     said = told.message.said
-    return Quoted(told.sender, told.message.step_id, quote(said.text or said.words, around))
+    return _said(told.sender, told.message.step_id, quote(said.text or said.words, around))
+
+
+def _said(agent: str, step_id: str, text: str) -> Evidence:
+    """What an agent said, or how its call ended. Without a text, only the step shows it."""
+    return Evidence(text=text, agent=agent, step_id=step_id or None)
 
 
 # Faults that the observed calls show by themselves: agents that failed, said nothing, disagreed, or were not asked.
@@ -88,20 +66,20 @@ _FIRST_PERSON: Final = re.compile(r"\b(?:i|my|mine|me|our|ours|we|here|this)\b",
 _VALUE: Final = re.compile(r"\d+(?:[.:,]\d+)*")
 
 
-def failures(calls: Sequence[ObservedCall]) -> list[FoundCause]:
+def failures(calls: Sequence[ObservedCall]) -> list[Cause]:
     """The agents whose last call failed, each with the deepest failed call that it waited for."""
-    found = dict[str, FoundCause]()
+    found = dict[str, Cause]()
     for call in _deepest(calls, lambda each: _failed(each) and not each.refused):
         error = call.error or "it failed"
         kind = CauseKind.NO_ANSWER if error.startswith(_UNANSWERED) else CauseKind.AGENT_FAILED
-        found[call.callee] = FoundCause(kind, (call.callee,), (Quoted(call.callee, call.step_id, quote(error, ())),))
+        found[call.callee] = observed(kind, [call.callee], _said(call.callee, call.step_id, quote(error, ())))
     return list(found.values())
 
 
-def empty_answers(calls: Sequence[ObservedCall]) -> list[FoundCause]:
+def empty_answers(calls: Sequence[ObservedCall]) -> list[Cause]:
     """The agents whose last answer says nothing, each with the deepest empty answer that it waited for."""
     return [
-        FoundCause(CauseKind.EMPTY_ANSWER, (call.callee,), (Quoted(call.callee, call.step_id, ""),))
+        observed(CauseKind.EMPTY_ANSWER, [call.callee], _said(call.callee, call.step_id, ""))
         for call in _deepest(calls, _empty)
     ]
 
@@ -113,23 +91,18 @@ def never_asked(calls: Sequence[ObservedCall], agents: Collection[str]) -> list[
     return [agent for agent in agents if agent not in asked] if between else []
 
 
-def not_asked(agents: Sequence[str]) -> FoundCause:
-    """The cause that agents were never asked."""
-    return FoundCause(CauseKind.NEVER_ASKED, tuple(agents))
-
-
-def disagreements(exchange: ObservedExchange, right: frozenset[TextValue]) -> list[FoundCause]:
+def disagreements(exchange: ObservedExchange, right: frozenset[TextValue]) -> list[Cause]:
     """Pairs of agents that said the same sentence of something that has a name or a code, with different values.
 
     Of a pair of which one stated the right value, the other.
     """
     sentences = list(_sentences(exchange))[:_MAX_COMPARED]
-    found = dict[tuple[str, ...], FoundCause]()
+    found = dict[tuple[str, ...], Cause]()
     for (one, said), (other, contrary) in combinations(sentences, 2):
         pair = tuple(sorted((one.sender, other.sender)))
         if len(set(pair)) == 2 and pair not in found and _contradict(said, contrary):
             wrong = tuple(sorted({each.sender for each in (one, other) if not each.says(right)}))
-            found[pair] = FoundCause(CauseKind.DISAGREED, wrong or pair, (quoted(one, said), quoted(other, contrary)))
+            found[pair] = observed(CauseKind.DISAGREED, wrong or pair, quoted(one, said), quoted(other, contrary))
     return list(found.values())
 
 
@@ -242,7 +215,7 @@ class _Case:
         return next((each for each in self.said_right(before) if agent in (each.sender, each.receiver)), None)
 
 
-def follow(exchange: ObservedExchange, answerer: str, reference: Reference, *, complete: bool) -> FoundCause | None:
+def follow(exchange: ObservedExchange, answerer: str, reference: Reference, *, complete: bool) -> Cause | None:
     """Who gave or lost the value of a wrong answer. None where that cannot be shown."""
     final = exchange.final(answerer)
     if final is None or final.says(reference.right):
@@ -299,7 +272,7 @@ def _origin(case: _Case) -> Told | None:
     return firsts[0] if firsts and len({first.sender for first in firsts}) == 1 else None
 
 
-def _told_both(case: _Case, told: Sequence[Told], origin: Told) -> FoundCause | None:
+def _told_both(case: _Case, told: Sequence[Told], origin: Told) -> Cause | None:
     """Where the answerer was told the right value, and gave the wrong one."""
     if origin.sender == case.answerer:
         return _lost(case, case.answerer, told[-1], origin)
@@ -320,7 +293,7 @@ def _answer_the_same(one: Told, other: Told, case: _Case) -> bool:
     return first == second != frozenset() and not chosen
 
 
-def _lost_at_the_end(case: _Case, told: Sequence[Told]) -> FoundCause | None:
+def _lost_at_the_end(case: _Case, told: Sequence[Told]) -> Cause | None:
     """Where the answerer was told the right value, and gave no wrong one that others had said."""
     other = any(_is_kind(token, case.reference) for token in case.reference.stated)
     figures = case.final.figures - case.exchange.prompt_figures
@@ -330,7 +303,7 @@ def _lost_at_the_end(case: _Case, told: Sequence[Told]) -> FoundCause | None:
     return _lost(case, case.answerer, told[-1], case.final)
 
 
-def _of_origin(case: _Case, origin: Told) -> FoundCause | None:
+def _of_origin(case: _Case, origin: Told) -> Cause | None:
     """Where the answerer was not told the right value, and gave a wrong one."""
     if origin.says(case.right):
         return None
@@ -420,7 +393,7 @@ def _of_oneself(told: Told) -> bool:
     return _OWN.search(told.plain) is not None
 
 
-def _lost_on_the_way(case: _Case) -> FoundCause | None:
+def _lost_on_the_way(case: _Case) -> Cause | None:
     """Where somebody knew the right value, and the answerer was not told it."""
     found = dict[str, tuple[Told, Told]]()
     for known in case.said_right(case.final.place):
@@ -458,19 +431,16 @@ def _may_state(case: _Case, told: Told) -> bool:
     return bool(told.figures - case.exchange.prompt_figures)
 
 
-def _wrong_value(case: _Case, origin: Told, right: Told | None = None) -> FoundCause:
-    texts = [token.text for token in case.wrong]
-    quotes = [quoted(origin, *texts), *([] if right is None else [quoted(right, *_texts(case.right))])]
-    return FoundCause(CauseKind.WRONG_VALUE, (origin.sender,), tuple(quotes))
+def _wrong_value(case: _Case, origin: Told, right: Told | None = None) -> Cause:
+    wrong = quoted(origin, *(token.text for token in case.wrong))
+    beside = [] if right is None else [quoted(right, *_texts(case.right))]
+    return observed(CauseKind.WRONG_VALUE, [origin.sender], wrong, *beside)
 
 
-def _lost(case: _Case, agent: str, known: Told, instead: Told) -> FoundCause:
+def _lost(case: _Case, agent: str, known: Told, instead: Told) -> Cause:
     """`known`: how the agent knew the right value. `instead`: what it said without it."""
-    quotes: tuple[Quoted, ...] = (
-        quoted(known, *_texts(case.right)),
-        quoted(instead, *(token.text for token in case.wrong)),
-    )
-    return FoundCause(CauseKind.LOST_VALUE, (agent,), quotes)
+    right, said = quoted(known, *_texts(case.right)), quoted(instead, *(token.text for token in case.wrong))
+    return observed(CauseKind.LOST_VALUE, [agent], right, said)
 
 
 def _texts(value: Readings) -> list[str]:
@@ -506,12 +476,12 @@ def causes_of_trial(
     roster = Roster(plan.agents(task.id))
     calls = [_whole(call, given) for call in observed_calls(batches, roster)]
     team = [entry.id for entry in roster if entry.id not in plan.missing]
-    return [found.cause() for found in _found(task, wrong, calls, team)[:MAX_CAUSES]]
+    return _found(task, wrong, calls, team)[:MAX_CAUSES]
 
 
 def _found(
     task: TaskSpec, wrong: Sequence[AgentAnswer], calls: Sequence[ObservedCall], team: Sequence[str]
-) -> list[FoundCause]:
+) -> list[Cause]:
     exchange = _exchange(calls, task.text)
     faults, unasked = [*failures(calls), *empty_answers(calls)], never_asked(calls, team)
     answers = {each.agent: each.text or "" for each in wrong if each.state == "completed" and (each.text or "").strip()}
@@ -525,7 +495,7 @@ def _found(
     right = frozenset(value for each in missing.values() for reference in each for value in reference.right)
     if disagreed := disagreements(exchange, right):
         return _shared(disagreed)
-    return [not_asked(unasked)] if _explains(unasked, exchange, missing) else []
+    return [observed(CauseKind.NEVER_ASKED, unasked)] if _explains(unasked, exchange, missing) else []
 
 
 def _exchange(calls: Sequence[ObservedCall], prompt: str) -> ObservedExchange:
@@ -538,18 +508,22 @@ def _exchange(calls: Sequence[ObservedCall], prompt: str) -> ObservedExchange:
 
 def _followed(
     exchange: ObservedExchange, missing: Mapping[str, Sequence[Reference]], answers: int, *, complete: bool
-) -> Iterator[FoundCause]:
+) -> Iterator[Cause]:
     """Who gave or lost the values of wrong answers. Each value stands for an equal share of its answer."""
     for agent, wanted in missing.items():
         for reference in wanted:
             found = follow(exchange, agent, reference, complete=complete)
             if found is not None:
-                yield replace(found, share=1 / len(wanted) / answers)
+                yield _with_share(found, 1 / len(wanted) / answers)
 
 
-def _shared(found: Sequence[FoundCause]) -> list[FoundCause]:
+def _shared(found: Sequence[Cause]) -> list[Cause]:
     """The causes with equal shares: nothing tells which of them cost more."""
-    return [replace(each, share=1 / len(found)) for each in found]
+    return [_with_share(each, 1 / len(found)) for each in found]
+
+
+def _with_share(found: Cause, share: float) -> Cause:
+    return found.model_copy(update={"points": 100 * share})
 
 
 def _explains(unasked: Sequence[str], exchange: ObservedExchange, missing: Mapping[str, Sequence[Reference]]) -> bool:
@@ -561,11 +535,11 @@ def _explains(unasked: Sequence[str], exchange: ObservedExchange, missing: Mappi
     return not any(each.says(value) for each in messages for value in wanted)
 
 
-def _of_recipient(answer: AgentAnswer, calls: Sequence[ObservedCall]) -> FoundCause:
+def _of_recipient(answer: AgentAnswer, calls: Sequence[ObservedCall]) -> Cause:
     """The failure of an agent that was given the task."""
     step_id = next((call.step_id for call in calls if call.caller == GREEN_AGENT and call.callee == answer.agent), "")
-    quotes = (Quoted(answer.agent, step_id, quote(answer.error or "", ())),)
-    return FoundCause(_WITHOUT[answer.state], (answer.agent,), quotes)
+    said = _said(answer.agent, step_id, quote(answer.error or "", ()))
+    return observed(_WITHOUT[answer.state], [answer.agent], said)
 
 
 def _whole(call: ObservedCall, given: Mapping[str, AgentAnswer]) -> ObservedCall:

@@ -1,21 +1,22 @@
-"""Why a part of an answer is wrong or missing: where a fact was lost on its way, who misled, or who erred."""
+"""Finds the causes of wrong parts of team tasks: where a fact was lost on its way, who misled, or who erred."""
 
 import heapq
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain
 from typing import Final
 
 from pydantic import JsonValue
 
+from concord.assessment.verdict import Cause, CauseKind, Evidence
 from concord.suite import Answers, Fact, Family, Grade, Group, Part, SuiteTask, Value, distances
-from concord_evaluator.information.causes import Answered, FactLoss, PartCause, Turns
 from concord_evaluator.information.falsehoods import Falsehood, Falsehoods
 from concord_evaluator.information.flow import Conveyed, Flow, Sent
 from concord_evaluator.information.recogniser import as_found
+from concord_evaluator.information.turns import Answered, Turns
 from concord_evaluator.information.values import read
 
 # Where a fact was lost on its way to a seat that needed it.
@@ -31,7 +32,7 @@ class Losses:
     turns: Turns
     _told: dict[tuple[str, str], tuple[Sequence[Conveyed], Falsehood | None]] = field(default_factory=dict)
 
-    def of(self, seat: str, missing: Iterable[str]) -> dict[str, FactLoss]:
+    def of(self, seat: str, missing: Iterable[str]) -> dict[str, Cause]:
         """Why facts that a seat needed did not arrive in time for its answer, by fact."""
         search = _Search(self, seat, distances(self.task.neighbours, seat))
         return {need: search.loss(need) for need in missing}
@@ -157,20 +158,20 @@ class _Search:
         """From which turn on a seat knew a fact that it was told or held."""
         return max(self.losses.flow.known[seat][need].time, 1)
 
-    def loss(self, need: str) -> FactLoss:
+    def loss(self, need: str) -> Cause:
         """Why a fact did not arrive in time."""
         answered = self.losses.answered
         nearest = min(self.away[holder] for holder in self.losses.facts[need].holders)
         if answered.in_rounds and answered.times.get(self.seat, nearest + 1) <= nearest:
-            return FactLoss(PartCause.ANSWERED_EARLY, (self.seat,))
+            return _lost(CauseKind.ANSWERED_EARLY, (self.seat,))
         if need in self.losses.flow.known[self.seat]:
             return self._on_its_way(need, self.seat)
         if (undelivered := self._not_delivered(need)) is not None:
             return undelivered
         found = [self._at(knower, need) for knower in self._silent_suppliers(need) or self._ends(need)]
         first, *_ = found
-        seats = dict.fromkeys(seat for each in found if each.cause is first.cause for seat in each.seats)
-        return FactLoss(first.cause, tuple(seats), first.step_id)
+        seats = dict.fromkeys(seat for each in found if each.kind is first.kind for seat in each.agents)
+        return first.model_copy(update={"agents": tuple(seats)})
 
     def _silent_suppliers(self, need: str) -> list[str]:
         """The seats that knew a fact, and did not state it in messages to the seat or to those that supplied it.
@@ -240,7 +241,7 @@ class _Search:
             self._ways[seat, without] = self.seat != without and self.seat in distances(rest, seat)
         return self._ways[seat, without]
 
-    def _at(self, seat: str, need: str) -> FactLoss:
+    def _at(self, seat: str, need: str) -> Cause:
         """Why a seat that knew a fact did not bring it further."""
         arrival, answered = self.losses.flow.known[seat][need], self.losses.answered
         since = self._known(seat, need)
@@ -251,26 +252,26 @@ class _Search:
         beyond = next((each for each in cut if each.receiver not in reached), None)
         if told and not in_time:
             if beyond is not None and since <= beyond.time and not self._is_too_late(seat, beyond.time):
-                return FactLoss(PartCause.TRUNCATED, (seat,), beyond.step_id)
+                return _lost(CauseKind.TRUNCATED, (seat,), beyond.step_id)
             return self._too_late(seat, told[0], since)
         if undelivered := [each for each in told if not each.message.delivered]:
-            return FactLoss(PartCause.MISDIRECTED, (seat,), undelivered[0].message.step_id)
+            return _lost(CauseKind.MISDIRECTED, (seat,), undelivered[0].message.step_id)
         if false is not None:
             return self.losses.falsehoods.blame(false, need, is_lost=True)
         if beyond is not None:
-            return FactLoss(PartCause.TRUNCATED, (seat,), beyond.step_id)
+            return _lost(CauseKind.TRUNCATED, (seat,), beyond.step_id)
         if told:
-            return FactLoss(PartCause.MISDIRECTED, (seat,), told[0].message.step_id)
+            return _lost(CauseKind.MISDIRECTED, (seat,), told[0].message.step_id)
         if (fault := self.losses.turns.fault(seat, range(since, answered.end + 1))) is not None:
-            return FactLoss(fault, (seat,))
+            return _lost(fault, (seat,))
         if arrival.step_id is None:
             unasked = not answered.in_rounds and seat != self.seat and seat not in self.losses.addressed
             if unasked and (lost := self._lost_on_the_way_to(seat)) is not None:
-                return FactLoss(PartCause.UNDELIVERED, (lost.sender, lost.receiver), lost.step_id)
-            return FactLoss(PartCause.NOT_SENT, (seat, self.seat) if unasked else (seat,))
+                return _lost(CauseKind.UNDELIVERED, (lost.sender, lost.receiver), lost.step_id)
+            return _lost(CauseKind.NOT_SENT, (seat, self.seat) if unasked else (seat,))
         if arrival.time >= answered.end or self._is_too_late(seat, arrival.time):
             return self._on_its_way(need, seat)
-        return FactLoss(PartCause.NOT_PASSED_ON, (seat,), arrival.step_id)
+        return _lost(CauseKind.NOT_PASSED_ON, (seat,), arrival.step_id)
 
     def _lost_on_the_way_to(self, seat: str) -> Sent | None:
         """The first call between neighbours towards a seat, if it was not carried and nobody else called its callee."""
@@ -283,30 +284,30 @@ class _Search:
         )
         return next(lost, None)
 
-    def _not_delivered(self, need: str) -> FactLoss | None:
+    def _not_delivered(self, need: str) -> Cause | None:
         """The first connection between neighbours that did not deliver a fact, in rounds, in time; None without one."""
         for each in self.losses.undelivered_by_fact.get(need, ()) if self.losses.answered.in_rounds else ():
             sent = each.message
             is_known = need in self.losses.flow.known[sent.receiver]
             if not is_known and not self._is_too_late(sent.sender, sent.time):
-                return FactLoss(PartCause.UNDELIVERED, (sent.sender, sent.receiver), sent.step_id)
+                return _lost(CauseKind.UNDELIVERED, (sent.sender, sent.receiver), sent.step_id)
         return None
 
     def _is_too_late(self, sender: str, time: int) -> bool:
         """Whether no message that a seat sends at that time can lead to the seat in time."""
         return time + (self.away[sender] if self.losses.answered.in_rounds else 1) > self._deadline
 
-    def _too_late(self, sender: str, each: Conveyed, since: int) -> FactLoss:
+    def _too_late(self, sender: str, each: Conveyed, since: int) -> Cause:
         """Who was late with a message. By calls, its sender is, if it was asked before and did not tell then."""
         if self.losses.answered.in_rounds or self._kept_back(sender, since):
-            return FactLoss(PartCause.TOO_LATE, (sender,), each.message.step_id)
-        return FactLoss(PartCause.ANSWERED_EARLY, (self.seat,), each.message.step_id)
+            return _lost(CauseKind.TOO_LATE, (sender,), each.message.step_id)
+        return _lost(CauseKind.ANSWERED_EARLY, (self.seat,), each.message.step_id)
 
     def _kept_back(self, seat: str, since: int) -> bool:
         """Whether a seat answered a call in time, after it had learned the fact, which it told only later."""
         return any(since <= time < self._deadline for time in self.losses.answers.get(seat, ()))
 
-    def _on_its_way(self, need: str, seat: str) -> FactLoss:
+    def _on_its_way(self, need: str, seat: str) -> Cause:
         """Who was late with a fact that came to a seat after it could be used: the first that waited, or the seat that
         answered. By calls, a seat may have waited to be asked."""
         path = self._path(need, seat)
@@ -317,14 +318,14 @@ class _Search:
             since = self._known(sender, need)
             if not self.losses.answered.in_rounds:
                 if time >= self._deadline and self._kept_back(sender, since):
-                    return FactLoss(PartCause.TOO_LATE, (sender,), each.message.step_id)
+                    return _lost(CauseKind.TOO_LATE, (sender,), each.message.step_id)
             elif time > since and not self._is_prompt(each, need):
                 fault = self.losses.turns.fault(sender, range(since, time))
-                return FactLoss(fault or PartCause.TOO_LATE, (sender,), each.message.step_id)
+                return _lost(fault or CauseKind.TOO_LATE, (sender,), each.message.step_id)
         last = path[-1].message
         if self.seat not in self.losses.answered.times:
-            return FactLoss(PartCause.TOO_LATE, (last.sender,), last.step_id)
-        return FactLoss(PartCause.ANSWERED_EARLY, (self.seat,), last.step_id)
+            return _lost(CauseKind.TOO_LATE, (last.sender,), last.step_id)
+        return _lost(CauseKind.ANSWERED_EARLY, (self.seat,), last.step_id)
 
     def _is_prompt(self, each: Conveyed, need: str) -> bool:
         """Whether a message states something that its sender had only just learned: it waited for that."""
@@ -344,13 +345,18 @@ class _Search:
         return path[::-1]
 
 
+def _lost(kind: CauseKind, seats: tuple[str, ...], step_id: str | None = None) -> Cause:
+    """Why a fact did not arrive, at which seat (any of them, if several), and the message that shows it."""
+    return Cause(kind=kind, agents=seats, certainty="proven", steps=() if step_id is None else (step_id,))
+
+
 # Who misled a seat that was told all facts that it needed, and beside them a false value of one.
 
 MAX_STANDING: Final = 200
 """False values that stand at one time before a seat, the first ones."""
 
 
-def misleading(losses: Losses, seat: str, needs: Sequence[str], time: int) -> list[FactLoss]:
+def misleading(losses: Losses, seat: str, needs: Sequence[str], time: int) -> list[Cause]:
     """Who first stated the false values that stood when a seat answered at `time`, of needed facts of other seats.
 
     A false value no longer stands when its author has told the seat the right one since. What stands in a brief, or
@@ -393,28 +399,14 @@ MAX_TRIED: Final = 300
 MAX_SUSPECTS: Final = 10
 """Seats whose other answers are tried."""
 
-_FALSE: Final = (PartCause.CHANGED, PartCause.CONTRADICTED, PartCause.INVENTED)
+_FALSE: Final = (CauseKind.CHANGED, CauseKind.CONTRADICTED, CauseKind.INVENTED)
 """What a false value may be, in the order in which one goes before another."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """A cause of a wrong or missing part."""
-
-    part: str
-    cause: PartCause
-    seats: tuple[str, ...]
-    """The seat where it lies; several where messages and answers do not tell which of them."""
-    step_id: str | None
-    """The message that shows it."""
-    facts: tuple[str, ...]
-    """The facts that were lost."""
 
 
 def failures_of(
     task: SuiteTask, family: Family, answers: Answers, flow: Flow, answered: Answered, turns: Turns
-) -> list[Failure]:
-    """The causes of every part that is not right. Facts of a part that were lost alike are in one failure."""
+) -> list[Cause]:
+    """The causes of every part that is not right. Facts of a part that were lost alike are evidence of one cause."""
     grade = family.grade(answers, task.key)
     losses = Losses(task, flow, answered, turns)
     causes = {part.id: list(_causes(part, grade, losses, answers)) for part in task.parts}
@@ -424,98 +416,105 @@ def failures_of(
     return list(_one_by_message([*_in_their_answers(found, task, grade)]))
 
 
-def _causes(part: Part, grade: Grade, losses: Losses, answers: Answers) -> Iterator[Failure]:
+def _causes(part: Part, grade: Grade, losses: Losses, answers: Answers) -> Iterator[Cause]:
     seat, answered = part.seat, losses.answered
     time = answered.times.get(seat)
     missing = [need for need in part.needs if not losses.flow.knew(seat, need, time or answered.end)]
     if not missing:
         end = answered.end if time is None else time
         if grade.parts.get(part.id, 0) < 1 and (misled := misleading(losses, seat, part.needs, end)):
-            yield from (Failure(part.id, each.cause, each.seats, each.step_id, ()) for each in misled)
+            yield from (_of_part(each, part.id) for each in misled)
             return
-        yield Failure(part.id, _without_loss(seat, time if seat in answers else None, grade, losses), (seat,), None, ())
+        yield _of_part(_lost(_without_loss(seat, time if seat in answers else None, grade, losses), (seat,)), part.id)
         return
-    found: dict[FactLoss, list[str]] = {}
+    found: dict[Cause, list[str]] = {}
     for need, loss in losses.of(seat, missing).items():
         found.setdefault(loss, []).append(need)
     for loss, needs in found.items():
-        yield Failure(part.id, loss.cause, loss.seats, loss.step_id, tuple(needs))
+        yield _of_part(loss, part.id, needs)
 
 
-def _without_loss(seat: str, time: int | None, grade: Grade, losses: Losses) -> PartCause:
+def _of_part(cause: Cause, part: str | None, facts: Iterable[str] = ()) -> Cause:
+    """The cause as that of a part, for which these facts were lost."""
+    return cause.model_copy(update={"part": part, "evidence": tuple(Evidence(text=fact) for fact in facts)})
+
+
+def _without_loss(seat: str, time: int | None, grade: Grade, losses: Losses) -> CauseKind:
     """Why an answer is wrong or missing where everything needed arrived. `time`: that of the answer."""
     if time is None:
-        return losses.turns.fault(seat, range(1, losses.answered.end + 1)) or PartCause.NO_ANSWER
-    if seat in grade.unreadable or losses.turns.fault(seat, [time]) is PartCause.UNREADABLE:
-        return PartCause.UNREADABLE
-    return PartCause.NOT_USED
+        return losses.turns.fault(seat, range(1, losses.answered.end + 1)) or CauseKind.NO_ANSWER
+    if seat in grade.unreadable or losses.turns.fault(seat, [time]) is CauseKind.UNREADABLE:
+        return CauseKind.UNREADABLE
+    return CauseKind.NOT_USED
 
 
-def _one_by_message(found: Sequence[Failure]) -> Iterator[Failure]:
+def _one_by_message(found: Sequence[Cause]) -> Iterator[Cause]:
     """The failures; a false value has one cause, even if it is lost to one seat and misleads another."""
-    first = dict[tuple[tuple[str, ...], str | None], PartCause]()
-    for failure in sorted(found, key=lambda each: _FALSE.index(each.cause) if each.cause in _FALSE else len(_FALSE)):
-        first.setdefault((failure.seats, failure.step_id), failure.cause)
+    first = dict[tuple[tuple[str, ...], tuple[str, ...]], CauseKind]()
+    for failure in sorted(found, key=lambda each: _FALSE.index(each.kind) if each.kind in _FALSE else len(_FALSE)):
+        first.setdefault((failure.agents, failure.steps), failure.kind)
     for failure in found:
-        cause = first[failure.seats, failure.step_id] if failure.cause in _FALSE else failure.cause
-        yield replace(failure, cause=cause)
+        kind = first[failure.agents, failure.steps] if failure.kind in _FALSE else failure.kind
+        yield failure.model_copy(update={"kind": kind})
 
 
-def _in_their_answers(found: Sequence[Failure], task: SuiteTask, grade: Grade) -> Iterator[Failure]:
+def _in_their_answers(found: Sequence[Cause], task: SuiteTask, grade: Grade) -> Iterator[Cause]:
     """The failures; where a part is worth less only because of other parts of its answer, the causes of these."""
-    seats = {part.id: part.seat for part in task.parts}
-    others = defaultdict[str, list[Failure]](list)
+    seats: dict[str | None, str] = {part.id: part.seat for part in task.parts}
+    others = defaultdict[str, list[Cause]](list)
     for failure in found:
-        if failure.cause is not PartCause.NOT_USED:
+        if failure.kind is not CauseKind.NOT_USED:
             others[seats[failure.part]].append(failure)
     for failure in found:
         of_the_answer = others[seats[failure.part]]
-        if failure.cause is PartCause.NOT_USED and of_the_answer and grade.parts[failure.part]:
+        if failure.kind is CauseKind.NOT_USED and of_the_answer and grade.parts[failure.part or ""]:
             yield from _alike(of_the_answer, failure.part)
         else:
             yield failure
 
 
-def _alike(found: Sequence[Failure], part: str) -> Iterator[Failure]:
+def _alike(found: Sequence[Cause], part: str | None) -> Iterator[Cause]:
     """A failure of the part for each different cause."""
-    causes = {(each.cause, each.seats, each.step_id): each for each in found}
-    return (replace(each, part=part, facts=()) for each in causes.values())
+    causes = {(each.kind, each.agents, each.steps): each for each in found}
+    return (_of_part(each, part) for each in causes.values())
 
 
 def _in_a_common_answer(
-    found: Sequence[Failure], causes: Mapping[str, Sequence[Failure]], task: SuiteTask, family: Family, answers: Answers
-) -> Iterator[Failure]:
+    found: Sequence[Cause], causes: Mapping[str, Sequence[Cause]], task: SuiteTask, family: Family, answers: Answers
+) -> Iterator[Cause]:
     """The failures where an answer is only right together with the other seats' answers.
 
     A seat that knew everything is then wrong because of another seat, if any has a fault. Or a seat that it relied on
     lacked a fact, and answered otherwise. Without either, the fault is of the seats that could set it right alone; if
     there are none, of any of those whose answers would still be wrong if all seats gave the same.
     """
-    unused = [failure for failure in found if failure.cause is PartCause.NOT_USED]
-    suspects = [seat for each in unused for seat in each.seats if not _is_right(each.part, seat, task, family, answers)]
-    others = [failure for failure in found if failure.cause is not PartCause.NOT_USED]
+    unused = [failure for failure in found if failure.kind is CauseKind.NOT_USED]
+    suspects = [
+        seat for each in unused for seat in each.agents if not _is_right(each.part, seat, task, family, answers)
+    ]
+    others = [failure for failure in found if failure.kind is not CauseKind.NOT_USED]
     if not others:
-        lacking = [each for failures in causes.values() for each in failures if each.cause is not PartCause.NOT_USED]
+        lacking = [each for failures in causes.values() for each in failures if each.kind is not CauseKind.NOT_USED]
         named = {holder for seat in suspects for holder in _named(answers[seat], task)}
-        seats = {part.id: part.seat for part in task.parts}
+        seats: dict[str | None, str] = {part.id: part.seat for part in task.parts}
         others = [each for each in lacking if not suspects or seats[each.part] in named]
     if not others and len(suspects) != 1:
         suspects = _able_to_repair(unused, task, family, answers) or suspects
     for failure in found:
-        if failure.cause is not PartCause.NOT_USED:
+        if failure.kind is not CauseKind.NOT_USED:
             yield failure
         elif others:
             yield from _alike(others, failure.part)
         else:
-            yield replace(failure, seats=tuple(suspects) or tuple(seat for each in unused for seat in each.seats))
+            yield failure.model_copy(update={"agents": tuple(suspects or (s for each in unused for s in each.agents))})
 
 
-def _able_to_repair(unused: Sequence[Failure], task: SuiteTask, family: Family, answers: Answers) -> list[str]:
+def _able_to_repair(unused: Sequence[Cause], task: SuiteTask, family: Family, answers: Answers) -> list[str]:
     """The seats of failures each of which would have made all answers right by another answer of its own: by what
     another seat answered, or by a value of the task."""
     values = [value.text for fact in task.facts for value in (fact.value, fact.anchor) if value is not None]
     candidates = list(dict.fromkeys([*map(str, answers.values()), *values]))[:MAX_TRIED]
-    seats = list(dict.fromkeys(seat for each in unused for seat in each.seats))[:MAX_SUSPECTS]
+    seats = list(dict.fromkeys(seat for each in unused for seat in each.agents))[:MAX_SUSPECTS]
     return [
         seat
         for seat in seats
@@ -529,6 +528,6 @@ def _named(answer: JsonValue, task: SuiteTask) -> Iterator[str]:
     return (holder for fact in task.facts if as_found(fact.value) in stated for holder in fact.holders)
 
 
-def _is_right(part: str, seat: str, task: SuiteTask, family: Family, answers: Answers) -> bool:
+def _is_right(part: str | None, seat: str, task: SuiteTask, family: Family, answers: Answers) -> bool:
     """Whether a seat's answer would be right if all seats gave the same."""
-    return family.grade(dict.fromkeys(task.answerers, answers[seat]), task.key).parts[part] == 1
+    return family.grade(dict.fromkeys(task.answerers, answers[seat]), task.key).parts[part or ""] == 1
