@@ -13,6 +13,8 @@ from pydantic_settings import BaseSettings
 
 from concord.assessment import AssessmentConfig, Thresholds
 from concord.assessment.scorers import MAX_PATTERN, MAX_TARGETS, SCORER_CHOICE, SCORER_NAMES
+from concord.assessment.verdict import KINDS_OF_PARTS
+from concord.assessment.verdict_text import CAUSE_WORDS
 from concord_assistant.evaluation.built_in import BUILT_IN
 from concord_assistant.evaluation.sandbox import Limits
 from concord_assistant.scenario.loader import load_scenario, scenario_folders
@@ -205,6 +207,8 @@ STATED: Final[Mapping[str, Iterable[str]]] = {
         f"| {family.name} | {family.group} | {family.seats[0]} to {family.seats[-1]} | {mean_chance(family):.2f} |"
         for family in FAMILIES
     ],
+    "tasks: causes of parts": [f"| `{kind}` |" for kind in KINDS_OF_PARTS],
+    "scoring: causes": [f"| `{kind}` | {words.deed} |" for kind, words in CAUSE_WORDS.items()],
     "criteria: evaluators": [f"`{name}`" for name in BUILT_IN],
     "criteria: limits": [
         f"| {LIMITS.criterion_s:g} s,",

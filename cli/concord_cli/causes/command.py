@@ -11,7 +11,7 @@ from rich.text import Text
 
 from concord.assessment.observations import observation_text
 from concord.assessment.verdict import Cause, Evidence
-from concord.assessment.verdict_text import DEEDS
+from concord.assessment.verdict_text import CAUSE_WORDS
 from concord_cli.display_text import counted, on_one_line
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.evaluate.inputs import find_inputs, traces_in
@@ -74,7 +74,7 @@ def _lines(found: TraceDiagnosis) -> Iterator[RenderableType]:
 
 def _cause(cause: Cause) -> str:
     points = "" if cause.points is None else f", {cause.points:.1f} points"
-    return f"{' and '.join(cause.agents)} {DEEDS[cause.kind]} ({cause.certainty}{points})"
+    return f"{' and '.join(cause.agents)} {CAUSE_WORDS[cause.kind].deed} ({cause.certainty}{points})"
 
 
 def _block(head: str, entries: Sequence[tuple[str, Sequence[Evidence]]]) -> Iterator[RenderableType]:

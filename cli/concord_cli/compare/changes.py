@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from concord.assessment.cost import Cost
 from concord.assessment.result_row import ResultRow
 from concord.assessment.verdict import Cause, CauseKind
-from concord.assessment.verdict_text import DEEDS
+from concord.assessment.verdict_text import CAUSE_WORDS
 from concord_cli.compare.teams import Team
 
 
@@ -45,7 +45,7 @@ class CauseChange(Change):
         """`agent/2 told nobody (11 times)`; it holds texts of agents, and is to be made printable."""
         subject = f"{self.part}:" if self.part and not self.agents else " or ".join(self.agents)
         times = self.old or self.new
-        deed = " ".join(filter(None, (subject, DEEDS[self.kind])))
+        deed = " ".join(filter(None, (subject, CAUSE_WORDS[self.kind].deed)))
         return f"{deed} ({'once' if times == 1 else f'{times} times'})"
 
 

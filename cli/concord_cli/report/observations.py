@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from concord.assessment.observations import Observation, observation_text
 from concord.assessment.results import TrialRecord
 from concord.assessment.verdict import Evidence
-from concord.assessment.verdict_text import DEEDS
+from concord.assessment.verdict_text import CAUSE_WORDS
 from concord_cli.display_text import on_one_line, visible
 from concord_cli.report.calls import CallName
 
@@ -69,7 +69,7 @@ def observed_in(trial: TrialRecord, names: Sequence[CallName]) -> ObservedView |
 def _observation(found: Observation, calls: dict[str, CallName]) -> ObservationView:
     return ObservationView(
         text=on_one_line(observation_text(found)),
-        cause=None if found.cause is None else DEEDS[found.cause],
+        cause=None if found.cause is None else CAUSE_WORDS[found.cause].deed,
         quotes=[_quote(each, calls) for each in found.evidence],
     )
 

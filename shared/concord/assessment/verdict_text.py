@@ -9,86 +9,77 @@ from concord.assessment.verdict import Cause, CauseKind, Change, Estimate, Unkno
 MAX_REASONED: Final = 3
 """Causes in the row's `reasoning`; `weaknesses` has all."""
 
-DEEDS: Final[Mapping[CauseKind, str]] = {
-    CauseKind.NOT_SENT: "told nobody",
-    CauseKind.MISDIRECTED: "told only seats that could not use",
-    CauseKind.UNDELIVERED: "had no connection that delivered",
-    CauseKind.NOT_PASSED_ON: "was told and did not pass on",
-    CauseKind.CHANGED: "changed, and told others something else",
-    CauseKind.CONTRADICTED: "took back what it had told, and told something else",
-    CauseKind.INVENTED: "told a value that stands in no brief",
-    CauseKind.TRUNCATED: "wrote a message that was cut off",
-    CauseKind.TOO_LATE: "told too late",
-    CauseKind.ANSWERED_EARLY: "answered before it could know",
-    CauseKind.NOT_USED: "knew everything it needed and answered wrong",
-    CauseKind.UNREADABLE: "replied in a form that cannot be read",
-    CauseKind.NO_ANSWER: "gave no answer",
-    CauseKind.AGENT_FAILED: "failed",
-    CauseKind.UNPROVEN: "answered right, and no message told it",
-    CauseKind.EMPTY_ANSWER: "gave an empty answer",
-    CauseKind.NEVER_ASKED: "got no call",
-    CauseKind.DISAGREED: "stated different values",
-    CauseKind.WRONG_VALUE: "was the first to say the wrong value",
-    CauseKind.LOST_VALUE: "was told the right value, and lost it",
-    CauseKind.CLASHING_EDITS: "changed the same lines, so that their work could not be merged",
-    CauseKind.CALLS_FAILED: "failed when it was called",
-    CauseKind.RUN_FAILED: "ended the run with an error",
-    CauseKind.TOOL_FAILED: "used a tool that failed",
-    CauseKind.MODEL_FAILED: "called a model that failed",
-    CauseKind.REFUSED: "called a model that refused to answer",
-    CauseKind.EXCEPTION: "recorded an exception and went on",
-    CauseKind.CRITERION: "not met",
-    CauseKind.VETO: "vetoed",
-    CauseKind.UNEXPLAINED: "the answer is not right, and no cause could be shown",
+
+@dataclass(frozen=True, slots=True)
+class CauseWords:
+    """The words for causes of one kind: in the terminal, on the page, in explanations and in the documents."""
+
+    deed: str
+    """What their agents did, after the names of these."""
+    repair: str | None = None
+    """What to do about it, after the names of the agents. A test plants each of these faults and repairs it so."""
+    counted: str | None = "wrong part"
+    """What `Cause.count` counts, if not trials."""
+    together: bool = False
+    """Whether they lie at all of their agents, and not at one of them."""
+    names_part: bool = False
+    """Whether their part, the tool or the model, belongs to the deed."""
+
+
+CAUSE_WORDS: Final[Mapping[CauseKind, CauseWords]] = {
+    CauseKind.NOT_SENT: CauseWords(
+        "told nobody", repair="tell what its brief states to a seat that needs it or can pass it on"
+    ),
+    CauseKind.MISDIRECTED: CauseWords(
+        "told only seats that could not use",
+        repair="send what it knows to a seat that needs it or can pass it on, by that seat's name",
+    ),
+    CauseKind.UNDELIVERED: CauseWords(
+        "had no connection that delivered", repair="restore the connection between them", together=True
+    ),
+    CauseKind.NOT_PASSED_ON: CauseWords("was told and did not pass on", repair="pass on what it is told"),
+    CauseKind.CHANGED: CauseWords(
+        "changed, and told others something else", repair="tell values as its brief states them, or as it was told"
+    ),
+    CauseKind.CONTRADICTED: CauseWords(
+        "took back what it had told, and told something else",
+        repair="stay with the value that it told first, if its brief states that",
+    ),
+    CauseKind.INVENTED: CauseWords(
+        "told a value that stands in no brief", repair="tell only what a brief states or what follows from it"
+    ),
+    CauseKind.TRUNCATED: CauseWords(
+        "wrote a message that was cut off", repair="write shorter messages, with what others need first"
+    ),
+    CauseKind.TOO_LATE: CauseWords("told too late", repair="tell what it knows as soon as it knows it"),
+    CauseKind.ANSWERED_EARLY: CauseWords(
+        "answered before it could know", repair="answer only when the facts are there, or correct the answer"
+    ),
+    CauseKind.NOT_USED: CauseWords("knew everything it needed and answered wrong"),
+    CauseKind.UNREADABLE: CauseWords(
+        "replied in a form that cannot be read", repair="reply in the form that the message asks for"
+    ),
+    CauseKind.NO_ANSWER: CauseWords("gave no answer", repair="give an answer"),
+    CauseKind.AGENT_FAILED: CauseWords("failed"),
+    CauseKind.UNPROVEN: CauseWords("answered right, and no message told it"),
+    CauseKind.EMPTY_ANSWER: CauseWords("gave an empty answer", counted=None),
+    CauseKind.NEVER_ASKED: CauseWords("got no call", counted=None, together=True),
+    CauseKind.DISAGREED: CauseWords("stated different values", counted=None, together=True),
+    CauseKind.WRONG_VALUE: CauseWords("was the first to say the wrong value", counted=None),
+    CauseKind.LOST_VALUE: CauseWords("was told the right value, and lost it", counted=None),
+    CauseKind.CLASHING_EDITS: CauseWords(
+        "changed the same lines, so that their work could not be merged", counted="clash", together=True
+    ),
+    CauseKind.CALLS_FAILED: CauseWords("failed when it was called", counted="call"),
+    CauseKind.RUN_FAILED: CauseWords("ended the run with an error", counted="run"),
+    CauseKind.TOOL_FAILED: CauseWords("used a tool that failed", counted="use", names_part=True),
+    CauseKind.MODEL_FAILED: CauseWords("called a model that failed", counted="call", names_part=True),
+    CauseKind.REFUSED: CauseWords("called a model that refused to answer", counted="call", names_part=True),
+    CauseKind.EXCEPTION: CauseWords("recorded an exception and went on", counted="exception", names_part=True),
+    CauseKind.CRITERION: CauseWords("not met", counted=None),
+    CauseKind.VETO: CauseWords("vetoed", counted=None),
+    CauseKind.UNEXPLAINED: CauseWords("the answer is not right, and no cause could be shown", counted="answer"),
 }
-"""What the agents of a cause did."""
-
-_COUNTED: Final[Mapping[CauseKind, str]] = {
-    CauseKind.CLASHING_EDITS: "clash",
-    CauseKind.CALLS_FAILED: "call",
-    CauseKind.RUN_FAILED: "run",
-    CauseKind.TOOL_FAILED: "use",
-    CauseKind.MODEL_FAILED: "call",
-    CauseKind.REFUSED: "call",
-    CauseKind.EXCEPTION: "exception",
-    CauseKind.UNEXPLAINED: "answer",
-}
-_OF_PARTS: Final = frozenset({CauseKind.TOOL_FAILED, CauseKind.MODEL_FAILED, CauseKind.REFUSED, CauseKind.EXCEPTION})
-"""The kinds of causes whose part is the tool or the model."""
-
-_OF_TRIALS: Final = frozenset(
-    {
-        CauseKind.CRITERION,
-        CauseKind.VETO,
-        CauseKind.EMPTY_ANSWER,
-        CauseKind.NEVER_ASKED,
-        CauseKind.DISAGREED,
-        CauseKind.WRONG_VALUE,
-        CauseKind.LOST_VALUE,
-    }
-)
-"""The kinds of causes whose count is of trials."""
-
-_TOGETHER: Final = frozenset(
-    {CauseKind.DISAGREED, CauseKind.NEVER_ASKED, CauseKind.UNDELIVERED, CauseKind.CLASHING_EDITS}
-)
-"""The kinds of causes that lie at all of their agents, and not at one of them."""
-
-REPAIRS: Final[Mapping[CauseKind, str]] = {
-    CauseKind.NOT_SENT: "tell what its brief states to a seat that needs it or can pass it on",
-    CauseKind.MISDIRECTED: "send what it knows to a seat that needs it or can pass it on, by that seat's name",
-    CauseKind.UNDELIVERED: "restore the connection between them",
-    CauseKind.NOT_PASSED_ON: "pass on what it is told",
-    CauseKind.CHANGED: "tell values as its brief states them, or as it was told",
-    CauseKind.CONTRADICTED: "stay with the value that it told first, if its brief states that",
-    CauseKind.INVENTED: "tell only what a brief states or what follows from it",
-    CauseKind.TRUNCATED: "write shorter messages, with what others need first",
-    CauseKind.TOO_LATE: "tell what it knows as soon as it knows it",
-    CauseKind.ANSWERED_EARLY: "answer only when the facts are there, or correct the answer",
-    CauseKind.UNREADABLE: "reply in the form that the message asks for",
-    CauseKind.NO_ANSWER: "give an answer",
-}
-"""What to do about a cause, after the names of its agents. A test plants each of these faults and repairs it so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,23 +146,22 @@ def known_text(verdict: Verdict) -> str:
 def cause_text(cause: Cause) -> CauseText:
     """The words of a cause. They hold texts of agents, and are to be made printable."""
     evidence = ", ".join(_evidence(cause))
-    deed = DEEDS[cause.kind]
-    if cause.part is not None and cause.kind in _OF_PARTS:
-        deed = f"{deed} ({cause.part})"
+    words = CAUSE_WORDS[cause.kind]
+    deed = f"{words.deed} ({cause.part})" if words.names_part and cause.part is not None else words.deed
     points = "points unknown" if cause.points is None else f"{cause.points:.1f} points"
     return CauseText(_subject(cause), f"{deed}: {evidence}" if evidence else deed, points, _where(cause))
 
 
 def deed_text(cause: Cause) -> str:
     """A cause in a few words, without its evidence and its cost."""
-    return f"{_subject(cause)} {DEEDS[cause.kind]}".strip()
+    return f"{_subject(cause)} {CAUSE_WORDS[cause.kind].deed}".strip()
 
 
 def change_text(change: Change) -> str:
     """What to do about a cause, or where to look."""
     who = " or ".join(change.agents) or "The team"
     if change.repairs:
-        return f"{who}: {REPAIRS[change.kind]}"
+        return f"{who}: {CAUSE_WORDS[change.kind].repair}"
     return f"{who}: look at step {change.step_id}"
 
 
@@ -235,8 +225,7 @@ def _subject(cause: Cause) -> str:
     """The agents of a cause, or its part where no agent is to blame."""
     if cause.kind in (CauseKind.CRITERION, CauseKind.VETO, CauseKind.UNEXPLAINED):
         return f"{cause.part}:" if cause.part else ""
-    together = cause.kind in _TOGETHER
-    return (" and " if together else " or ").join(cause.agents) or "Nobody knows who"
+    return (" and " if CAUSE_WORDS[cause.kind].together else " or ").join(cause.agents) or "Nobody knows who"
 
 
 def _evidence(cause: Cause) -> Iterator[str]:
@@ -249,7 +238,8 @@ def _evidence(cause: Cause) -> Iterator[str]:
 
 def _where(cause: Cause) -> str:
     """How often, in how many trials, of which task, and how certainly."""
-    times = [] if cause.kind in _OF_TRIALS else [_counted(cause.count, _COUNTED.get(cause.kind, "wrong part"))]
+    counted = CAUSE_WORDS[cause.kind].counted
+    times = [] if counted is None else [_counted(cause.count, counted)]
     if cause.trials_count > 1:
         times.append(_counted(cause.trials_count, "trial"))
     if cause.tasks and cause.part not in cause.tasks:

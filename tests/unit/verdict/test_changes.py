@@ -9,7 +9,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from concord.assessment.verdict import Cause, CauseKind, Evidence
-from concord.assessment.verdict_text import REPAIRS, change_text
+from concord.assessment.verdict_text import CAUSE_WORDS, change_text
 from concord.suite import Draw, Topology
 from concord_evaluator.verdict.verdict import changes_for
 from concord_suites import FAMILIES
@@ -84,7 +84,7 @@ def outcomes_after_the_change() -> tuple[Counter[str], Counter[str]]:
     return begun, repaired
 
 
-OF_SEATS = REPAIRS.keys() - {CauseKind.UNDELIVERED}
+OF_SEATS = {kind for kind, words in CAUSE_WORDS.items() if words.repair} - {CauseKind.UNDELIVERED}
 
 
 def test_an_advised_change_of_the_named_seats_repairs_each_planted_fault() -> None:
@@ -128,4 +128,4 @@ def test_a_cause_that_quotes_its_step_is_not_repeated_and_one_without_steps_advi
 def test_an_advised_change_names_the_seat() -> None:
     [change] = changes_for([Cause(kind=CauseKind.NOT_SENT, agents=("ann",), certainty="proven")])
     assert change.repairs
-    assert change_text(change) == f"ann: {REPAIRS[CauseKind.NOT_SENT]}"
+    assert change_text(change) == f"ann: {CAUSE_WORDS[CauseKind.NOT_SENT].repair}"

@@ -10,7 +10,7 @@ from concord.assessment import Mode
 from concord.assessment.result_row import ResultRow
 from concord.assessment.verdict import CauseKind, UnknownKind, Verdict
 from concord.assessment.verdict_text import (
-    DEEDS,
+    CAUSE_WORDS,
     cause_text,
     headline_of,
     outcome_text,
@@ -76,7 +76,7 @@ def test_what_a_cause_names_and_quotes_stands_in_the_row(case: Right) -> None:
         assert all(json.dumps(each)[1:-1] in rest for each in [*named, *quoted])
         assert all(agent in words.subject for agent in cause.agents) or cause.kind is CauseKind.CRITERION
         assert all(text in words.text for text in quoted)
-        assert DEEDS[cause.kind] in words.text
+        assert CAUSE_WORDS[cause.kind].deed in words.text
 
 
 @every_row
@@ -112,4 +112,4 @@ def test_the_texts_of_a_row_render_its_verdict(case: Right) -> None:
 
 
 def test_every_kind_has_words() -> None:
-    assert set(DEEDS) == set(CauseKind)
+    assert set(CAUSE_WORDS) == set(CauseKind)

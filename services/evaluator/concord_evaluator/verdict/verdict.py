@@ -27,7 +27,7 @@ from concord.assessment.verdict import (
     UnknownKind,
     Verdict,
 )
-from concord.assessment.verdict_text import REPAIRS, reasoning_of, strengths_of, weaknesses_of
+from concord.assessment.verdict_text import CAUSE_WORDS, reasoning_of, strengths_of, weaknesses_of
 from concord_assistant.results import AssessmentResults
 from concord_evaluator.verdict.trial_causes import causes_in
 
@@ -115,10 +115,10 @@ def changes_for(causes: Iterable[Cause]) -> list[Change]:
             kind=cause.kind,
             agents=list(cause.agents),
             step_id=cause.step_id,
-            repairs=cause.kind in REPAIRS,
+            repairs=CAUSE_WORDS[cause.kind].repair is not None,
         )
         for cause in causes
-        if cause.kind in REPAIRS or (cause.steps and all(each.step_id is None for each in cause.evidence))
+        if CAUSE_WORDS[cause.kind].repair or (cause.steps and all(each.step_id is None for each in cause.evidence))
     ]
 
 
