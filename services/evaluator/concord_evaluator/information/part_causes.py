@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain
 from typing import Final
 
@@ -171,7 +171,7 @@ class _Search:
         found = [self._at(knower, need) for knower in self._silent_suppliers(need) or self._ends(need)]
         first, *_ = found
         seats = dict.fromkeys(seat for each in found if each.kind is first.kind for seat in each.agents)
-        return first.model_copy(update={"agents": tuple(seats)})
+        return first if len(found) == 1 else first.model_copy(update={"agents": tuple(seats)})
 
     def _silent_suppliers(self, need: str) -> list[str]:
         """The seats that knew a fact, and did not state it in messages to the seat or to those that supplied it.
@@ -345,6 +345,7 @@ class _Search:
         return path[::-1]
 
 
+@lru_cache(maxsize=256)
 def _lost(kind: CauseKind, seats: tuple[str, ...], step_id: str | None = None) -> Cause:
     """Why a fact did not arrive, at which seat (any of them, if several), and the message that shows it."""
     return Cause(kind=kind, agents=seats, certainty="proven", steps=() if step_id is None else (step_id,))
@@ -454,8 +455,8 @@ def _one_by_message(found: Sequence[Cause]) -> Iterator[Cause]:
     for failure in sorted(found, key=lambda each: _FALSE.index(each.kind) if each.kind in _FALSE else len(_FALSE)):
         first.setdefault((failure.agents, failure.steps), failure.kind)
     for failure in found:
-        kind = first[failure.agents, failure.steps] if failure.kind in _FALSE else failure.kind
-        yield failure.model_copy(update={"kind": kind})
+        kind = first[failure.agents, failure.steps]
+        yield failure.model_copy(update={"kind": kind}) if failure.kind in _FALSE else failure
 
 
 def _in_their_answers(found: Sequence[Cause], task: SuiteTask, grade: Grade) -> Iterator[Cause]:
