@@ -1,7 +1,10 @@
 """What the record lists of failures and of the flow of facts: bounded, with the counts of the rest."""
 
-from concord.assessment.team_results import MAX_FACTS, MAX_FAILURES, MAX_MESSAGES, MAX_NAMED_FACTS
-from concord.assessment.verdict import Cause, CauseKind, Evidence
+import pytest
+from pydantic import ValidationError
+
+from concord.assessment.team_results import MAX_FACTS, MAX_FAILURES, MAX_MESSAGES, MAX_NAMED_FACTS, PartFailure
+from concord.assessment.verdict import KINDS_OF_PARTS, Cause, CauseKind, Evidence
 from concord.suite import neighbours_of
 from concord_evaluator.information.flow import Sent, flow_of
 from concord_evaluator.information.receipts import Unexplained
@@ -20,6 +23,16 @@ def failure(number: int, kind: CauseKind = CauseKind.NOT_SENT, seat: str = BOB, 
 
 def test_few_failures_are_all_listed_in_their_order() -> None:
     assert [each.part for each in listed_failures([failure(2), failure(1)], {})] == ["part 2", "part 1"]
+
+
+@pytest.mark.parametrize("kind", CauseKind)
+def test_a_record_takes_the_causes_of_parts_and_refuses_all_others(kind: CauseKind) -> None:
+    fields = {"part": ANN, "cause": kind.value, "seats": [BOB], "step_id": None, "facts": []}
+    if kind in KINDS_OF_PARTS:
+        assert PartFailure.model_validate(fields).cause is kind
+    else:
+        with pytest.raises(ValidationError, match="is not the cause of a part"):
+            PartFailure.model_validate(fields)
 
 
 def test_of_many_failures_one_of_each_cause_and_seat_is_listed() -> None:
