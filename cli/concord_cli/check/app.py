@@ -14,7 +14,11 @@ CHECK_FILE = Path("output/check.json")
 
 def check_version(
     scenario: Annotated[
-        Path, typer.Argument(metavar="SCENARIO", help="Scenario file (TOML) of the new version, with its config.")
+        Path,
+        typer.Argument(
+            metavar="SCENARIO",
+            help="Scenario file (TOML) of the new version, with its config, or its results file to play nothing.",
+        ),
     ],
     baseline: Annotated[
         Path | None,
@@ -49,8 +53,8 @@ def check_version(
     """Tell whether a new version of a team is worse than the old one, on the same puzzles, and stop once it is sure.
 
     Exit codes: 0 better, or shown not to be worse by more than the margin; 5 shown to be worse, or below --fail-under;
-    3 cannot tell, with the number of pairs that would; 1 could not run; 2 invalid command line, or results that cannot
-    be paired.
+    3 nothing is shown, with the number of pairs that would do; 1 could not run; 2 invalid command line, or results that
+    cannot be paired.
     """
     with exit_codes(), needing("concord check", "evaluator"), ProgressLog() as progress:
         progress.log(f"Checking the team of {scenario}")

@@ -1,4 +1,4 @@
-"""`concord check`, once its arguments are parsed: plays both versions until the answer is sure."""
+"""`concord check`, once its arguments are parsed: plays both versions until the answer is sure, or reads results."""
 
 import random
 import secrets
@@ -8,15 +8,19 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from pydantic import JsonValue
+
 from concord.assessment import MAX_TRIALS
 from concord.assessment.result_row import ResultRow
 from concord.suite.draw import SECRET_BYTES
 from concord_cli.check.gate import Gate
 from concord_cli.check.outputs import lines_of, write_junit, write_markdown
 from concord_cli.check.pairs import LOST, Slot, forfeited_in, paired, played_in, random_order, refusals
-from concord_cli.check.result import CheckResult, result_of
+from concord_cli.check.result import CheckResult, result_of, result_of_finished
 from concord_cli.check.team import AT_ONCE, OpenTeam, planned_slots, tasks_of
 from concord_cli.commands import local_scenario
+from concord_cli.compare.comparison import compare_teams
+from concord_cli.compare.teams import read_teams
 from concord_cli.errors import UsageError
 from concord_cli.output_files import prepare_folder, write_text
 from concord_cli.results_file import read_rows, write_results
@@ -24,13 +28,19 @@ from concord_cli.scenario.scenario_file import ScenarioFile
 from concord_cli.tasks.secrets import revealed_secret
 from concord_cli.terminal import ProgressLog
 
+RESULTS_SUFFIXES: Final = frozenset({".json", ".jsonl"})
+"""Of results files. A scenario is a TOML file."""
+
 MAX_RUNS: Final = 100
 """Runs of each task that an assessment can plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckArguments:
-    """The arguments of the command. `margin`, `least_score`: in points; `most_pairs`: of fresh puzzles."""
+    """The arguments of the command. `margin`, `least_score`: in points; `most_pairs`: of fresh puzzles.
+
+    `scenario`: of the new version, or its results file.
+    """
 
     scenario: Path
     baseline: Path | None
@@ -49,6 +59,8 @@ async def check(arguments: CheckArguments, open_team: OpenTeam, progress: Progre
 
     Raises UsageError, also for rows that cannot be paired; AssessmentError.
     """
+    if arguments.scenario.suffix in RESULTS_SUFFIXES:
+        return _tell(arguments, _of_finished(arguments), progress)
     if arguments.baseline is None and arguments.against is None:
         raise UsageError("nothing to compare with: give --baseline RESULTS, --against OLD.toml, or both")
     new = local_scenario(arguments.scenario)
@@ -57,13 +69,37 @@ async def check(arguments: CheckArguments, open_team: OpenTeam, progress: Progre
         if path is not None:
             prepare_folder(path)
     gate = Gate(arguments.margin / 100)
-    if arguments.baseline is not None:
+    enough = gate.is_of(len({task.id for task in tasks_of(new)}))
+    if enough and arguments.baseline is not None:
         await _Run(gate, open_team, progress, arguments).on_baseline(new, arguments.baseline)
-    if old is not None and gate.verdict == "cannot tell":
+    if enough and old is not None and not gate.is_sure:
         await _Run(gate, open_team, progress, arguments).on_fresh_puzzles(new, old)
     progress.clear_status()
-    result = result_of(gate, arguments.least_score)
-    _write(arguments, result, new, gate.new)
+    if gate.new:
+        rows: list[JsonValue] = [row.model_dump(mode="json") for row in gate.new]
+        write_results(arguments.output, new.agentbeats_ids, rows)
+    return _tell(arguments, result_of(gate, arguments.least_score), progress)
+
+
+def _of_finished(arguments: CheckArguments) -> CheckResult:
+    """The result over two results files. Raises UsageError, AssessmentError."""
+    if arguments.baseline is None or arguments.against is not None:
+        raise UsageError("results are compared with results: give --baseline RESULTS, and no --against")
+    old, new = teams = read_teams([arguments.baseline, arguments.scenario])
+    comparison = compare_teams(teams, arguments.margin / 100)
+    if not comparison.pairs:
+        raise UsageError(f"the two versions cannot be compared: {comparison.warnings[0]}")
+    return result_of_finished(comparison, old, new, arguments.margin / 100, arguments.least_score)
+
+
+def _tell(arguments: CheckArguments, result: CheckResult, progress: ProgressLog) -> int:
+    """Writes the verdict's outputs and lines; returns the exit code."""
+    if arguments.report is not None:
+        write_text(arguments.report, result.model_dump_json(indent=2) + "\n")
+    if arguments.junit is not None:
+        write_junit(arguments.junit, result)
+    if arguments.markdown is not None:
+        write_markdown(arguments.markdown, result)
     for line, style in lines_of(result):
         progress.log(line, style)
     return result.exit_code
@@ -152,13 +188,3 @@ def _secret(rows: Sequence[ResultRow], baseline: Path) -> str | None:
         except UsageError as error:
             errors.append(error)
     raise errors[0]
-
-
-def _write(arguments: CheckArguments, result: CheckResult, new: ScenarioFile, rows: Sequence[ResultRow]) -> None:
-    write_results(arguments.output, new.agentbeats_ids, [row.model_dump(mode="json") for row in rows])
-    if arguments.report is not None:
-        write_text(arguments.report, result.model_dump_json(indent=2) + "\n")
-    if arguments.junit is not None:
-        write_junit(arguments.junit, result)
-    if arguments.markdown is not None:
-        write_markdown(arguments.markdown, result)

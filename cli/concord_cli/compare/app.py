@@ -22,8 +22,8 @@ def compare_results(
 ) -> None:
     """Compare teams on the tasks that they share: show differences with intervals, and a ranking.
 
-    Two teams are compared in their order, with their tasks and causes. Exit codes are then 5 if the second is shown to
-    be worse, and 3 if nothing can be told.
+    Two teams are compared in their order, with their tasks and causes. Exit codes are then 0 if the second is shown to
+    be better, 5 if it is shown to be worse, and 3 if nothing is shown.
     """
     with exit_codes(), needing("concord compare", "evaluator"):
         from concord_cli.compare.command import compare
