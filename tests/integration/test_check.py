@@ -1,4 +1,4 @@
-"""`concord check` of the sample team: a regression, an equal version, and an improvement, each with its exit code."""
+"""`concord gate` of the sample team: a regression, an equal version, and an improvement, each with its exit code."""
 
 import json
 import stat

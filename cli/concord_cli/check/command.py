@@ -1,4 +1,4 @@
-"""`concord check`, once its arguments are parsed: plays both versions until the answer is sure, or reads results."""
+"""`concord gate`, once its arguments are parsed: plays both versions until the answer is sure, or reads results."""
 
 import random
 import secrets
@@ -6,19 +6,20 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
 
+import typer
 from pydantic import JsonValue
 
 from concord.assessment import MAX_TRIALS
 from concord.assessment.result_row import ResultRow
 from concord.suite.draw import SECRET_BYTES
+from concord_cli.assessing import local_scenario
 from concord_cli.check.gate import Gate
 from concord_cli.check.outputs import lines_of, write_junit, write_markdown
 from concord_cli.check.pairs import LOST, Slot, forfeited_in, paired, played_in, random_order, refusals
 from concord_cli.check.result import CheckResult, result_of, result_of_finished
 from concord_cli.check.team import AT_ONCE, OpenTeam, planned_slots, tasks_of
-from concord_cli.commands import local_scenario
 from concord_cli.compare.comparison import compare_teams
 from concord_cli.compare.teams import read_teams
 from concord_cli.errors import UsageError
@@ -39,7 +40,7 @@ MAX_RUNS: Final = 100
 class CheckArguments:
     """The arguments of the command. `margin`, `least_score`: in points; `most_pairs`: of fresh puzzles.
 
-    `scenario`: of the new version, or its results file.
+    `scenario`: of the new version, or its results file. `as_json`: print the verdict as JSON, too.
     """
 
     scenario: Path
@@ -52,6 +53,7 @@ class CheckArguments:
     report: Path | None
     junit: Path | None
     markdown: Path | None
+    as_json: bool = False
 
 
 async def check(arguments: CheckArguments, open_team: OpenTeam, progress: ProgressLog) -> int:
@@ -68,10 +70,11 @@ async def check(arguments: CheckArguments, open_team: OpenTeam, progress: Progre
     for path in (arguments.output, arguments.report, arguments.junit, arguments.markdown):
         if path is not None:
             prepare_folder(path)
+    baseline = None if arguments.baseline is None else _Baseline.of(arguments.baseline)
     gate = Gate(arguments.margin / 100)
     enough = gate.is_of(len({task.id for task in tasks_of(new)}))
-    if enough and arguments.baseline is not None:
-        await _Run(gate, open_team, progress, arguments).on_baseline(new, arguments.baseline)
+    if enough and baseline is not None:
+        await _Run(gate, open_team, progress, arguments).on_baseline(new, baseline)
     if enough and old is not None and not gate.is_sure:
         await _Run(gate, open_team, progress, arguments).on_fresh_puzzles(new, old)
     progress.clear_status()
@@ -100,9 +103,28 @@ def _tell(arguments: CheckArguments, result: CheckResult, progress: ProgressLog)
         write_junit(arguments.junit, result)
     if arguments.markdown is not None:
         write_markdown(arguments.markdown, result)
+    if arguments.as_json:
+        typer.echo(result.model_dump_json(indent=2))
     for line, style in lines_of(result):
         progress.log(line, style)
     return result.exit_code
+
+
+@dataclass(frozen=True, slots=True)
+class _Baseline:
+    """The rows of a results file with what they played, and the secret from which it follows."""
+
+    rows: Sequence[ResultRow]
+    slots: Sequence[Slot]
+    secret: str | None
+
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        """Reads the file. Raises UsageError."""
+        rows = [row for row in read_rows(path) if row.detail.trials]
+        if not (played := played_in(rows)):
+            raise UsageError(f"{path}: it contains no trial to pair with")
+        return cls(rows, list(played), _secret(rows, path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,13 +136,10 @@ class _Run:
     progress: ProgressLog
     arguments: CheckArguments
 
-    async def on_baseline(self, new: ScenarioFile, baseline: Path) -> None:
+    async def on_baseline(self, new: ScenarioFile, baseline: _Baseline) -> None:
         """Plays the puzzles of a results file."""
-        rows = [row for row in read_rows(baseline) if row.detail.trials]
-        old = played_in(rows)
-        if not old:
-            raise UsageError(f"{baseline}: it contains no trial to pair with")
-        secret, runs = _secret(rows, baseline), max(slot.run for slot in old)
+        rows, old, secret = baseline.rows, baseline.slots, baseline.secret
+        runs = max(slot.run for slot in old)
         planned = planned_slots(new, runs)
         self.gate.old += rows
         async with self.open_team(new, runs, secret) as team:

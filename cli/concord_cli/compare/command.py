@@ -5,6 +5,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
+import typer
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
@@ -30,8 +31,10 @@ FEWEST, MOST = 2, 20
 """Limits of the results files. Each is compared with each, and more pairs make wider intervals."""
 
 
-def compare(results: Sequence[Path], output: Path | None, references: Sequence[Path] = ()) -> int:
-    """Prints the comparison of the teams in these files, writes it as JSON, and returns the exit code.
+def compare(
+    results: Sequence[Path], output: Path | None, references: Sequence[Path] = (), *, as_json: bool = False
+) -> int:
+    """Prints the comparison of the teams in these files as tables or as JSON, writes it, and returns the exit code.
 
     `references`: the files of the sample agent.
 
@@ -46,7 +49,10 @@ def compare(results: Sequence[Path], output: Path | None, references: Sequence[P
     comparison = compare_teams(read_teams(results, references))
     if output is not None:
         write_text(output, comparison.model_dump_json(indent=2) + "\n")
-    output_console(WIDE).print(table_of(comparison))
+    if as_json:
+        typer.echo(comparison.model_dump_json(indent=2))
+    else:
+        output_console(WIDE).print(table_of(comparison))
     return comparison.exit_code
 
 

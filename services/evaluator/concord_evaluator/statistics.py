@@ -377,7 +377,7 @@ def detectable_difference(spread: float, pairs: int, level: float = LEVEL) -> fl
     """The mean difference in [0, 1] that `pairs` paired trials show at `level` with a chance of about `POWER`.
 
     `spread`: the standard deviation of the differences of pairs. None for fewer than two pairs, and if they would not
-    even show the whole scale. It is that of a fixed number of pairs (t test); `concord check`, which may stop at any
+    even show the whole scale. It is that of a fixed number of pairs (t test); `concord gate`, which may stop at any
     pair, takes about twice as many.
     """
     if pairs < 2:
