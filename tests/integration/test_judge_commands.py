@@ -1,4 +1,4 @@
-"""`concord evaluate --rejudge`: a model over HTTP rejudges saved traces, and calibration compares a judge with labels."""
+"""`concord evaluate --rejudge` and `--agreement`: a model over HTTP judges saved traces, also labelled ones."""
 
 import asyncio
 import json

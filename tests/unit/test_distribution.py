@@ -88,7 +88,7 @@ def test_the_extra_of_everything_includes_all_others() -> None:
         }
         return {extra}.union(*map(closure, inner))
 
-    assert closure("all") == set(EXTRAS)
+    assert closure("all") == set(EXTRAS) - {"tables"}, "pyarrow is as large as all the rest"
 
 
 @pytest.mark.parametrize("package", PACKAGES[1:], ids=lambda path: path.name)

@@ -1,4 +1,4 @@
-"""`concord verify --sign`, and `concord verify` with a key: every changed byte and every signature by another key is found."""
+"""`concord verify`, with `--sign` or a key: every changed byte and every signature by another key is found."""
 
 import json
 import shutil
