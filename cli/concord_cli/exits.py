@@ -1,15 +1,16 @@
 """How commands end: each error becomes a line on standard error and an exit code."""
 
-import asyncio
 import signal
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import typer
 
 from concord_cli.display_text import printable
 from concord_cli.errors import AssessmentError, IncompleteError, PlugInsDifferError, UnrecognisedError, UsageError
+
+T = TypeVar("T")
 
 FAILED, USAGE, INCOMPLETE, UNRECOGNISED, WORSE, PLUG_INS, INTERRUPTED, TERMINATED = 1, 2, 3, 4, 5, 6, 130, 143
 """Exit codes: no result; an invalid command line or input file; an incomplete result or none that is sure; no agent; a
@@ -80,13 +81,17 @@ def terminable() -> Iterator[Callable[[], None]]:
             signal.signal(number, handler)
 
 
-def execute(work: Coroutine[Any, Any, None]) -> None:
-    """Runs an asynchronous command."""
-    asyncio.run(_until_terminated(work))
+def execute(work: Coroutine[Any, Any, T]) -> T:
+    """Runs an asynchronous command, and returns its result."""
+    import asyncio
+
+    return asyncio.run(_until_terminated(work))
 
 
-async def _until_terminated(work: Coroutine[Any, Any, None]) -> None:
+async def _until_terminated(work: Coroutine[Any, Any, T]) -> T:
     """Runs a command that SIGTERM ends as Ctrl-C does: the command is cancelled and may clean up."""
+    import asyncio
+
     task = asyncio.create_task(work)
     terminated = asyncio.Event()
 
@@ -96,7 +101,7 @@ async def _until_terminated(work: Coroutine[Any, Any, None]) -> None:
 
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, terminate)
     try:
-        await task
+        return await task
     except asyncio.CancelledError:
         if terminated.is_set():
             raise TerminatedError from None

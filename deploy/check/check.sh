@@ -25,7 +25,7 @@ if [[ -f $FOLDER/verdict.json ]]; then
     echo "verdict=$verdict" >>"$GITHUB_OUTPUT"
 fi
 if [[ $code == "$unsure" && $UNSURE_PASSES == true ]]; then
-    echo "::warning::Concord cannot tell whether the new version is worse. The summary says how many pairs would do."
+    echo "::warning::Concord cannot show whether the new version is worse. The summary says why."
     exit 0
 fi
 exit "$code"

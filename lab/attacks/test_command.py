@@ -38,7 +38,7 @@ def test_a_running_stack_is_attacked_by_its_urls_without_looking_inside(tmp_path
     ports = iter(row_of_free_ports(8))
     options = [f"--{name}-port={next(ports)}" for name in ("gateway", "collector", "agents")]
     held = ["own assessment", "another trial", "closed tokens"]
-    with concord(tmp_path, "up", str(BAD), *options) as stack:
+    with concord(tmp_path, "serve", str(BAD), *options) as stack:
         stack.read_until("Press Ctrl-C to stop all programs.")
         urls = [f"--{name}={stack.addresses[name]}" for name in ("gateway", "collector")]
         ended = run_attacks(*held, "lines in logs", *urls)

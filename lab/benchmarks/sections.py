@@ -34,7 +34,7 @@ SECTIONS: Final[Mapping[str, Section]] = {
     "recorded": Section(
         "traces.recorded", "`concord evaluate` and `report` of files in OTLP (JSON, protobuf) and JSONL"
     ),
-    "results": Section("traces.results", "`concord view` and `compare` of hundreds of rows"),
+    "results": Section("traces.results", "`concord report --index` and `compare` of hundreds of rows"),
     "proxy": Section("gateway.proxy", "what the gateway's proxy adds to a call, and to the events of 200 streams"),
     "rounds": Section("gateway.rounds", "100 seats in 20 rounds, beside as many bare calls; 39,600 messages"),
     "assessments": Section("gateway.assessments", "assessments in a row, 200 at once, and the largest request"),
@@ -43,7 +43,7 @@ SECTIONS: Final[Mapping[str, Section]] = {
     "scaling": Section("gateway.scaling", "CPU and bytes of an assessment, a trial and a step, by service"),
     "environment": Section("environment.speed", "advances, calls over HTTP, whole states, the journal"),
     "defences": Section("scores.defences", "what attacks on the judge gain, by defence"),
-    "power": Section("scores.power", "the pairs that `concord check` needs, and its false alarms"),
+    "power": Section("scores.power", "the pairs that `concord gate` needs, and its false alarms"),
     "detectable": Section("scores.detectable", "the differences that the shipped manifests show"),
     "peers": Section("peers.section", "MLflow, Phoenix, OpenTelemetry's batch processor, a bare proxy", asked=True),
 }

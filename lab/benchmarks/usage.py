@@ -1,8 +1,9 @@
 """What processes use: CPU time, memory and time by the clock. Linux, but for `cost_of`."""
 
 import os
+import signal
 import subprocess
-import time
+import sys
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,6 +11,17 @@ from pathlib import Path
 from typing import Final
 
 TICKS_PER_S: Final = os.sysconf("SC_CLK_TCK")
+
+
+_LAUNCHER: Final = """
+import os, subprocess, sys, time
+began = time.perf_counter()
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+took = time.perf_counter() - began
+print(os.waitstatus_to_exitcode(status), took, usage.ru_utime + usage.ru_stime, usage.ru_maxrss)
+"""
+"""A small process that starts the command: Linux takes the peak of the process that forks for the child's own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,18 +42,20 @@ def cost_of(
 ) -> Cost:
     """Runs a command. Raises RuntimeError if it ends with another exit code."""
     words = [str(word) for word in command]
-    began = time.perf_counter()
-    process = subprocess.Popen(words, cwd=cwd, env=variables, stdout=subprocess.DEVNULL)
+    launcher = subprocess.Popen(
+        [sys.executable, "-S", "-c", _LAUNCHER, *words],
+        cwd=cwd, env=variables, stdout=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
     try:
-        _, status, usage = os.wait4(process.pid, 0)
+        told, _ = launcher.communicate()
     except BaseException:
-        process.terminate()
-        process.wait()
+        os.killpg(launcher.pid, signal.SIGTERM)
+        launcher.wait()
         raise
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode not in succeeds_with:
-        raise RuntimeError(f"{' '.join(words[1:])} ended with {process.returncode}")
-    return Cost(time.perf_counter() - began, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+    code, seconds, cpu, peak_kib = map(float, told.split())
+    if code not in succeeds_with:
+        raise RuntimeError(f"{' '.join(words[1:])} ended with {code:.0f}")
+    return Cost(seconds, cpu, peak_kib / 1024)
 
 
 def family(pid: int) -> list[int]:

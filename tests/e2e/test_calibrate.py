@@ -1,4 +1,4 @@
-"""`concord calibrate` as users start it: a scripted endpoint, a replay of what it answered, and one that is down."""
+"""`concord run --models` as users start it: a scripted endpoint, a replay of what it answered, and one that is down."""
 
 from pathlib import Path
 from typing import Any

@@ -20,9 +20,9 @@ name = "agent"
 cmd = "python -m concord_suites.agent{habits}"
 
 [config]
-suite = ["maximum"]
+suite = ["maximum", "count", "median", "dedupe", "set-union", "top-k"]
 seats = 3
-num_runs = 12
+num_runs = 2
 quiet_s = 0.0
 """
 WITHHOLDING = "".join(f" --habit withholding@agent/{number}" for number in (1, 2, 3))

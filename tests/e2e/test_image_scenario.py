@@ -55,7 +55,7 @@ def test_a_killed_stack_leaves_no_container(scenario: Path) -> None:
     before = containers()
     ports = iter(row_of_free_ports(3))
     options = [f"--{name}-port={next(ports)}" for name in ("gateway", "collector", "agents")]
-    with concord(scenario.parent, "up", str(scenario), *options, HABITS="") as running:
+    with concord(scenario.parent, "serve", str(scenario), *options, HABITS="") as running:
         running.read_until("Press Ctrl-C to stop all programs.")
         assert containers() != before
         running.send(signal.SIGKILL)

@@ -89,7 +89,7 @@ class Run:
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    """One assessment of the sample team by `concord green`, scraped every half second."""
+    """One assessment of the sample team by `concord serve`, scraped every half second."""
     folder = tmp_path_factory.mktemp("observed")
     green_port, agent_port, prometheus_port = row_of_free_ports(3)
     url, agent_url = f"http://{LOOPBACK}:{green_port}", f"http://{LOOPBACK}:{agent_port}"

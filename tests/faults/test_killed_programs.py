@@ -1,4 +1,4 @@
-"""`concord up` and `concord assess` while the program and its Redis are killed."""
+"""`concord serve` and `concord assess` while the program and its Redis are killed."""
 
 import os
 import signal
@@ -29,11 +29,11 @@ steps_count = 3000
 
 @pytest.fixture(scope="module")
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Concord]:
-    """A running `concord up` with the bad team. Jobs of a killed worker are retried after 5 s."""
+    """A running `concord serve` with the bad team. Jobs of a killed worker are retried after 5 s."""
     ports = iter(row_of_free_ports(8))
     options = [f"--{name}-port={next(ports)}" for name in ("gateway", "collector", "agents")]
     folder = tmp_path_factory.mktemp("stack")
-    with concord(folder, "up", str(BAD), *options, CONCORD_JOB_TIMEOUT_FAST_S="5") as running:
+    with concord(folder, "serve", str(BAD), *options, CONCORD_JOB_TIMEOUT_FAST_S="5") as running:
         running.read_until("Press Ctrl-C to stop all programs.")
         yield running
 

@@ -1,4 +1,4 @@
-"""`concord check` of the sample team: a regression, an equal version, and an improvement, each with its exit code."""
+"""`concord gate` of the sample team: a regression, an equal version, and an improvement, each with its exit code."""
 
 import json
 import stat
@@ -25,6 +25,7 @@ from tests.kit.stack import stack
 
 SECRET = "5e" * 32
 HABITS = "SAMPLE_HABITS"
+SIX = ["maximum", "count", "median", "dedupe", "set-union", "top-k"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class InThisProcess:
 
 def scenario(folder: Path, name: str, habits: Mapping[str, Habit], **config: object) -> Path:
     """The scenario file of a sample team with these faults."""
-    settings = {"suite": ["maximum"], "seats": 3, "quiet_s": 0.0, "closing_cap_s": 0.3, "metrics": [], **config}
+    settings = {"suite": SIX, "seats": 3, "quiet_s": 0.0, "closing_cap_s": 0.3, "metrics": [], **config}
     env = " ".join(f"{seat}={habit.value}" for seat, habit in habits.items())
     lines = [
         "[[participants]]",
@@ -109,7 +110,7 @@ BAD = {"agent/1": Habit.WITHHOLDING, "agent/2": Habit.WITHHOLDING, "agent/3": Ha
 async def test_a_regression_an_equal_version_and_an_improvement(redis_url: str, tmp_path: Path) -> None:
     teams = InThisProcess(redis_url, tmp_path)
     good, bad = scenario(tmp_path, "good", GOOD), scenario(tmp_path, "bad", BAD)
-    baseline = await baseline_of(teams, good, runs=12)
+    baseline = await baseline_of(teams, good, runs=2)
 
     with ProgressLog() as log:
         regression = arguments(bad, baseline=baseline)

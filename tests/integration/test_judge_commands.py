@@ -1,4 +1,4 @@
-"""`concord judge`: a model over HTTP rejudges saved traces, and calibration compares a judge with labels."""
+"""`concord evaluate --rejudge` and `--agreement`: a model over HTTP judges saved traces, also labelled ones."""
 
 import asyncio
 import json
@@ -110,7 +110,7 @@ async def test_rejudging_a_result_file_is_refused(tmp_path: Path, trace: Path) -
 async def test_a_usage_error_is_one_line_and_exit_code_2(trace: Path) -> None:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("AGENTBEATS_LLM")}
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "concord_cli", "judge", "rejudge", str(trace)),
+        *(sys.executable, "-m", "concord_cli", "evaluate", "--rejudge", str(trace)),
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env=environment,

@@ -88,7 +88,7 @@ def test_the_extra_of_everything_includes_all_others() -> None:
         }
         return {extra}.union(*map(closure, inner))
 
-    assert closure("all") == set(EXTRAS)
+    assert closure("all") == set(EXTRAS) - {"tables"}, "pyarrow is as large as all the rest"
 
 
 @pytest.mark.parametrize("package", PACKAGES[1:], ids=lambda path: path.name)
@@ -124,7 +124,7 @@ def test_an_image_has_only_what_it_runs(lock: str, absent: set[str]) -> None:
 
 
 PROGRAMS = {
-    "client": "concord_cli.main, concord_cli.commands, concord_cli.report.command",
+    "client": "concord_cli.main, concord_cli.assessing, concord_cli.report.command",
     "collector": "concord_collector.__main__",
     "environment": "concord_environment.__main__",
     "evaluator": "concord_evaluator.__main__",
@@ -170,10 +170,10 @@ def test_without_the_packages_of_the_command_line_one_line_names_their_extra() -
     ("command", "module", "extras"),
     [
         ("run", "aiolimiter", "green"),
-        ("up", "networkx", "green"),
-        ("green", "tenacity", "green"),
+        ("serve --separate", "networkx", "green"),
+        ("serve", "tenacity", "green"),
         ("evaluate -", "networkx", "evaluator"),
-        ("watch", "networkx", "evaluator"),
+        ("evaluate --watch", "networkx", "evaluator"),
         ("scenario lint --play scenarios/assistant/clock_change", "sortedcontainers", "environment"),
         ("verify results.json", "tenacity", "evaluator,gateway"),
     ],

@@ -1,1 +1,1 @@
-"""`concord calibrate`: the same tasks for a list of models, and the table of their results."""
+"""`concord run --models`: the same tasks for a list of models, and the table of their results."""

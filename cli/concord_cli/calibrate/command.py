@@ -1,4 +1,4 @@
-"""`concord calibrate`, once its arguments are parsed: plays the models in turn, and goes on where it was."""
+"""`concord run --models`, once its arguments are parsed: plays the models in turn, and goes on where it was."""
 
 import os
 import secrets

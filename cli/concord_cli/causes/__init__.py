@@ -1,1 +1,1 @@
-"""`concord causes`: what traces show of their failures."""
+"""`concord explain`: what traces show of their failures."""

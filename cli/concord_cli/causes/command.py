@@ -1,4 +1,4 @@
-"""`concord causes`, once its arguments are parsed."""
+"""`concord explain`, once its arguments are parsed."""
 
 import json
 from collections.abc import Iterator, Sequence

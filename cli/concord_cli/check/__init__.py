@@ -1,1 +1,1 @@
-"""`concord check`: whether a new version of a team is worse than the old one, on the same puzzles."""
+"""`concord gate`: whether a new version of a team is worse than the old one, on the same puzzles."""

@@ -1,4 +1,4 @@
-"""`concord check`, once its arguments are parsed: plays both versions until the answer is sure."""
+"""`concord gate`, once its arguments are parsed: plays both versions until the answer is sure, or reads results."""
 
 import random
 import secrets
@@ -6,17 +6,22 @@ from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final
+from typing import Final, Self
+
+import typer
+from pydantic import JsonValue
 
 from concord.assessment import MAX_TRIALS
 from concord.assessment.result_row import ResultRow
 from concord.suite.draw import SECRET_BYTES
+from concord_cli.assessing import local_scenario
 from concord_cli.check.gate import Gate
 from concord_cli.check.outputs import lines_of, write_junit, write_markdown
 from concord_cli.check.pairs import LOST, Slot, forfeited_in, paired, played_in, random_order, refusals
-from concord_cli.check.result import CheckResult, result_of
+from concord_cli.check.result import CheckResult, result_of, result_of_finished
 from concord_cli.check.team import AT_ONCE, OpenTeam, planned_slots, tasks_of
-from concord_cli.commands import local_scenario
+from concord_cli.compare.comparison import compare_teams
+from concord_cli.compare.teams import read_teams
 from concord_cli.errors import UsageError
 from concord_cli.output_files import prepare_folder, write_text
 from concord_cli.results_file import read_rows, write_results
@@ -24,13 +29,19 @@ from concord_cli.scenario.scenario_file import ScenarioFile
 from concord_cli.tasks.secrets import revealed_secret
 from concord_cli.terminal import ProgressLog
 
+RESULTS_SUFFIXES: Final = frozenset({".json", ".jsonl"})
+"""Of results files. A scenario is a TOML file."""
+
 MAX_RUNS: Final = 100
 """Runs of each task that an assessment can plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class CheckArguments:
-    """The arguments of the command. `margin`, `least_score`: in points; `most_pairs`: of fresh puzzles."""
+    """The arguments of the command. `margin`, `least_score`: in points; `most_pairs`: of fresh puzzles.
+
+    `scenario`: of the new version, or its results file. `as_json`: print the verdict as JSON, too.
+    """
 
     scenario: Path
     baseline: Path | None
@@ -42,6 +53,7 @@ class CheckArguments:
     report: Path | None
     junit: Path | None
     markdown: Path | None
+    as_json: bool = False
 
 
 async def check(arguments: CheckArguments, open_team: OpenTeam, progress: ProgressLog) -> int:
@@ -49,6 +61,8 @@ async def check(arguments: CheckArguments, open_team: OpenTeam, progress: Progre
 
     Raises UsageError, also for rows that cannot be paired; AssessmentError.
     """
+    if arguments.scenario.suffix in RESULTS_SUFFIXES:
+        return _tell(arguments, _of_finished(arguments), progress)
     if arguments.baseline is None and arguments.against is None:
         raise UsageError("nothing to compare with: give --baseline RESULTS, --against OLD.toml, or both")
     new = local_scenario(arguments.scenario)
@@ -56,17 +70,61 @@ async def check(arguments: CheckArguments, open_team: OpenTeam, progress: Progre
     for path in (arguments.output, arguments.report, arguments.junit, arguments.markdown):
         if path is not None:
             prepare_folder(path)
+    baseline = None if arguments.baseline is None else _Baseline.of(arguments.baseline)
     gate = Gate(arguments.margin / 100)
-    if arguments.baseline is not None:
-        await _Run(gate, open_team, progress, arguments).on_baseline(new, arguments.baseline)
-    if old is not None and gate.verdict == "cannot tell":
+    enough = gate.is_of(len({task.id for task in tasks_of(new)}))
+    if enough and baseline is not None:
+        await _Run(gate, open_team, progress, arguments).on_baseline(new, baseline)
+    if enough and old is not None and not gate.is_sure:
         await _Run(gate, open_team, progress, arguments).on_fresh_puzzles(new, old)
     progress.clear_status()
-    result = result_of(gate, arguments.least_score)
-    _write(arguments, result, new, gate.new)
+    if gate.new:
+        rows: list[JsonValue] = [row.model_dump(mode="json") for row in gate.new]
+        write_results(arguments.output, new.agentbeats_ids, rows)
+    return _tell(arguments, result_of(gate, arguments.least_score), progress)
+
+
+def _of_finished(arguments: CheckArguments) -> CheckResult:
+    """The result over two results files. Raises UsageError, AssessmentError."""
+    if arguments.baseline is None or arguments.against is not None:
+        raise UsageError("results are compared with results: give --baseline RESULTS, and no --against")
+    old, new = teams = read_teams([arguments.baseline, arguments.scenario])
+    comparison = compare_teams(teams, arguments.margin / 100)
+    if not comparison.pairs:
+        raise UsageError(f"the two versions cannot be compared: {comparison.warnings[0]}")
+    return result_of_finished(comparison, old, new, arguments.margin / 100, arguments.least_score)
+
+
+def _tell(arguments: CheckArguments, result: CheckResult, progress: ProgressLog) -> int:
+    """Writes the verdict's outputs and lines; returns the exit code."""
+    if arguments.report is not None:
+        write_text(arguments.report, result.model_dump_json(indent=2) + "\n")
+    if arguments.junit is not None:
+        write_junit(arguments.junit, result)
+    if arguments.markdown is not None:
+        write_markdown(arguments.markdown, result)
+    if arguments.as_json:
+        typer.echo(result.model_dump_json(indent=2))
     for line, style in lines_of(result):
         progress.log(line, style)
     return result.exit_code
+
+
+@dataclass(frozen=True, slots=True)
+class _Baseline:
+    """The rows of a results file with what they played, and the secret from which it follows."""
+
+    rows: Sequence[ResultRow]
+    slots: Sequence[Slot]
+    secret: str | None
+
+    @classmethod
+    def of(cls, path: Path) -> Self:
+        """Reads the file. Raises UsageError."""
+        rows = [row for row in read_rows(path) if row.detail.trials]
+        if not (played := played_in(rows)):
+            raise UsageError(f"{path}: it contains no trial to pair with")
+        return cls(rows, list(played), _secret(rows, path))
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,13 +136,10 @@ class _Run:
     progress: ProgressLog
     arguments: CheckArguments
 
-    async def on_baseline(self, new: ScenarioFile, baseline: Path) -> None:
+    async def on_baseline(self, new: ScenarioFile, baseline: _Baseline) -> None:
         """Plays the puzzles of a results file."""
-        rows = [row for row in read_rows(baseline) if row.detail.trials]
-        old = played_in(rows)
-        if not old:
-            raise UsageError(f"{baseline}: it contains no trial to pair with")
-        secret, runs = _secret(rows, baseline), max(slot.run for slot in old)
+        rows, old, secret = baseline.rows, baseline.slots, baseline.secret
+        runs = max(slot.run for slot in old)
         planned = planned_slots(new, runs)
         self.gate.old += rows
         async with self.open_team(new, runs, secret) as team:
@@ -152,13 +207,3 @@ def _secret(rows: Sequence[ResultRow], baseline: Path) -> str | None:
         except UsageError as error:
             errors.append(error)
     raise errors[0]
-
-
-def _write(arguments: CheckArguments, result: CheckResult, new: ScenarioFile, rows: Sequence[ResultRow]) -> None:
-    write_results(arguments.output, new.agentbeats_ids, [row.model_dump(mode="json") for row in rows])
-    if arguments.report is not None:
-        write_text(arguments.report, result.model_dump_json(indent=2) + "\n")
-    if arguments.junit is not None:
-        write_junit(arguments.junit, result)
-    if arguments.markdown is not None:
-        write_markdown(arguments.markdown, result)

@@ -8,15 +8,17 @@ from typing import Final
 from xml.etree import ElementTree as Xml  # nosec B405 - only written
 
 from concord_cli.check.result import CheckResult
-from concord_cli.compare.changes import came_and_went
+from concord_cli.compare.changes import came_and_went, known_efforts
 from concord_cli.display_text import counted, printable
+from concord_cli.exits import INCOMPLETE, WORSE
 from concord_cli.output_files import output_file, write_text
+from concord_evaluator.statistics import fewest_tasks
 
 MAX_TASKS: Final = 10
 """Tasks that terminal and Markdown show, the greatest losses first."""
 
-_STYLES: Final = {"better": "bold green", "not worse": "bold green", "cannot tell": "bold yellow"}
-_MARKS: Final = {"better": "✅", "not worse": "✅", "cannot tell": "❔"}
+_STYLES: Final = {"better": "bold green", "not worse": "bold green"}
+_MARKS: Final = {"better": "✅", "not worse": "✅"}
 
 
 def verdict_text(result: CheckResult) -> str:
@@ -28,38 +30,45 @@ def verdict_text(result: CheckResult) -> str:
         "not worse": f"Not worse: the new version is shown not to be worse by more than {margin}",
         "worse": "Worse: the new version is shown to be worse than the old one",
         "below the least score": f"Too low: the new version scores {too_low}",
-        "cannot tell": f"Cannot tell whether the new version is worse by more than {margin}{_needed(result)}",
+        "no difference shown": f"No difference shown, and no loss of more than {margin} excluded{_needed(result)}",
+        "too few tasks": f"Too few tasks: a verdict takes at least {fewest_tasks()}",
+        "observability differs": "Observability differs: calls could be seen of one version only",
     }[result.verdict]
 
 
 def _needed(result: CheckResult) -> str:
-    if result.pairs_needed is None:
+    if result.pairs_needed is not None:
+        return f": a verdict would take about {result.pairs_needed:,} pairs like these"
+    if not result.finished:
         return ": more pairs like these would not tell"
-    return f": that would take about {result.pairs_needed:,} pairs like these"
+    return (
+        f", because {counted(result.unknown, 'trial')} without a score may be worth anything" if result.unknown else ""
+    )
 
 
 def difference_text(result: CheckResult) -> str:
     """By how much, and over which pairs: `-12.0 points (shown: -20 to -4) over 48 pairs of 24 tasks`."""
     mean = "no pair was judged" if result.difference is None else f"{result.difference:+.1f} points"
-    unknown = f", of which nobody judged {result.unknown}" if result.unknown else ""
-    return (
-        f"{mean} (shown: {result.low:+.1f} to {result.high:+.1f}) over {counted(len(result.pairs), 'pair')} of "
-        f"{counted(len(result.tasks), 'task')}{unknown}. The claim covers these tasks."
-    )
+    unknown = f", of which nobody judged {result.unknown}" if result.unknown and not result.finished else ""
+    could = "" if result.detectable is None else f" About {result.detectable:.0f} points would probably be found."
+    over = f"over {counted(len(result.pairs), 'pair')} of {counted(len(result.tasks), 'task')}{unknown}."
+    if result.finished:
+        return f"{mean} (95 %: {result.low:+.1f} to {result.high:+.1f}) {over}{could}"
+    return f"{mean} (shown: {result.low:+.1f} to {result.high:+.1f}) {over}{could} The claim covers these tasks."
 
 
 def lines_of(result: CheckResult) -> Iterator[tuple[str, str]]:
     """The result for the terminal, each line with its style."""
-    yield verdict_text(result), _STYLES.get(result.verdict, "bold red")
-    yield difference_text(result), ""
+    yield verdict_text(result), _STYLES.get(result.verdict, "bold red" if result.exit_code == WORSE else "bold yellow")
+    if result.pairs:
+        yield difference_text(result), ""
     for task in result.tasks[:MAX_TASKS]:
         if task.difference:
             yield f"  {task.task}: {task.old:.0f} before, {task.new:.0f} now, {counted(task.pairs, 'pair')}", ""
     for heading, causes in came_and_went(result.causes):
         for cause in causes:
             yield f"  {heading}: {cause.text}", ""
-    for effort in result.efforts:
-        yield f"  {effort.text}", ""
+    yield from ((f"  {effort.text}", "") for effort in known_efforts(result.efforts))
 
 
 def write_junit(path: Path, result: CheckResult) -> None:
@@ -69,7 +78,7 @@ def write_junit(path: Path, result: CheckResult) -> None:
     """
     suite = Xml.Element("testsuite", name="concord check", tests=str(1 + len(result.tasks)))
     case = Xml.SubElement(suite, "testcase", classname="concord.check", name="the new version is not worse")
-    failed, unsure = result.exit_code not in (0, 3), result.verdict == "cannot tell"
+    failed, unsure = result.exit_code == WORSE, result.exit_code == INCOMPLETE
     suite.set("failures", str(int(failed)))
     suite.set("errors", str(int(unsure)))
     if failed or unsure:
@@ -90,8 +99,9 @@ def write_markdown(path: Path, result: CheckResult) -> None:
 
 
 def _markdown(result: CheckResult) -> Iterator[str]:
-    yield f"### {_MARKS.get(result.verdict, '❌')} {verdict_text(result)}"
-    yield f"\n{difference_text(result)}\n"
+    yield f"### {_MARKS.get(result.verdict, '❌' if result.exit_code == WORSE else '❔')} {verdict_text(result)}"
+    if result.pairs:
+        yield f"\n{difference_text(result)}\n"
     changed = [task for task in result.tasks if task.difference][:MAX_TASKS]
     if changed:
         yield "| Task | Before | Now | Difference | Pairs |\n|---|---:|---:|---:|---:|"
@@ -102,7 +112,7 @@ def _markdown(result: CheckResult) -> Iterator[str]:
         yield f"**{heading}:**\n"
         yield from (f"- {_code(cause.text)}" for cause in causes)
         yield ""
-    yield from (f"- {effort.text}" for effort in result.efforts)
+    yield from (f"- {effort.text}" for effort in known_efforts(result.efforts))
 
 
 def _code(text: str) -> str:

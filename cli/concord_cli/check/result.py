@@ -1,14 +1,17 @@
 """The result of a check, as a JSON document."""
 
-from typing import Final, Literal
+from statistics import fmean
+from typing import Literal
 
 from concord_cli.check.gate import Gate
 from concord_cli.check.pairs import Slot
 from concord_cli.compare.changes import CauseChange, Causes, Change, Effort, TaskChange, efforts, task_changes
-from concord_cli.exits import INCOMPLETE, WORSE
-from concord_evaluator.statistics import ALPHA, ChangeVerdict
+from concord_cli.compare.comparison import EXIT_CODES, Comparison, PairVerdict
+from concord_cli.compare.teams import Team
+from concord_cli.exits import WORSE
+from concord_evaluator.statistics import ALPHA, LEVEL
 
-Judged = Literal["better", "not worse", "worse", "below the least score", "cannot tell"]
+Judged = PairVerdict | Literal["below the least score"]
 
 
 class PairResult(Change):
@@ -23,10 +26,12 @@ class PairResult(Change):
 class CheckResult(Change):
     """Whether the new version is worse than the old one.
 
-    `difference`: new minus old in points, over the pairs that both versions were judged in; `low`, `high`: bounds of
-    it, each of which is wrong with a chance of at most `alpha`, at whatever pair the check stopped; `pairs_needed`: how
-    many pairs a verdict would probably take, null if it is given or cannot be told; `unknown`: pairs that nobody judged
-    in one of the versions; `score`: of the new version.
+    `difference`: new minus old in points, over the pairs that both versions were judged in; `low`, `high`: while the
+    check plays, bounds of it, each of which is wrong with a chance of at most `alpha`, at whatever pair it stopped; of
+    finished results (`finished`), the interval over tasks, both of whose ends together are wrong with that chance.
+    `detectable`: the least difference that so much would probably show. `pairs_needed`: how many pairs a verdict would
+    probably take, null if it is given or cannot be told; `unknown`: pairs that nobody judged in one of the versions;
+    `score`: of the new version.
     """
 
     verdict: Judged
@@ -36,6 +41,8 @@ class CheckResult(Change):
     difference: float | None
     low: float
     high: float
+    detectable: float | None
+    finished: bool
     pairs: list[PairResult]
     unknown: int
     pairs_needed: int | None
@@ -46,17 +53,8 @@ class CheckResult(Change):
 
     @property
     def exit_code(self) -> int:
-        """0: not worse; 3: cannot tell; 5: worse, or below the least score."""
-        return EXIT_CODES[self.verdict]
-
-
-EXIT_CODES: Final[dict[Judged, int]] = {
-    "better": 0,
-    "not worse": 0,
-    "worse": WORSE,
-    "below the least score": WORSE,
-    "cannot tell": INCOMPLETE,
-}
+        """0: not worse; 3: nothing is shown; 5: worse, or below the least score."""
+        return WORSE if self.verdict == "below the least score" else EXIT_CODES[self.verdict]
 
 
 def result_of(gate: Gate, least_score: float | None) -> CheckResult:
@@ -71,6 +69,8 @@ def result_of(gate: Gate, least_score: float | None) -> CheckResult:
         difference=None if gate.difference is None else 100 * gate.difference,
         low=100 * bounds.low,
         high=100 * bounds.high,
+        detectable=None if gate.detectable is None else 100 * gate.detectable,
+        finished=False,
         pairs=[
             PairResult(
                 task=pair.slot.task,
@@ -81,7 +81,7 @@ def result_of(gate: Gate, least_score: float | None) -> CheckResult:
             for pair in gate.pairs
         ],
         unknown=len(gate.pairs) - len(known),
-        pairs_needed=gate.pairs_needed if verdict == "cannot tell" else None,
+        pairs_needed=gate.pairs_needed if verdict == "no difference shown" else None,
         score=None if score is None else 100 * score,
         tasks=task_changes((pair.slot.task, pair.old.low, pair.new.low, pair.known) for pair in gate.pairs),
         causes=Causes.of(gate.old, _trials(gate)).changed_to(Causes.of(gate.new)),
@@ -89,7 +89,45 @@ def result_of(gate: Gate, least_score: float | None) -> CheckResult:
     )
 
 
-def _judged(verdict: ChangeVerdict, score: float | None, least: float | None) -> Judged:
+def result_of_finished(comparison: Comparison, old: Team, new: Team, margin: float, least: float | None) -> CheckResult:
+    """The result over two results files, whose comparison has a pair. `margin`: from 0 to 1; `least`: from 0 to 100."""
+    [pair], change = comparison.pairs, comparison.change
+    assert change is not None  # nosec B101  # noqa: S101 - of two teams
+    score = next(line.score for line in comparison.teams if line.name == new.name)
+    unknown = sum(team.unjudged + team.lost for team in (old, new))
+    verdict = pair.verdict
+    if unknown and verdict in {"better", "not worse"}:
+        verdict = "no difference shown"  # what nobody scored helps no version
+    played = [(task, puzzle) for task in old.scores for puzzle in old.scores[task].keys() & new.scores.get(task, {})]
+    return CheckResult(
+        verdict=_judged(verdict, score, least),
+        margin=100 * margin,
+        alpha=1 - LEVEL,
+        least_score=least,
+        difference=pair.difference,
+        low=-100 if pair.difference_low is None else pair.difference_low,
+        high=100 if pair.difference_high is None else pair.difference_high,
+        detectable=pair.detectable,
+        finished=True,
+        pairs=[
+            PairResult(
+                task=task,
+                run=number,
+                old=100 * fmean(old.scores[task][puzzle]),
+                new=100 * fmean(new.scores[task][puzzle]),
+            )
+            for number, (task, puzzle) in enumerate(sorted(played), start=1)
+        ],
+        unknown=unknown,
+        pairs_needed=None,
+        score=score,
+        tasks=change.tasks,
+        causes=change.causes,
+        efforts=change.efforts,
+    )
+
+
+def _judged(verdict: PairVerdict, score: float | None, least: float | None) -> Judged:
     below = least is not None and score is not None and score < least
     return "below the least score" if below and verdict != "worse" else verdict
 

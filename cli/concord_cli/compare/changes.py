@@ -78,6 +78,11 @@ def came_and_went(causes: Sequence[CauseChange]) -> list[tuple[str, Sequence[Cau
     return [(heading, found) for heading, found in (("Came", came), ("Went", went)) if found]
 
 
+def known_efforts(found: Sequence[Effort]) -> list[Effort]:
+    """Those that at least one version tells."""
+    return [effort for effort in found if effort.old is not None or effort.new is not None]
+
+
 class _Key(NamedTuple):
     kind: CauseKind
     agents: tuple[str, ...]

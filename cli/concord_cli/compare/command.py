@@ -5,12 +5,13 @@ from itertools import groupby
 from pathlib import Path
 from typing import Final
 
+import typer
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from concord.assessment.verdict import Estimate
-from concord_cli.compare.changes import VersionChange, came_and_went
+from concord_cli.compare.changes import VersionChange, came_and_went, known_efforts
 from concord_cli.compare.comparison import Comparison, PairLine, TeamLine, compare_teams
 from concord_cli.compare.teams import read_teams
 from concord_cli.errors import UsageError
@@ -30,8 +31,10 @@ FEWEST, MOST = 2, 20
 """Limits of the results files. Each is compared with each, and more pairs make wider intervals."""
 
 
-def compare(results: Sequence[Path], output: Path | None, references: Sequence[Path] = ()) -> int:
-    """Prints the comparison of the teams in these files, writes it as JSON, and returns the exit code.
+def compare(
+    results: Sequence[Path], output: Path | None, references: Sequence[Path] = (), *, as_json: bool = False
+) -> int:
+    """Prints the comparison of the teams in these files as tables or as JSON, writes it, and returns the exit code.
 
     `references`: the files of the sample agent.
 
@@ -46,7 +49,10 @@ def compare(results: Sequence[Path], output: Path | None, references: Sequence[P
     comparison = compare_teams(read_teams(results, references))
     if output is not None:
         write_text(output, comparison.model_dump_json(indent=2) + "\n")
-    output_console(WIDE).print(table_of(comparison))
+    if as_json:
+        typer.echo(comparison.model_dump_json(indent=2))
+    else:
+        output_console(WIDE).print(table_of(comparison))
     return comparison.exit_code
 
 
@@ -149,13 +155,14 @@ def _passed(team: TeamLine) -> str:
 
 
 def _pairs(pairs: list[PairLine]) -> Table:
-    table = plain_table("first", "second", "second - first", "interval", "tasks", "trials", "")
+    table = plain_table("first", "second", "second - first", "interval", "detectable", "tasks", "trials", "")
     for pair in pairs:
         table.add_row(
             plain_lines(pair.first),
             plain_lines(pair.second),
             "-" if pair.difference is None else f"{pair.difference:+.1f}",
             _span(pair.difference_low, pair.difference_high, "+.1f"),
+            "-" if pair.detectable is None else f"{pair.detectable:.1f}",
             str(pair.shared_tasks),
             str(pair.paired_trials),
             _verdict(pair),
@@ -164,11 +171,11 @@ def _pairs(pairs: list[PairLine]) -> Table:
 
 
 def _verdict(pair: PairLine) -> Text:
-    if pair.verdict == "first is better":
+    if pair.verdict == "worse":
         return plain_lines(f"{pair.first} is better", "green")
-    if pair.verdict == "second is better":
+    if pair.verdict == "better":
         return plain_lines(f"{pair.second} is better", "green")
-    return Text("too few shared tasks" if pair.verdict == "insufficient" else pair.verdict, "yellow")
+    return Text(pair.verdict, "yellow")
 
 
 def _tie_groups(comparison: Comparison) -> Iterator[RenderableType]:
@@ -191,7 +198,7 @@ def _change(change: VersionChange) -> Iterator[RenderableType]:
     for heading, causes in came_and_went(change.causes):
         yield Text(f"\n{heading} from the first to the second", style="bold")
         yield from (plain_lines(f"  {cause.text}") for cause in causes)
-    if known := [effort for effort in change.efforts if effort.old is not None or effort.new is not None]:
+    if known := known_efforts(change.efforts):
         yield Text("\nTaken on average", style="bold")
         yield from (plain_lines(f"  {effort.text}") for effort in known)
 

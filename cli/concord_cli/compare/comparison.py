@@ -1,6 +1,6 @@
 """A comparison of teams on the tasks that they share: the JSON document, and how it is computed."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, groupby
 from statistics import fmean
 from typing import Final, Literal
@@ -15,6 +15,7 @@ from concord_cli.compare.teams import CODE, Team
 from concord_cli.exits import INCOMPLETE, WORSE
 from concord_evaluator.statistics import (
     LEVEL,
+    ComparisonVerdict,
     Ranks,
     compare_paired,
     confidence_in,
@@ -23,6 +24,18 @@ from concord_evaluator.statistics import (
     rate_interval,
     tie_groups,
 )
+
+PairVerdict = ComparisonVerdict | Literal["observability differs"]
+
+EXIT_CODES: Final[Mapping[PairVerdict, int]] = {
+    "better": 0,
+    "not worse": 0,
+    "worse": WORSE,
+    "no difference shown": INCOMPLETE,
+    "too few tasks": INCOMPLETE,
+    "observability differs": INCOMPLETE,
+}
+"""Of a comparison of two teams, or of two versions."""
 
 
 class _Record(BaseModel):
@@ -67,7 +80,8 @@ class TeamLine(_Record):
 class PairLine(_Record):
     """Two teams of one kind on the tasks that they share: `difference` is the second's score less the first's.
 
-    `paired_trials`: the puzzles that both played; without any, their means on each task are compared.
+    `paired_trials`: the puzzles that both played; without any, their means on each task are compared. `detectable`: the
+    least difference that so many tasks would probably show. `verdict`: on the second team.
     """
 
     first: str
@@ -77,9 +91,8 @@ class PairLine(_Record):
     difference: float | None
     difference_low: float | None
     difference_high: float | None
-    verdict: Literal[
-        "insufficient", "no difference shown", "first is better", "second is better", "observability differs"
-    ]
+    detectable: float | None
+    verdict: PairVerdict
 
 
 class Comparison(_Record):
@@ -101,13 +114,10 @@ class Comparison(_Record):
 
     @property
     def exit_code(self) -> int:
-        """Of two teams, 5 if the second is shown to be worse, 3 if nothing can be told; else 0."""
+        """Of two teams, as in `EXIT_CODES`, and 3 for two of different kinds; of more, 0."""
         if self.change is None:
             return 0
-        verdict = self.pairs[0].verdict if self.pairs else "insufficient"
-        if verdict == "first is better":
-            return WORSE
-        return INCOMPLETE if verdict in {"insufficient", "observability differs"} else 0
+        return EXIT_CODES[self.pairs[0].verdict] if self.pairs else INCOMPLETE
 
 
 MAX_VALUE: Final = 40
@@ -119,19 +129,20 @@ TWO: Final = 2
 LATENCY: Final = LatencySummary().warning
 
 
-def compare_teams(teams: Sequence[Team]) -> Comparison:
+def compare_teams(teams: Sequence[Team], margin: float | None = None) -> Comparison:
     """Compares each team with each of its kind, sorted by the mean score over a team's own tasks, then by information
     and economy, best first; two teams stay in their order.
 
     The sample agent stands among the teams of its kind and is compared with none. A kind is a ranking kind, whether
     complete or not; teams whose seats share one process are kinds of their own, and
-    come last. The intervals of the differences hold together at `LEVEL` (Bonferroni).
+    come last. The intervals of the differences hold together at `LEVEL` (Bonferroni). `margin`: a loss, from 0 to 1,
+    that passes as `not worse`.
     """
     ordered = _ordered(teams)
     kinds = [[team for team in kind if not team.reference] for _, kind in groupby(ordered, key=_kind)]
     together = [pair for kind in kinds for pair in combinations(kind, 2)]
     level = 1 - (1 - LEVEL) / max(1, len(together))
-    pairs = [_pair(first, second, level) for first, second in together]
+    pairs = [_pair(first, second, level, margin) for first, second in together]
     better = [winner for pair in pairs if (winner := _better(pair)) is not None]
     names = [[team.name for team in kind] for kind in kinds]
     placed = {name: place for kind in names for name, place in ranks(kind, _among(kind, better)).items()}
@@ -184,7 +195,7 @@ def _values(team: Team) -> list[float]:
     return [score for seeds in team.scores.values() for runs in seeds.values() for score in runs]
 
 
-def _pair(first: Team, second: Team, level: float) -> PairLine:
+def _pair(first: Team, second: Team, level: float, margin: float | None) -> PairLine:
     found = compare_paired(first.scores, second.scores, level)
     interval = None if found is None else found.interval
     return PairLine(
@@ -195,11 +206,12 @@ def _pair(first: Team, second: Team, level: float) -> PairLine:
         difference=None if found is None else 100 * found.difference,
         difference_low=None if interval is None else 100 * max(-1.0, interval.low),
         difference_high=None if interval is None else 100 * min(1.0, interval.high),
-        verdict="insufficient"
+        detectable=None if found is None or found.detectable is None else 100 * found.detectable,
+        verdict="too few tasks"
         if found is None
         else "observability differs"
         if _seen_apart(first, second)
-        else found.verdict,
+        else found.verdict(margin),
     )
 
 
@@ -210,9 +222,9 @@ def _seen_apart(first: Team, second: Team) -> bool:
 
 
 def _better(pair: PairLine) -> tuple[str, str] | None:
-    if pair.verdict == "first is better":
+    if pair.verdict == "worse":
         return pair.first, pair.second
-    return (pair.second, pair.first) if pair.verdict == "second is better" else None
+    return (pair.second, pair.first) if pair.verdict == "better" else None
 
 
 def _line(team: Team, placed: Ranks | None) -> TeamLine:

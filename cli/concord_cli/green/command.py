@@ -21,7 +21,10 @@ async def green(address: Address, progress: ProgressLog) -> None:
     Raises UsageError for a port in use and for an open collector; AssessmentError if a program cannot be kept running.
     """
     if CollectorSettings().open:
-        raise UsageError("CONCORD_OPEN is set, but a green agent accepts no reports without a token")
+        raise UsageError(
+            "CONCORD_OPEN is set, but a green agent accepts no reports without a token on its port: unset it, or give "
+            "the collector a port of its own (--collector-port 9010)"
+        )
     if not is_free(address.port, address.host):
         raise UsageError(f"port {address.port} of {address.host} is in use: choose another port with --port")
     bypass_proxies_on_loopback()

@@ -1,1 +1,1 @@
-"""`concord judge`: judges saved traces again, and measures how far the judge agrees with labels."""
+"""`concord evaluate --rejudge`: judges saved traces again, and measures how far the judge agrees with labels."""

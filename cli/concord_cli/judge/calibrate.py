@@ -1,4 +1,4 @@
-"""`concord judge calibrate`, once its arguments are parsed."""
+"""`concord evaluate --agreement`, once its arguments are parsed."""
 
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""`concord judge rejudge`, once its arguments are parsed."""
+"""`concord evaluate --rejudge`, once its arguments are parsed."""
 
 from collections.abc import Iterator
 from contextlib import suppress

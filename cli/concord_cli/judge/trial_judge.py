@@ -1,4 +1,4 @@
-"""The judge that the commands under `concord judge` use."""
+"""The judge that the options that ask the judge use."""
 
 from typing import Final
 

@@ -2,7 +2,7 @@
 
 from concord.assessment.result_row import ControlRecord
 from concord_cli.display_text import counted
-from concord_evaluator.statistics import LEVEL, Comparison, Interval
+from concord_evaluator.statistics import comparison_verdict
 
 _AGAINST = {
     "alone": "the starting agent alone",
@@ -18,23 +18,17 @@ def lift_text(lift: ControlRecord) -> str:
     """
     against = _AGAINST[lift.control]
     points, interval = round(abs(100 * lift.gap)), _interval(lift)
-    match _verdict(lift):
-        case "second is better":
+    ends = None if lift.gap_low is None or lift.gap_high is None else (lift.gap_low, lift.gap_high)
+    match comparison_verdict(ends, lift.tasks or 0):
+        case "better":
             text = f"The team adds {counted(points, 'point')} {interval} to {against}."
-        case "first is better":
+        case "worse":
             text = f"The team is {counted(points, 'point')} worse than {against}: {100 * lift.gap:+.0f} {interval}."
         case _:
             number = "1 pair of trials" if lift.trials == 1 else f"{lift.trials:,} pairs of trials"
             known = f"{100 * lift.gap:+.0f} {interval or 'without an interval: too few tasks'}"
             text = f"Over {against}, the team adds nothing that {number} can show ({known})."
     return f"{text}{_doubt(lift)}"
-
-
-def _verdict(lift: ControlRecord) -> str:
-    interval = None
-    if lift.gap_low is not None and lift.gap_high is not None:
-        interval = Interval(lift.gap_low, lift.gap_high, lift.trials, lift.tasks or 0, "clustered t")
-    return Comparison(lift.tasks or 0, lift.trials, lift.gap, interval, LEVEL).verdict
 
 
 def _interval(lift: ControlRecord) -> str:

@@ -1,4 +1,4 @@
-"""`concord watch`: a line per minute about the traces that an open collector received."""
+"""`concord evaluate --watch`: a line per minute about the traces that an open collector received."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence

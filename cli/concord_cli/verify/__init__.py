@@ -1,1 +1,1 @@
-"""`concord verify` and `concord sign`: check results against their bundles, and check or write signatures."""
+"""`concord verify` and `concord verify --sign`: check results against their bundles, and check or write signatures."""

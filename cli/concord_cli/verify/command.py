@@ -1,4 +1,4 @@
-"""`concord verify` and `concord sign`, once their arguments are parsed."""
+"""`concord verify` and `concord verify --sign`, once their arguments are parsed."""
 
 from dataclasses import dataclass
 from pathlib import Path

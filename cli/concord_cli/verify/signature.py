@@ -59,7 +59,7 @@ class SignatureFile(BaseModel):
     signature: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{128}$")]
 
     def text(self) -> bytes:
-        """The only form in which `concord sign` writes the file."""
+        """The only form in which `concord verify --sign` writes the file."""
         return self.model_dump_json(indent=2).encode() + b"\n"
 
 
@@ -107,7 +107,7 @@ def check_signature(path: Path, statement: Statement, key: Ed25519PublicKey) -> 
     except ValidationError as error:
         raise SignatureError("is not a signature of Concord") from error
     if content != file.text():
-        raise SignatureError("is not written as `concord sign` writes it")
+        raise SignatureError("is not written as `concord verify --sign` writes it")
     try:
         key.verify(bytes.fromhex(file.signature), _signed_bytes(file.statement))
     except InvalidSignature as error:

@@ -1,4 +1,4 @@
-"""`concord view`, once its arguments are parsed."""
+"""`concord report --index`, once its arguments are parsed."""
 
 from pathlib import Path
 from typing import Final

@@ -11,7 +11,7 @@ from statistics import fmean
 from typing import Final
 from urllib.parse import quote
 
-from concord.assessment.result_row import Figure, ResultRow
+from concord.assessment.result_row import Figure, ResultRow, Scoring
 from concord.assessment.verdict_text import deed_text, outcome_word
 from concord.files import open_regular
 from concord_cli.display_text import on_one_line
@@ -20,7 +20,6 @@ from concord_cli.number_text import duration, percent
 from concord_cli.results_file import rows_in
 from concord_cli.row_text.score import rating_of
 from concord_cli.row_text.subject import date_text, tasks_text, team_text
-from concord_cli.row_text.team_tasks import outcome_of
 
 MAX_RUNS: Final = 500
 """Limit of the runs on the page, the latest ones."""
@@ -175,7 +174,7 @@ def comparable(run: Run) -> Mapping[str, object]:
         "name": _name_of(run),
         "file": run.file.as_posix(),
         "date": date_text(run.started_at) or "undated",
-        "kind": f"version {on_one_line(detail.scoring.version)}, {detail.scoring.basis}",
+        "kind": _kind_of(detail.scoring),
         "score": row.score,
         "figures": [
             ["Outcome", parts.get("outcome")],
@@ -189,7 +188,7 @@ def comparable(run: Run) -> Mapping[str, object]:
             ["Cost of a trial (claimed)", None if detail.cost is None else detail.cost.per_trial],
         ],
         "interval": [detail.statistics.score_low, detail.statistics.score_high],
-        "tasks": dict(_outcomes(row)),
+        "tasks": dict(_scores(row)),
         "causes": _causes(row),
     }
 
@@ -210,13 +209,20 @@ def _name_of(run: Run) -> str:
     return on_one_line(f"{name}: {run.row.detail.assessment_id}" if run.file.suffix == ".jsonl" else name)
 
 
-def _outcomes(row: ResultRow) -> Iterator[tuple[str, float]]:
-    """The mean outcome of each task, 0 for trials without one."""
+def _kind_of(scoring: Scoring) -> str:
+    """What two runs have in common whose scores can be compared, as in `concord compare`."""
+    ranking = scoring.ranking_parts
+    digest = "" if ranking is None else f", kind {ranking.model_copy(update={'complete': True}).digest}"
+    return f"version {on_one_line(scoring.version)}, {scoring.basis}{digest}"
+
+
+def _scores(row: ResultRow) -> Iterator[tuple[str, float]]:
+    """The mean score of each task, 0 for trials without one."""
     by_task: defaultdict[str, list[float]] = defaultdict(list)
     for trial in row.detail.trials:
         if trial.usable and not trial.is_control:
-            by_task[on_one_line(trial.task_id)].append(outcome_of(trial))
-    return ((task, round(fmean(outcomes), 4)) for task, outcomes in by_task.items())
+            by_task[on_one_line(trial.task_id)].append(trial.overall_score or 0.0)
+    return ((task, round(fmean(scores), 4)) for task, scores in by_task.items())
 
 
 def _results_files(folder: Path) -> list[Path]:

@@ -1,4 +1,4 @@
-"""How many pairs `concord check` plays to find a change, and how often it is wrong: measured by resampling."""
+"""How many pairs `concord gate` plays to find a change, and how often it is wrong: measured by resampling."""
 
 from collections.abc import Iterator, Sequence
 from random import Random

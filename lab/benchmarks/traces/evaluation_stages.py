@@ -16,7 +16,8 @@ from concord_evaluator.latency import latencies_of, summarise
 from concord_evaluator.metrics import measure
 from concord_evaluator.trace import project
 from concord_evaluator.trace.fold import fold
-from lab.benchmarks.traces.one_evaluation import parsed, read_batches
+from concord_evaluator.worker.pool_functions import evaluation_of
+from lab.benchmarks.traces.one_evaluation import UNBOUNDED, outcome, parsed, plan, read_batches
 from tests.kit.synthetic_traces import roster
 
 Made = TypeVar("Made")
@@ -42,7 +43,10 @@ def _stages(batches: list[ReportBatch], agents: int) -> dict[str, float]:
     took["other metrics"], metrics = _cpu(lambda: measure(graph))
     took["findings"], _ = _cpu(lambda: find(graph, metrics, Thresholds()))
     took["latency"], _ = _cpu(lambda: summarise(latencies_of(projection.all_links), team))
-    took[YARDSTICK], _ = _cpu(lambda: _drain(json.loads(unpack(batch.body)) for batch in batches))
+    whole, _ = _cpu(lambda: evaluation_of(plan(agents), outcome(), batches, {}, UNBOUNDED))
+    took["the rest: links, evidence, the result as JSON"] = whole - sum(took.values())
+    bodies = [unpack(batch.body) for batch in batches]
+    took[YARDSTICK], _ = _cpu(lambda: _drain(map(json.loads, bodies)))
     return took
 
 

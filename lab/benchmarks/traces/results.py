@@ -1,4 +1,4 @@
-"""Results files of hundreds of rows: time and memory of `concord view` and `concord compare`."""
+"""Results files of hundreds of rows: time and memory of `concord report --index` and `concord compare`."""
 
 import sys
 import tempfile

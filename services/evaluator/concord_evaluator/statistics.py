@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from math import ceil, comb, exp, fsum, inf, log, log1p, sqrt
+from math import ceil, comb, copysign, exp, fsum, hypot, inf, log, log1p, sqrt
 from statistics import NormalDist, fmean, pstdev, stdev
 from typing import Final, Literal, NamedTuple
 
@@ -23,6 +23,8 @@ Z: Final = NormalDist().inv_cdf((1 + LEVEL) / 2)
 
 _NO_SCATTER: Final = 1e-18
 """A sum of squares that is a rounding error."""
+
+_ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,14 +216,42 @@ def _kappa(pairs: Sequence[tuple[bool, bool]]) -> Kappa | None:
 Scores = Mapping[str, Mapping[str, Sequence[float]]]
 """A team's scores by task and puzzle: what one run of the task played."""
 
-Verdict = Literal["insufficient", "no difference shown", "first is better", "second is better"]
+ComparisonVerdict = Literal["better", "not worse", "worse", "no difference shown", "too few tasks"]
+"""What is shown of the second of two teams, or of the new one of two versions."""
+
+
+def fewest_tasks(level: float = LEVEL) -> int:
+    """The number of tasks from which on a difference is called shown: 6 at 95 %.
+
+    It is the least number of tasks that all favour one team by chance no more often than `level` allows (sign test: 2 /
+    2^n). For fewer tasks with about equal differences, the t interval alone would be too narrow.
+    """
+    return ceil(log(2 / (1 - level), 2) - _ROUNDING)
+
+
+def comparison_verdict(
+    ends: tuple[float, float] | None, tasks: int, level: float = LEVEL, margin: float | None = None
+) -> ComparisonVerdict:
+    """The conclusion that the ends of the interval of a difference support; None if there is no interval.
+
+    Too few tasks support none, however large the difference. `margin`: a loss that passes, as `not worse`.
+    """
+    if ends is None or tasks < fewest_tasks(level):
+        return "too few tasks"
+    low, high = ends
+    if low > 0:
+        return "better"
+    if margin is not None and low > -margin:
+        return "not worse"
+    return "worse" if high < 0 else "no difference shown"
 
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
     """The mean difference (second minus first) over shared tasks, and its interval at `level`.
 
-    `paired_trials`: the puzzles of shared tasks that both teams have played.
+    `paired_trials`: the puzzles of shared tasks that both teams have played. `detectable`: the least difference that
+    tasks which scatter like these would show, with a chance of about `POWER`; None if they would show none.
     """
 
     shared_tasks: int
@@ -229,19 +259,12 @@ class Comparison:
     difference: float
     interval: Interval | None
     level: float
+    detectable: float | None = None
 
-    @property
-    def verdict(self) -> Verdict:
-        """The conclusion that the data supports. Too few tasks support none, however large the difference.
-
-        There are enough tasks if all of them favour one team by chance no more often than `level` allows (sign test: 2
-        / 2^n; 6 tasks for 95 %). The t interval alone would be too narrow for fewer tasks with equal differences.
-        """
-        if self.interval is None or 2 * 0.5**self.shared_tasks > 1 - self.level:
-            return "insufficient"
-        if self.interval.low <= 0 <= self.interval.high:
-            return "no difference shown"
-        return "second is better" if self.difference > 0 else "first is better"
+    def verdict(self, margin: float | None = None) -> ComparisonVerdict:
+        """As in `comparison_verdict`."""
+        ends = None if self.interval is None else (self.interval.low, self.interval.high)
+        return comparison_verdict(ends, self.shared_tasks, self.level, margin)
 
 
 def compare_paired(first: Scores, second: Scores, level: float = LEVEL) -> Comparison | None:
@@ -259,8 +282,43 @@ def compare_paired(first: Scores, second: Scores, level: float = LEVEL) -> Compa
         _mean(second[task], common or second[task]) - _mean(first[task], common or first[task])
         for task, common in zip(shared, puzzles, strict=True)
     ]
-    interval = mean_interval(differences, shared, level)
-    return Comparison(len(shared), sum(map(len, puzzles)), fmean(differences), interval, level)
+    difference, interval, detectable = fmean(differences), mean_interval(differences, shared, level), None
+    if interval is not None and interval.width > _ROUNDING:
+        detectable = detectable_difference(stdev(differences), len(shared), level)
+    elif interval is not None:
+        interval, detectable = _steady(difference, len(shared), level)
+    return Comparison(len(shared), sum(map(len, puzzles)), difference, interval, level, detectable)
+
+
+def _steady(difference: float, tasks: int, level: float) -> tuple[Interval, float]:
+    """The interval of a difference in [-1, 1] that is the same on each task, of whose scatter t knows nothing; and the
+    least difference that would be shown.
+
+    A share of other tasks may have stayed unseen (as in `mean_interval`): tasks without a difference, or with the
+    greatest in the same direction. If no task shows a difference, they may have the greatest in either direction.
+    """
+    unseen = 1 - ((1 - level) / 2) ** (1 / tasks)
+    ends = ((1 - unseen) * difference, difference + unseen * (copysign(1, difference) - difference))
+    low, high = (-unseen, unseen) if abs(difference) < _ROUNDING else sorted(ends)
+    return Interval(low, high, tasks, tasks, "no scatter"), unseen
+
+
+def compare_unpaired(
+    first: Sequence[float], second: Sequence[float], level: float = LEVEL, scale: tuple[float, float] | None = None
+) -> tuple[float, float] | None:
+    """The ends of the interval of the difference of two means (second minus first) of values that no task pairs.
+
+    Each mean's own interval (see `mean_interval`; every value is a cluster) is joined with the other's. None for fewer
+    than `fewest_tasks` values on either side. Source: G. Y. Zou and A. Donner, Stat. Med. 27 (2008), "MOVER".
+    """
+    if min(len(first), len(second)) < fewest_tasks(level):
+        return None
+    one, other = (mean_interval(each, list(map(str, range(len(each)))), level, scale) for each in (first, second))
+    assert one is not None and other is not None  # nosec B101  # noqa: S101, PT018 - there are values enough
+    means = fmean(first), fmean(second)
+    gap = means[1] - means[0]
+    below, above = hypot(means[1] - other.low, one.high - means[0]), hypot(other.high - means[1], means[0] - one.low)
+    return gap - below, gap + above
 
 
 def _mean(scores: Mapping[str, Sequence[float]], puzzles: Iterable[str]) -> float:
@@ -315,16 +373,16 @@ POWER: Final = 0.8
 """The chance that a detectable difference is shown."""
 
 
-def detectable_difference(spread: float, pairs: int) -> float | None:
-    """The mean difference in [0, 1] that `pairs` paired trials show at `LEVEL` with a chance of about `POWER`.
+def detectable_difference(spread: float, pairs: int, level: float = LEVEL) -> float | None:
+    """The mean difference in [0, 1] that `pairs` paired trials show at `level` with a chance of about `POWER`.
 
     `spread`: the standard deviation of the differences of pairs. None for fewer than two pairs, and if they would not
-    even show the whole scale. It is that of a fixed number of pairs (t test); `concord check`, which may stop at any
+    even show the whole scale. It is that of a fixed number of pairs (t test); `concord gate`, which may stop at any
     pair, takes about twice as many.
     """
     if pairs < 2:
         return None
-    difference = (students_t(LEVEL, pairs - 1) + NormalDist().inv_cdf(POWER)) * spread / sqrt(pairs)
+    difference = (students_t(level, pairs - 1) + NormalDist().inv_cdf(POWER)) * spread / sqrt(pairs)
     return difference if difference <= 1 else None
 
 
@@ -361,8 +419,6 @@ STAKES: Final = (0.15, 0.35, 0.65, 0.95)
 
 MOST_PAIRS: Final = 100_000
 """A number of pairs that nobody plays."""
-
-ChangeVerdict = Literal["better", "not worse", "worse", "cannot tell"]
 
 
 @dataclass(slots=True)
@@ -429,7 +485,7 @@ def _highest_shown(differences: Sequence[float]) -> float:
     return low
 
 
-def change_verdict(lows: Sequence[float], highs: Sequence[float], margin: float) -> ChangeVerdict:
+def change_verdict(lows: Sequence[float], highs: Sequence[float], margin: float) -> ComparisonVerdict:
     """Whether differences (new version minus old) show the new one to be better than the old, not worse than it by
     more than `margin` in (0, 1), or worse.
 
@@ -440,7 +496,7 @@ def change_verdict(lows: Sequence[float], highs: Sequence[float], margin: float)
         return "better"
     if shown_above(lows, -margin):
         return "not worse"
-    return "worse" if shown_above([-each for each in highs], 0.0) else "cannot tell"
+    return "worse" if shown_above([-each for each in highs], 0.0) else "no difference shown"
 
 
 def pairs_needed(differences: Sequence[float], margin: float) -> int | None:
@@ -472,12 +528,13 @@ __all__ = [
     "ADEQUATE_WIDTH",
     "LEVEL",
     "Comparison",
+    "ComparisonVerdict",
     "Confidence",
     "Interval",
     "Ranks",
     "Scores",
-    "Verdict",
     "compare_paired",
+    "comparison_verdict",
     "confidence_in",
     "mean_interval",
     "pass_power",

@@ -1,4 +1,4 @@
-"""`concord sign`, and `concord verify` with a key: every changed byte and every signature by another key is found."""
+"""`concord verify`, with `--sign` or a key: every changed byte and every signature by another key is found."""
 
 import json
 import shutil
@@ -52,8 +52,8 @@ class Signed:
         return invoked("verify", *arguments)
 
     def sign(self, **environment: str) -> tuple[int, str]:
-        """The exit code and the output of `concord sign`."""
-        return invoked("sign", str(self.run.results), "--provenance", str(self.provenance), **environment)
+        """The exit code and the output of `concord verify --sign`."""
+        return invoked("verify", "--sign", str(self.run.results), "--provenance", str(self.provenance), **environment)
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +144,7 @@ def test_a_signature_written_in_another_way_is_refused(signed: Signed) -> None:
     signed.signature.write_text(json.dumps(json.loads(signed.signature.read_text())))
     code, output = signed.verify()
     assert code == 1
-    assert "is not written as `concord sign` writes it" in output
+    assert "is not written as `concord verify --sign` writes it" in output
 
 
 def test_a_signature_is_not_valid_for_another_provenance(signed: Signed) -> None:
@@ -183,7 +183,7 @@ class TestSigning:
         self, pattern_runs: Mapping[str, Run], tmp_path: Path, secret: Ed25519PrivateKey
     ) -> None:
         results = merged(tmp_path / "merged", pattern_runs["shard 0"])
-        assert invoked("sign", str(results), CONCORD_SIGNING_KEY=pem(secret))[0] == 3
+        assert invoked("verify", "--sign", str(results), CONCORD_SIGNING_KEY=pem(secret))[0] == 3
         assert not results.with_name("results.json.sig").exists()
 
     @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from rich.console import Console
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
-from concord_cli import commands
+from concord_cli import assessing
 from concord_cli.assessment_client import MAX_BREAKS, assess, wait_for_cards
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.terminal import ProgressLog
@@ -134,7 +134,7 @@ endpoint = "{url}"
             scenario = folder / "scenario.toml"
             scenario.write_text(self.SCENARIO.format(url=agent.url))
             output = folder / "made" / "results.json"
-            await commands.ask(scenario, output, ProgressLog(Console(quiet=True)))
+            await assessing.ask(scenario, output, ProgressLog(Console(quiet=True)))
             return output
 
     async def test_the_file_has_the_platforms_form_in_a_newly_made_folder(self, tmp_path: Path) -> None:
@@ -164,7 +164,7 @@ endpoint = "{url}"
         path = tmp_path / "scenario.toml"
         path.write_text(scenario)
         with pytest.raises(UsageError, match=reason):
-            await commands.ask(path, tmp_path / "results.json", ProgressLog(Console(quiet=True)))
+            await assessing.ask(path, tmp_path / "results.json", ProgressLog(Console(quiet=True)))
 
 
 class BreakingAgent(GreenAgent):

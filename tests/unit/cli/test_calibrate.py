@@ -1,4 +1,4 @@
-"""`concord calibrate`: which models play, on which tasks, and what the table says of each."""
+"""`concord run --models`: which models play, on which tasks, and what the table says of each."""
 
 import json
 from dataclasses import dataclass, field

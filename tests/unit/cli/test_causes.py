@@ -1,4 +1,4 @@
-"""`concord causes`: the diagnosis of each trace as text or JSON, offline; texts of agents are never obeyed."""
+"""`concord explain`: the diagnosis of each trace as text or JSON, offline; texts of agents are never obeyed."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ def runs(tmp_path: Path) -> Path:
 
 
 def test_each_trace_has_its_causes_or_what_was_observed_in_it(runs: Path) -> None:
-    result = CliRunner().invoke(app, ["causes", str(runs)])
+    result = CliRunner().invoke(app, ["explain", str(runs)])
     assert result.exit_code == 0, result.output
     first, second = result.output.split("outcome unknown")
     assert "Causes, tied by the graders to what was lost" in first
@@ -45,7 +45,7 @@ def test_each_trace_has_its_causes_or_what_was_observed_in_it(runs: Path) -> Non
 
 
 def test_json_has_an_object_for_each_trace_on_a_line(runs: Path) -> None:
-    result = CliRunner().invoke(app, ["causes", str(runs), "--json"])
+    result = CliRunner().invoke(app, ["explain", str(runs), "--json"])
     assert result.output.isascii()
     known, unknown = map(json.loads, result.output.splitlines())
     assert [each["certainty"] for each in known["causes"]] == ["proven"]
@@ -55,6 +55,6 @@ def test_json_has_an_object_for_each_trace_on_a_line(runs: Path) -> None:
 
 def test_a_file_that_is_no_trace_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("no trace")
-    result = CliRunner().invoke(app, ["causes", str(tmp_path)])
+    result = CliRunner().invoke(app, ["explain", str(tmp_path)])
     assert result.exit_code == 2
     assert "not a trace in any known format" in result.output

@@ -1,4 +1,4 @@
-"""The program of `concord green`: what it gets on its command line and in its environment."""
+"""The program of `concord serve`: what it gets on its command line and in its environment."""
 
 from concord_cli.green.plan import Address, green_program
 from concord_cli.stack.probes import HttpProbe

@@ -80,7 +80,14 @@ def _one_line(arguments: list[str], path: Path) -> None:
 @pytest.mark.parametrize("write", RESULTS.values(), ids=RESULTS)
 @pytest.mark.parametrize(
     "command",
-    ["summary FILE", "report FILE", "verify FILE", "compare GOOD FILE", "judge rejudge --rules FILE", "evaluate FILE"],
+    [
+        "report --text FILE",
+        "report FILE",
+        "verify FILE",
+        "compare GOOD FILE",
+        "evaluate --rejudge --rules FILE",
+        "evaluate FILE",
+    ],
 )
 def test_a_command_that_reads_results_ends_with_one_line(command: str, write: Writer, tmp_path: Path) -> None:
     path = tmp_path / "results.json"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from concord.assessment.plan import StartedContainers
 from concord.assessment.results import SeatContainers
-from concord_cli.commands import local_scenario, up
+from concord_cli.assessing import local_scenario, up
 from concord_cli.errors import UsageError
 from concord_cli.isolation.exits import is_for_seats
 from concord_cli.isolation.model_endpoints import ModelEndpoint, NoServerNameError, server_name

@@ -1,4 +1,4 @@
-"""The spinner of `concord judge`: only on a terminal, and only once judging takes a while."""
+"""The spinner of `concord evaluate --rejudge`: only on a terminal, and only once judging takes a while."""
 
 import asyncio
 import io

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from concord.assessment.result_row import ResultsDocument
 from concord.loopback import LOOPBACK
-from concord_cli import commands
+from concord_cli import assessing
 from concord_cli.errors import AssessmentError
 from concord_cli.main import app
 from tests.kit.rows import make_row
@@ -43,14 +43,14 @@ def make_run_raise(error: BaseException, monkeypatch: pytest.MonkeyPatch) -> Non
     async def run(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(commands, "run", run)
+    monkeypatch.setattr(assessing, "run", run)
 
 
 def test_an_unknown_option_exits_with_2() -> None:
     assert concord("run", "--colour", "red")[0] == 2
 
 
-@pytest.mark.parametrize("command", ["run", "up", "assess"])
+@pytest.mark.parametrize("command", ["run", "serve", "assess"])
 def test_a_missing_scenario_exits_with_2_and_one_line(command: str, tmp_path: Path) -> None:
     missing = str(tmp_path / "nowhere.toml")
 
@@ -66,7 +66,7 @@ def test_a_missing_scenario_exits_with_2_and_one_line(command: str, tmp_path: Pa
         ({"config": "start = 'nobody'"}, "`start` is not a participant: 'nobody'"),
     ],
 )
-@pytest.mark.parametrize("command", ["run", "up"])
+@pytest.mark.parametrize("command", ["run", "serve"])
 def test_an_impossible_scenario_exits_with_2_before_anything_starts(
     command: str, scenario: dict[str, str], reason: str, tmp_path: Path
 ) -> None:
@@ -90,14 +90,14 @@ def test_run_refuses_a_scenario_whose_green_agent_runs_already(tmp_path: Path) -
 def test_a_taken_port_exits_with_2_and_is_named(tmp_path: Path) -> None:
     with socket.create_server((LOOPBACK, 0)) as other:
         port = other.getsockname()[1]
-        code, message = concord("up", team(tmp_path), "--gateway-port", str(port))
+        code, message = concord("serve", team(tmp_path), "--gateway-port", str(port))
 
     assert code == 2
     assert f"port {port} of {LOOPBACK}, for gateway, is in use" in message
 
 
 def test_one_port_for_two_programs_exits_with_2(tmp_path: Path) -> None:
-    code, message = concord("up", team(tmp_path), "--gateway-port", "9020", "--collector-port", "9020")
+    code, message = concord("serve", team(tmp_path), "--gateway-port", "9020", "--collector-port", "9020")
 
     assert code == 2
     assert "two programs have the same port: choose different ports" in message
@@ -119,7 +119,7 @@ def test_a_signal_has_its_own_exit_code(
         os.kill(os.getpid(), number)
         await asyncio.sleep(60)
 
-    monkeypatch.setattr(commands, "run", run)
+    monkeypatch.setattr(assessing, "run", run)
 
     assert concord("run") == (code, f"concord: {message}\n")
 

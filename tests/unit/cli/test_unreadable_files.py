@@ -15,17 +15,17 @@ QUICK = Path(__file__).parents[3] / "scenarios/quick.toml"
 
 COMMANDS = {
     "evaluate": ["evaluate"],
-    "causes": ["causes"],
+    "explain": ["explain"],
     "report": ["report"],
-    "summary": ["summary"],
+    "report --text": ["report", "--text"],
     "compare": ["compare", "{good}"],
     "verify": ["verify"],
-    "view": ["view"],
+    "report --index": ["report", "--index"],
     "audit": ["audit"],
     "run": ["run"],
     "assess": ["assess"],
-    "calibrate": ["calibrate"],
-    "check": ["check", str(QUICK), "--baseline"],
+    "run --models": ["run", "--models"],
+    "gate": ["gate", str(QUICK), "--baseline"],
     "tasks estimate": ["tasks", "estimate"],
     "tasks reveal": ["tasks", "reveal"],
 }
@@ -67,8 +67,8 @@ def test_broken_json_is_called_so_with_its_place(tmp_path: Path) -> None:
 
 def test_a_trace_in_the_place_of_results_names_the_command_for_it() -> None:
     trace = Path("tests/recordings/frameworks/ag2-tools.jsonl")
-    for command in ("report", "summary"):
-        code, said = invoked(command, str(trace))
+    for command in (["report"], ["report", "--text"]):
+        code, said = invoked(*command, str(trace))
         assert code == 2
         assert f"run `concord evaluate {trace} -o results.json` first" in said
 
@@ -76,7 +76,7 @@ def test_a_trace_in_the_place_of_results_names_the_command_for_it() -> None:
 def test_a_file_of_several_results_is_read_without_flags(tmp_path: Path) -> None:
     rows = [row(assessment_id=name).model_dump(mode="json") for name in ("one", "two")]
     (path := tmp_path / "check.json").write_text(json.dumps({"participants": {}, "results": rows}))
-    result = CliRunner().invoke(app, ["summary", str(path)])
+    result = CliRunner().invoke(app, ["report", "--text", str(path)])
     assert result.exit_code == 0
     assert "check one" in result.stdout
     assert "check two" in result.stdout

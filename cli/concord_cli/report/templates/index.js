@@ -53,6 +53,48 @@ const only = (texts, others) => texts.filter((text) => !others.includes(text));
 const interval = ([low, high]) => typeof low === "number" && typeof high === "number"
   ? `95 %: ${low.toFixed(0)} to ${high.toFixed(0)}` : "no interval";
 
+const FEWEST_TASKS = 6; // as `fewest_tasks` in concord_evaluator/statistics.py
+const POWER_QUANTILE = 0.8416;
+
+// The chance that |T| <= t, for whole degrees of freedom (Abramowitz and Stegun, 26.7.3 and 26.7.4).
+const chanceWithin = (t, degrees) => {
+  const angle = Math.atan(t / Math.sqrt(degrees)), odd = degrees % 2, square = Math.cos(angle) ** 2;
+  let term = odd ? Math.cos(angle) : 1, sum = degrees === 1 ? 0 : term;
+  for (let n = odd ? 3 : 2; n <= degrees - 2; n += 2) sum += term *= (n - 1) / n * square;
+  return odd ? 2 / Math.PI * (angle + Math.sin(angle) * sum) : Math.sin(angle) * sum;
+};
+const studentsT = (degrees) => {
+  let low = 0, high = 100;
+  for (let step = 0; step < 60; step++) {
+    const middle = (low + high) / 2;
+    if (chanceWithin(middle, degrees) < 0.95) low = middle; else high = middle;
+  }
+  return high;
+};
+
+// What `concord compare` says of the same means: the difference over shared tasks, its interval at 95 %, and the verdict.
+const difference = (before, after) => {
+  const shared = Object.keys(before).filter((task) => task in after), n = shared.length;
+  if (n < FEWEST_TASKS) return `Too few tasks: ${n} shared, and a verdict takes at least ${FEWEST_TASKS}.`;
+  const points = shared.map((task) => 100 * (after[task] - before[task]));
+  const mean = points.reduce((sum, each) => sum + each, 0) / n;
+  const spread = Math.sqrt(points.reduce((sum, each) => sum + (each - mean) ** 2, 0) / (n - 1));
+  let low, high, detectable;
+  if (spread > 1e-9) {
+    const error = spread / Math.sqrt(n), t = studentsT(n - 1);
+    [low, high, detectable] = [mean - t * error, mean + t * error, (t + POWER_QUANTILE) * error];
+  } else {
+    const unseen = 1 - 0.025 ** (1 / n);
+    const ends = [(1 - unseen) * mean, mean + unseen * (100 * Math.sign(mean) - mean)].sort((one, two) => one - two);
+    [low, high] = Math.abs(mean) < 1e-7 ? [-100 * unseen, 100 * unseen] : ends;
+    detectable = 100 * unseen;
+  }
+  const verdict = low > 0 ? "Better" : high < 0 ? "Worse" : "No difference shown";
+  const signed = (value) => (value > 0 ? "+" : "") + Math.max(-100, Math.min(100, value)).toFixed(1);
+  const could = detectable > 100 ? "" : ` About ${detectable.toFixed(0)} points would probably be found.`;
+  return `${verdict}: ${signed(mean)} points (95 %: ${signed(low)} to ${signed(high)}) over ${n} tasks.${could}`;
+};
+
 const compare = (one, other) => {
   const better = new Set(["Outcome", "Proven", "Information", "Economy", "Pass rate"]);
   const figures = one.figures.map(([name, value], i) => line(name, value, other.figures[i][1], better.has(name) ? 1 : 0));
@@ -60,15 +102,15 @@ const compare = (one, other) => {
   const shared = tasks.filter((task) => task in one.tasks && task in other.tasks).length;
   section.replaceChildren(
     make("h2", `${one.name} (${one.date}) → ${other.name} (${other.date})`),
-    ...(one.kind === other.kind ? [] : [make("p", `The scores cannot be compared: ${one.kind} against ${other.kind}.`, "notice")]),
+    ...(one.kind === other.kind ? [make("p", difference(one.tasks, other.tasks), "verdict")] : [make("p", `The scores cannot be compared: ${one.kind} against ${other.kind}.`, "notice")]),
     ...(shared === tasks.length ? [] : [make("p", `The runs share ${shared} of ${tasks.length} tasks. Scores of different tasks cannot be compared.`, "notice")]),
     table("Figure", "Before", "After", [line("Score", one.score, other.score, 1), ...figures]),
     make("p", `Score before: ${interval(one.interval)}; after: ${interval(other.interval)}.`, "aside"),
     ...list("Causes that are gone", only(one.causes, other.causes)),
     ...list("New causes", only(other.causes, one.causes)),
-    make("h3", "Outcomes by task"),
+    make("h3", "Scores by task"),
     table("Task", "Before", "After", tasks.map((task) => line(task, one.tasks[task], other.tasks[task], 1))),
-    make("p", `With an interval of the difference: concord compare ${one.file} ${other.file}`, "aside"),
+    make("p", `Puzzle by puzzle: concord compare ${one.file} ${other.file}`, "aside"),
   );
   section.hidden = false;
   section.scrollIntoView({ block: "nearest" });

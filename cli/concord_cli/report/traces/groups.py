@@ -4,16 +4,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from math import sqrt
-from statistics import fmean, variance
+from statistics import fmean
 from typing import Final
 
 from concord_cli.report.traces.facts import Edge, RunFacts
+from concord_evaluator.statistics import compare_unpaired
 
-MIN_TRACES: Final = 10
-"""Of each group, for an interval: the normal approximation does not hold for fewer."""
-
-_NORMAL_95: Final = 1.959964
 _NEVER: Final = datetime.min.replace(tzinfo=UTC)
 
 
@@ -38,7 +34,7 @@ class Division:
 class Difference:
     """The means of a measure over the traces of two groups; `low`, `high`: an interval at 95 % of second minus first.
 
-    The interval is None for small groups.
+    The interval is None for groups of fewer than six traces.
     """
 
     measure: str
@@ -82,18 +78,18 @@ def by_date(runs: Sequence[RunFacts], at: datetime | None = None) -> Division | 
 
 def differences(division: Division) -> list[Difference]:
     """What the groups differ in: failures, calls, time and tokens of a trace."""
-    measures: list[tuple[str, Callable[[RunFacts], float]]] = [
-        ("traces with a failed call, %", lambda run: 100.0 * (run.failed > 0)),
-        ("calls of a trace", lambda run: float(run.calls)),
-        ("failed calls of a trace", lambda run: float(run.failed)),
-        ("time of a trace, s", lambda run: run.took_s),
+    measures: list[tuple[str, Callable[[RunFacts], float], tuple[float, float] | None]] = [
+        ("traces with a failed call, %", lambda run: 100.0 * (run.failed > 0), (0.0, 100.0)),
+        ("calls of a trace", lambda run: float(run.calls), None),
+        ("failed calls of a trace", lambda run: float(run.failed), None),
+        ("time of a trace, s", lambda run: run.took_s, None),
     ]
     groups = division.first.runs, division.second.runs
     if all(any(run.tokens for run in runs) for runs in groups):
-        measures.append(("tokens of a trace", lambda run: float(sum(run.tokens.values()))))
+        measures.append(("tokens of a trace", lambda run: float(sum(run.tokens.values())), None))
     if all(all(run.score is not None for run in runs) for runs in groups):
-        measures.append(("score", lambda run: run.score or 0.0))
-    return [_difference(name, *([of(run) for run in runs] for runs in groups)) for name, of in measures]
+        measures.append(("score", lambda run: run.score or 0.0, (0.0, 100.0)))
+    return [_difference(name, scale, *([of(run) for run in runs] for runs in groups)) for name, of, scale in measures]
 
 
 def edge_differences(division: Division) -> dict[Edge, tuple[float, float]]:
@@ -120,14 +116,12 @@ def _began(run: RunFacts) -> datetime:
     return _NEVER if run.started_at is None else run.started_at
 
 
-def _difference(measure: str, first: Sequence[float], second: Sequence[float]) -> Difference:
-    """Means, and the interval of Welch's unequal variances in its normal approximation."""
-    means = fmean(first), fmean(second)
-    if min(len(first), len(second)) < MIN_TRACES:
-        return Difference(measure, *means, None, None)
-    half = _NORMAL_95 * sqrt(variance(first) / len(first) + variance(second) / len(second))
-    gap = means[1] - means[0]
-    return Difference(measure, *means, gap - half, gap + half)
+def _difference(
+    measure: str, scale: tuple[float, float] | None, first: Sequence[float], second: Sequence[float]
+) -> Difference:
+    """The means, and the interval of their difference. `scale`: the least and the greatest value that there may be."""
+    low, high = compare_unpaired(first, second, scale=scale) or (None, None)
+    return Difference(measure, fmean(first), fmean(second), low, high)
 
 
 def _failing(runs: Iterable[RunFacts]) -> dict[Edge, float]:

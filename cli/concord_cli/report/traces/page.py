@@ -180,7 +180,7 @@ def _difference(found: Difference) -> DifferenceRow:
         first=figure(found.first),
         second=figure(found.second),
         interval=f"{figure(found.low)} to {figure(found.high)}" if known else NONE,
-        verdict="differs" if found.sure else "not shown to differ" if known else "too few traces to tell",
+        verdict="differs" if found.sure else "no difference shown" if known else "too few traces",
         sure=found.sure,
     )
 

@@ -286,7 +286,7 @@ def _observed(
 ) -> dict[str, object]:
     """The network of messages and artifacts; of a trial that may have failed, also observations and reading order.
 
-    None in a given pattern, and none in a recorded trace whose outcome nobody knows, of which `concord causes` tells.
+    None in a given pattern, and none in a recorded trace whose outcome nobody knows, of which `concord explain` tells.
     """
     may_have_failed = outcome.state != "completed" or (known is None and plan.mode is Mode.LIVE)
     failed = (known is not None and known < 1) or may_have_failed

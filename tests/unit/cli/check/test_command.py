@@ -25,6 +25,7 @@ from tests.unit.cli.check.test_pairs import KIND
 from tests.unit.cli.rows import row, trial
 
 SECRET = "5e" * 32
+TASKS = ("maximum", "count", "median", "dedupe", "prefix-sums", "top-k")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +79,9 @@ class FakeTeams:
         yield FakeTeam(score, task_secret, self.kind, self.played.setdefault(score, []), self.kept)
 
 
-def scenario(folder: Path, score: float, config: str = 'suite = ["maximum", "count", "median"]') -> Path:
+def scenario(
+    folder: Path, score: float, config: str = 'suite = ["maximum", "count", "median", "dedupe", "prefix-sums", "top-k"]'
+) -> Path:
     path = folder / f"{score}.toml"
     path.write_text(f'[[participants]]\nname = "a"\ncmd = "agent"\nenv = {{ SCORE = "{score}" }}\n[config]\n{config}\n')
     return path
@@ -86,7 +89,7 @@ def scenario(folder: Path, score: float, config: str = 'suite = ["maximum", "cou
 
 async def baseline_of(folder: Path, score: float, runs: int, secret: str | None = SECRET) -> Path:
     team = FakeTeam(score, secret, KIND, [], [])
-    played = await team.play([Slot(task, run) for run in range(1, runs + 1) for task in ("maximum", "count", "median")])
+    played = await team.play([Slot(task, run) for run in range(1, runs + 1) for task in TASKS])
     path = folder / "main.json"
     path.write_text(ResultsDocument(participants={}, results=[played]).model_dump_json())
     if secret is not None:
@@ -111,11 +114,11 @@ async def checked(asked: CheckArguments, teams: FakeTeams) -> tuple[int, dict[st
 
 
 async def test_the_puzzles_of_the_baseline_are_played_until_the_answer_is_sure(tmp_path: Path) -> None:
-    teams, baseline = FakeTeams(), await baseline_of(tmp_path, 0.9, runs=30)
+    teams, baseline = FakeTeams(), await baseline_of(tmp_path, 0.9, runs=15)
     code, verdict = await checked(arguments(scenario(tmp_path, 0.1), baseline=baseline), teams)
     assert (code, verdict["verdict"]) == (5, "worse")
     assert teams.secrets == [SECRET]
-    assert 0 < len(teams.played[0.1]) < 30
+    assert 0 < len(teams.played[0.1]) < 90
     assert len(teams.played[0.1]) % AT_ONCE == 0
     assert teams.kept == ResultsDocument.model_validate_json(tmp_path.joinpath("check.json").read_bytes()).results
 
@@ -140,9 +143,9 @@ async def test_tasks_without_a_secret_need_none(tmp_path: Path) -> None:
 async def test_used_up_puzzles_tell_nothing_and_say_how_many_would(tmp_path: Path) -> None:
     teams, baseline = FakeTeams(), await baseline_of(tmp_path, 0.5, runs=3)
     code, verdict = await checked(arguments(scenario(tmp_path, 0.5), baseline=baseline), teams)
-    assert (code, verdict["verdict"]) == (3, "cannot tell")
+    assert (code, verdict["verdict"]) == (3, "no difference shown")
     assert isinstance(verdict["pairs_needed"], int)
-    assert verdict["pairs_needed"] > 9 == len(teams.played[0.5])
+    assert verdict["pairs_needed"] > 18 == len(teams.played[0.5])
 
 
 async def test_once_they_are_used_up_the_old_version_plays_fresh_ones_with_the_new_one(tmp_path: Path) -> None:
@@ -154,7 +157,7 @@ async def test_once_they_are_used_up_the_old_version_plays_fresh_ones_with_the_n
     assert first == SECRET != old == new
     pairs = verdict["pairs"]
     assert isinstance(pairs, list)
-    assert len(pairs) == len(teams.played[0.9]) == 6 + len(teams.played[0.8])
+    assert len(pairs) == len(teams.played[0.9]) == 12 + len(teams.played[0.8])
 
 
 async def test_both_versions_play_the_same_fresh_puzzles(tmp_path: Path) -> None:
@@ -225,3 +228,63 @@ def test_a_team_of_several_participants_that_the_stack_starts_has_tasks(tmp_path
     path = scenario(tmp_path, 0.5, 'suite = ["maximum"]')
     path.write_text('[[participants]]\nname = "b"\ncmd = "agent"\n' + path.read_text())
     assert [task.id for task in tasks_of(read_scenario(path))] == ["maximum"]
+
+
+def results(folder: Path, name: str, score: float, tasks: int = 9, runs: int = 1, **changed: object) -> Path:
+    """A results file of a team that scores the same in each trial."""
+    trials = [
+        trial(
+            trial_id=f"t{task}-{run}", task_id=f"task-{task}", run=run, overall_score=score, instance_digest=f"p{task}"
+        )
+        for task in range(tasks)
+        for run in range(1, runs + 1)
+    ]
+    scoring = scoring_of_one(score).model_copy(update={"ranking_parts": KIND, **changed})
+    path = folder / name
+    document = ResultsDocument(participants={}, results=[row(trials=trials, scoring=scoring)])
+    path.write_text(document.model_dump_json())
+    return path
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "tasks", "code", "verdict"),
+    [
+        (0.0, 1.0, 9, 0, "better"),
+        (1.0, 0.0, 9, 5, "worse"),
+        (1.0, 0.0, 5, 3, "too few tasks"),
+        (0.5, 0.5, 9, 3, "no difference shown"),
+        (0.5, 0.5, 60, 0, "not worse"),
+    ],
+)
+def test_finished_results_are_judged_as_compare_judges_them(
+    tmp_path: Path, old: float, new: float, tasks: int, code: int, verdict: str
+) -> None:
+    before, after = results(tmp_path, "old.json", old, tasks, runs=3), results(tmp_path, "new.json", new, tasks, runs=3)
+    told = tmp_path / "verdict.json"
+    result = CliRunner().invoke(app, ["check", str(after), "--baseline", str(before), "--json", str(told)])
+    assert (result.exit_code, json.loads(told.read_text())["verdict"]) == (code, verdict)
+    compared = CliRunner().invoke(app, ["compare", str(before), str(after), "-o", str(told)])
+    [pair] = json.loads(told.read_text())["pairs"]
+    assert pair["verdict"] == ("no difference shown" if verdict == "not worse" else verdict)
+    assert compared.exit_code == (3 if verdict == "not worse" else code)
+
+
+def test_what_nobody_scored_helps_no_finished_version(tmp_path: Path) -> None:
+    before, after = results(tmp_path, "old.json", 0.0), results(tmp_path, "new.json", 1.0, unjudged=1)
+    asked = ["check", str(after), "--baseline", str(before)]
+    result = CliRunner().invoke(app, asked)
+    assert (result.exit_code, "1 trial without a score may be worth anything" in result.output) == (3, True)
+
+
+def test_finished_results_of_other_kinds_are_refused(tmp_path: Path) -> None:
+    other = KIND.model_copy(update={"difficulty": (3,)})
+    before, after = results(tmp_path, "old.json", 0.0), results(tmp_path, "new.json", 1.0, ranking_parts=other)
+    result = CliRunner().invoke(app, ["check", str(after), "--baseline", str(before)])
+    assert (result.exit_code, "differ by: difficulty" in result.output) == (2, True)
+
+
+async def test_fewer_than_six_tasks_are_not_played(tmp_path: Path) -> None:
+    teams, baseline = FakeTeams(), await baseline_of(tmp_path, 0.9, runs=9)
+    asked = arguments(scenario(tmp_path, 0.1, 'suite = ["maximum", "count"]'), baseline=baseline)
+    code, verdict = await checked(asked, teams)
+    assert (code, verdict["verdict"], teams.played) == (3, "too few tasks", {})

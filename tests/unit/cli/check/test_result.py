@@ -14,12 +14,12 @@ from tests.unit.cli.rows import row, trial
 
 
 def gate(*differences: float, margin: float = 0.1, lost: int = 0) -> Gate:
-    """A gate after pairs with these differences, over three tasks in turn, of which the old version earned half."""
+    """A gate after pairs with these differences, over six tasks in turn, of which the old version earned half."""
     found = Gate(margin)
     for number, difference in enumerate(differences):
         old = Played(0.5, 0.5, "a")
         found.add(
-            [Pair(Slot(f"task-{number % 3}", 1 + number // 3), old, Played(0.5 + difference, 0.5 + difference, "a"))]
+            [Pair(Slot(f"task-{number % 6}", 1 + number // 6), old, Played(0.5 + difference, 0.5 + difference, "a"))]
         )
     found.add(Pair(Slot("lost", run), Played(0.5, 0.5, "a"), LOST) for run in range(1, lost + 1))
     return found
@@ -40,9 +40,9 @@ def blamed(*causes: Cause) -> Verdict:
         (gate(*[-0.4] * 40), None, "worse", 5),
         (gate(*[-0.4] * 40), 60, "worse", 5),
         (gate(*[0.0] * 60), 60, "below the least score", 5),
-        (gate(0.0, 0.0), 40, "cannot tell", 3),
-        (gate(), None, "cannot tell", 3),
-        (gate(lost=60), None, "cannot tell", 3),
+        (gate(0.0, 0.0), 40, "no difference shown", 3),
+        (gate(), None, "no difference shown", 3),
+        (gate(lost=60), None, "no difference shown", 3),
     ],
 )
 def test_each_verdict_has_its_exit_code(found: Gate, least: float | None, verdict: str, code: int) -> None:
@@ -62,7 +62,7 @@ def test_a_verdict_stays_shown_and_may_only_improve() -> None:
 
 def test_a_version_that_gains_more_than_the_margin_plays_on_to_be_better() -> None:
     found = gate(*[0.3, 0.0] * 7, margin=0.14)
-    while found.verdict == "cannot tell":
+    while found.verdict == "no difference shown":
         found.add([Pair(Slot("task", 99), Played(0.5, 0.5, "a"), Played(0.8, 0.8, "a"))])
     assert found.verdict == "better" or not found.is_sure
 

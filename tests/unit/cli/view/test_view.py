@@ -27,7 +27,7 @@ def write(folder: Path, name: str, row: ResultRow, day: int | None = None, **cha
 
 
 def index_of(folder: Path) -> tuple[ParsedPage, str]:
-    result = CliRunner().invoke(app, ["view", str(folder)])
+    result = CliRunner().invoke(app, ["report", "--index", str(folder)])
     assert result.exit_code == 0, result.output
     return parse_page((folder / "index.html").read_text(encoding="utf-8")), result.stderr
 
@@ -140,7 +140,7 @@ def test_a_folder_without_results_is_refused(content: str | None, tmp_path: Path
     if content is not None:
         folder.mkdir()
         (folder / "notes.txt").write_text(content)
-    result = CliRunner().invoke(app, ["view", str(folder)])
+    result = CliRunner().invoke(app, ["report", "--index", str(folder)])
 
     assert result.exit_code == 2
     assert str(folder) in result.stderr

@@ -8,10 +8,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from concord_evaluator import statistics
-from concord_evaluator.statistics import ALPHA, STAKES, ChangeVerdict, EProcess, bounds_of, pairs_needed, shown_above
+from concord_evaluator.statistics import (
+    ALPHA,
+    STAKES,
+    ComparisonVerdict,
+    EProcess,
+    bounds_of,
+    pairs_needed,
+    shown_above,
+)
 
 
-def change_verdict(seen: list[float], margin: float) -> ChangeVerdict:
+def change_verdict(seen: list[float], margin: float) -> ComparisonVerdict:
     """The verdict on differences that are known."""
     return statistics.change_verdict(seen, seen, margin)
 
@@ -60,13 +68,13 @@ def test_a_verdict_can_be_read_from_the_bounds(seen: list[float], margin: float)
 
 
 def test_one_pair_shows_nothing_and_twelve_lost_tasks_show_worse() -> None:
-    assert change_verdict([], 0.1) == change_verdict([-1.0], 0.1) == "cannot tell"
+    assert change_verdict([], 0.1) == change_verdict([-1.0], 0.1) == "no difference shown"
     assert change_verdict([-1.0] * 12, 0.1) == "worse"
     assert change_verdict([1.0] * 12, 0.1) == "better"
 
 
 def test_equal_scores_become_not_worse_after_a_while() -> None:
-    assert change_verdict([0.0] * 20, 0.1) == "cannot tell"
+    assert change_verdict([0.0] * 20, 0.1) == "no difference shown"
     assert change_verdict([0.0] * 60, 0.1) == "not worse"
     assert change_verdict([0.0] * 20, 0.3) == "not worse", "a wider margin is met sooner"
 
@@ -118,8 +126,8 @@ def test_no_differences_are_shown_to_exceed_the_end_of_the_scale() -> None:
 
 def test_what_is_not_known_helps_no_verdict() -> None:
     unknown = ([-1.0] * 100, [1.0] * 100)
-    assert statistics.change_verdict(*unknown, 0.5) == "cannot tell"
+    assert statistics.change_verdict(*unknown, 0.5) == "no difference shown"
     lows, highs = [1.0] * 20 + [-1.0] * 20, [1.0] * 40
     assert change_verdict(highs, 0.1) == "better"
-    assert statistics.change_verdict(lows, highs, 0.1) == "cannot tell"
-    assert statistics.change_verdict([-1.0] * 40, [-1.0] * 20 + [1.0] * 20, 0.1) == "cannot tell"
+    assert statistics.change_verdict(lows, highs, 0.1) == "no difference shown"
+    assert statistics.change_verdict([-1.0] * 40, [-1.0] * 20 + [1.0] * 20, 0.1) == "no difference shown"

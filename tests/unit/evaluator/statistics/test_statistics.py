@@ -15,7 +15,10 @@ from concord_evaluator.statistics import (
     Interval,
     Scores,
     compare_paired,
+    compare_unpaired,
+    comparison_verdict,
     confidence_in,
+    fewest_tasks,
     mean_interval,
     pass_power,
     ranks,
@@ -175,7 +178,7 @@ class TestPairs:
         second = {task: score + 0.05 + 0.001 * int(task) for task, score in first.items()}
         comparison = compare_paired(once(first), once(second))
         assert comparison is not None
-        assert comparison.verdict == "second is better"
+        assert comparison.verdict() == "better"
         assert comparison.difference == pytest.approx(0.0555)
         unpaired = [mean_interval(list(team.values()), list(team)) for team in (first, second)]
         assert all(interval is not None and interval.width > 0.05 for interval in unpaired)
@@ -185,7 +188,7 @@ class TestPairs:
         one, other = compare_paired(first, second), compare_paired(second, first)
         assert one is not None
         assert other is not None
-        assert (one.verdict, other.verdict) == ("first is better", "second is better")
+        assert (one.verdict(), other.verdict()) == ("worse", "better")
 
     def test_only_shared_tasks_count(self) -> None:
         comparison = compare_paired(
@@ -194,7 +197,7 @@ class TestPairs:
         assert comparison is not None
         assert (comparison.shared_tasks, comparison.paired_trials) == (1, 0)
         assert comparison.difference == pytest.approx(0.3)
-        assert comparison.verdict == "insufficient"
+        assert comparison.verdict() == "too few tasks"
 
     def test_trials_are_paired_by_puzzle_if_possible(self) -> None:
         comparison = compare_paired({"a": {"1": [0.2], "2": [0.4]}}, {"a": {"2": [0.5], "3": [1.0]}})
@@ -208,12 +211,13 @@ class TestPairs:
 
     @pytest.mark.parametrize(("level", "enough"), [(0.95, 6), (0.99, 8)])
     @pytest.mark.parametrize("fewer", [0, 1])
-    def test_too_few_tasks_are_insufficient_for_a_verdict(self, level: float, enough: int, fewer: int) -> None:
-        tasks, verdict = enough - fewer, "insufficient" if fewer else "second is better"
+    def test_too_few_tasks_support_no_verdict(self, level: float, enough: int, fewer: int) -> None:
+        assert fewest_tasks(level) == enough
+        tasks, verdict = enough - fewer, "too few tasks" if fewer else "better"
         low, high = {str(i): 0.2 for i in range(tasks)}, {str(i): 0.9 for i in range(tasks)}
         comparison = compare_paired(once(low), once(high), level)
         assert comparison is not None
-        assert comparison.verdict == verdict
+        assert comparison.verdict() == verdict
 
     @settings(max_examples=25)
     @given(st.dictionaries(st.sampled_from("abcdefgh"), st.floats(0, 1), min_size=2))
@@ -221,7 +225,51 @@ class TestPairs:
         comparison = compare_paired(once(team), once(team))
         assert comparison is not None
         assert comparison.difference == 0
-        assert comparison.verdict in {"insufficient", "no difference shown"}
+        assert comparison.verdict() in {"too few tasks", "no difference shown"}
+
+    @given(st.floats(-1, 1), st.integers(6, 40))
+    def test_equal_differences_leave_room_for_unseen_tasks(self, difference: float, tasks: int) -> None:
+        first, second = ({str(task): score for task in range(tasks)} for score in (0.0, difference))
+        comparison = compare_paired(once(first), once(second))
+        assert comparison is not None
+        assert comparison.interval is not None
+        low, high = comparison.interval.low, comparison.interval.high
+        assert -1 <= low <= difference <= high <= 1
+        assert high - low > 0.05
+        steady = "better" if difference > 1e-6 else "worse" if difference < -1e-6 else None
+        assert steady in {None, comparison.verdict()}
+
+    @pytest.mark.parametrize(
+        ("ends", "margin", "verdict"),
+        [
+            ((0.01, 0.2), 0.1, "better"),
+            ((-0.05, 0.2), 0.1, "not worse"),
+            ((-0.05, -0.01), 0.1, "not worse"),
+            ((-0.05, -0.01), None, "worse"),
+            ((-0.05, 0.2), None, "no difference shown"),
+            ((-0.15, 0.2), 0.1, "no difference shown"),
+            ((-0.3, -0.01), 0.1, "worse"),
+            (None, 0.1, "too few tasks"),
+        ],
+    )
+    def test_the_ends_of_the_interval_decide(
+        self, ends: tuple[float, float] | None, margin: float | None, verdict: str
+    ) -> None:
+        assert comparison_verdict(ends, 6, margin=margin) == verdict
+        assert comparison_verdict(ends, 5, margin=margin) == "too few tasks"
+
+    def test_an_unpaired_difference_covers_the_truth_at_its_level(self) -> None:
+        """Simulated: two groups of eight and twelve values whose means are equal. Three sigma are 0.038."""
+        draw = random.Random(12)  # noqa: S311 - a simulation, not a secret
+        missed = 0
+        for _ in range(300):
+            first, second = ([draw.gauss(0.5, spread) for _ in range(n)] for spread, n in ((0.1, 8), (0.3, 12)))
+            ends = compare_unpaired(first, second)
+            assert ends is not None
+            missed += not ends[0] <= 0 <= ends[1]
+        assert missed / 300 <= 0.088
+        assert compare_unpaired([0.0] * 5, [1.0] * 9) is None
+        assert compare_unpaired([0.0] * 9, [1.0] * 9, scale=(0.0, 1.0)) == pytest.approx((0.5246, 1.0), abs=1e-3)
 
     def test_equal_teams_are_distinguished_no_more_often_than_the_level(self) -> None:
         """Simulated: two equal teams on ten tasks. With 300 samples, three sigma are 0.038."""
@@ -232,7 +280,7 @@ class TestPairs:
             first, second = ({task: each + draw.gauss(0, 0.1) for task, each in tasks.items()} for _ in range(2))
             comparison = compare_paired(once(first), once(second))
             assert comparison is not None
-            wrong += comparison.verdict != "no difference shown"
+            wrong += comparison.verdict() != "no difference shown"
         assert 0.012 <= wrong / 300 <= 0.088
 
 

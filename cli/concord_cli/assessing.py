@@ -1,7 +1,8 @@
-"""The commands `run`, `up` and `assess`, once their arguments are parsed."""
+"""Assessments of teams on this machine and elsewhere: what `concord run`, `serve` and `assess` do."""
 
 import asyncio
 from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
@@ -13,7 +14,7 @@ from concord.files import did_you_mean
 from concord_cli.errors import AssessmentError, UsageError
 from concord_cli.kept_files import keep_files
 from concord_cli.output_files import prepare_folder
-from concord_cli.results_file import write_results
+from concord_cli.results_file import chosen_rows, write_results
 from concord_cli.row_text.brief import Brief
 from concord_cli.row_text.long_tables import tables
 from concord_cli.scenario.assistant import ORACLE_PLAYED, ORACLE_PLAYS, assistant_scenario, is_played_by_oracle
@@ -29,24 +30,33 @@ from concord_cli.stack.plan import ONE_PROGRAM, Listening, StackPlan
 from concord_cli.terminal import ProgressLog
 
 
-async def run(
-    path: Path,
-    output: Path,
-    traces: Path | None,
-    progress: ProgressLog,
-    endpoint: str | None = None,
-    sample: bool = False,
-    verbose: bool = False,
-) -> None:
-    """Assesses a scenario's team on a stack that lives as long as that takes. `traces`: where to save the traces.
+@dataclass(frozen=True, slots=True)
+class RunArguments:
+    """What to assess, and what to do with the result.
 
-    `path` may be the folder of an assistant's scenario; `endpoint` is then the assistant's address. `sample`: the
-    sample agent plays in place of each participant. `verbose`: show the long tables as well.
+    `scenario` may be the folder of an assistant's scenario; `endpoint` is then the assistant's address. `traces`: where
+    to save the traces. `sample`: the sample agent plays in place of each participant. `keep`: the stack stays.
+    `verbose`: show the long tables as well.
     """
-    scenario, env = _scenario_and_settings(path, endpoint, sample=sample)
+
+    scenario: Path
+    output: Path
+    traces: Path | None = None
+    endpoint: str | None = None
+    sample: bool = False
+    keep: bool = False
+    verbose: bool = False
+
+
+async def run(arguments: RunArguments, progress: ProgressLog) -> None:
+    """Assesses a scenario's team on a stack that lives as long as that takes, or until it is interrupted."""
+    path, output = arguments.scenario, arguments.output
+    scenario, env = _scenario_and_settings(path, arguments.endpoint, sample=arguments.sample)
     chosen_by_concord = bool(env)  # of a folder, which names nobody; a file may name the oracle itself
-    if sample:
+    if arguments.sample:
         scenario = with_sample_agent(path, scenario)
+    if arguments.keep:
+        _refuse_isolation(path, scenario)
     prepare_folder(output)
     by_oracle = is_played_by_oracle(scenario)
     if by_oracle and chosen_by_concord:
@@ -64,10 +74,13 @@ async def run(
         await loading
         results = await stack.supervisor.guard(_assess_on(stack, scenario, progress))
         write_results(output, scenario.agentbeats_ids, results)
-        if traces is not None:
-            await _save_traces(stack, results, traces, progress)
+        if arguments.traces is not None:
+            await _save_traces(stack, results, arguments.traces, progress)
         keep_files(stack.folder.path / "output", results, output)
-    _show_result(results, output, progress, _name_of(path), verbose=verbose)
+        if arguments.keep:
+            _show_result(results, output, progress, _name_of(path), verbose=arguments.verbose)
+            await _stay(stack, progress)
+    _show_result(results, output, progress, _name_of(path), verbose=arguments.verbose)
     if by_oracle:
         progress.log(ORACLE_PLAYED, "bold yellow")
 
@@ -86,16 +99,27 @@ async def up(
     `first_agent` is the port of the team's first agent. With `separate`, each service is a program of its own.
     """
     scenario = ScenarioFile() if path is None else local_scenario(path)
-    if scenario.team.isolation is not None:
-        raise UsageError(
-            f"{path}: isolation is for `concord run`: other clients of a gateway could carry messages between its seats"
-        )
+    _refuse_isolation(path, scenario)
     ports = fixed_stack_ports(scenario, services, first_agent)
     async with local_stack(scenario, ports, progress, output_folder, separate=separate) as stack:
-        progress.clear_status()
-        progress.print(_addresses(stack.plan))
-        progress.log(f"The logs are in {stack.folder.path}. Press Ctrl-C to stop all programs.")
-        await stack.supervisor.guard(asyncio.Event().wait())
+        await _stay(stack, progress)
+
+
+async def _stay(stack: LocalStack, progress: ProgressLog) -> None:
+    """Shows the addresses of all programs, and waits until the command is interrupted or a program ends."""
+    progress.clear_status()
+    progress.print(_addresses(stack.plan))
+    progress.log(f"The logs are in {stack.folder.path}. Press Ctrl-C to stop all programs.")
+    await stack.supervisor.guard(asyncio.Event().wait())
+
+
+def _refuse_isolation(path: Path | None, scenario: ScenarioFile) -> None:
+    """Raises UsageError for a team with isolated seats."""
+    if scenario.team.isolation is not None:
+        raise UsageError(
+            f"{path}: isolation is for `concord run`, which ends with the assessment: other clients of a gateway could "
+            "carry messages between its seats"
+        )
 
 
 async def ask(path: Path, output: Path, progress: ProgressLog, *, verbose: bool = False) -> None:
@@ -157,7 +181,9 @@ async def _save_traces(stack: LocalStack, results: Sequence[JsonValue], folder: 
     from concord_cli.trace_export import save_traces
 
     saved = await save_traces(stack.redis_url, ResultRow.model_validate(results[0]), folder)
-    progress.log(f"Saved {len(saved)} traces in {folder}. To judge them again, run `concord judge rejudge {folder}`")
+    progress.log(
+        f"Saved {len(saved)} traces in {folder}. To judge them again, run `concord evaluate --rejudge {folder}`"
+    )
 
 
 def local_scenario(path: Path, *, sample: bool = False) -> ScenarioFile:
@@ -208,6 +234,15 @@ def show_row(row: ResultRow, name: str, progress: ProgressLog, *, verbose: bool)
     if verbose:
         progress.print(tables(row))
     progress.print(Brief(row, name, whole=verbose))
+
+
+def print_results(path: Path, assessment: str | None, *, verbose: bool) -> None:
+    """Prints the verdicts of a results file, one after the other. Raises UsageError."""
+    rows = chosen_rows(path, assessment)
+    with ProgressLog() as progress:
+        for row in rows:
+            name = path.stem if len(rows) == 1 else f"{path.stem} {row.detail.assessment_id}"
+            show_row(row, name, progress, verbose=verbose)
 
 
 def _addresses(plan: StackPlan) -> Table:

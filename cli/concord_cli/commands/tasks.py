@@ -1,14 +1,47 @@
-"""The commands under `concord tasks`."""
+"""The commands about tasks and scenarios: `audit`, and the groups `tasks` and `scenario`."""
 
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from concord_cli.exits import exit_codes
-from concord_cli.options import App
+from concord_cli.commands.options import App
+from concord_cli.exits import execute, exit_codes
+from concord_cli.extras import check_programs, needing
 
-app = App(help="Tasks that need a team: list, show, generate, grade, estimate, reveal.", no_args_is_help=True)
+
+def audit(
+    targets: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="TARGETS",
+            help="Scenario files (TOML), suites (manifests, families, groups of families), folders of an assistant's "
+            "scenario, or folders of any of these.",
+        ),
+    ],
+    scenarios: Annotated[
+        Path, typer.Option(metavar="FOLDER", help="The folder of assistants' scenarios that a scenario file names.")
+    ] = Path("scenarios/assistant"),
+    instances: Annotated[
+        int, typer.Option(min=2, max=1000, help="Instances of each team task on which seats pretend.")
+    ] = 12,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON list with an object for each target.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show every attack and every item.")] = False,
+) -> None:
+    """Try the known cheats against tasks, and say which earn points.
+
+    The attacks are those that audits of benchmarks look for. No model is needed.
+
+    Exit codes: 0 no attack earns points; 1 some do, or a right answer earns none; 2 an invalid target.
+    """
+    with exit_codes(), needing("concord audit", "evaluator,gateway,assistant,environment"):
+        from concord_cli.audit.command import AuditArguments
+        from concord_cli.audit.command import audit as audit_tasks
+
+        execute(audit_tasks(AuditArguments(targets, scenarios, instances, as_json, verbose)))
+
+
+tasks = App(help="List, show, generate, grade and estimate team tasks.", no_args_is_help=True)
 
 FamilyName = Annotated[str, typer.Argument(metavar="FAMILY", help="A family, as `concord tasks list` shows them.")]
 Seats = Annotated[int, typer.Option(min=2, max=100, help="The size of the team.")]
@@ -22,7 +55,7 @@ Secret = Annotated[
 ]
 
 
-@app.command("list")
+@tasks.command("list")
 def list_families() -> None:
     """List the families of all installed suites, with the outcome that a team reaches without a message."""
     with exit_codes():
@@ -31,7 +64,7 @@ def list_families() -> None:
         families_table()
 
 
-@app.command()
+@tasks.command()
 def show(
     family: FamilyName,
     seats: Seats = 5,
@@ -46,7 +79,7 @@ def show(
         show_task(Instance(family, seats, difficulty, topology), show_key=key)
 
 
-@app.command()
+@tasks.command()
 def generate(
     family: FamilyName,
     secret: Secret = None,
@@ -65,7 +98,7 @@ def generate(
         write_task(Instance(family, seats, difficulty, topology, names, secret, task, run, attempt))
 
 
-@app.command()
+@tasks.command()
 def grade(
     task: Annotated[Path, typer.Argument(metavar="TASK", help="A task, as `concord tasks generate` writes it.")],
     answers: Annotated[Path, typer.Argument(metavar="ANSWERS", help="A JSON object from each seat to its answer.")],
@@ -77,7 +110,7 @@ def grade(
         grade_answers(task, answers)
 
 
-@app.command()
+@tasks.command()
 def estimate(
     suite: Annotated[list[str], typer.Argument(metavar="SUITE", help="Manifests, families, or groups of families.")],
     seats: Annotated[int | None, typer.Option(min=2, max=100, help="By default what the manifest says, or 5.")] = None,
@@ -95,7 +128,7 @@ def estimate(
         print_estimate(suite, seats, trials, turn_s, exchange)
 
 
-@app.command()
+@tasks.command()
 def reveal(
     results: Annotated[Path, typer.Argument(metavar="RESULTS", help="A results file.")],
     folder: Annotated[
@@ -107,3 +140,65 @@ def reveal(
         from concord_cli.tasks.command import print_secrets
 
         print_secrets(results, folder or results.parent)
+
+
+scenario = App(help="Write and check scenarios for assistants.", no_args_is_help=True)
+
+
+@scenario.callback()
+def scenarios() -> None:
+    """Write and check scenarios for assistants."""
+
+
+@scenario.command()
+def lint(
+    folders: Annotated[list[Path], typer.Argument(metavar="FOLDERS", help="Folders with a scenario.json.")],
+    play: Annotated[
+        bool,
+        typer.Option(
+            "--play",
+            help="Also play each scenario with assistants that do not do the task, and name the criteria that they "
+            "pass. Takes one to two seconds for each scenario.",
+        ),
+    ] = False,
+) -> None:
+    """Check scenarios for faults that would make their results wrong or unrepeatable. Exit code 1 if there are any."""
+    with exit_codes():
+        if play:
+            check_programs("concord scenario lint --play", "environment")
+        from concord_cli.scenario.assistant import lint_folders
+
+        execute(lint_folders(folders, play=play))
+
+
+@scenario.command()
+def texts(
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE",
+            help="Labelled texts: JSON lines or CSV with scenario, criterion, text and label (right or wrong).",
+        ),
+    ],
+    folder: Annotated[
+        Path, typer.Option("--scenarios", metavar="FOLDER", help="The folder of the scenarios' folders.")
+    ] = Path("scenarios/assistant"),
+) -> None:
+    """Read texts as criteria do, without a language model, and print the verdicts that differ from the labels."""
+    with exit_codes():
+        from concord_cli.scenario.texts import print_verdicts
+
+        print_verdicts(file, folder)
+
+
+@scenario.command()
+def new(
+    folder: Annotated[
+        Path, typer.Argument(metavar="NAME", help="The folder to write; its last part is the scenario's name.")
+    ],
+) -> None:
+    """Write the skeleton of a scenario, which lints and plays, into a new folder."""
+    with exit_codes():
+        from concord_cli.scenario.assistant import new_folder
+
+        new_folder(folder)

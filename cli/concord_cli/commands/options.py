@@ -1,6 +1,5 @@
 """Options that several commands share."""
 
-import webbrowser
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -8,15 +7,21 @@ from typing import Annotated, Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup, TyperOption
 
+from concord_cli.commands.old_names import present
 from concord_cli.display_text import printable
 
 CommandT = TypeVar("CommandT", bound=Callable[..., Any])
 
 RESULTS_FILE = Path("output/results.json")
 
+LOOPBACK = "127.0.0.1"
+"""As `concord.loopback.LOOPBACK`, whose import a page of help would wait for."""
+
 OutputFile = Annotated[Path, typer.Option("--output", "-o", help="Results file to write.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the long tables as well.")]
 OpenPage = Annotated[bool, typer.Option("--open", help="Open the page in the browser.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print the result as JSON.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
 Port = Annotated[int, typer.Option(min=1, max=65535)]
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for every interface.")]
 
@@ -46,6 +51,8 @@ CardUrl = Annotated[
 def say_where(what: str, page: Path, *, open_page: bool) -> None:
     """Prints the path of a page, and opens the page with `open_page`."""
     typer.echo(f"The {what} is in {printable(str(page))}")
+    import webbrowser
+
     if open_page and not webbrowser.open(page.resolve().as_uri()):
         typer.echo("No browser was found: open this file yourself.", err=True)
 
@@ -64,6 +71,9 @@ class _Command(TyperCommand):
 
 
 class _Group(TyperGroup):
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:  # noqa: ANN401
+        return super().resolve_command(ctx, present(args) if ctx.parent is None else args)
+
     def get_params(self, ctx: Any) -> list[Any]:  # noqa: ANN401
         return _as_switches(super().get_params(ctx))
 
