@@ -6,26 +6,17 @@ from typing import Final
 
 import msgspec
 
-from concord.trace.fast_steps import FastBatch, FastStep, encoded_batch, read_fast
 from concord.trace.otlp.span_batch import read_spans, steps_of
 from concord.trace.otlp.spans import Span
 from concord.trace.otlp.stored_span import STORED, internals_of, span_of
-from concord.trace.report import Report, ReportBatch, StepBatch, pack, unpack
-from concord.trace.step import StepFacts
+from concord.trace.report import Report, ReportBatch, TraceBatch, pack, read_steps, unpack
+from concord.trace.stored_step import Step, written
 
 
-def read(body: bytes) -> FastBatch | StepBatch:
+def read(body: bytes) -> TraceBatch:
     """The steps of a batch of steps or of spans. Raises pydantic's ValidationError."""
-    if (fast := read_fast(body)) is not None:
-        return fast
     exported = read_spans(body)
-    return StepBatch.model_validate_json(body) if exported is None else steps_of(exported)
-
-
-def read_models(body: bytes) -> StepBatch:
-    """The same as a model, which can be written with only the fields that its sender set. Raises ValidationError."""
-    exported = read_spans(body)
-    return StepBatch.model_validate_json(body if exported is None else encoded_batch(steps_of(exported)))
+    return read_steps(body) if exported is None else steps_of(exported)
 
 
 def spans_in(body: bytes) -> Sequence[Span]:
@@ -44,12 +35,12 @@ class ReadBatch(ReportBatch):
     """A batch whose steps are in memory. Its body is made when somebody asks for it, as another process does."""
 
     body: bytes = field(init=False)
-    steps: Sequence[FastStep] = field(kw_only=True)
+    steps: Sequence[Step] = field(kw_only=True)
 
     def __getattr__(self, name: str) -> bytes:
         if name != "body":
             raise AttributeError(name)
-        body = pack(encoded_batch(FastBatch(self.batch_id, self.trace_id, self.reporter, [*self.steps])))
+        body = pack(written(TraceBatch(self.batch_id, self.trace_id, self.reporter, [*self.steps])))
         object.__setattr__(self, name, body)
         return body
 
@@ -57,7 +48,7 @@ class ReadBatch(ReportBatch):
         return ReportBatch, tuple(getattr(self, each.name) for each in fields(ReportBatch))
 
 
-def steps_of_batch(batch: ReportBatch) -> Sequence[StepFacts]:
+def steps_of_batch(batch: ReportBatch) -> Sequence[Step]:
     """The steps of a batch. Raises zlib.error or pydantic's ValidationError for a malformed body."""
     return batch.steps if isinstance(batch, ReadBatch) else read(unpack(batch.body)).steps
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.trace.digest import digest
 from concord.trace.report import Channel, Report, ReportBatch, StepBatch
 from concord.trace.step import InteractionStep
+from concord.trace.stored_step import digest
 from concord_evaluator.formats.concord_jsonl import TraceFacts, as_lines
 from tests.kit.sources import agents_of, calls_between, evaluated, read, refusal
 from tests.kit.strategies import steps

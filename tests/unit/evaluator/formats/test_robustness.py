@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from concord.trace.digest import digest
+from concord.trace.stored_step import digest
 from concord_evaluator.formats import FormatError
 from tests.kit.failed_runs import message
 from tests.kit.sources import read, read_past_faults

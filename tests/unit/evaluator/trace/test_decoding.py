@@ -8,10 +8,9 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from concord.assessment.results import CallRecord
-from concord.trace.digest import digest
-from concord.trace.fast_steps import read_fast
-from concord.trace.report import Channel, Report, StepBatch
-from concord.trace.step import InteractionStep, StepFacts
+from concord.trace.report import Channel, Report, StepBatch, read_usual
+from concord.trace.step import InteractionStep
+from concord.trace.stored_step import Step, digest
 from concord_evaluator.judge.evidence import call_texts
 from concord_evaluator.trace.fold import fold
 from tests.kit.strategies import steps, texts
@@ -35,7 +34,7 @@ forms = st.fixed_dictionaries(
 """Fields that either form of a step may have, and times with and without a zone."""
 
 
-def kept_of(step: StepFacts) -> tuple[object, ...]:
+def kept_of(step: Step) -> tuple[object, ...]:
     """Everything that an evaluation keeps of a step."""
     report = Report(step, "ann", False, Channel.HTTP, datetime(2026, 1, 1, tzinfo=UTC))
     made = CallRecord(
@@ -57,7 +56,7 @@ def kept_of(step: StepFacts) -> tuple[object, ...]:
 def test_both_decoders_yield_the_same_step(step: InteractionStep, changes: dict[str, JsonValue]) -> None:
     sent = json.loads(step.model_dump_json(exclude_none=True)) | changes
     body = json.dumps({"batch_id": "b", "trace_id": "t", "reporter": "ann", "steps": [sent]}).encode()
-    fast = read_fast(body)
+    fast = read_usual(body)
     assume(fast is not None)
     assert fast is not None
-    assert kept_of(fast.steps[0]) == kept_of(StepBatch.model_validate_json(body).steps[0])
+    assert kept_of(fast.steps[0]) == kept_of(Step.of(StepBatch.model_validate_json(body).steps[0]))

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from concord.trace.decoding import ReadBatch, StoredReports
-from concord.trace.fast_steps import FastStep, read_fast
-from concord.trace.report import Channel, Report, ReportBatch, pack, unpack
+from concord.trace.report import Channel, Report, ReportBatch, pack, read_usual, unpack
 from concord.trace.step import InteractionStep
+from concord.trace.stored_step import Step
 from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.trace import project
 from concord_evaluator.trace.chunks import read_lean, read_some
@@ -64,7 +64,7 @@ def test_any_form_of_a_step_is_read_as_the_models_read_it(
     step: InteractionStep, changes: dict[str, JsonValue], camel: bool
 ) -> None:
     sent = json.loads(step.model_dump_json(exclude_none=True, by_alias=camel)) | changes
-    report = Report(InteractionStep.model_validate(sent), "ann", False, Channel.HTTP, NOW)
+    report = Report(Step.of(InteractionStep.model_validate(sent)), "ann", False, Channel.HTTP, NOW)
     [found], [expected] = fold(StoredReports([stored([sent], report)])).records, fold([report]).records
     assert found == expected
 
@@ -79,8 +79,8 @@ def test_a_field_in_another_form_is_not_overlooked() -> None:
 
 def _in_memory(batch: ReportBatch) -> ReadBatch:
     """The batch with its steps in memory, without those that only the models read."""
-    read = read_fast(unpack(batch.body))
-    steps: list[FastStep] = [] if read is None else read.steps
+    read = read_usual(unpack(batch.body))
+    steps: list[Step] = [] if read is None else read.steps
     head = (batch.batch_id, batch.trace_id, batch.reporter, batch.authenticated, batch.channel, batch.received_at)
     return ReadBatch(*head, len(steps), batch.dropped, steps=steps)
 
@@ -104,7 +104,7 @@ def test_steps_in_memory_fold_to_the_same_as_their_batch_in_another_process(batc
 def test_only_repetitions_that_no_column_tells_apart_are_read_again() -> None:
     claim = {"step_id": "1", "trace_id": "t", "call_type": "AGENT", "name": "B"}
     seen = claim | {"additional_attributes": {"agent_name": "A"}}
-    observed = Report(InteractionStep.model_validate(seen), GREEN_AGENT, True, Channel.OBSERVED, NOW)
+    observed = Report(Step.of(InteractionStep.model_validate(seen)), GREEN_AGENT, True, Channel.OBSERVED, NOW)
     claimed = observed._replace(reporter="A", channel=Channel.HTTP)
     read_again = []
     for again in (seen, claim):
