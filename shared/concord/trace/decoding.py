@@ -32,7 +32,10 @@ def spans_in(body: bytes) -> Sequence[Span]:
 
 @dataclass(frozen=True, slots=True)
 class ReadBatch(ReportBatch):
-    """A batch whose steps are in memory. Its body is made when somebody asks for it, as another process does."""
+    """A batch whose steps are in memory, none with steps in its answer.
+
+    Its body is made when somebody asks for it, as another process does.
+    """
 
     body: bytes = field(init=False)
     steps: Sequence[Step] = field(kw_only=True)

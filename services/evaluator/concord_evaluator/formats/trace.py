@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from concord.trace.decoding import ReadBatch, reports_of
-from concord.trace.report import MAX_BATCH_STEPS, Channel, Report, ReportBatch
+from concord.trace.report import MAX_BATCH_STEPS, Channel, Report, ReportBatch, SerialisedBatch, TraceBatch
 from concord.trace.step import (
     MAX_NAME_LENGTH,
     AgentInvocation,
@@ -238,9 +238,14 @@ class TraceBuilder:
     def _close(self, key: _Reporter) -> None:
         batch = self._open.pop(key)
         self._see(batch.times)
-        head = (f"batch-{len(self._batches) + 1}", self.trace_id, key.name, key.authenticated, key.channel, UNDATED)
-        nested = n_nested(batch.steps)
-        self._batches.append(ReadBatch(*head, len(batch.steps), batch.dropped, steps=batch.steps, n_nested=nested))
+        batch_id = f"batch-{len(self._batches) + 1}"
+        if not n_nested(batch.steps):
+            head = (batch_id, self.trace_id, key.name, key.authenticated, key.channel, UNDATED)
+            self._batches.append(ReadBatch(*head, len(batch.steps), batch.dropped, steps=batch.steps))
+            return
+        body = written(TraceBatch(batch_id, self.trace_id, key.name, batch.steps))
+        serialised = SerialisedBatch(batch_id, self.trace_id, key.name, len(batch.steps), batch.dropped, body)
+        self._batches.append(serialised.received(key.channel, authenticated=key.authenticated, received_at=UNDATED))
 
     def _roster(self) -> Iterator[RosterEntry]:
         """The declared agents, the reporters, and those that are called at an address, each with all its addresses.

@@ -19,7 +19,7 @@ from concord_evaluator.trace import project
 from concord_evaluator.trace.chunks import read_lean, read_some
 from concord_evaluator.trace.fold import fold
 from tests.kit.strategies import steps
-from tests.kit.traces import roster
+from tests.kit.traces import model_of, roster
 from tests.unit.evaluator.arbitrary import AGENTS, reports
 from tests.unit.evaluator.trace.test_decoding import forms
 
@@ -42,7 +42,7 @@ def written(step: InteractionStep) -> dict[str, Any]:
 
 @given(TOLD)
 def test_stored_batches_fold_to_the_same_as_their_reports(batches: list[list[Report]]) -> None:
-    batch = [stored([written(each.step) for each in told], told[0]) for told in batches]  # type: ignore[arg-type]
+    batch = [stored([written(model_of(each)) for each in told], told[0]) for told in batches]
     flat = [each._replace(**_source_of(told[0])) for told in batches for each in told]
     found, expected = fold(StoredReports(batch)), fold(flat)
     assert found.records == expected.records
@@ -78,16 +78,16 @@ def test_a_field_in_another_form_is_not_overlooked() -> None:
 
 
 def _in_memory(batch: ReportBatch) -> ReadBatch:
-    """The batch with its steps in memory, without those that only the models read."""
+    """The batch with its steps in memory, without those that only the models read, and those with answers."""
     read = read_usual(unpack(batch.body))
-    steps: list[Step] = [] if read is None else read.steps
+    steps = [] if read is None else [step for step in read.steps if not step.answer_steps]
     head = (batch.batch_id, batch.trace_id, batch.reporter, batch.authenticated, batch.channel, batch.received_at)
     return ReadBatch(*head, len(steps), batch.dropped, steps=steps)
 
 
 @given(TOLD)
 def test_steps_in_memory_fold_to_the_same_as_their_batch_in_another_process(batches: list[list[Report]]) -> None:
-    batch = [stored([written(each.step) for each in told], told[0]) for told in batches]  # type: ignore[arg-type]
+    batch = [stored([written(model_of(each)) for each in told], told[0]) for told in batches]
     here = [_in_memory(each) for each in batch]
     elsewhere: list[ReportBatch] = pickle.loads(pickle.dumps(here))  # noqa: S301 - written here
     assert not any(isinstance(each, ReadBatch) for each in elsewhere)
