@@ -2,9 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Final
-
-import msgspec
 
 from concord.trace.otlp.span_batch import read_spans, steps_of
 from concord.trace.otlp.spans import Span
@@ -78,33 +75,9 @@ class StoredReports:
         return (report for batch in self.batches for report in reports_of(batch))
 
 
-# The parents that a stored batch names, read without the rest of it.
-
-
-class _Step(msgspec.Struct, gc=False):
-    parent_step_id: str | None = None
-
-
-class _Span(msgspec.Struct, array_like=True, gc=False):
-    """The first fields of `concord.trace.otlp.Span`."""
-
-    trace_id: str
-    span_id: str
-    parent_id: str
-
-
-class _Batch(msgspec.Struct, gc=False):
-    steps: list[_Step] = []
-    spans: list[_Span] = []
-    internals: list[_Span] = []
-
-
-_DECODER: Final = msgspec.json.Decoder(_Batch)
-
-
 def parents_in(body: bytes) -> set[str]:
     """The ids of the parents of all steps and spans in a batch, as it is stored. Raises ValueError."""
-    batch = _DECODER.decode(body)
-    parents = {step.parent_step_id or "" for step in batch.steps}
-    parents.update(span.parent_id for spans in (batch.spans, batch.internals) for span in spans)
-    return parents - {""}
+    exported = read_spans(body)
+    if exported is None:
+        return {step.parent_step_id for step in read_steps(body).steps if step.parent_step_id}
+    return {span.parent_id for span in (*exported.spans, *exported.internals) if span.parent_id}

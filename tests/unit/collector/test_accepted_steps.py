@@ -27,7 +27,7 @@ json_values = st.recursive(
     | st.floats(allow_nan=False, allow_infinity=False)
     | texts,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
-    max_leaves=10,
+    max_leaves=5,
 )
 objects = st.none() | st.dictionaries(texts, json_values, max_size=3)
 counts = st.none() | st.integers(0, 2**63 - 1)
