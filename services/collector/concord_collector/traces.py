@@ -29,7 +29,7 @@ from concord.wire.roster import RESERVED_IDS
 from concord_collector.admission import ERROR_RESPONSES, Admission, Caller, storage_unavailable, trial_closed
 from concord_collector.metrics import Metrics
 
-# Parses report batches: a fast path for batches that are valid throughout, and step by step for the others. Pure.
+# Parses report batches: those of the usual form as a whole, and the others step by step. Pure.
 
 _REASON_LENGTH: Final = 300
 _STEP: Final[TypeAdapter[InteractionStep]] = TypeAdapter(InteractionStep)

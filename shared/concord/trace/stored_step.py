@@ -9,7 +9,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from hashlib import blake2b
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final
 
 import msgspec
 from msgspec import Meta
@@ -199,25 +199,12 @@ def _carried(step: Step) -> list[Step]:
 # Digests: two reports of a step agree if their digests are equal.
 
 
-class StepDigest(NamedTuple):
-    """The digests of a step: `content` of all its facts, `request` of the request to the agent (None if unknown)."""
-
-    content: bytes
-    request: str | None
-
-
 _SORTED: Final = msgspec.json.Encoder(order="sorted").encode
 
 
-def digest(step: Step) -> StepDigest:
-    """Names a step and the request to the agent called. The same step gives the same digests whichever form it came in,
-    however it was parsed, and whether or not the callee's own nested trace was attached."""
-    call = step.agent_call
-    return StepDigest(content_digest(step), json_digest(call.requests).hex() if call and call.requests else None)
-
-
 def content_digest(step: Step) -> bytes:
-    """BLAKE2b-128 (RFC 7693) of a step's facts as JSON with sorted keys and no spaces.
+    """BLAKE2b-128 (RFC 7693) of a step's facts as JSON with sorted keys and no spaces. The same step gives the same
+    digest whichever form it came in, and whether or not the callee's own nested trace was attached.
 
     The facts: `[step id, trace id, parent, kind, [URL, name, requests] of the agent called, [name, parameters] of the
     tool used, cost, tokens, latency, start, end, failure, other attributes]`, null where there is none, moments in

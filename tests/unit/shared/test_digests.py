@@ -9,8 +9,9 @@ from hypothesis import given
 from pydantic import JsonValue
 
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction, ToolInvocation
-from concord.trace.stored_step import Step, StepDigest
-from concord.trace.stored_step import digest as digest_of
+from concord.trace.stored_step import Step
+from tests.kit.digests import StepDigest
+from tests.kit.digests import digest as digest_of
 from tests.kit.strategies import steps
 from tests.unit.shared.calls import call
 

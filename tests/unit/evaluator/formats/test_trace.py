@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 
 from concord.trace.report import MAX_BATCH_STEPS, Channel
 from concord.trace.step import InteractionStep
-from concord.trace.stored_step import Step, StepDigest, digest
+from concord.trace.stored_step import Step
 from concord.wire.roster import Roster, RosterEntry
 from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.formats.trace import file_trace_id
+from tests.kit.digests import StepDigest, digest
 from tests.kit.strategies import steps
 from tests.kit.traces import TRACE_ID, call, tool
 

@@ -7,8 +7,9 @@ from operator import attrgetter
 from typing import Final
 
 from concord.trace.report import Channel, Report
-from concord.trace.stored_step import Step, StepDigest, digest
+from concord.trace.stored_step import Step
 from concord_evaluator.trace.reading import RequestTexts
+from tests.kit.digests import StepDigest, digest
 from tests.unit.evaluator.oracle.records import Attestation, StepRecord
 
 _OBSERVED: Final = Channel.OBSERVED

@@ -20,8 +20,9 @@ from concord.trace.attributes import (
     support_of,
 )
 from concord.trace.step import CallType, as_utc
-from concord.trace.stored_step import Step, StepDigest
+from concord.trace.stored_step import Step
 from concord_evaluator.trace.chunks import EARLIEST
+from tests.kit.digests import StepDigest
 from tests.unit.evaluator.oracle.model_uses import StepUse, use_in
 
 AGENT_NAME_ATTRIBUTES: Final = (AGENT_NAME, "gen_ai.agent.name")

@@ -1,4 +1,4 @@
-"""Decoding: the evaluation of a stored step is the same with the models and with the fast decoder."""
+"""Decoding: the evaluation of a stored step is the same with the models and without them."""
 
 import json
 from datetime import UTC, datetime
@@ -10,9 +10,10 @@ from pydantic import JsonValue
 from concord.assessment.results import CallRecord
 from concord.trace.report import Channel, Report, StepBatch, read_usual
 from concord.trace.step import InteractionStep
-from concord.trace.stored_step import Step, digest
+from concord.trace.stored_step import Step
 from concord_evaluator.judge.evidence import call_texts
 from concord_evaluator.trace.fold import fold
+from tests.kit.digests import digest
 from tests.kit.strategies import steps, texts
 
 objects = st.dictionaries(texts, texts | st.integers() | st.floats(allow_nan=False, allow_infinity=False), max_size=2)
