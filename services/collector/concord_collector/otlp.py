@@ -22,7 +22,8 @@ from concord.trace.decoding import spans_in
 from concord.trace.otlp import Span, SpanError, as_export, read_json, storable, without_internals
 from concord.trace.otlp.protobuf_form import read_protobuf
 from concord.trace.otlp.span_batch import MAX_SPANS, SpanBatch, encoded_spans, with_ids_alone
-from concord.trace.report import Channel, SerialisedBatch, unpack
+from concord.trace.report import Channel, unpack
+from concord.trace.stored_step import SerialisedBatch
 from concord.trust.redaction import redact
 from concord.trust.tokens import Claims, Now
 from concord.wire.roster import MAX_ID_LENGTH

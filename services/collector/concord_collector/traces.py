@@ -11,19 +11,9 @@ from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
 from concord.errors import StorageUnavailableError
 from concord.storage import TraceClosedError, TraceFullError, TraceLimits, TraceStore
-from concord.trace.report import (
-    MAX_BATCH_STEPS,
-    BatchReceipt,
-    Channel,
-    RejectedStep,
-    ReportBatch,
-    SerialisedBatch,
-    StepBatch,
-    TraceBatch,
-    read_usual,
-)
+from concord.trace.report import MAX_BATCH_STEPS, BatchReceipt, Channel, RejectedStep, ReportBatch, StepBatch
 from concord.trace.step import InteractionStep
-from concord.trace.stored_step import Step
+from concord.trace.stored_step import SerialisedBatch, Step, TraceBatch, read_usual
 from concord.trust.redaction import redact
 from concord.wire.roster import RESERVED_IDS
 from concord_collector.admission import ERROR_RESPONSES, Admission, Caller, storage_unavailable, trial_closed

@@ -6,9 +6,9 @@ from typing import Final
 from uuid import uuid4
 
 from concord.storage import TraceFullError, TraceLimits, TraceStore
-from concord.trace.report import MAX_BATCH_STEPS, Channel, SerialisedBatch, TraceBatch
+from concord.trace.report import MAX_BATCH_STEPS, Channel
 from concord.trace.step import InteractionStep
-from concord.trace.stored_step import Step
+from concord.trace.stored_step import SerialisedBatch, Step, TraceBatch
 from concord.wire.roster import GREEN_AGENT
 from concord_gateway.loop_shares import OverBudgetError
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field, fields
 from concord.trace.otlp.span_batch import read_spans, steps_of
 from concord.trace.otlp.spans import Span
 from concord.trace.otlp.stored_span import STORED, internals_of, span_of
-from concord.trace.report import Report, ReportBatch, TraceBatch, pack, read_steps, unpack
-from concord.trace.stored_step import Step, written
+from concord.trace.report import Report, ReportBatch, pack, unpack
+from concord.trace.stored_step import Step, TraceBatch, read_steps, written
 
 
 def read(body: bytes) -> TraceBatch:

@@ -4,22 +4,19 @@ Provenance is derived from reports and never stored.
 """
 
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Final, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 from uuid import uuid4
 
-import msgspec
-from msgspec import Meta
 from pydantic import BaseModel, ConfigDict, Field
 
-from concord.trace import stored_step
 from concord.trace.step import AttributeName, InteractionStep
-from concord.trace.stored_step import Step, n_nested, nesting, written
-from concord.trust.redaction import redact
 from concord.wire.roster import GREEN_AGENT, Id
+
+if TYPE_CHECKING:  # programs that store batches and read no steps come without msgspec
+    from concord.trace.stored_step import Step
 
 MAX_BATCH_STEPS = 1000
 
@@ -53,48 +50,6 @@ class StepBatch(BaseModel):
     dropped: DropCounts = {}
 
 
-class TraceBatch(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
-    """A `StepBatch` with an id of its own, as it is stored and read."""
-
-    batch_id: stored_step.Id
-    trace_id: stored_step.Id
-    reporter: stored_step.Id
-    steps: Annotated[list[Step], Meta(max_length=MAX_BATCH_STEPS)] = []
-    dropped: Annotated[
-        dict[stored_step.AttributeName, Annotated[int, Meta(ge=0)]], Meta(max_length=MAX_DROP_REASONS)
-    ] = {}
-
-    @classmethod
-    def of(cls, model: StepBatch) -> Self:
-        """The batch that a model describes."""
-        return cls(model.batch_id, model.trace_id, model.reporter, list(map(Step.of, model.steps)), model.dropped)
-
-
-UsualBatch = TypeVar("UsualBatch", bound=TraceBatch)
-_DECODER: Final = msgspec.json.Decoder(TraceBatch)
-_MAX_NESTING: Final = 16
-"""Answers within answers: pydantic reads JSON of 200 levels, of which each takes five, and msgspec reads more."""
-
-
-def read_usual(body: bytes) -> TraceBatch | None:
-    """The batch in a body of the usual form; None leaves it to the models."""
-    return decoded_usual(_DECODER, body)
-
-
-def decoded_usual(decoder: msgspec.json.Decoder[UsualBatch], body: bytes) -> UsualBatch | None:
-    """The same for a batch with further fields in its head."""
-    try:
-        batch = decoder.decode(body)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
-    return batch if nesting(batch.steps) <= _MAX_NESTING else None
-
-
-def read_steps(body: bytes) -> TraceBatch:
-    """The batch in a body of any accepted form. Raises pydantic's ValidationError."""
-    return read_usual(body) or TraceBatch.of(StepBatch.model_validate_json(body))
-
-
 class RejectedStep(BaseModel):
     """A rejected step of a batch whose other steps were accepted."""
 
@@ -115,7 +70,7 @@ class BatchReceipt(BaseModel):
 class Report(NamedTuple):
     """One step as one reporter described it."""
 
-    step: Step
+    step: "Step"
     reporter: str
     authenticated: bool
     channel: Channel
@@ -147,77 +102,6 @@ class ReportBatch:
     def is_observed(self) -> bool:
         """Whether the gateway wrote the batch."""
         return self.channel is Channel.OBSERVED and self.reporter == GREEN_AGENT
-
-
-@dataclass(frozen=True, slots=True)
-class SerialisedBatch:
-    """A batch as JSON, with its head, its counts and the steps that were refused. Every `ReportBatch` is made from one.
-
-    `n_foreign`: how many of the refused steps are of another trace.
-    """
-
-    batch_id: str
-    trace_id: str
-    reporter: str
-    n_steps: int
-    dropped: int
-    body: bytes
-    n_nested: int = 0
-
-    rejected: tuple[RejectedStep, ...] = ()
-    n_foreign: int = 0
-
-    @classmethod
-    def of(
-        cls,
-        batch: TraceBatch,
-        body: bytes | None = None,
-        rejected: Sequence[RejectedStep] = (),
-        n_foreign: int = 0,
-    ) -> Self:
-        """The batch, with its secrets redacted. `body`: its JSON, already redacted, if its sender wrote it."""
-        return cls(
-            batch_id=batch.batch_id,
-            trace_id=batch.trace_id,
-            reporter=batch.reporter,
-            n_steps=len(batch.steps),
-            dropped=sum(batch.dropped.values()),
-            body=redact(written(batch)) if body is None else body,
-            n_nested=n_nested(batch.steps),
-            rejected=tuple(rejected),
-            n_foreign=n_foreign,
-        )
-
-    def received(
-        self,
-        channel: Channel,
-        *,
-        authenticated: bool,
-        reporter: str | None = None,
-        received_at: datetime | None = None,
-        compressed: bytes | None = None,
-    ) -> ReportBatch:
-        """The batch as it is stored, received now unless `received_at` says otherwise.
-
-        `reporter`: the agent that its token names, in the place of the one that the batch names. `compressed`: the body
-        in zlib or gzip, if its sender compressed it.
-        """
-        return ReportBatch(
-            batch_id=self.batch_id,
-            trace_id=self.trace_id,
-            reporter=self.reporter if reporter is None else reporter,
-            authenticated=authenticated,
-            channel=channel,
-            received_at=datetime.now(UTC) if received_at is None else received_at,
-            n_steps=self.n_steps,
-            dropped=self.dropped,
-            body=pack(self.body) if compressed is None else compressed,
-            n_nested=self.n_nested,
-        )
-
-    def receipt(self) -> BatchReceipt:
-        """The receipt for the batch once its accepted steps are stored."""
-        return BatchReceipt(accepted=self.n_steps, rejected=list(self.rejected))
 
 
 def pack(body: bytes) -> bytes:

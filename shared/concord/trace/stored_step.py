@@ -1,4 +1,4 @@
-"""The step behind the collector: one form, whatever form its reporter sent, and the digests that compare two steps.
+"""The step behind the collector: one form, whatever form its reporter sent, its batches, and digests of steps.
 
 `concord.trace.step.InteractionStep` says which forms are accepted. A step of the usual form needs no model: decoding
 the structs below takes a seventh of the time and less than half of the memory. They are stricter than the models (no
@@ -7,14 +7,25 @@ unknown or camelCase fields, no deeply nested content, no conversion), so the mo
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import datetime
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import Annotated, Final
+from typing import Annotated, Final, Self, TypeVar
 
 import msgspec
 from msgspec import Meta
 from pydantic_core import to_json
 
+from concord.trace.report import (
+    MAX_BATCH_STEPS,
+    MAX_DROP_REASONS,
+    BatchReceipt,
+    Channel,
+    RejectedStep,
+    ReportBatch,
+    StepBatch,
+    pack,
+)
 from concord.trace.step import (
     MAX_ANSWER_STEPS,
     MAX_ATTRIBUTES,
@@ -28,17 +39,18 @@ from concord.trace.step import (
     failure_of,
     kind_of,
 )
+from concord.trust.redaction import redact
 from concord.wire.roster import MAX_ID_LENGTH, MAX_URL_LENGTH
 
 # The types of `concord.trace.step`, under their names there.
-Id = Annotated[str, Meta(min_length=1, max_length=MAX_ID_LENGTH)]
+_Id = Annotated[str, Meta(min_length=1, max_length=MAX_ID_LENGTH)]
 _ParentId = Annotated[str, Meta(max_length=MAX_ID_LENGTH)]
 _Url = Annotated[str, Meta(max_length=MAX_URL_LENGTH)]
 _Int64 = Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)]
 _Milliseconds = Annotated[int, Meta(ge=0, le=2**63 - 1)]
-AttributeName = Annotated[str, Meta(max_length=MAX_NAME_LENGTH)]
+_AttributeName = Annotated[str, Meta(max_length=MAX_NAME_LENGTH)]
 _AttributeValue = Annotated[str, Meta(max_length=MAX_VALUE_LENGTH)]
-_Attributes = Annotated[dict[AttributeName, _AttributeValue], Meta(max_length=MAX_ATTRIBUTES)]
+_Attributes = Annotated[dict[_AttributeName, _AttributeValue], Meta(max_length=MAX_ATTRIBUTES)]
 
 _Scalar = str | int | float | bool | None
 _Flat = _Scalar | list[_Scalar] | dict[str, _Scalar]
@@ -54,7 +66,7 @@ _AGENT, _HOST = CallType.AGENT, CallType.HOST
 class UsedTool(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """A `ToolInvocation`."""
 
-    tool_name: AttributeName
+    tool_name: _AttributeName
     parameters: _Object | None = None
 
 
@@ -62,7 +74,7 @@ class CalledAgent(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True
     """An `AgentInvocation`."""
 
     agent_url: _Url = ""
-    agent_name: AttributeName = ""
+    agent_name: _AttributeName = ""
     requests: _Object | None = None
     response_trace: "AnswerTrace | None" = None
 
@@ -93,8 +105,8 @@ class Invocation(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True,
 class Step(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """An `InteractionStep` as it is stored and read, with what follows from its fields."""
 
-    step_id: Id
-    trace_id: Id
+    step_id: _Id
+    trace_id: _Id
     call_type: CallType
     parent_step_id: _ParentId | None = None
     step_action: Invocation | None = None
@@ -105,7 +117,7 @@ class Step(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fa
     start_time: datetime | None = None
     end_time: datetime | None = None
     error: Json = None
-    name: AttributeName | None = None
+    name: _AttributeName | None = None
     parameters: _Object | None = None
     requests: _Object | None = None
 
@@ -158,7 +170,7 @@ class Step(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=Fa
 class AnswerTrace(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
     """A `ResponseTrace`."""
 
-    trace_id: Id
+    trace_id: _Id
     steps: Annotated[list[Step], Meta(max_length=MAX_ANSWER_STEPS)] = []
 
 
@@ -194,6 +206,120 @@ def _carried(step: Step) -> list[Step]:
     if action is None or action.agent_invocation is None or action.agent_invocation.response_trace is None:
         return []
     return action.agent_invocation.response_trace.steps
+
+
+# Batches of steps, as they are read, and as they go into storage.
+
+
+class TraceBatch(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, gc=False):
+    """A `StepBatch` with an id of its own, as it is stored and read."""
+
+    batch_id: _Id
+    trace_id: _Id
+    reporter: _Id
+    steps: Annotated[list[Step], Meta(max_length=MAX_BATCH_STEPS)] = []
+    dropped: Annotated[dict[_AttributeName, Annotated[int, Meta(ge=0)]], Meta(max_length=MAX_DROP_REASONS)] = {}
+
+    @classmethod
+    def of(cls, model: StepBatch) -> Self:
+        """The batch that a model describes."""
+        return cls(model.batch_id, model.trace_id, model.reporter, list(map(Step.of, model.steps)), model.dropped)
+
+
+UsualBatch = TypeVar("UsualBatch", bound=TraceBatch)
+_DECODER: Final = msgspec.json.Decoder(TraceBatch)
+_MAX_NESTING: Final = 16
+"""Answers within answers: pydantic reads JSON of 200 levels, of which each takes five, and msgspec reads more."""
+
+
+def read_usual(body: bytes) -> TraceBatch | None:
+    """The batch in a body of the usual form; None leaves it to the models."""
+    return decoded_usual(_DECODER, body)
+
+
+def decoded_usual(decoder: msgspec.json.Decoder[UsualBatch], body: bytes) -> UsualBatch | None:
+    """The same for a batch with further fields in its head."""
+    try:
+        batch = decoder.decode(body)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return None
+    return batch if nesting(batch.steps) <= _MAX_NESTING else None
+
+
+def read_steps(body: bytes) -> TraceBatch:
+    """The batch in a body of any accepted form. Raises pydantic's ValidationError."""
+    return read_usual(body) or TraceBatch.of(StepBatch.model_validate_json(body))
+
+
+@dataclass(frozen=True, slots=True)
+class SerialisedBatch:
+    """A batch as JSON, with its head, its counts and the steps that were refused. Every `ReportBatch` is made from one.
+
+    `n_foreign`: how many of the refused steps are of another trace.
+    """
+
+    batch_id: str
+    trace_id: str
+    reporter: str
+    n_steps: int
+    dropped: int
+    body: bytes
+    n_nested: int = 0
+
+    rejected: tuple[RejectedStep, ...] = ()
+    n_foreign: int = 0
+
+    @classmethod
+    def of(
+        cls,
+        batch: TraceBatch,
+        body: bytes | None = None,
+        rejected: Sequence[RejectedStep] = (),
+        n_foreign: int = 0,
+    ) -> Self:
+        """The batch, with its secrets redacted. `body`: its JSON, already redacted, if its sender wrote it."""
+        return cls(
+            batch_id=batch.batch_id,
+            trace_id=batch.trace_id,
+            reporter=batch.reporter,
+            n_steps=len(batch.steps),
+            dropped=sum(batch.dropped.values()),
+            body=redact(written(batch)) if body is None else body,
+            n_nested=n_nested(batch.steps),
+            rejected=tuple(rejected),
+            n_foreign=n_foreign,
+        )
+
+    def received(
+        self,
+        channel: Channel,
+        *,
+        authenticated: bool,
+        reporter: str | None = None,
+        received_at: datetime | None = None,
+        compressed: bytes | None = None,
+    ) -> ReportBatch:
+        """The batch as it is stored, received now unless `received_at` says otherwise.
+
+        `reporter`: the agent that its token names, in the place of the one that the batch names. `compressed`: the body
+        in zlib or gzip, if its sender compressed it.
+        """
+        return ReportBatch(
+            batch_id=self.batch_id,
+            trace_id=self.trace_id,
+            reporter=self.reporter if reporter is None else reporter,
+            authenticated=authenticated,
+            channel=channel,
+            received_at=datetime.now(UTC) if received_at is None else received_at,
+            n_steps=self.n_steps,
+            dropped=self.dropped,
+            body=pack(self.body) if compressed is None else compressed,
+            n_nested=self.n_nested,
+        )
+
+    def receipt(self) -> BatchReceipt:
+        """The receipt for the batch once its accepted steps are stored."""
+        return BatchReceipt(accepted=self.n_steps, rejected=list(self.rejected))
 
 
 # Digests: two reports of a step agree if their digests are equal.

@@ -6,8 +6,8 @@ from pydantic import JsonValue
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
 from concord.assessment.results import TrialOutcome, TrialRecord
-from concord.trace.report import Channel, ReportBatch, TraceBatch, pack
-from concord.trace.stored_step import written
+from concord.trace.report import Channel, ReportBatch, pack
+from concord.trace.stored_step import TraceBatch, written
 from concord_evaluator.judge import judge_by_rules
 from concord_evaluator.pipeline import evaluate_trial, verdict_on
 from concord_gateway.drivers.ground_truth import pattern_steps

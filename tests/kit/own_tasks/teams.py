@@ -9,8 +9,9 @@ from typing import Final
 
 from concord.assessment.results import AgentAnswer, TrialOutcome
 from concord.trace.attributes import AGENT_NAME, RESPONSE_TEXT, TASK_STATE
-from concord.trace.report import Channel, ReportBatch, SerialisedBatch, StepBatch, TraceBatch
+from concord.trace.report import Channel, ReportBatch, StepBatch
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.trace.stored_step import SerialisedBatch, TraceBatch
 from concord.wire.roster import GREEN_AGENT
 from tests.kit.traces import TRACE_ID, url_of
 

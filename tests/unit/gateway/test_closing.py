@@ -14,9 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from concord.storage import TraceStore
-from concord.trace.report import Channel, ReportBatch, SerialisedBatch, TraceBatch
+from concord.trace.report import Channel, ReportBatch
 from concord.trace.step import CallType
-from concord.trace.stored_step import Step
+from concord.trace.stored_step import SerialisedBatch, Step, TraceBatch
 from concord.wire.roster import new_step_id
 from concord_gateway.assignments import OpenCall, TrialCalls
 from concord_gateway.trial_runner import FIRST_WORD_S, Reporters, wait_until_settled

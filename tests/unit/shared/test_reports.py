@@ -3,8 +3,8 @@
 from datetime import UTC, datetime
 
 from concord.trace.decoding import reports_of
-from concord.trace.report import Channel, SerialisedBatch, TraceBatch
-from concord.trace.stored_step import Step
+from concord.trace.report import Channel
+from concord.trace.stored_step import SerialisedBatch, Step, TraceBatch
 from tests.unit.shared.calls import call
 
 

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, JsonValue
 
 from concord.trace.decoding import read
-from concord.trace.report import StepBatch, TraceBatch, read_usual
+from concord.trace.report import StepBatch
 from concord.trace.step import AgentInvocation, InteractionStep, ResponseTrace, StepAction, ToolInvocation
-from concord.trace.stored_step import AnswerTrace, CalledAgent, Invocation, Step, UsedTool
+from concord.trace.stored_step import AnswerTrace, CalledAgent, Invocation, Step, TraceBatch, UsedTool, read_usual
 from tests.kit.strategies import steps
 
 STEP_KEYS = sorted(InteractionStep.model_fields)

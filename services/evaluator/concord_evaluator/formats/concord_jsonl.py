@@ -9,8 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from concord.assessment import Fraction
 from concord.trace.decoding import read
-from concord.trace.report import Channel, ReportBatch, StepBatch, TraceBatch, decoded_usual, unpack
+from concord.trace.report import Channel, ReportBatch, StepBatch, unpack
 from concord.trace.step import InteractionStep
+from concord.trace.stored_step import TraceBatch, decoded_usual
 from concord.wire.roster import Id, RosterEntry
 from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.source import Head, Source

@@ -26,8 +26,8 @@ from concord.trace.otlp import (
     to_step,
     without_internals,
 )
-from concord.trace.report import MAX_BATCH_STEPS, Channel, ReportBatch, SerialisedBatch, TraceBatch, unpack
-from concord.trace.stored_step import Step
+from concord.trace.report import MAX_BATCH_STEPS, Channel, ReportBatch, unpack
+from concord.trace.stored_step import SerialisedBatch, Step, TraceBatch
 from concord.wire.roster import Roster
 from concord_evaluator.formats.activations import Activation, Activations, Cause, find_activations
 from concord_evaluator.formats.doubts import doubts_of

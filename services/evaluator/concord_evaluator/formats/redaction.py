@@ -25,8 +25,8 @@ from concord.trace.attributes import (
 )
 from concord.trace.decoding import read
 from concord.trace.otlp import genai
-from concord.trace.report import ReportBatch, SerialisedBatch, unpack
-from concord.trace.stored_step import AnswerTrace, CalledAgent, Invocation, Json, Step, UsedTool
+from concord.trace.report import ReportBatch, unpack
+from concord.trace.stored_step import AnswerTrace, CalledAgent, Invocation, Json, SerialisedBatch, Step, UsedTool
 from concord_evaluator.formats.trace import Trace
 from concord_evaluator.trace.chunks import INPUT_TOKENS, OUTPUT_TOKENS
 

@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from concord.trace.decoding import ReadBatch, reports_of
-from concord.trace.report import MAX_BATCH_STEPS, Channel, Report, ReportBatch, SerialisedBatch, TraceBatch
+from concord.trace.report import MAX_BATCH_STEPS, Channel, Report, ReportBatch
 from concord.trace.step import (
     MAX_NAME_LENGTH,
     AgentInvocation,
@@ -17,7 +17,7 @@ from concord.trace.step import (
     StepAction,
     as_utc,
 )
-from concord.trace.stored_step import CalledAgent, Step, n_nested, written
+from concord.trace.stored_step import CalledAgent, SerialisedBatch, Step, TraceBatch, n_nested, written
 from concord.wire.roster import MAX_ID_LENGTH, RESERVED_IDS, RosterEntry, normalise_url
 from concord_evaluator.formats.source import Source
 

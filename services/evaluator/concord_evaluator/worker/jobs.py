@@ -33,9 +33,9 @@ from concord.judging import RecordedTranscript
 from concord.processes import Calls, LimitExceededError, ProcessDiedError
 from concord.storage import TrialDocuments
 from concord.storage.ports import AssessmentStore, JobFunction, JobQueue, RetryLater, TraceStore
-from concord.trace.report import Channel, ReportBatch, SerialisedBatch, TraceBatch
+from concord.trace.report import Channel, ReportBatch
 from concord.trace.step import InteractionStep
-from concord.trace.stored_step import Step
+from concord.trace.stored_step import SerialisedBatch, Step, TraceBatch
 from concord.trace.timing import StepClock, root_step
 from concord.wire.assignment import Assignment
 from concord.wire.roster import GREEN_AGENT, MAX_ID_LENGTH, new_step_id

@@ -8,9 +8,9 @@ from uuid import uuid4
 
 from concord.assessment import InteractionPattern, PatternEdge, pattern_url
 from concord.assessment.results import TrialOutcome
-from concord.trace.report import Channel, SerialisedBatch, TraceBatch
+from concord.trace.report import Channel
 from concord.trace.step import CallType
-from concord.trace.stored_step import CalledAgent, Invocation, Step
+from concord.trace.stored_step import CalledAgent, Invocation, SerialisedBatch, Step, TraceBatch
 from concord_gateway.drivers.driver import TrialContext
 
 MAX_STEPS: Final = 500

@@ -15,8 +15,8 @@ from msgspec import Meta
 from concord.trace.otlp.mapping import SpanError, to_step
 from concord.trace.otlp.spans import Span
 from concord.trace.otlp.stored_span import as_attributes, parents_as_attributes
-from concord.trace.report import MAX_BATCH_STEPS, TraceBatch
-from concord.trace.stored_step import Step
+from concord.trace.report import MAX_BATCH_STEPS
+from concord.trace.stored_step import Step, TraceBatch
 
 MAX_SPANS: Final = MAX_BATCH_STEPS - 1
 """The limit of visible spans of a batch. All its library internals become one step more."""

@@ -10,9 +10,9 @@ from msgspec.structs import replace as changed
 from concord.trace.attributes import AGENT_NAME
 from concord.trace.decoding import reports_of
 from concord.trace.otlp import Span, as_attributes, to_step
-from concord.trace.report import Channel, ReportBatch, SerialisedBatch, StepBatch, TraceBatch
+from concord.trace.report import Channel, ReportBatch, StepBatch
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
-from concord.trace.stored_step import Step
+from concord.trace.stored_step import SerialisedBatch, Step, TraceBatch
 from concord.wire.roster import GREEN_AGENT, Roster, RosterEntry
 from concord_evaluator.formats.live_spans import MAX_SPANS, with_teams
 from concord_evaluator.trace import Projection, project

@@ -5,9 +5,9 @@ from typing import Any
 
 from concord.assessment.results import SeatReply
 from concord.trace.attributes import AGENT_NAME, GATEWAY, NOT_CARRIED, RESPONSE_TEXT, WHOLE, whole_pieces
-from concord.trace.report import Channel, ReportBatch, SerialisedBatch, TraceBatch
+from concord.trace.report import Channel, ReportBatch
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
-from concord.trace.stored_step import Step
+from concord.trace.stored_step import SerialisedBatch, Step, TraceBatch
 from concord.wire.roster import GREEN_AGENT, Roster, RosterEntry
 from concord_evaluator.information.exchanges import MAX_TIMES, Exchanged, by_calls
 from concord_evaluator.information.flow import flow_of

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from concord.assessment.results import CallRecord
-from concord.trace.report import Channel, Report, StepBatch, read_usual
+from concord.trace.report import Channel, Report, StepBatch
 from concord.trace.step import InteractionStep
-from concord.trace.stored_step import Step
+from concord.trace.stored_step import Step, read_usual
 from concord_evaluator.judge.evidence import call_texts
 from concord_evaluator.trace.fold import fold
 from tests.kit.digests import digest

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from concord.trace.decoding import ReadBatch, StoredReports
-from concord.trace.report import Channel, Report, ReportBatch, pack, read_usual, unpack
+from concord.trace.report import Channel, Report, ReportBatch, pack, unpack
 from concord.trace.step import InteractionStep
-from concord.trace.stored_step import Step
+from concord.trace.stored_step import Step, read_usual
 from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.trace import project
 from concord_evaluator.trace.chunks import read_lean, read_some
