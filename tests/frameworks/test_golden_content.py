@@ -75,7 +75,7 @@ def told_by_tools(trace: Trace) -> list[tuple[str, str]]:
     steps = [report.step for report in trace.reports() if report.step.kind is CallType.TOOL]
     used = [(step, step.step_action.tool_invocation) for step in steps if step.step_action is not None]
     return [
-        ((tool.parameters or {}).get(TOOL_ARGUMENTS, ""), step.additional_attributes.get(TOOL_RESULT, ""))
+        (str((tool.parameters or {}).get(TOOL_ARGUMENTS, "")), step.additional_attributes.get(TOOL_RESULT, ""))
         for step, tool in used
         if tool is not None and "harbours" in tool.tool_name
     ]
@@ -85,7 +85,7 @@ def told_by_calls(trace: Trace) -> list[tuple[str, str, str]]:
     """The callee, the request and the response of each call."""
     calls = [(report.step, report.step.agent_call) for report in trace.reports()]
     return [
-        (call.agent_name, (call.requests or {}).get("text", ""), step.additional_attributes.get(RESPONSE_TEXT, ""))
+        (call.agent_name, str((call.requests or {}).get("text", "")), step.additional_attributes.get(RESPONSE_TEXT, ""))
         for step, call in calls
         if call is not None
     ]

@@ -13,10 +13,10 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 
 from concord.storage.connection import Storage, connect
-from concord.trace.digest import digest
 from concord.trace.report import Channel
 from concord.trace.step import CallType
 from tests.kit.collectors import JSON, SECRET, bearer, collector, reports
+from tests.kit.digests import digest
 
 TRACE = "5b8efff798038103d269b633813fc60c"
 OTHER = "6b8efff798038103d269b633813fc60c"

@@ -25,7 +25,8 @@ from concord.a2a import (
 from concord.a2a.http import MAX_VALUES
 from concord.agent.messenger import Messenger
 from concord.trace.report import Channel
-from concord.trace.step import CallType, InteractionStep, ResponseTrace, StepFacts
+from concord.trace.step import CallType, InteractionStep, ResponseTrace
+from concord.trace.stored_step import Step
 from concord.trust.proxy_urls import proxy_url
 from concord.wire.assignment import TRACEABILITY_KEY, Assignment
 from concord.wire.roster import GREEN_AGENT, new_step_id
@@ -64,7 +65,7 @@ async def call_agent(
         return [event async for event in client.stream(text=text)]
 
 
-def step_of(report_step: StepFacts) -> tuple[str | None, str, str | None]:
+def step_of(report_step: Step) -> tuple[str | None, str, str | None]:
     call = report_step.agent_call
     assert call is not None
     return report_step.additional_attributes["agent_name"], call.agent_name, report_step.failure

@@ -16,7 +16,8 @@ from opentelemetry.context import get_value
 
 from concord.agent.reporter import TraceReporter
 from concord.storage.connection import Storage, connect
-from concord.trace.step import CallType, InteractionStep, StepFacts
+from concord.trace.step import CallType, InteractionStep
+from concord.trace.stored_step import Step
 from concord.wire.assignment import Assignment
 from tests.kit.collectors import collector, reports
 from tests.kit.ports import free_port
@@ -249,7 +250,7 @@ class TestARecordedStep:
         assert [each.dropped async for each in storage.traces.batches("t1")] == [1]
 
 
-def _without_id(step: StepFacts) -> str:
+def _without_id(step: Step) -> str:
     return re.sub(r"step_id='s\d(-made)?'", "", repr(step), count=1)
 
 

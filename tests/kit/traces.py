@@ -3,8 +3,11 @@
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
+from msgspec import to_builtins
+
 from concord.trace.report import Channel, Report
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
+from concord.trace.stored_step import Step
 from concord.trust.proxy_urls import proxy_url
 from concord.wire.roster import Roster, RosterEntry
 from concord_evaluator.trace import Evidence, Projection, project
@@ -77,7 +80,7 @@ def tool(step_id: str, *, parent: str | None = None, attributes: Mapping[str, st
 def reported_by(
     reporter: str, *steps: InteractionStep, channel: Channel = Channel.HTTP, authenticated: bool = False
 ) -> list[Report]:
-    return [Report(step, reporter, authenticated, channel, RECEIVED_AT) for step in steps]
+    return [Report(Step.of(step), reporter, authenticated, channel, RECEIVED_AT) for step in steps]
 
 
 def observed(reporter: str, *steps: InteractionStep) -> list[Report]:
@@ -95,6 +98,5 @@ def projected(
 
 
 def model_of(report: Report) -> InteractionStep:
-    """The step of a report; all reports made here have models as steps."""
-    assert isinstance(report.step, InteractionStep)
-    return report.step
+    """The step of a report, as its agent made it."""
+    return InteractionStep.model_validate(to_builtins(report.step))

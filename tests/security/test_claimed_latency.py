@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from concord.trace.attributes import AGENT_NAME
 from concord.trace.report import Channel, Report
 from concord.trace.step import InteractionStep
+from concord.trace.stored_step import Step
 from concord_evaluator.aggregate import make_row
 from concord_evaluator.documents import TrialEvaluation
 from concord_evaluator.pipeline import verdict_on
@@ -44,14 +45,14 @@ def live_reports(draw: st.DrawFn) -> Report:
     step["step_action"]["agent_invocation"]["response_trace"] = None
     step["additional_attributes"][AGENT_NAME] = draw(st.sampled_from(AGENTS))
     recorded = InteractionStep.model_validate(step)
-    return report._replace(step=recorded)
+    return report._replace(step=Step.of(recorded))
 
 
 def with_claimed_latencies(report: Report, latencies: Mapping[int | None, int]) -> Report:
     if report.channel is Channel.OBSERVED:
         return report
     step = with_latencies(model_of(report), latencies)
-    return report._replace(step=step)
+    return report._replace(step=Step.of(step))
 
 
 def figures(claims: Sequence[Report]) -> list[object]:

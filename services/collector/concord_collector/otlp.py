@@ -23,11 +23,12 @@ from concord.trace.otlp import Span, SpanError, as_export, read_json, storable, 
 from concord.trace.otlp.protobuf_form import read_protobuf
 from concord.trace.otlp.span_batch import MAX_SPANS, SpanBatch, encoded_spans, with_ids_alone
 from concord.trace.report import Channel, unpack
+from concord.trace.stored_step import SerialisedBatch
 from concord.trust.redaction import redact
 from concord.trust.tokens import Claims, Now
 from concord.wire.roster import MAX_ID_LENGTH
 from concord_collector.admission import ERROR_RESPONSES, Admission, storage_unavailable
-from concord_collector.traces import TRACE_FULL, ParsedBatch, TraceWriter
+from concord_collector.traces import TRACE_FULL, TraceWriter
 
 # The collector's answers to OTLP/HTTP, in both encodings. (`concord.trace.otlp` reads the exports.)
 
@@ -81,7 +82,7 @@ class OpenCollection:
         self._assessments = assessments
         self._limits = limits
 
-    async def note(self, batch: ParsedBatch) -> None:
+    async def note(self, batch: SerialisedBatch) -> None:
         """Counts stored spans of traces that belong to no trial. Raises 503."""
         try:
             if await self._assessments.has_trial(batch.trace_id):
@@ -205,7 +206,7 @@ class Export:
     another trace than the token's.
     """
 
-    batches: Sequence[ParsedBatch]
+    batches: Sequence[SerialisedBatch]
     rejected: int
     reason: str
     n_foreign: int
@@ -258,7 +259,7 @@ def _internals(inner: Iterable[Span], claims: Claims | None) -> defaultdict[_Gro
 
 def _batches(
     groups: Mapping[_Group, list[Span]], internals: Mapping[_Group, list[Span]], digest: str
-) -> Iterator[ParsedBatch]:
+) -> Iterator[SerialisedBatch]:
     for group in dict.fromkeys((*groups, *internals)):
         spans, inner = groups.get(group, []), internals.get(group, [])
         for number, start in enumerate(range(0, max(len(spans), bool(inner)), MAX_SPANS)):
@@ -266,7 +267,7 @@ def _batches(
             yield _serialised(SpanBatch(f"otlp-{digest}-{number}", *group, chunk, [] if start else inner))
 
 
-def _serialised(batch: SpanBatch) -> ParsedBatch:
+def _serialised(batch: SpanBatch) -> SerialisedBatch:
     """The batch as it is stored, with its secrets redacted."""
     body = redact(encoded_spans(batch))
-    return ParsedBatch(batch.batch_id, batch.trace_id, batch.reporter, batch.n_steps, dropped=0, body=body)
+    return SerialisedBatch(batch.batch_id, batch.trace_id, batch.reporter, batch.n_steps, dropped=0, body=body)

@@ -2,7 +2,6 @@
 
 import logging
 import re
-from dataclasses import dataclass, replace
 from typing import Annotated, Any, Final
 
 import structlog
@@ -12,23 +11,15 @@ from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
 from concord.errors import StorageUnavailableError
 from concord.storage import TraceClosedError, TraceFullError, TraceLimits, TraceStore
-from concord.trace.fast_steps import read_fast
-from concord.trace.report import (
-    MAX_BATCH_STEPS,
-    BatchReceipt,
-    Channel,
-    RejectedStep,
-    ReportBatch,
-    SerialisedBatch,
-    StepBatch,
-)
+from concord.trace.report import MAX_BATCH_STEPS, BatchReceipt, Channel, RejectedStep, ReportBatch, StepBatch
 from concord.trace.step import InteractionStep
+from concord.trace.stored_step import SerialisedBatch, Step, TraceBatch, read_usual
 from concord.trust.redaction import redact
 from concord.wire.roster import RESERVED_IDS
 from concord_collector.admission import ERROR_RESPONSES, Admission, Caller, storage_unavailable, trial_closed
 from concord_collector.metrics import Metrics
 
-# Parses report batches: a fast path for batches that are valid throughout, and step by step for the others. Pure.
+# Parses report batches: those of the usual form as a whole, and the others step by step. Pure.
 
 _REASON_LENGTH: Final = 300
 _STEP: Final[TypeAdapter[InteractionStep]] = TypeAdapter(InteractionStep)
@@ -45,16 +36,7 @@ class _Envelope(StepBatch):
     steps: Annotated[list[JsonValue], Field(max_length=MAX_BATCH_STEPS, default_factory=list)]  # type: ignore[assignment]
 
 
-@dataclass(frozen=True, slots=True)
-class ParsedBatch(SerialisedBatch):
-    """A batch of valid steps, and the steps that were refused."""
-
-    rejected: tuple[RejectedStep, ...] = ()
-    n_foreign: int = 0
-    """How many of the refused steps are of another trace."""
-
-
-def parse_batch(body: bytes) -> ParsedBatch:
+def parse_batch(body: bytes) -> SerialisedBatch:
     """Parses a body. If every step is valid, the redacted bytes are kept as they are; else each step is checked alone.
 
     Raises BadBatchError if the body is not a batch.
@@ -64,26 +46,18 @@ def parse_batch(body: bytes) -> ParsedBatch:
     # search ten times as fast as a regular expression.
     escaped = b"\\" in body and any(escape in body for escape in _ESCAPES)
     has_escapes = escaped and _ESCAPED_ASCII.search(body) is not None
-    batch = None if has_escapes else read_fast(body)
+    batch = None if has_escapes else read_usual(body)
     if batch is None or any(step.trace_id != batch.trace_id for step in batch.steps):
         return _step_by_step(body)
-    # The fast path accepts no nested steps.
-    return ParsedBatch(
-        batch_id=batch.batch_id,
-        trace_id=batch.trace_id,
-        reporter=batch.reporter,
-        n_steps=len(batch.steps),
-        dropped=sum(batch.dropped.values()),
-        body=body,
-    )
+    return SerialisedBatch.of(batch, body)
 
 
-def _step_by_step(body: bytes) -> ParsedBatch:
+def _step_by_step(body: bytes) -> SerialisedBatch:
     try:
         envelope = _Envelope.model_validate_json(body)
     except ValidationError as error:
         raise BadBatchError(_reason(error)) from error
-    valid: list[InteractionStep] = []
+    valid: list[Step] = []
     rejected: list[RejectedStep] = []
     n_foreign = 0
     for index, raw in enumerate(envelope.steps):
@@ -93,19 +67,13 @@ def _step_by_step(body: bytes) -> ParsedBatch:
             rejected.append(RejectedStep(index=index, step_id=_id_of(raw), reason=_reason(error)))
             continue
         if step.trace_id == envelope.trace_id:
-            valid.append(step)
+            valid.append(Step.of(step))
         else:
             n_foreign += 1
             reason = f"trace_id {step.trace_id!r} is not the batch's"
             rejected.append(RejectedStep(index=index, step_id=step.step_id, reason=reason))
-    batch = StepBatch(
-        batch_id=envelope.batch_id,
-        trace_id=envelope.trace_id,
-        reporter=envelope.reporter,
-        steps=valid,
-        dropped=envelope.dropped,
-    )
-    return replace(ParsedBatch.of(batch), rejected=tuple(rejected), n_foreign=n_foreign)
+    batch = TraceBatch(envelope.batch_id, envelope.trace_id, envelope.reporter, valid, envelope.dropped)
+    return SerialisedBatch.of(batch, rejected=rejected, n_foreign=n_foreign)
 
 
 def _id_of(raw: JsonValue) -> str | None:
@@ -140,7 +108,7 @@ class TraceWriter:
         self._limits = limits
 
     async def write(
-        self, caller: Caller, batch: ParsedBatch, channel: Channel, gzipped: bytes | None = None
+        self, caller: Caller, batch: SerialisedBatch, channel: Channel, gzipped: bytes | None = None
     ) -> BatchReceipt:
         """Stores a batch and returns its receipt; for a batch id seen before, the first receipt again.
 
@@ -149,7 +117,7 @@ class TraceWriter:
         Raises 400, 403 and 503.
         """
         reporter = _reporter(caller, batch)
-        receipt = BatchReceipt(accepted=batch.n_steps, rejected=list(batch.rejected))
+        receipt = batch.receipt()
         if batch.rejected:
             self.count_rejected(len(batch.rejected) - batch.n_foreign, batch.n_foreign)
         if not batch.n_steps and not batch.dropped:
@@ -188,11 +156,11 @@ class TraceWriter:
             logger.warning("a batch could not be stored: %s", error)
             raise storage_unavailable() from error
 
-    def _count_trace_full(self, batch: ParsedBatch) -> None:
+    def _count_trace_full(self, batch: SerialisedBatch) -> None:
         self._metrics.steps["rejected"].inc(batch.n_steps)
         self._metrics.rejected["trace_full"].inc(batch.n_steps)
 
-    def _count(self, batch: ParsedBatch, report: ReportBatch, first: BatchReceipt | None) -> None:
+    def _count(self, batch: SerialisedBatch, report: ReportBatch, first: BatchReceipt | None) -> None:
         outcome = "accepted" if first is None else "late" if first.late else "duplicate"
         self._metrics.steps[outcome].inc(batch.n_steps)
         if first is None:
@@ -201,7 +169,7 @@ class TraceWriter:
             self._metrics.dropped.inc(batch.dropped)
 
 
-def _all_rejected(batch: ParsedBatch) -> BatchReceipt:
+def _all_rejected(batch: SerialisedBatch) -> BatchReceipt:
     invalid = {each.index: each for each in batch.rejected}
     rejected = [
         invalid.get(index) or RejectedStep(index=index, step_id=None, reason=TRACE_FULL)
@@ -210,7 +178,7 @@ def _all_rejected(batch: ParsedBatch) -> BatchReceipt:
     return BatchReceipt(accepted=0, rejected=rejected)
 
 
-def _reporter(caller: Caller, batch: ParsedBatch) -> str:
+def _reporter(caller: Caller, batch: SerialisedBatch) -> str:
     """The agent that the token names, whatever the body says; without a token, the reporter that the body names."""
     if caller.claims is not None:
         if batch.trace_id != caller.claims.trace_id:

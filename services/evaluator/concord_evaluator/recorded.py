@@ -32,7 +32,8 @@ from concord.trace.attributes import (
 )
 from concord.trace.decoding import steps_of_batch
 from concord.trace.report import ReportBatch
-from concord.trace.step import CallType, StepFacts, as_utc
+from concord.trace.step import CallType, as_utc
+from concord.trace.stored_step import Step
 from concord.wire.roster import Roster
 from concord_evaluator.trace.reading import calls_model, text_of
 
@@ -56,7 +57,7 @@ _REFUSALS: Final = re.compile(
 class WorkStep(msgspec.Struct, frozen=True, gc=False):
     """One step. `name`: of the callee, tool or model. `asked`: what these were asked, by name."""
 
-    step: StepFacts
+    step: Step
     kind: Kind
     agent: str
     name: str
@@ -110,7 +111,7 @@ def arguments_key(asked: Mapping[str, object]) -> object:
     return str(sorted(asked.items()))
 
 
-def _step(step: StepFacts, reporter: str, roster: Roster) -> WorkStep:
+def _step(step: Step, reporter: str, roster: Roster) -> WorkStep:
     attributes = step.additional_attributes
     named = attributes.get(AGENT_NAME)
     kind = _kind(step, attributes)
@@ -120,7 +121,7 @@ def _step(step: StepFacts, reporter: str, roster: Roster) -> WorkStep:
     return WorkStep(step, kind, agent, name, asked, error, where, nature)
 
 
-def _kind(step: StepFacts, attributes: Mapping[str, str]) -> Kind:
+def _kind(step: Step, attributes: Mapping[str, str]) -> Kind:
     kind = step.kind
     if kind is CallType.AGENT:
         return "call"
@@ -129,7 +130,7 @@ def _kind(step: StepFacts, attributes: Mapping[str, str]) -> Kind:
     return "model" if calls_model(step, attributes) else "tool"
 
 
-def _subject(step: StepFacts, kind: Kind, roster: Roster) -> tuple[str, Mapping[str, object]]:
+def _subject(step: Step, kind: Kind, roster: Roster) -> tuple[str, Mapping[str, object]]:
     """The name of the callee, tool or model, and what it was asked."""
     if kind == "call" and (call := step.agent_call) is not None:
         return roster.resolve(call.agent_url, call.agent_name), call.requests or {}

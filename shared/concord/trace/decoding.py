@@ -2,30 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Final
 
-import msgspec
-
-from concord.trace.fast_steps import FastBatch, FastStep, encoded_batch, read_fast
 from concord.trace.otlp.span_batch import read_spans, steps_of
 from concord.trace.otlp.spans import Span
 from concord.trace.otlp.stored_span import STORED, internals_of, span_of
-from concord.trace.report import Report, ReportBatch, StepBatch, pack, unpack
-from concord.trace.step import StepFacts
+from concord.trace.report import Report, ReportBatch, pack, unpack
+from concord.trace.stored_step import Step, TraceBatch, read_steps, written
 
 
-def read(body: bytes) -> FastBatch | StepBatch:
+def read(body: bytes) -> TraceBatch:
     """The steps of a batch of steps or of spans. Raises pydantic's ValidationError."""
-    if (fast := read_fast(body)) is not None:
-        return fast
     exported = read_spans(body)
-    return StepBatch.model_validate_json(body) if exported is None else steps_of(exported)
-
-
-def read_models(body: bytes) -> StepBatch:
-    """The same as a model, which can be written with only the fields that its sender set. Raises ValidationError."""
-    exported = read_spans(body)
-    return StepBatch.model_validate_json(body if exported is None else encoded_batch(steps_of(exported)))
+    return read_steps(body) if exported is None else steps_of(exported)
 
 
 def spans_in(body: bytes) -> Sequence[Span]:
@@ -41,15 +29,18 @@ def spans_in(body: bytes) -> Sequence[Span]:
 
 @dataclass(frozen=True, slots=True)
 class ReadBatch(ReportBatch):
-    """A batch whose steps are in memory. Its body is made when somebody asks for it, as another process does."""
+    """A batch whose steps are in memory, none with steps in its answer.
+
+    Its body is made when somebody asks for it, as another process does.
+    """
 
     body: bytes = field(init=False)
-    steps: Sequence[FastStep] = field(kw_only=True)
+    steps: Sequence[Step] = field(kw_only=True)
 
     def __getattr__(self, name: str) -> bytes:
         if name != "body":
             raise AttributeError(name)
-        body = pack(encoded_batch(FastBatch(self.batch_id, self.trace_id, self.reporter, [*self.steps])))
+        body = pack(written(TraceBatch(self.batch_id, self.trace_id, self.reporter, [*self.steps])))
         object.__setattr__(self, name, body)
         return body
 
@@ -57,7 +48,7 @@ class ReadBatch(ReportBatch):
         return ReportBatch, tuple(getattr(self, each.name) for each in fields(ReportBatch))
 
 
-def steps_of_batch(batch: ReportBatch) -> Sequence[StepFacts]:
+def steps_of_batch(batch: ReportBatch) -> Sequence[Step]:
     """The steps of a batch. Raises zlib.error or pydantic's ValidationError for a malformed body."""
     return batch.steps if isinstance(batch, ReadBatch) else read(unpack(batch.body)).steps
 
@@ -84,33 +75,9 @@ class StoredReports:
         return (report for batch in self.batches for report in reports_of(batch))
 
 
-# The parents that a stored batch names, read without the rest of it.
-
-
-class _Step(msgspec.Struct, gc=False):
-    parent_step_id: str | None = None
-
-
-class _Span(msgspec.Struct, array_like=True, gc=False):
-    """The first fields of `concord.trace.otlp.Span`."""
-
-    trace_id: str
-    span_id: str
-    parent_id: str
-
-
-class _Batch(msgspec.Struct, gc=False):
-    steps: list[_Step] = []
-    spans: list[_Span] = []
-    internals: list[_Span] = []
-
-
-_DECODER: Final = msgspec.json.Decoder(_Batch)
-
-
 def parents_in(body: bytes) -> set[str]:
     """The ids of the parents of all steps and spans in a batch, as it is stored. Raises ValueError."""
-    batch = _DECODER.decode(body)
-    parents = {step.parent_step_id or "" for step in batch.steps}
-    parents.update(span.parent_id for spans in (batch.spans, batch.internals) for span in spans)
-    return parents - {""}
+    exported = read_spans(body)
+    if exported is None:
+        return {step.parent_step_id for step in read_steps(body).steps if step.parent_step_id}
+    return {span.parent_id for span in (*exported.spans, *exported.internals) if span.parent_id}

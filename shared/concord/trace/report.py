@@ -1,19 +1,22 @@
-"""Reports: claims of steps, each with its reporter and its channel. Provenance is derived from reports and never
-stored."""
+"""Reports: claims of steps, each with its reporter and its channel, in the batches in which they are sent and stored.
+
+Provenance is derived from reports and never stored.
+"""
 
 import zlib
-from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from enum import StrEnum
-from typing import Annotated, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Annotated, Final, NamedTuple
 from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from concord.trace.step import AttributeName, InteractionStep, StepFacts
-from concord.trust.redaction import redact
+from concord.trace.step import AttributeName, InteractionStep
 from concord.wire.roster import GREEN_AGENT, Id
+
+if TYPE_CHECKING:  # programs that store batches and read no steps come without msgspec
+    from concord.trace.stored_step import Step
 
 MAX_BATCH_STEPS = 1000
 
@@ -64,17 +67,10 @@ class BatchReceipt(BaseModel):
     """Steps that were counted but not stored, because their trial was closed."""
 
 
-class StepDigest(NamedTuple):
-    """The digests of a step: `content` of all its facts, `request` of the request to the agent (None if unknown)."""
-
-    content: bytes
-    request: str | None
-
-
 class Report(NamedTuple):
     """One step as one reporter described it."""
 
-    step: StepFacts
+    step: "Step"
     reporter: str
     authenticated: bool
     channel: Channel
@@ -106,73 +102,6 @@ class ReportBatch:
     def is_observed(self) -> bool:
         """Whether the gateway wrote the batch."""
         return self.channel is Channel.OBSERVED and self.reporter == GREEN_AGENT
-
-
-@dataclass(frozen=True, slots=True)
-class SerialisedBatch:
-    """A `StepBatch` as JSON, with its head and its counts. Every `ReportBatch` is made from one."""
-
-    batch_id: str
-    trace_id: str
-    reporter: str
-    n_steps: int
-    dropped: int
-    body: bytes
-    n_nested: int = 0
-
-    @classmethod
-    def of(cls, batch: StepBatch) -> Self:
-        """The batch, with its secrets redacted."""
-        return cls(
-            batch_id=batch.batch_id,
-            trace_id=batch.trace_id,
-            reporter=batch.reporter,
-            n_steps=len(batch.steps),
-            dropped=sum(batch.dropped.values()),
-            body=redact(batch.model_dump_json(exclude_none=True).encode()),
-            n_nested=n_nested(batch.steps),
-        )
-
-    def received(
-        self,
-        channel: Channel,
-        *,
-        authenticated: bool,
-        reporter: str | None = None,
-        received_at: datetime | None = None,
-        compressed: bytes | None = None,
-    ) -> ReportBatch:
-        """The batch as it is stored, received now unless `received_at` says otherwise.
-
-        `reporter`: the agent that its token names, in the place of the one that the batch names. `compressed`: the body
-        in zlib or gzip, if its sender compressed it.
-        """
-        return ReportBatch(
-            batch_id=self.batch_id,
-            trace_id=self.trace_id,
-            reporter=self.reporter if reporter is None else reporter,
-            authenticated=authenticated,
-            channel=channel,
-            received_at=datetime.now(UTC) if received_at is None else received_at,
-            n_steps=self.n_steps,
-            dropped=self.dropped,
-            body=pack(self.body) if compressed is None else compressed,
-            n_nested=self.n_nested,
-        )
-
-    def receipt(self) -> BatchReceipt:
-        """The receipt for the batch if all its steps are accepted."""
-        return BatchReceipt(accepted=self.n_steps, rejected=[])
-
-
-def n_nested(steps: Iterable[StepFacts]) -> int:
-    """The number of steps nested in answers, at any depth."""
-    pending, found = list(steps), 0
-    while pending:
-        inner = pending.pop().answer_steps
-        found += len(inner)
-        pending.extend(inner)
-    return found
 
 
 def pack(body: bytes) -> bytes:

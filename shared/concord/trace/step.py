@@ -1,11 +1,11 @@
 """The interaction step: one call that an agent made, on the wire as the A2A traceability extension has it."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import Annotated, Any
 
 from pydantic import (
     BaseModel,
@@ -23,6 +23,7 @@ from concord.wire.roster import MAX_ID_LENGTH, Id, Url
 MAX_NAME_LENGTH = 256
 MAX_VALUE_LENGTH = 8192
 MAX_ATTRIBUTES = 64
+MAX_ANSWER_STEPS = 1000
 
 ParentId = Annotated[str, StringConstraints(max_length=MAX_ID_LENGTH)]
 Int64 = Annotated[int, Field(ge=-(2**63), lt=2**63)]
@@ -44,7 +45,7 @@ def _to_nearest_microsecond(sent: object, read: ValidatorFunctionWrapHandler) ->
 
 
 Timestamp = Annotated[datetime, WrapValidator(_to_nearest_microsecond)]
-"""Rounds to microseconds, as the fast decoding does; pydantic alone cuts (.NET sends 7 digits of a second, Go 9)."""
+"""Rounds to microseconds, as msgspec does; pydantic alone cuts (.NET sends 7 digits of a second, Go 9)."""
 
 
 class CallType(StrEnum):
@@ -55,8 +56,18 @@ class CallType(StrEnum):
     HOST = "HOST"
 
 
-_AGENT, _HOST = CallType.AGENT, CallType.HOST
+_HOST = CallType.HOST
 """Looking a member up takes a third of a microsecond on Python 3.11, and this is asked of every step, many times."""
+
+
+def kind_of(call_type: CallType, attributes: Mapping[str, str]) -> CallType:
+    """The call type with HOST restored from the attribute that carries it on the wire."""
+    return _HOST if attributes and attributes.get("call_type") == _HOST else call_type
+
+
+def failure_of(error: object, attributes: Mapping[str, str]) -> str | None:
+    """The error of a step, in the reporter's words; None if the call succeeded."""
+    return attributes.get("error") if error is None else str(error)
 
 
 class ExtensionModel(BaseModel):
@@ -71,105 +82,6 @@ class ExtensionModel(BaseModel):
         coerce_numbers_to_str=True,
         allow_inf_nan=False,
     )
-
-
-class ToolFacts(Protocol):
-    """The tool that a step used."""
-
-    @property
-    def tool_name(self) -> str: ...
-    @property
-    def parameters(self) -> dict[str, Any] | None: ...
-
-
-class CallFacts(Protocol):
-    """The callee of a step, and the request to it."""
-
-    @property
-    def agent_url(self) -> str: ...
-    @property
-    def agent_name(self) -> str: ...
-    @property
-    def requests(self) -> dict[str, Any] | None: ...
-
-
-class ActionFacts(Protocol):
-    """The action of a step."""
-
-    @property
-    def tool_invocation(self) -> ToolFacts | None: ...
-    @property
-    def agent_invocation(self) -> CallFacts | None: ...
-
-
-class StepFacts:
-    """What follows from a step's fields, however it was read: as `InteractionStep` or as `decoding.FastStep`."""
-
-    __slots__ = ()
-
-    if TYPE_CHECKING:
-        # # The fields of `InteractionStep` that this module and the readers of both forms use.
-        step_id: str
-        trace_id: str
-        parent_step_id: str | None
-        call_type: CallType
-        cost: int | None
-        total_tokens: int | None
-        latency: int | None
-        start_time: datetime | None
-        end_time: datetime | None
-        name: str | None
-        parameters: dict[str, Any] | None
-        requests: dict[str, Any] | None
-
-        @property
-        def step_action(self) -> ActionFacts | None: ...
-        @property
-        def additional_attributes(self) -> Mapping[str, str]: ...
-        @property
-        def error(self) -> object: ...
-
-    @property
-    def kind(self) -> CallType:
-        """The call type with HOST restored from the attribute that carries it on the wire."""
-        attributes = self.additional_attributes
-        return _HOST if attributes and attributes.get("call_type") == _HOST else self.call_type
-
-    @property
-    def parent(self) -> str | None:
-        """The id of the step under which this one was made; None for a root."""
-        return self.parent_step_id or None
-
-    @property
-    def agent_call(self) -> CallFacts | None:
-        """The invocation of another agent; None for a step of another kind."""
-        if self.kind is not _AGENT:
-            return None
-        action = self.step_action
-        if action is not None and action.agent_invocation is not None:
-            return action.agent_invocation
-        return AgentInvocation(agent_name=self.name or "", requests=self.requests)
-
-    @property
-    def answer_steps(self) -> "Sequence[StepFacts]":
-        """The callee's own steps, as far as they came with its answer."""
-        return ()
-
-    @property
-    def failure(self) -> str | None:
-        """The error, in the reporter's words; None if the call succeeded."""
-        if self.error is not None:
-            return str(self.error)
-        return self.additional_attributes.get("error")
-
-    @property
-    def latency_ms(self) -> float | None:
-        """How long the call took (milliseconds): as reported, else end minus start; None if neither is known."""
-        if self.latency is not None:
-            return float(self.latency)
-        if self.start_time is None or self.end_time is None:
-            return None
-        return max(0.0, (as_utc(self.end_time) - as_utc(self.start_time)).total_seconds() * 1000)
 
 
 class ToolInvocation(ExtensionModel):
@@ -195,7 +107,7 @@ class StepAction(ExtensionModel):
     agent_invocation: AgentInvocation | None = None
 
 
-class InteractionStep(StepFacts, ExtensionModel):
+class InteractionStep(ExtensionModel):
     """One call, as its caller reports it.
 
     Reads both forms in use: the extension's specification (`step_action`, HOST as TOOL with an attribute) and its
@@ -220,25 +132,33 @@ class InteractionStep(StepFacts, ExtensionModel):
     parameters: dict[str, JsonValue] | None = None
     requests: dict[str, JsonValue] | None = None
 
-    if TYPE_CHECKING:
-
-        @property
-        def agent_call(self) -> AgentInvocation | None: ...
+    @property
+    def kind(self) -> CallType:
+        """The call type with HOST restored from the attribute that carries it on the wire."""
+        return kind_of(self.call_type, self.additional_attributes)
 
     @property
-    def answer_steps(self) -> "list[InteractionStep]":
-        """The callee's own steps, as far as they came with its answer."""
-        call = None if self.step_action is None else self.step_action.agent_invocation
-        if call is None or call.response_trace is None or self.kind is not _AGENT:
-            return []
-        return call.response_trace.steps
+    def failure(self) -> str | None:
+        """The error, in the reporter's words; None if the call succeeded."""
+        return failure_of(self.error, self.additional_attributes)
+
+    @property
+    def parent(self) -> str | None:
+        """The id of the step under which this one was made; None for a root."""
+        return self.parent_step_id or None
+
+    @property
+    def agent_call(self) -> AgentInvocation | None:
+        """The invocation of another agent; None for a step of another kind."""
+        action = self.action if self.kind is CallType.AGENT else None
+        return None if action is None else action.agent_invocation
 
     @property
     def action(self) -> StepAction | None:
         """The action in the specification's form, for a step in either form; None if the step states none."""
         if self.step_action is not None:
             return self.step_action
-        if self.kind is _AGENT:
+        if self.kind is CallType.AGENT:
             return StepAction(agent_invocation=AgentInvocation(agent_name=self.name or "", requests=self.requests))
         if self.name is not None:
             return StepAction(tool_invocation=ToolInvocation(tool_name=self.name, parameters=self.parameters))
@@ -263,7 +183,7 @@ class ResponseTrace(ExtensionModel):
     """The steps that an agent took to answer, as it sends them back with its answer."""
 
     trace_id: Id
-    steps: Annotated[list[InteractionStep], Field(max_length=1000)] = []
+    steps: Annotated[list[InteractionStep], Field(max_length=MAX_ANSWER_STEPS)] = []
 
 
 _LIBRARY_FIELDS = {"error", "name", "parameters", "requests", "call_type", "additional_attributes"}

@@ -6,7 +6,8 @@ from pydantic import JsonValue
 
 from concord.assessment import AssessmentConfig, AssessmentPlan, Mode, TaskSpec, plan_trials
 from concord.assessment.results import TrialOutcome, TrialRecord
-from concord.trace.report import Channel, ReportBatch, StepBatch, pack
+from concord.trace.report import Channel, ReportBatch, pack
+from concord.trace.stored_step import TraceBatch, written
 from concord_evaluator.judge import judge_by_rules
 from concord_evaluator.pipeline import evaluate_trial, verdict_on
 from concord_gateway.drivers.ground_truth import pattern_steps
@@ -58,7 +59,7 @@ def _batches(task: TaskSpec, trace_id: str) -> list[ReportBatch]:
             received_at=RECEIVED_AT,
             n_steps=len(steps),
             dropped=0,
-            body=pack(StepBatch(trace_id=trace_id, reporter=caller, steps=steps).model_dump_json().encode()),
+            body=pack(written(TraceBatch(caller, trace_id, caller, steps))),
         )
         for caller, steps in pattern_steps(task.interaction_pattern, trace_id)
     ]

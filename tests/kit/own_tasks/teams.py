@@ -9,8 +9,9 @@ from typing import Final
 
 from concord.assessment.results import AgentAnswer, TrialOutcome
 from concord.trace.attributes import AGENT_NAME, RESPONSE_TEXT, TASK_STATE
-from concord.trace.report import Channel, ReportBatch, SerialisedBatch, StepBatch
+from concord.trace.report import Channel, ReportBatch, StepBatch
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.trace.stored_step import SerialisedBatch, TraceBatch
 from concord.wire.roster import GREEN_AGENT
 from tests.kit.traces import TRACE_ID, url_of
 
@@ -89,7 +90,7 @@ class Recording:
     def batches(self) -> list[ReportBatch]:
         """The steps as the gateway stores them."""
         batch = StepBatch(trace_id=TRACE_ID, reporter=GREEN_AGENT, steps=self.steps)
-        return [SerialisedBatch.of(batch).received(Channel.OBSERVED, authenticated=True)]
+        return [SerialisedBatch.of(TraceBatch.of(batch)).received(Channel.OBSERVED, authenticated=True)]
 
 
 def played(

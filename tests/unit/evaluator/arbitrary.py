@@ -8,6 +8,7 @@ from pydantic import JsonValue
 
 from concord.trace.report import Channel, Report
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
+from concord.trace.stored_step import Step
 from concord.wire.roster import GREEN_AGENT
 from tests.kit.traces import RECEIVED_AT, TRACE_ID, url_of
 
@@ -73,4 +74,4 @@ def reports(draw: st.DrawFn) -> Report:
     step = draw(_STEPS)
     channel = draw(_CHANNELS)
     reporter = GREEN_AGENT if channel is Channel.OBSERVED else draw(_REPORTERS)
-    return Report(step, reporter, draw(_BOOLEANS), channel, RECEIVED_AT)
+    return Report(Step.of(step), reporter, draw(_BOOLEANS), channel, RECEIVED_AT)

@@ -14,8 +14,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from concord.storage import TraceStore
-from concord.trace.report import Channel, ReportBatch, SerialisedBatch, StepBatch
-from concord.trace.step import CallType, InteractionStep
+from concord.trace.report import Channel, ReportBatch
+from concord.trace.step import CallType
+from concord.trace.stored_step import SerialisedBatch, Step, TraceBatch
 from concord.wire.roster import new_step_id
 from concord_gateway.assignments import OpenCall, TrialCalls
 from concord_gateway.trial_runner import FIRST_WORD_S, Reporters, wait_until_settled
@@ -74,10 +75,8 @@ class Trial:
         return call
 
     def report(self, reporter: str, parent: str | None = None, channel: Channel = Channel.HTTP) -> None:
-        step = InteractionStep(
-            step_id=new_step_id(), trace_id=self.trace_id, parent_step_id=parent, call_type=CallType.TOOL
-        )
-        batch = SerialisedBatch.of(StepBatch(trace_id=self.trace_id, reporter=reporter, steps=[step]))
+        step = Step(new_step_id(), self.trace_id, CallType.TOOL, parent)
+        batch = SerialisedBatch.of(TraceBatch(new_step_id(), self.trace_id, reporter, [step]))
         self.traces.batches.setdefault(self.trace_id, []).append(batch.received(channel, authenticated=True))
 
     def report_after(self, seconds: float, call: OpenCall) -> None:

@@ -8,10 +8,16 @@ import pytest
 from hypothesis import given
 from pydantic import JsonValue
 
-from concord.trace.digest import digest
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction, ToolInvocation
+from concord.trace.stored_step import Step
+from tests.kit.digests import StepDigest
+from tests.kit.digests import digest as digest_of
 from tests.kit.strategies import steps
 from tests.unit.shared.calls import call
+
+
+def digest(step: InteractionStep) -> StepDigest:
+    return digest_of(Step.of(step))
 
 
 @given(steps)

@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
-from concord.trace.fast_steps import FastStep, encoded
 from concord.trace.otlp import AttributeValue, Span, SpanError, genai, read_json, spans_in, to_step, without_internals
 from concord.trace.otlp.content import Content
 from concord.trace.step import CallType, InteractionStep
+from concord.trace.stored_step import Step, written
 
 TRACE = "5b8efff798038103d269b633813fc60c"
 
@@ -175,8 +175,8 @@ def test_a_step_is_one_that_every_reader_accepts_or_its_span_is_refused(
         is_long = max(map(len, (operation, name, *texts.values()))) > 256
         assert is_long or not -(2**63) <= sum(counts.values()) < 2**63
         return
-    assert InteractionStep.model_validate_json(encoded(step)).step_id == step.step_id
-    assert msgspec.convert(msgspec.to_builtins(step), FastStep) == step
+    assert InteractionStep.model_validate_json(written(step)).step_id == step.step_id
+    assert msgspec.convert(msgspec.to_builtins(step), Step) == step
 
 
 def test_internal_spans_of_the_sdk_are_removed_and_their_children_move_up() -> None:

@@ -1,4 +1,4 @@
-"""The fast decoder agrees with the models: what it accepts, they accept with the same meaning."""
+"""The decoding of the usual form agrees with the models: what it accepts, they accept with the same meaning."""
 
 import json
 from datetime import UTC, datetime
@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, JsonValue
 
-from concord.trace import fast_steps
 from concord.trace.decoding import read
-from concord.trace.fast_steps import FastBatch, FastStep, read_fast
 from concord.trace.report import StepBatch
-from concord.trace.step import AgentInvocation, InteractionStep, StepAction, ToolInvocation
+from concord.trace.step import AgentInvocation, InteractionStep, ResponseTrace, StepAction, ToolInvocation
+from concord.trace.stored_step import AnswerTrace, CalledAgent, Invocation, Step, TraceBatch, UsedTool, read_usual
 from tests.kit.strategies import steps
 
 STEP_KEYS = sorted(InteractionStep.model_fields)
@@ -58,9 +57,9 @@ def limits(schema: Any) -> Any:  # noqa: ANN401 - JSON
 
 
 def assert_read_alike(text: bytes) -> None:
-    fast = read_fast(text)
-    if fast is not None:
-        assert StepBatch.model_validate(msgspec.to_builtins(fast)) == StepBatch.model_validate_json(text)
+    usual = read_usual(text)
+    if usual is not None:
+        assert StepBatch.model_validate(msgspec.to_builtins(usual)) == StepBatch.model_validate_json(text)
 
 
 @given(st.lists(steps, max_size=3))
@@ -90,7 +89,7 @@ def test_timestamps_are_read_alike_or_left_to_the_models(timestamp: str) -> None
     assert_read_alike(body(step(start_time=timestamp)))
 
 
-@pytest.mark.parametrize("form", [{}, {"unknown": 1}], ids=["fast", "models"])
+@pytest.mark.parametrize("form", [{}, {"unknown": 1}], ids=["usual", "unusual"])
 def test_a_timestamp_is_rounded_to_microseconds(form: dict[str, JsonValue]) -> None:
     [rounded] = read(body(step(start_time="2026-12-31T23:59:59.9999995Z", **form))).steps
     assert rounded.start_time == datetime(2027, 1, 1, tzinfo=UTC)
@@ -127,51 +126,51 @@ def test_unusual_json_is_read_alike_or_left_to_the_models(text: bytes) -> None:
 
 
 TWINS = [
-    (FastBatch, StepBatch),
-    (FastStep, InteractionStep),
-    (fast_steps.FastAction, StepAction),
-    (fast_steps.FastCall, AgentInvocation),
-    (fast_steps.FastUse, ToolInvocation),
+    (TraceBatch, StepBatch),
+    (Step, InteractionStep),
+    (Invocation, StepAction),
+    (CalledAgent, AgentInvocation),
+    (UsedTool, ToolInvocation),
+    (AnswerTrace, ResponseTrace),
 ]
-NESTED = {"steps", "step_action", "tool_invocation", "agent_invocation"}
-"""Fields whose types are fast structs themselves."""
+NESTED = {"steps", "step_action", "tool_invocation", "agent_invocation", "response_trace"}
+"""Fields whose types are structs themselves."""
 SHALLOW = {"error", "parameters", "requests"}
-"""Fields of any JSON, in which the fast structs accept no deep nesting."""
-LEFT_TO_THE_MODELS = {"response_trace"}
+"""Fields of any JSON, in which the structs accept no deep nesting."""
 
 
-@pytest.mark.parametrize(("fast", "model"), TWINS, ids=lambda each: each.__name__)
-def test_a_fast_struct_has_the_fields_of_its_model(fast: type[msgspec.Struct], model: type[BaseModel]) -> None:
-    assert set(fast.__struct_fields__) == model.model_fields.keys() - LEFT_TO_THE_MODELS
+@pytest.mark.parametrize(("struct", "model"), TWINS, ids=lambda each: each.__name__)
+def test_a_struct_has_the_fields_of_its_model(struct: type[msgspec.Struct], model: type[BaseModel]) -> None:
+    assert set(struct.__struct_fields__) == model.model_fields.keys()
 
 
-@pytest.mark.parametrize(("fast", "model"), TWINS, ids=lambda each: each.__name__)
-def test_the_fields_of_a_fast_struct_have_the_types_and_limits_of_its_model(
-    fast: type[msgspec.Struct], model: type[BaseModel]
+@pytest.mark.parametrize(("struct", "model"), TWINS, ids=lambda each: each.__name__)
+def test_the_fields_of_a_struct_have_the_types_and_limits_of_its_model(
+    struct: type[msgspec.Struct], model: type[BaseModel]
 ) -> None:
-    _, structs = msgspec.json.schema_components([FastBatch])
+    _, structs = msgspec.json.schema_components([TraceBatch])
     batch = StepBatch.model_json_schema(by_alias=False)
     models = batch["$defs"] | {"StepBatch": batch}
-    ours, theirs = structs[fast.__name__]["properties"], models[model.__name__]["properties"]
-    for name in set(fast.__struct_fields__) - NESTED - SHALLOW:
+    ours, theirs = structs[struct.__name__]["properties"], models[model.__name__]["properties"]
+    for name in set(struct.__struct_fields__) - NESTED - SHALLOW:
         assert limits(ours[name]) == limits(theirs[name]), name
 
 
-@pytest.mark.parametrize(("fast", "model"), TWINS, ids=lambda each: each.__name__)
-def test_the_optional_fields_of_a_fast_struct_are_those_of_its_model(
-    fast: type[msgspec.Struct], model: type[BaseModel]
+@pytest.mark.parametrize(("struct", "model"), TWINS, ids=lambda each: each.__name__)
+def test_the_optional_fields_of_a_struct_are_those_of_its_model(
+    struct: type[msgspec.Struct], model: type[BaseModel]
 ) -> None:
-    required = {field.name for field in msgspec.structs.fields(fast) if field.required}
+    required = {field.name for field in msgspec.structs.fields(struct) if field.required}
     assert required == {name for name, field in model.model_fields.items() if field.is_required()} | (
-        {"batch_id"} if fast is FastBatch else set()
+        {"batch_id"} if struct is TraceBatch else set()
     )
 
 
-def test_the_usual_form_is_read_by_the_fast_decoder() -> None:
+def test_the_usual_form_is_read_without_the_models() -> None:
     call: dict[str, JsonValue] = {
         "step_id": "s", "trace_id": "t", "parent_step_id": "p", "call_type": "AGENT", "latency": 3,
         "step_action": {"agent_invocation": {"agent_url": "http://b", "agent_name": "b",
                                              "requests": {"text": "go", "parts": [{"kind": "text"}]}}},
         "start_time": "2026-01-01T00:00:00Z", "additional_attributes": {"retry_of": "q"},
     }  # fmt: skip
-    assert read_fast(body(call, dropped={"buffer_full": 2})) is not None
+    assert read_usual(body(call, dropped={"buffer_full": 2})) is not None

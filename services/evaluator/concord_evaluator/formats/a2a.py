@@ -8,6 +8,7 @@ from pydantic import BaseModel, JsonValue
 
 from concord.trace.report import Channel
 from concord.trace.step import InteractionStep
+from concord.trace.stored_step import Step
 from concord.wire.assignment import TRACEABILITY_KEY
 from concord.wire.roster import MAX_ID_LENGTH, RosterEntry
 from concord_evaluator.formats.format import TraceFormat
@@ -31,7 +32,7 @@ class _Answer(NamedTuple):
     """A parsed response trace. `called`: the agents that were called by name without a URL."""
 
     trace_id: str
-    steps: list[InteractionStep]
+    steps: list[Step]
     called: list[RosterEntry]
 
 
@@ -87,7 +88,7 @@ def _read_answer(trace_id: str, values: list[JsonValue]) -> _Answer:
         {**step, "trace_id": trace_id} if isinstance(step, dict) and not _TRACE_ID_KEYS & step.keys() else step
         for step in values
     ]
-    steps = _Steps.model_validate({"steps": whole}).steps
+    steps = list(map(Step.of, _Steps.model_validate({"steps": whole}).steps))
     calls = (call for step in steps for call in calls_in(step))
     return _Answer(
         trace_id, steps, [entry_of(call.agent_name) for call in calls if call.agent_name and not call.agent_url]

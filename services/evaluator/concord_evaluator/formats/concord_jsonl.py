@@ -8,10 +8,10 @@ import msgspec
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from concord.assessment import Fraction
-from concord.trace.decoding import read_models
-from concord.trace.fast_steps import FastBatch
+from concord.trace.decoding import read
 from concord.trace.report import Channel, ReportBatch, StepBatch, unpack
 from concord.trace.step import InteractionStep
+from concord.trace.stored_step import TraceBatch, decoded_usual
 from concord.wire.roster import Id, RosterEntry
 from concord_evaluator.formats.format import TraceFormat
 from concord_evaluator.formats.source import Head, Source
@@ -42,7 +42,7 @@ class BatchLine(StepBatch, _Reported):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class _FastBatchLine(FastBatch, forbid_unknown_fields=True, kw_only=True, gc=False):
+class _UsualLine(TraceBatch, forbid_unknown_fields=True, kw_only=True, gc=False):
     """A `BatchLine` of the usual form."""
 
     channel: Channel = Channel.HTTP
@@ -76,9 +76,9 @@ def _recognises(head: Head) -> bool:
 def _read(source: Source) -> Iterator[Trace]:
     """Yields all traces at the end, since their reports may be anywhere in the file."""
     builders: dict[str, TraceBuilder] = {}
-    for line, value in source.json_values_or(_fast_batch):
+    for line, value in source.json_values_or(_usual_line):
         with source.record(line):
-            parsed = value if isinstance(value, _FastBatchLine) else _parsed(value)
+            parsed = value if isinstance(value, _UsualLine) else _parsed(value)
             trace_id = _trace_id(parsed)
             builder = builders.get(trace_id)
             if builder is None:
@@ -88,19 +88,16 @@ def _read(source: Source) -> Iterator[Trace]:
     return all_built(builders.values(), source)
 
 
-_FAST: Final = msgspec.json.Decoder(_FastBatchLine)
+_DECODER: Final = msgspec.json.Decoder(_UsualLine)
 
 
-def _fast_batch(text: bytes) -> _FastBatchLine | None:
+def _usual_line(text: bytes) -> _UsualLine | None:
     """The batch in a line of the usual form; None leaves it to the models."""
-    try:
-        batch = _FAST.decode(text)
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return None
-    return batch if all(step.trace_id == batch.trace_id for step in batch.steps) else None
+    batch = decoded_usual(_DECODER, text)
+    return None if batch is None or any(step.trace_id != batch.trace_id for step in batch.steps) else batch
 
 
-_AnyLine = ReportLine | BatchLine | TraceLine | _FastBatchLine
+_AnyLine = ReportLine | BatchLine | TraceLine | _UsualLine
 
 
 def _parsed(value: JsonValue) -> ReportLine | BatchLine | TraceLine:
@@ -145,10 +142,10 @@ def as_lines(facts: TraceFacts, batches: Iterable[ReportBatch]) -> Iterator[str]
     """A stored trace in this format: a line with its facts, then a line for each batch."""
     yield TraceLine(trace=facts).model_dump_json(exclude_defaults=True)
     for batch in batches:
-        fields = read_models(unpack(batch.body)).model_dump(mode="json", exclude_unset=True)
+        fields = msgspec.to_builtins(read(unpack(batch.body)))
         by = {"reporter": batch.reporter, "channel": batch.channel, "authenticated": batch.authenticated}
         # The reporter comes first, because the steps may be longer than what the format is recognised by.
-        yield json.dumps({**by, **fields, **by})
+        yield json.dumps({**by, "steps": [], **fields, **by})
 
 
 FORMAT = TraceFormat(_recognises, _read)

@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 from concord.trace.attributes import AGENT_NAME
 from concord.trace.otlp import Span, SpanTree, name_key
-from concord.trace.step import CallType, StepFacts, as_utc
+from concord.trace.step import CallType, as_utc
+from concord.trace.stored_step import Step
 from concord.trust.urls import lies_under
 from concord.wire.roster import Roster, RosterEntry, normalise_url
 from concord_evaluator.formats.activations import Activation, Activations
@@ -31,7 +32,7 @@ class ObservedCall(NamedTuple):
     url: str
 
     @classmethod
-    def of(cls, step: StepFacts, roster: Roster) -> "ObservedCall | None":
+    def of(cls, step: Step, roster: Roster) -> "ObservedCall | None":
         """The call of an observed step; None for other steps."""
         call = step.agent_call if step.kind is CallType.AGENT else None
         if call is None:

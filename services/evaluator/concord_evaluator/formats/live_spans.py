@@ -14,7 +14,6 @@ from msgspec.structs import replace as changed
 
 from concord.trace.attributes import AGENT_NAME, EdgeKind
 from concord.trace.decoding import ReadBatch, spans_in, steps_of_batch
-from concord.trace.fast_steps import FastBatch, FastStep, serialised
 from concord.trace.otlp import (
     Act,
     Span,
@@ -27,7 +26,8 @@ from concord.trace.otlp import (
     to_step,
     without_internals,
 )
-from concord.trace.report import MAX_BATCH_STEPS, Channel, ReportBatch, SerialisedBatch, unpack
+from concord.trace.report import MAX_BATCH_STEPS, Channel, ReportBatch, unpack
+from concord.trace.stored_step import SerialisedBatch, Step, TraceBatch
 from concord.wire.roster import Roster
 from concord_evaluator.formats.activations import Activation, Activations, Cause, find_activations
 from concord_evaluator.formats.doubts import doubts_of
@@ -93,7 +93,7 @@ def _calls_of(
     return TrialCalls(Members(roster), observed, {span_id: frozenset(found) for span_id, found in continued.items()})
 
 
-def _read(participant: str, spans: list[Span], calls: TrialCalls) -> tuple[list[FastStep], list[str]]:
+def _read(participant: str, spans: list[Span], calls: TrialCalls) -> tuple[list[Step], list[str]]:
     """The steps of a participant's spans, and warnings. Too many spans are each read alone."""
     visible = list(without_internals(spans))
     if len(visible) > MAX_SPANS:
@@ -109,7 +109,7 @@ def _read(participant: str, spans: list[Span], calls: TrialCalls) -> tuple[list[
     return list(_Team(participant, runs, calls).steps()), warnings
 
 
-def _alone(spans: Iterable[Span]) -> Iterator[FastStep]:
+def _alone(spans: Iterable[Span]) -> Iterator[Step]:
     for span in spans:
         try:
             yield work_step(to_step(span))
@@ -158,7 +158,7 @@ class _Team:
         inside = {agent for run in runs for agent in self._inside(run.activations)}
         self._sole = next(iter(inside)) if len(inside) == 1 else ""
 
-    def steps(self) -> Iterator[FastStep]:
+    def steps(self) -> Iterator[Step]:
         """The steps of all runs. A span that cannot become a step has none."""
         for run in self._runs:
             of_agents = self._outbound.of_agents(run.tree, run.activations, self._of_spans)
@@ -172,7 +172,7 @@ class _Team:
                 if not self._outbound.member(edge.caller) and not self._outbound.member(edge.callee):
                     yield _by(message_step(edge), self._inner(edge.caller))
 
-    def _of_span(self, run: _Run, span: Span, of_agents: Mapping[str, Target]) -> Iterator[FastStep]:
+    def _of_span(self, run: _Run, span: Span, of_agents: Mapping[str, Target]) -> Iterator[Step]:
         activation = run.activations.of_span[span.span_id]
         actor = self._inner(self._local(activation))
         step = to_step(span)
@@ -220,14 +220,14 @@ class _Team:
         return "" if agent == self._sole or name_key(agent) == name_key(self._participant) else agent
 
 
-def _by(step: FastStep, agent: str) -> FastStep:
+def _by(step: Step, agent: str) -> Step:
     """The step with an agent inside its reporter as its author."""
     attributes = {name: value for name, value in step.additional_attributes.items() if name != AGENT_NAME}
     return changed(step, additional_attributes=attributes | ({AGENT_NAME: agent} if agent else {}))
 
 
-def _batches(exporter: _Exporter, trace_id: str, steps: Sequence[FastStep]) -> Iterator[ReportBatch]:
+def _batches(exporter: _Exporter, trace_id: str, steps: Sequence[Step]) -> Iterator[ReportBatch]:
     for start in range(0, len(steps), MAX_BATCH_STEPS):
         chunk = list(steps[start : start + MAX_BATCH_STEPS])
-        batch = FastBatch(batch_id=f"team-{start}", trace_id=trace_id, reporter=exporter.participant, steps=chunk)
-        yield serialised(batch, SerialisedBatch).received(Channel.OTLP, authenticated=exporter.authenticated)
+        batch = TraceBatch(batch_id=f"team-{start}", trace_id=trace_id, reporter=exporter.participant, steps=chunk)
+        yield SerialisedBatch.of(batch).received(Channel.OTLP, authenticated=exporter.authenticated)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Final
 
-from pydantic import JsonValue
+from msgspec.structs import replace as changed
 
 from concord.assessment.recorded_work import Redaction
 from concord.trace import effects
@@ -23,10 +23,10 @@ from concord.trace.attributes import (
     TASK_STATE,
     TOOL_RESULT,
 )
-from concord.trace.decoding import read_models
+from concord.trace.decoding import read
 from concord.trace.otlp import genai
-from concord.trace.report import ReportBatch, SerialisedBatch, unpack
-from concord.trace.step import InteractionStep
+from concord.trace.report import ReportBatch, unpack
+from concord.trace.stored_step import AnswerTrace, CalledAgent, Invocation, Json, SerialisedBatch, Step, UsedTool
 from concord_evaluator.formats.trace import Trace
 from concord_evaluator.trace.chunks import INPUT_TOKENS, OUTPUT_TOKENS
 
@@ -61,39 +61,39 @@ class Redactor:
         )
 
     def _batch(self, batch: ReportBatch) -> ReportBatch:
-        read = read_models(unpack(batch.body))
-        told = read.model_copy(update={"steps": [self._step(step) for step in read.steps]})
-        serialised = SerialisedBatch.of(told)
+        whole = read(unpack(batch.body))
+        serialised = SerialisedBatch.of(changed(whole, steps=list(map(self._step, whole.steps))))
         return serialised.received(batch.channel, authenticated=batch.authenticated, received_at=batch.received_at)
 
-    def _step(self, step: InteractionStep) -> InteractionStep:
+    def _step(self, step: Step) -> Step:
         attributes = {
             name: text if name in _KEPT else self._text(text) if name in _TEXTS else self._failure(text)
             for name, text in step.additional_attributes.items()
             if name in _KEPT | _TEXTS | _ERRORS
         }
         action = step.step_action
-        if action is not None and action.tool_invocation is not None:
-            tool = action.tool_invocation
-            told = tool.model_copy(update={"parameters": self._values(tool.parameters)})
-            action = action.model_copy(update={"tool_invocation": told})
-        if action is not None and action.agent_invocation is not None:
-            call = action.agent_invocation
-            answer = call.response_trace
-            inner = None if answer is None else answer.model_copy(update={"steps": list(map(self._step, answer.steps))})
-            asked = {"requests": self._values(call.requests), "response_trace": inner}
-            action = action.model_copy(update={"agent_invocation": call.model_copy(update=asked)})
-        return step.model_copy(
-            update={
-                "step_action": action,
-                "additional_attributes": {name: text for name, text in attributes.items() if text},
-                "error": None if step.error is None else self._failure(str(step.error)),
-                "parameters": self._values(step.parameters),
-                "requests": self._values(step.requests),
-            }
+        return changed(
+            step,
+            step_action=None if action is None else Invocation(self._use(action), self._call(action)),
+            additional_attributes={name: text for name, text in attributes.items() if text},
+            error=None if step.error is None else self._failure(str(step.error)),
+            parameters=self._values(step.parameters),
+            requests=self._values(step.requests),
         )
 
-    def _values(self, values: Mapping[str, JsonValue] | None) -> dict[str, JsonValue] | None:
+    def _use(self, action: Invocation) -> UsedTool | None:
+        tool = action.tool_invocation
+        return None if tool is None else UsedTool(tool.tool_name, self._values(tool.parameters))
+
+    def _call(self, action: Invocation) -> CalledAgent | None:
+        call = action.agent_invocation
+        if call is None:
+            return None
+        answer = call.response_trace
+        inner = None if answer is None else AnswerTrace(answer.trace_id, list(map(self._step, answer.steps)))
+        return changed(call, requests=self._values(call.requests), response_trace=inner)
+
+    def _values(self, values: Mapping[str, Json] | None) -> dict[str, Json] | None:
         """The values of what was asked; None if nothing is left."""
         if values is None or self.how is Redaction.DROP:
             return None

@@ -6,9 +6,9 @@ from itertools import chain
 from msgspec.structs import replace as changed
 
 from concord.trace.attributes import EXCEPTION, FAILED_OUTSIDE
-from concord.trace.fast_steps import FastStep
 from concord.trace.otlp import Span, SpanTree, genai, is_control_flow
 from concord.trace.step import MAX_VALUE_LENGTH
+from concord.trace.stored_step import Step
 from concord_evaluator.formats.activations import Activation, Activations
 
 
@@ -30,7 +30,7 @@ def error_of(span: Span) -> str:
     return span.message or ": ".join(text for text in thrown if text) or span.text(genai.ERROR_TYPE) or "error"
 
 
-def with_failures(step: FastStep, span: Span, read: Span, tree: SpanTree, at: Activation | None) -> FastStep:
+def with_failures(step: Step, span: Span, read: Span, tree: SpanTree, at: Activation | None) -> Step:
     """The step of a span, marked as a failure of the run or of an agent asked from outside, or with an exception that
     was caught. `read`: the span as its mapping read it; `at`: the activation that it is part of."""
     noted: dict[str, str] = {}

@@ -18,10 +18,10 @@ from concord.trace.attributes import (
     KnownBy,
     Support,
 )
-from concord.trace.fast_steps import FastAction, FastCall, FastStep, FastUse, Json
 from concord.trace.otlp import Act, Span, TeamReading, genai, step_of, to_step
 from concord.trace.otlp.content import UNKNOWN, Content
 from concord.trace.step import MAX_VALUE_LENGTH, CallType
+from concord.trace.stored_step import CalledAgent, Invocation, Json, Step, UsedTool
 from concord.wire.roster import UNKNOWN_AGENT
 from concord_evaluator.formats.activations import Activation, Edge, agent_id
 
@@ -42,7 +42,7 @@ def as_read(span: Span, reading: TeamReading) -> Span:
     return changed(told, attributes={**told.attributes, _OPERATION: operation})
 
 
-def steps_of(span: Span, activation: Activation | None, said: Content) -> list[tuple[str, FastStep]]:
+def steps_of(span: Span, activation: Activation | None, said: Content) -> list[tuple[str, Step]]:
     """The steps of a span, whose ids are checked, each with its reporter: a call by each agent that asked, otherwise
     work or a tool's use. Raises SpanError.
 
@@ -62,16 +62,16 @@ def steps_of(span: Span, activation: Activation | None, said: Content) -> list[t
     ]
 
 
-def _with_texts(step: FastStep, said: Content) -> FastStep:
+def _with_texts(step: Step, said: Content) -> Step:
     """Adds what was said in it to a step, and returns it. A tool whose result states an error has failed."""
     action, attributes = step.step_action, step.additional_attributes
     is_model = attributes.get(_OPERATION) in genai.MODEL_OPERATIONS
     is_use = step.kind is CallType.TOOL
     if action is not None and (use := action.tool_invocation) is not None and is_use:
         asked = _asked(step, MODEL_INPUT if is_model else TOOL_ARGUMENTS, said)
-        step.step_action = FastAction(FastUse(use.tool_name, asked))
+        step.step_action = Invocation(UsedTool(use.tool_name, asked))
     elif action is not None and (call := action.agent_invocation) is not None:
-        step.step_action = FastAction(None, FastCall(call.agent_url, call.agent_name, _asked(step, "text", said)))
+        step.step_action = Invocation(None, CalledAgent(call.agent_url, call.agent_name, _asked(step, "text", said)))
     is_tool = is_use and not is_model
     if said.output:
         attributes[TOOL_RESULT if is_tool else RESPONSE_TEXT] = said.output[:MAX_VALUE_LENGTH]
@@ -82,7 +82,7 @@ def _with_texts(step: FastStep, said: Content) -> FastStep:
     return step
 
 
-def _asked(step: FastStep, name: str, said: Content) -> dict[str, Json] | None:
+def _asked(step: Step, name: str, said: Content) -> dict[str, Json] | None:
     """What was asked, under a name, with the number for the messages before it. Unknown messages equal no others."""
     if not said.input:
         return None
@@ -91,17 +91,17 @@ def _asked(step: FastStep, name: str, said: Content) -> dict[str, Json] | None:
     return {name: said.input, CONTEXT: int(step.step_id[:12], 16) if said.before == UNKNOWN else said.before}
 
 
-def work_step(step: FastStep) -> FastStep:
+def work_step(step: Step) -> Step:
     """The step as work of an agent or the use of a tool, not as a call."""
     if step.kind is CallType.AGENT:
         return changed(step, call_type=CallType.HOST, step_action=None)
     return step
 
 
-def call_step(step: FastStep, callee: str, kind: EdgeKind, suffix: str = "", url: str = "") -> FastStep:
+def call_step(step: Step, callee: str, kind: EdgeKind, suffix: str = "", url: str = "") -> Step:
     """The step as a call of an agent, at `url` if known. `suffix`: of the ids of further calls by the same span."""
     call = step.agent_call
-    action = FastAction(agent_invocation=FastCall(url, callee, None if call is None else call.requests))
+    action = Invocation(agent_invocation=CalledAgent(url, callee, None if call is None else call.requests))
     attributes = {name: value for name, value in step.additional_attributes.items() if name != "call_type"}
     if kind is not EdgeKind.DELEGATION:
         attributes[EDGE_KIND] = kind.value
@@ -114,13 +114,13 @@ def call_step(step: FastStep, callee: str, kind: EdgeKind, suffix: str = "", url
     )
 
 
-def known_step(call: FastStep, known_by: KnownBy, support: Support) -> FastStep:
+def known_step(call: Step, known_by: KnownBy, support: Support) -> Step:
     """The call with what tells it and what a second source says."""
     attributes = {**call.additional_attributes, EDGE_KNOWN_BY: known_by.value, EDGE_SUPPORT: support.value}
     return changed(call, additional_attributes=attributes)
 
 
-def message_step(edge: Edge, said: str = "") -> FastStep:
+def message_step(edge: Edge, said: str = "") -> Step:
     """A message of a conversation, at the end of its speaker's work, as one of its members heard it."""
     step = to_step(changed(edge.head, start_ns=edge.head.end_ns, failed=False, attributes={}))
     call = call_step(step, edge.callee, EdgeKind.CONVERSATION, f"-{agent_id(edge.callee)[:40]}")

@@ -1,6 +1,5 @@
 """A trace from a file, and the builder that formats use to make it."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -9,18 +8,16 @@ from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from concord.trace.decoding import ReadBatch, reports_of
-from concord.trace.fast_steps import FastStep, encoded
-from concord.trace.report import MAX_BATCH_STEPS, Channel, Report, ReportBatch, SerialisedBatch
+from concord.trace.report import MAX_BATCH_STEPS, Channel, Report, ReportBatch
 from concord.trace.step import (
     MAX_NAME_LENGTH,
     AgentInvocation,
-    CallFacts,
     CallType,
     InteractionStep,
     StepAction,
-    StepFacts,
     as_utc,
 )
+from concord.trace.stored_step import CalledAgent, SerialisedBatch, Step, TraceBatch, n_nested, written
 from concord.wire.roster import MAX_ID_LENGTH, RESERVED_IDS, RosterEntry, normalise_url
 from concord_evaluator.formats.source import Source
 
@@ -92,15 +89,13 @@ class _Reporter(NamedTuple):
 
 @dataclass(slots=True)
 class _OpenBatch:
-    """`steps`: as they are or, if they are models, which take several times the memory, encoded."""
-
-    steps: list[FastStep | bytes] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
     times: list[datetime] = field(default_factory=list)
     dropped: int = 0
 
 
 class TraceBuilder:
-    """Collects the reports of one trace in any order. Compresses models, since a trace may be large."""
+    """Collects the reports of one trace in any order."""
 
     def __init__(self, trace_id: str, origin: Origin) -> None:
         """Raises ValueError for a trace id that is too long, or empty."""
@@ -135,13 +130,19 @@ class TraceBuilder:
 
     def add(
         self,
-        step: InteractionStep | FastStep,
+        step: InteractionStep | Step,
         reporter: str,
         *,
         channel: Channel = Channel.HTTP,
         authenticated: bool = False,
     ) -> None:
-        """Adds a step that `reporter`, the agent that made it, reported. Raises ValueError for an invalid id."""
+        """Adds a step that `reporter`, the agent that made it, reported.
+
+        Raises ValueError for an invalid id, and for content that JSON cannot have.
+        """
+        if isinstance(step, InteractionStep):
+            step = Step.of(step)
+            written(step)  # raises ValueError
         if reporter not in self._reporters:
             self._reporters[_checked_id(reporter, "reporter")] = None
         for call in calls_in(step) if step.kind is CallType.AGENT else ():
@@ -155,7 +156,7 @@ class TraceBuilder:
             batch.times.append(started)
         if (ended := step.end_time) is not None:
             batch.times.append(ended)
-        batch.steps.append(step if isinstance(step, FastStep) else step.model_dump_json(exclude_unset=True).encode())
+        batch.steps.append(step)
         if len(batch.steps) == MAX_BATCH_STEPS:
             self._close(key)
 
@@ -238,15 +239,12 @@ class TraceBuilder:
         batch = self._open.pop(key)
         self._see(batch.times)
         batch_id = f"batch-{len(self._batches) + 1}"
-        steps = [step for step in batch.steps if isinstance(step, FastStep)]
-        if len(steps) == len(batch.steps):
+        if not n_nested(batch.steps):
             head = (batch_id, self.trace_id, key.name, key.authenticated, key.channel, UNDATED)
-            self._batches.append(ReadBatch(*head, len(steps), batch.dropped, steps=steps))
+            self._batches.append(ReadBatch(*head, len(batch.steps), batch.dropped, steps=batch.steps))
             return
-        written = [encoded(step) if isinstance(step, FastStep) else step for step in batch.steps]
-        facts = {"batch_id": batch_id, "trace_id": self.trace_id, "reporter": key.name}
-        body = b"".join((json.dumps(facts).encode()[:-1], b', "steps": [', b",".join(written), b"]}"))
-        serialised = SerialisedBatch(batch_id, self.trace_id, key.name, len(written), batch.dropped, body)
+        body = written(TraceBatch(batch_id, self.trace_id, key.name, batch.steps))
+        serialised = SerialisedBatch(batch_id, self.trace_id, key.name, len(batch.steps), batch.dropped, body)
         self._batches.append(serialised.received(key.channel, authenticated=key.authenticated, received_at=UNDATED))
 
     def _roster(self) -> Iterator[RosterEntry]:
@@ -285,7 +283,7 @@ def entry_of(agent: str) -> RosterEntry:
     return RosterEntry(id=agent, url=f"trace://{agent}")
 
 
-def calls_in(step: StepFacts) -> Iterator[CallFacts]:
+def calls_in(step: Step) -> Iterator[CalledAgent]:
     """The calls of agents that a step tells of: its own, and those in the answers it carries."""
     pending = [step]
     while pending:

@@ -10,7 +10,8 @@ from concord.assessment.results import RoundsRecord, SeatReply
 from concord.trace.attributes import AGENT_NAME, CUT_FROM, MAX_WHOLE, NOT_CARRIED, RESPONSE_TEXT, ROUND, WHOLE, whole_of
 from concord.trace.decoding import steps_of_batch
 from concord.trace.report import ReportBatch
-from concord.trace.step import StepFacts, as_utc
+from concord.trace.step import as_utc
+from concord.trace.stored_step import Step
 from concord.wire.roster import Roster
 from concord_evaluator.information.flow import Flow, Sent
 from concord_evaluator.information.turns import Answered, Turns
@@ -142,7 +143,7 @@ def by_calls(
     )
 
 
-def _events(step: StepFacts, caller: str, callee: str) -> Iterator[_Event]:
+def _events(step: Step, caller: str, callee: str) -> Iterator[_Event]:
     attributes, asked = step.additional_attributes, _requests(step)
     said = asked.get(WHOLE) or asked.get("text")
     began, ended = _time(step.start_time), _time(step.end_time)
@@ -153,7 +154,7 @@ def _events(step: StepFacts, caller: str, callee: str) -> Iterator[_Event]:
         yield _Event(ended, True, step.step_id, callee, caller, answer, True)
 
 
-def _steps(batches: Iterable[ReportBatch], roster: Roster) -> Iterator[tuple[StepFacts, str, str]]:
+def _steps(batches: Iterable[ReportBatch], roster: Roster) -> Iterator[tuple[Step, str, str]]:
     """The calls between seats that the gateway observed, each once, with sender and receiver."""
     seen = set[str]()
     for batch in (each for each in batches if each.is_observed):
@@ -165,7 +166,7 @@ def _steps(batches: Iterable[ReportBatch], roster: Roster) -> Iterator[tuple[Ste
                 yield step, sender, roster.resolve(call.agent_url, call.agent_name)
 
 
-def _requests(step: StepFacts) -> Mapping[str, object]:
+def _requests(step: Step) -> Mapping[str, object]:
     return (None if step.agent_call is None else step.agent_call.requests) or {}
 
 

@@ -14,7 +14,8 @@ from concord.trace.attributes import AGENT_NAME, CONTEXT, REFUSED_BY, RESPONSE_T
 from concord.trace.effects import Effect, EffectKind, content_digest, effect_of
 from concord.trace.otlp.genai import MODEL_OPERATIONS
 from concord.trace.report import Report
-from concord.trace.step import CallType, StepFacts, as_utc
+from concord.trace.step import CallType, as_utc
+from concord.trace.stored_step import Step
 from concord.wire.roster import GREEN_AGENT, Roster
 from concord_assistant.results import ActionLogEntry
 from concord_evaluator.trace.attribution import callee_of, inner_agent
@@ -72,7 +73,7 @@ def acts_of(reports: Iterable[Report], roster: Roster) -> list[Act]:
 
     A step that several reported is read once, as the gateway observed it if it did.
     """
-    steps: dict[str, tuple[StepFacts, str]] = {}
+    steps: dict[str, tuple[Step, str]] = {}
     for report in reports:
         known = steps.get(report.step.step_id)
         if known is None and len(steps) >= MAX_ACTS:
@@ -91,7 +92,7 @@ def _readable(acts: Iterable[Act]) -> Iterator[Act]:
         yield act if left >= 0 else replace(act, text="", result="")
 
 
-def _acts(step: StepFacts, reporter: str, roster: Roster) -> Iterator[_Dated]:
+def _acts(step: Step, reporter: str, roster: Roster) -> Iterator[_Dated]:
     attributes = step.additional_attributes
     agent = _agent(reporter, attributes, roster)
     failure = None if REFUSED_BY in attributes else step.failure
@@ -126,7 +127,7 @@ def _agent(reporter: str, attributes: Mapping[str, str], roster: Roster) -> str:
     return inner_agent(reporter, named, roster)
 
 
-def _key(step: StepFacts, *, answer: bool) -> tuple[bool, datetime, bool, str]:
+def _key(step: Step, *, answer: bool) -> tuple[bool, datetime, bool, str]:
     moment = (step.end_time or step.start_time) if answer else (step.start_time or step.end_time)
     return moment is None, _EPOCH if moment is None else as_utc(moment), answer, step.step_id
 

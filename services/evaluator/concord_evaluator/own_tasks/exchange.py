@@ -18,7 +18,8 @@ from concord.trace.attributes import (
 )
 from concord.trace.decoding import steps_of_batch
 from concord.trace.report import ReportBatch
-from concord.trace.step import StepFacts, as_utc
+from concord.trace.step import as_utc
+from concord.trace.stored_step import Step
 from concord.trace.timing import MAX_QUOTED
 from concord.wire.roster import GREEN_AGENT, Roster
 from concord_evaluator.own_tasks.reference import TextValue, ValueKind, figures_in, names_in, spelled, tokens_in
@@ -125,7 +126,7 @@ def _messages(call: ObservedCall, acts: Sequence[datetime]) -> Iterator[Observed
         yield ObservedMessage(at, True, call, call.callee, call.caller, call.response)
 
 
-def _call(step: StepFacts, roster: Roster) -> ObservedCall | None:
+def _call(step: Step, roster: Roster) -> ObservedCall | None:
     attributes, call = step.additional_attributes, step.agent_call
     caller = attributes.get(AGENT_NAME, GREEN_AGENT)
     if call is None or (caller != GREEN_AGENT and caller not in roster):

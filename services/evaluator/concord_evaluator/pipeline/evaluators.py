@@ -19,7 +19,7 @@ from concord.assessment.results import (
 )
 from concord.trace.attributes import RESPONSE_TEXT
 from concord.trace.report import Channel, Report, ReportBatch
-from concord.trace.step import StepFacts
+from concord.trace.stored_step import Step
 from concord.wire.roster import Roster
 from concord_evaluator.findings import METRICS_NEEDED, Shape, find, shown_findings, structural
 from concord_evaluator.graph import AgentGraph, CallTally, build_graph
@@ -330,7 +330,7 @@ def _quotations(reports: Iterable[Report], calls: Iterable[Call]) -> dict[tuple[
     return best
 
 
-def _quotation(step: StepFacts, report: Report, caller: str, *, direct: bool) -> _Quotation | None:
+def _quotation(step: Step, report: Report, caller: str, *, direct: bool) -> _Quotation | None:
     call = step.agent_call
     if call is None:
         return None

@@ -16,9 +16,9 @@ from msgspec import field as struct_field
 
 from concord.trace.attributes import AGENT_NAME, EDGE_KIND, EDGE_KNOWN_BY, EDGE_SUPPORT, RETRY_OF, TASK_STATE
 from concord.trace.decoding import ReadBatch, StoredReports, read
-from concord.trace.fast_steps import FastStep, Json
 from concord.trace.report import MAX_BATCH_STEPS, Channel, Report, ReportBatch
-from concord.trace.step import MAX_NAME_LENGTH, MAX_VALUE_LENGTH, CallType, StepFacts, as_utc
+from concord.trace.step import MAX_NAME_LENGTH, MAX_VALUE_LENGTH, CallType, as_utc
+from concord.trace.stored_step import Json, Step
 from concord.wire.roster import MAX_ID_LENGTH, MAX_URL_LENGTH
 from concord_evaluator.trace.columns import KINDS, NEVER, NONE, Amounts, Attestation, Bytes, Flags
 from concord_evaluator.trace.trees import Numbers, compact
@@ -123,7 +123,7 @@ class LeanStep(msgspec.Struct, forbid_unknown_fields=True, gc=False):
     requests: dict[str, Json] | None = None
 
     @classmethod
-    def of(cls, step: StepFacts) -> "LeanStep":
+    def of(cls, step: Step) -> "LeanStep":
         """The fields of a step that was read in full."""
         action = step.step_action
         used, call = (None, None) if action is None else (action.tool_invocation, action.agent_invocation)
@@ -146,7 +146,7 @@ class LeanStep(msgspec.Struct, forbid_unknown_fields=True, gc=False):
             latency=step.latency,
             start_time=step.start_time,
             end_time=step.end_time,
-            error=step.error,  # type: ignore[arg-type] # any JSON
+            error=step.error,
             name=step.name,
             requests=step.requests,
         )
@@ -175,7 +175,7 @@ class _NamedBatch(msgspec.Struct, gc=False):
 _LEAN: Final = msgspec.json.Decoder(_LeanBatch)
 _NAMED: Final = msgspec.json.Decoder(_NamedBatch)
 _RAW: Final = msgspec.json.Decoder(_RawBatch)
-_WHOLE: Final = msgspec.json.Decoder(FastStep)
+_WHOLE: Final = msgspec.json.Decoder(Step)
 
 
 def read_lean(body: bytes) -> Sequence[LeanStep] | None:
@@ -186,7 +186,7 @@ def read_lean(body: bytes) -> Sequence[LeanStep] | None:
         return None
 
 
-def named_steps(body: bytes, step_ids: Collection[str]) -> Sequence[StepFacts]:
+def named_steps(body: bytes, step_ids: Collection[str]) -> Sequence[Step]:
     """The steps of a batch with any of these ids, in full. Raises pydantic's ValidationError if it is malformed."""
     try:
         named = [step.step_id for step in _NAMED.decode(body).steps]
@@ -196,7 +196,7 @@ def named_steps(body: bytes, step_ids: Collection[str]) -> Sequence[StepFacts]:
     return read_some(body, places) if places else ()
 
 
-def read_some(body: bytes, places: Sequence[int]) -> Sequence[StepFacts]:
+def read_some(body: bytes, places: Sequence[int]) -> Sequence[Step]:
     """The steps at these places of a batch, in full. Raises pydantic's ValidationError if it is malformed."""
     raw = _RAW.decode(body).steps
     try:
@@ -323,7 +323,7 @@ class Sources:
         return known
 
 
-def family(step: StepFacts) -> list[tuple[StepFacts, int]]:
+def family(step: Step) -> list[tuple[Step, int]]:
     """The step, and the steps in its answer at any depth, each with the place here of the call that carried it."""
     found = [(step, NONE)]
     for place, (outer, _) in enumerate(found):
@@ -360,7 +360,7 @@ class _Batch(NamedTuple):
     """Steps that one reporter reported over one channel: `lean`, or else `steps` in full."""
 
     lean: Sequence[LeanStep] | None
-    steps: Iterable[StepFacts]
+    steps: Iterable[Step]
     reporter: str
     authenticated: bool
     channel: Channel
@@ -376,7 +376,7 @@ def _batches(reports: Iterable[Report]) -> Iterator[_Batch]:
             yield _Batch(None, (report.step for report in group), *source)
 
 
-def _read(batch: ReportBatch) -> tuple[Sequence[LeanStep] | None, Iterable[StepFacts]]:
+def _read(batch: ReportBatch) -> tuple[Sequence[LeanStep] | None, Iterable[Step]]:
     if isinstance(batch, ReadBatch):
         return [LeanStep.of(step) for step in batch.steps], ()
     body = unpacked(batch.body)
@@ -384,7 +384,7 @@ def _read(batch: ReportBatch) -> tuple[Sequence[LeanStep] | None, Iterable[StepF
     return lean, read(body).steps if lean is None else ()
 
 
-def _add_family(chunk: Chunk, step: StepFacts, direct: int, relayed: int) -> None:
+def _add_family(chunk: Chunk, step: Step, direct: int, relayed: int) -> None:
     first = len(chunk.steps)
     for each, carrier in family(step):
         if carrier != NONE:
@@ -393,7 +393,7 @@ def _add_family(chunk: Chunk, step: StepFacts, direct: int, relayed: int) -> Non
         chunk.sources.append(direct if carrier == NONE else relayed)
 
 
-def full_steps(reports: Iterable[Report], sizes: Sequence[int], wanted: Flags) -> Iterator[StepFacts]:
+def full_steps(reports: Iterable[Report], sizes: Sequence[int], wanted: Flags) -> Iterator[Step]:
     """The wanted steps in full, in the order of `chunks`. `sizes`: of its chunks.
 
     Decodes only the stored batches that have any of them. Raises as `chunks` does.

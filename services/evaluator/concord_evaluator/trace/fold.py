@@ -10,8 +10,8 @@ from typing import Final, TypeAlias
 
 import numpy as np
 
-from concord.trace.digest import content_digest
 from concord.trace.report import Report
+from concord.trace.stored_step import content_digest
 from concord_evaluator.trace.chunks import full_steps
 from concord_evaluator.trace.columns import (
     NONE,

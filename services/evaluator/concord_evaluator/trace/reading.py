@@ -12,10 +12,10 @@ from msgspec import UNSET, UnsetType
 
 from concord.assessment.cost import MAX_USES, ModelUse
 from concord.trace.attributes import EdgeKind
-from concord.trace.digest import json_digests
 from concord.trace.otlp import genai
 from concord.trace.report import Report
-from concord.trace.step import CallType, StepFacts
+from concord.trace.step import CallType
+from concord.trace.stored_step import Step, json_digests
 from concord_evaluator.trace.chunks import (
     Chunk,
     LeanAttributes,
@@ -180,7 +180,7 @@ def text_of(request: Mapping[str, object]) -> str:
     return "\n".join(found)
 
 
-def with_nested(step: StepFacts) -> Iterator[tuple[StepFacts, bool]]:
+def with_nested(step: Step) -> Iterator[tuple[Step, bool]]:
     """The step (True: reported directly), and the steps in its answer (False: relayed), at any depth."""
     pending = [(step, True)]
     while pending:
@@ -202,7 +202,7 @@ _NO_MODEL: Final = frozenset({"retrieval", "retriever", "reranker"})
 _MODELS: Final = genai.MODEL_OPERATIONS - _NO_MODEL
 
 
-def calls_model(step: StepFacts, attributes: Mapping[str, str]) -> bool:
+def calls_model(step: Step, attributes: Mapping[str, str]) -> bool:
     """Whether a step of the kind `TOOL` is the call of a model, and not the use of another tool."""
     return _is_model(step.total_tokens, attributes.get(_OPERATION))
 

@@ -33,8 +33,9 @@ from concord.judging import RecordedTranscript
 from concord.processes import Calls, LimitExceededError, ProcessDiedError
 from concord.storage import TrialDocuments
 from concord.storage.ports import AssessmentStore, JobFunction, JobQueue, RetryLater, TraceStore
-from concord.trace.report import Channel, ReportBatch, SerialisedBatch, StepBatch
+from concord.trace.report import Channel, ReportBatch
 from concord.trace.step import InteractionStep
+from concord.trace.stored_step import SerialisedBatch, Step, TraceBatch
 from concord.trace.timing import StepClock, root_step
 from concord.wire.assignment import Assignment
 from concord.wire.roster import GREEN_AGENT, MAX_ID_LENGTH, new_step_id
@@ -104,11 +105,11 @@ def job_batch(
     The batch id is derived from the job, so the store keeps only one batch if the job runs twice.
     """
     step = root_step(job, clock, step_id=root.step_id, trace_id=root.trace_id, attributes={"trial_id": trial_id})
-    batch = StepBatch(
+    batch = TraceBatch(
         batch_id=f"{job}:{root.trace_id}"[:MAX_ID_LENGTH],
         trace_id=root.trace_id,
         reporter=GREEN_AGENT,
-        steps=[step, *under],
+        steps=[Step.of(each) for each in (step, *under)],
     )
     return SerialisedBatch.of(batch)
 

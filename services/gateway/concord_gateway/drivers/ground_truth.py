@@ -4,11 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import cycle, islice
 from typing import Final
+from uuid import uuid4
 
 from concord.assessment import InteractionPattern, PatternEdge, pattern_url
 from concord.assessment.results import TrialOutcome
-from concord.trace.report import Channel, SerialisedBatch, StepBatch
-from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.trace.report import Channel
+from concord.trace.step import CallType
+from concord.trace.stored_step import CalledAgent, Invocation, SerialisedBatch, Step, TraceBatch
 from concord_gateway.drivers.driver import TrialContext
 
 MAX_STEPS: Final = 500
@@ -21,8 +23,7 @@ async def drive_pattern(context: TrialContext) -> TrialOutcome:
     if pattern is None:
         raise ValueError(f"task {context.task.id!r} has no interaction_pattern")
     for caller, steps in pattern_steps(pattern, context.trial.trace_id):
-        batch = StepBatch(trace_id=context.trial.trace_id, reporter=caller, steps=steps)
-        serialised = SerialisedBatch.of(batch)
+        serialised = SerialisedBatch.of(TraceBatch(uuid4().hex, context.trial.trace_id, caller, steps))
         await context.traces.append(serialised.received(Channel.OBSERVED, authenticated=True), serialised.receipt())
     return TrialOutcome(
         trial_id=context.trial.trial_id,
@@ -33,7 +34,7 @@ async def drive_pattern(context: TrialContext) -> TrialOutcome:
     )
 
 
-def pattern_steps(pattern: InteractionPattern, trace_id: str) -> Iterator[tuple[str, list[InteractionStep]]]:
+def pattern_steps(pattern: InteractionPattern, trace_id: str) -> Iterator[tuple[str, list[Step]]]:
     """One AGENT step per call of the pattern, by caller, in the pattern's order; step ids are call numbers.
 
     Yields at most `MAX_STEPS` at a time, lazily, so that the event loop can run in between.
@@ -49,12 +50,10 @@ def pattern_steps(pattern: InteractionPattern, trace_id: str) -> Iterator[tuple[
             yield caller, [_step(trace_id, *call) for call in calls[start : start + MAX_STEPS]]
 
 
-def _step(trace_id: str, number: int, callee: str) -> InteractionStep:
-    return InteractionStep(
+def _step(trace_id: str, number: int, callee: str) -> Step:
+    return Step(
         step_id=f"{number:016x}",
         trace_id=trace_id,
         call_type=CallType.AGENT,
-        step_action=StepAction(
-            agent_invocation=AgentInvocation(agent_url=pattern_url(callee), agent_name=callee),
-        ),
+        step_action=Invocation(agent_invocation=CalledAgent(pattern_url(callee), callee)),
     )

@@ -15,8 +15,8 @@ from concord.assessment.suite_tasks import instance_of
 from concord.assessment.task_spec import Control
 from concord.suite import SuiteTask
 from concord.trace.attributes import AGENT_NAME, CUT_FROM, ROUND, TASK_STATE
-from concord.trace.fast_steps import FastAction, FastCall, FastStep
 from concord.trace.step import CallType
+from concord.trace.stored_step import CalledAgent, Invocation, Step
 from concord.trace.timing import StepClock, StepTimes
 from concord.trust.redaction import redact
 from concord.wire.roster import RosterEntry, new_step_id
@@ -99,7 +99,7 @@ def _texts(rounds: Rounds, asked: Sequence[str]) -> dict[str, str]:
 
 def _taken(
     context: TrialContext, rounds: Rounds, replies: dict[str, Reply | Turn], seats: dict[str, _Seat]
-) -> list[FastStep]:
+) -> list[Step]:
     """The steps of the messages in the replies of a round. Raises OverBudgetError.
 
     A team may write so much that this takes seconds, in which the event loop must serve others.
@@ -150,9 +150,7 @@ async def _turn(
     return await reading.read(name, answer) or Turn(number, name, "failed", str(reading.fault))
 
 
-def _step(
-    context: TrialContext, message: SeatMessage, text: str, seats: dict[str, _Seat], times: StepTimes
-) -> FastStep:
+def _step(context: TrialContext, message: SeatMessage, text: str, seats: dict[str, _Seat], times: StepTimes) -> Step:
     """The observed step of a message between seats, below its sender's turn. `text`: the message's, redacted."""
     receiver = seats.get(message.receiver)
     attributes = {AGENT_NAME: message.sender, ROUND: str(message.round)}
@@ -163,12 +161,12 @@ def _step(
     else:
         attributes["error"] = message.error
     url = "" if receiver is None else receiver.entry.url
-    return FastStep(
+    return Step(
         step_id=new_step_id(),
         trace_id=context.trial.trace_id,
         parent_step_id=seats[message.sender].step_id or None,
         call_type=CallType.AGENT,
-        step_action=FastAction(agent_invocation=FastCall(url, message.receiver, {"text": text})),
+        step_action=Invocation(agent_invocation=CalledAgent(url, message.receiver, {"text": text})),
         additional_attributes=attributes,
         **times,
     )

@@ -10,10 +10,10 @@ import msgspec
 from msgspec.structs import replace
 
 from concord.trace.attributes import AGENT_NAME, RETRY_OF
-from concord.trace.fast_steps import FastAction, FastCall, FastStep, FastUse, Json
 from concord.trace.otlp import genai
 from concord.trace.otlp.spans import Span
 from concord.trace.step import MAX_NAME_LENGTH, MAX_VALUE_LENGTH, CallType
+from concord.trace.stored_step import CalledAgent, Invocation, Json, Step, UsedTool
 
 MAX_TEXT: Final = 8192
 """Where free text, such as prompts and error messages, is truncated (characters): the size of an attribute."""
@@ -39,7 +39,7 @@ class SpanError(ValueError):
     """The span cannot be a step; the message says why."""
 
 
-def to_step(span: Span, *, with_agent: bool = False) -> FastStep:
+def to_step(span: Span, *, with_agent: bool = False) -> Step:
     """The step of a span. `with_agent`: with the agent that did the work, as far as the span says so.
 
     The call of an agent becomes an AGENT step, the use of a tool, model or index a TOOL step, and everything else a
@@ -49,13 +49,13 @@ def to_step(span: Span, *, with_agent: bool = False) -> FastStep:
     return step_of(span, with_agent=with_agent)
 
 
-def step_of(span: Span, *, with_agent: bool = False) -> FastStep:
+def step_of(span: Span, *, with_agent: bool = False) -> Step:
     """The same for a span whose ids are checked."""
     operation = span.operation
     calls_agent = operation in genai.AGENT_OPERATIONS
     tokens = _tokens(span) if operation in _USES else {}
     agent = span.text(genai.AGENT_NAME) if with_agent and not calls_agent else ""
-    step = FastStep(
+    step = Step(
         span.span_id,
         span.trace_id,
         _AGENT if calls_agent else _TOOL,
@@ -117,7 +117,7 @@ def check_ids(span: Span) -> None:
     raise SpanError("parent span id must be 8 bytes, not all zero")
 
 
-def _is_within_limits(step: FastStep) -> bool:
+def _is_within_limits(step: Step) -> bool:
     """Whether the fields that take over what a span says without a limit are short enough, which nearly all are."""
     action, tokens = step.step_action, step.total_tokens
     call = None if action is None else action.agent_invocation
@@ -130,26 +130,26 @@ def _is_within_limits(step: FastStep) -> bool:
     )
 
 
-def _check(step: FastStep) -> None:
+def _check(step: Step) -> None:
     """Raises SpanError, with the reason, for a step with a field beyond its limits."""
     try:
-        msgspec.convert(msgspec.to_builtins(step), FastStep)
+        msgspec.convert(msgspec.to_builtins(step), Step)
     except msgspec.ValidationError as error:
         reason, _, place = str(error).partition(" - at `$.")
         raise SpanError(f"{place.removesuffix('`')}: {reason}") from error
 
 
-def _call(span: Span) -> FastAction:
+def _call(span: Span) -> Invocation:
     asked = span.content.input
     requests: dict[str, Json] | None = {"input": asked[:MAX_TEXT]} if asked else None
-    return FastAction(agent_invocation=FastCall(agent_name=span.callee, requests=requests))
+    return Invocation(agent_invocation=CalledAgent(agent_name=span.callee, requests=requests))
 
 
-def _use(span: Span, operation: str) -> FastAction:
+def _use(span: Span, operation: str) -> Invocation:
     name = span.text(genai.MODEL if operation in genai.MODEL_OPERATIONS else _TOOL_NAMES) or span.name
     arguments = span.text(genai.TOOL_ARGUMENTS)
     parameters: dict[str, Json] | None = {"arguments": arguments[:MAX_TEXT]} if arguments else None
-    return FastAction(tool_invocation=FastUse(name, parameters))
+    return Invocation(tool_invocation=UsedTool(name, parameters))
 
 
 def _attributes(span: Span, operation: str, tokens: Mapping[str, int], agent: str) -> dict[str, str]:

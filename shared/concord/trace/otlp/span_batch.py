@@ -12,11 +12,11 @@ from typing import Annotated, Final
 import msgspec
 from msgspec import Meta
 
-from concord.trace.fast_steps import FastBatch, FastStep
 from concord.trace.otlp.mapping import SpanError, to_step
 from concord.trace.otlp.spans import Span
 from concord.trace.otlp.stored_span import as_attributes, parents_as_attributes
 from concord.trace.report import MAX_BATCH_STEPS
+from concord.trace.stored_step import Step, TraceBatch
 
 MAX_SPANS: Final = MAX_BATCH_STEPS - 1
 """The limit of visible spans of a batch. All its library internals become one step more."""
@@ -60,9 +60,9 @@ def read_spans(body: bytes) -> SpanBatch | None:
         return None
 
 
-def steps_of(batch: SpanBatch) -> FastBatch:
+def steps_of(batch: SpanBatch) -> TraceBatch:
     """The steps of the spans, each with its span as attributes. A span that cannot be a step has none."""
-    steps: list[FastStep] = []
+    steps: list[Step] = []
     for span in batch.spans:
         with suppress(SpanError):
             steps.append(_step(span))
@@ -70,7 +70,7 @@ def steps_of(batch: SpanBatch) -> FastBatch:
         first, *others = batch.internals
         with suppress(SpanError):
             steps.append(_step(first, parents_as_attributes(others)))
-    return FastBatch(batch.batch_id, batch.trace_id, batch.reporter, steps)
+    return TraceBatch(batch.batch_id, batch.trace_id, batch.reporter, steps)
 
 
 def with_ids_alone(span: Span) -> Span:
@@ -78,7 +78,7 @@ def with_ids_alone(span: Span) -> Span:
     return Span(span.trace_id, span.span_id, span.parent_id, "", span.scope, "", 0, 0, False, False, "", {})
 
 
-def _step(span: Span, further: Mapping[str, str] = MappingProxyType({})) -> FastStep:
+def _step(span: Span, further: Mapping[str, str] = MappingProxyType({})) -> Step:
     """The step of a span, with the span itself and further attributes. Raises SpanError."""
     step = to_step(span, with_agent=True)
     step.additional_attributes.update(as_attributes(span))

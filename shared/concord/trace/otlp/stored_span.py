@@ -16,7 +16,7 @@ from concord.trace.otlp.content import NOTHING, with_content
 from concord.trace.otlp.genai import AttributeValue
 from concord.trace.otlp.mapping import MAX_TEXT
 from concord.trace.otlp.spans import Span
-from concord.trace.step import StepFacts
+from concord.trace.stored_step import Step
 from concord.trust.redaction import redact
 
 STORED: Final = "otel_span_"
@@ -49,7 +49,7 @@ def parents_as_attributes(internals: Iterable[Span]) -> dict[str, str]:
     return _in_pieces(LINKS, _as_json(parents))
 
 
-def internals_of(step: StepFacts) -> list[Span]:
+def internals_of(step: Step) -> list[Span]:
     """The internal spans whose parents are attributes of a step. They have ids, and the scope of the step's span."""
     carrier = span_of(step)
     try:
@@ -64,7 +64,7 @@ def internals_of(step: StepFacts) -> list[Span]:
     ]
 
 
-def span_of(step: StepFacts) -> Span | None:
+def span_of(step: Step) -> Span | None:
     """The span of a step; None without a readable span."""
     text = _joined(STORED, step)
     if not text:
@@ -107,7 +107,7 @@ def _in_pieces(prefix: str, text: str) -> dict[str, str]:
     return {f"{prefix}{number}": piece for number, piece in enumerate(pieces)} if len(pieces) <= MAX_PIECES else {}
 
 
-def _joined(prefix: str, step: StepFacts) -> str:
+def _joined(prefix: str, step: Step) -> str:
     """The text in the pieces with a prefix; "" without any."""
     names = takewhile(step.additional_attributes.__contains__, (f"{prefix}{number}" for number in count()))
     return "".join(step.additional_attributes[name] for name in names)

@@ -7,7 +7,7 @@ import pytest
 
 from concord.trace.attributes import RESPONSE_TEXT
 from concord.trace.effects import EffectKind, effect_of
-from concord.trace.step import StepFacts
+from concord.trace.stored_step import Step
 from concord_evaluator.diagnosis import diagnose
 from concord_evaluator.formats import Trace
 from tests.kit.sources import agents_of, evaluated, read, refusal
@@ -49,7 +49,7 @@ def trace_of(**changes: object) -> Trace:
     return trace
 
 
-def steps_of(trace: Trace) -> dict[str, StepFacts]:
+def steps_of(trace: Trace) -> dict[str, Step]:
     return {report.step.step_id: report.step for report in trace.reports()}
 
 

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.trace.digest import digest
 from concord.trace.report import Channel, Report, ReportBatch, StepBatch
 from concord.trace.step import InteractionStep
 from concord_evaluator.formats.concord_jsonl import TraceFacts, as_lines
+from tests.kit.digests import digest
 from tests.kit.sources import agents_of, calls_between, evaluated, read, refusal
 from tests.kit.strategies import steps
 from tests.kit.traces import TRACE_ID, call, model_of, observed, reported_by, roster, url_of

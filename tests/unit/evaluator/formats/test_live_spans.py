@@ -9,10 +9,10 @@ from msgspec.structs import replace as changed
 
 from concord.trace.attributes import AGENT_NAME
 from concord.trace.decoding import reports_of
-from concord.trace.fast_steps import FastStep
 from concord.trace.otlp import Span, as_attributes, to_step
-from concord.trace.report import Channel, ReportBatch, SerialisedBatch, StepBatch
+from concord.trace.report import Channel, ReportBatch, StepBatch
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.trace.stored_step import SerialisedBatch, Step, TraceBatch
 from concord.wire.roster import GREEN_AGENT, Roster, RosterEntry
 from concord_evaluator.formats.live_spans import MAX_SPANS, with_teams
 from concord_evaluator.trace import Projection, project
@@ -57,10 +57,10 @@ def observed(name: str, caller: str, callee: str, at: int = 1) -> ReportBatch:
     return batch(GREEN_AGENT, Channel.OBSERVED, [call])
 
 
-def batch(reporter: str, channel: Channel, steps: Sequence[InteractionStep | FastStep]) -> ReportBatch:
-    facts = [to_builtins(step) if isinstance(step, FastStep) else step for step in steps]
+def batch(reporter: str, channel: Channel, steps: Sequence[InteractionStep | Step]) -> ReportBatch:
+    facts = [to_builtins(step) if isinstance(step, Step) else step for step in steps]
     written = StepBatch.model_validate({"trace_id": TRACE, "reporter": reporter, "steps": facts})
-    return SerialisedBatch.of(written).received(channel, authenticated=True)
+    return SerialisedBatch.of(TraceBatch.of(written)).received(channel, authenticated=True)
 
 
 def of_trial(*batches: ReportBatch) -> Projection:

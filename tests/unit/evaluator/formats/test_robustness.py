@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, note, settings
 from hypothesis import strategies as st
 
-from concord.trace.digest import digest
 from concord_evaluator.formats import FormatError
+from tests.kit.digests import digest
 from tests.kit.failed_runs import message
 from tests.kit.sources import read, read_past_faults
 from tests.unit.evaluator.formats.spans import as_lines, exported, invocation, span

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from concord.trace.digest import digest
-from concord.trace.fast_steps import FastStep, read_fast
-from concord.trace.report import MAX_BATCH_STEPS, Channel, StepBatch, StepDigest
+from concord.trace.report import MAX_BATCH_STEPS, Channel
 from concord.trace.step import InteractionStep
+from concord.trace.stored_step import Step
 from concord.wire.roster import Roster, RosterEntry
 from concord_evaluator.formats import Origin, TraceBuilder
 from concord_evaluator.formats.trace import file_trace_id
+from tests.kit.digests import StepDigest, digest
 from tests.kit.strategies import steps
 from tests.kit.traces import TRACE_ID, call, tool
 
@@ -30,13 +30,6 @@ def roster_of(*calls: InteractionStep, declared: tuple[RosterEntry | str, ...] =
     return Roster(building.build().roster)
 
 
-def _as_struct(step: InteractionStep) -> InteractionStep | FastStep:
-    """The step as a struct, if structs have its form."""
-    body = StepBatch(trace_id=TRACE_ID, reporter="A", steps=[step]).model_dump_json(exclude_none=True)
-    read = read_fast(body.encode())
-    return step if read is None else read.steps[0]
-
-
 @given(
     st.lists(
         st.tuples(steps, st.booleans(), st.sampled_from("AB"), st.sampled_from(Channel), st.booleans()), max_size=20
@@ -47,18 +40,19 @@ def test_added_reports_are_in_the_trace_unchanged(
 ) -> None:
     building = builder()
     drawn = [
-        (_as_struct(step) if struct else step, reporter, channel, authenticated)
+        (Step.of(step), struct, reporter, channel, authenticated)
         for step, struct, reporter, channel, authenticated in added
     ]
-    for step, reporter, channel, authenticated in drawn:
-        building.add(step, reporter, channel=channel, authenticated=authenticated)
+    for (model, *_), (step, struct, reporter, channel, authenticated) in zip(added, drawn, strict=True):
+        building.add(step if struct else model, reporter, channel=channel, authenticated=authenticated)
     reports = list(building.build().reports())
 
     def key(each: tuple[StepDigest, str, Channel, bool]) -> tuple[str, ...]:
         return tuple(map(str, each))
 
     assert sorted(((digest(r.step), r.reporter, r.channel, r.authenticated) for r in reports), key=key) == sorted(
-        ((digest(step), reporter, channel, authenticated) for step, reporter, channel, authenticated in drawn), key=key
+        ((digest(step), reporter, channel, authenticated) for step, _, reporter, channel, authenticated in drawn),
+        key=key,
     )
 
 

@@ -5,8 +5,9 @@ from typing import Any
 
 from concord.assessment.results import SeatReply
 from concord.trace.attributes import AGENT_NAME, GATEWAY, NOT_CARRIED, RESPONSE_TEXT, WHOLE, whole_pieces
-from concord.trace.report import Channel, ReportBatch, SerialisedBatch, StepBatch
+from concord.trace.report import Channel, ReportBatch
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, StepAction
+from concord.trace.stored_step import SerialisedBatch, Step, TraceBatch
 from concord.wire.roster import GREEN_AGENT, Roster, RosterEntry
 from concord_evaluator.information.exchanges import MAX_TIMES, Exchanged, by_calls
 from concord_evaluator.information.flow import flow_of
@@ -43,8 +44,8 @@ def call(
 
 def read(*steps: InteractionStep, replied: float = 100) -> Exchanged:
     """The exchange of a trial in which Ann replied at a time."""
-    batch = StepBatch(trace_id="t", reporter=GREEN_AGENT, steps=list(steps))
-    batches: list[ReportBatch] = [SerialisedBatch.of(batch).received(Channel.OBSERVED, authenticated=True)]
+    batch = SerialisedBatch.of(TraceBatch("b", "t", GREEN_AGENT, list(map(Step.of, steps))))
+    batches: list[ReportBatch] = [batch.received(Channel.OBSERVED, authenticated=True)]
     reply = SeatReply(seat=ANN, at=START + timedelta(seconds=replied), state="replied")
     late = SeatReply(seat=CYN, at=START, state="late", error="no answer")
     return by_calls(batches, ROSTER, [reply, late])

@@ -10,6 +10,7 @@ from concord.assessment.results import CallRecord
 from concord.judging.model_answer import cost
 from concord.trace.report import Channel, Report
 from concord.trace.step import AgentInvocation, CallType, InteractionStep, ResponseTrace, StepAction
+from concord.trace.stored_step import Step
 from concord_evaluator.judge import Aliases, SeenAnswer, call_texts, choose_calls, make_evidence
 from concord_evaluator.judge.evidence import CallTexts
 from tests.kit.traces import model_of
@@ -51,7 +52,7 @@ def reported(
         step_action=StepAction(agent_invocation=invocation),
         additional_attributes={"response_text": response},
     )
-    return Report(step, reporter, False, channel, datetime(2026, 1, 1, tzinfo=UTC))
+    return Report(Step.of(step), reporter, False, channel, datetime(2026, 1, 1, tzinfo=UTC))
 
 
 @given(st.lists(st.booleans(), max_size=300), st.integers(1, 50))

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from operator import attrgetter
 from typing import Final
 
-from concord.trace.digest import digest
-from concord.trace.report import Channel, Report, StepDigest
-from concord.trace.step import StepFacts
+from concord.trace.report import Channel, Report
+from concord.trace.stored_step import Step
 from concord_evaluator.trace.reading import RequestTexts
+from tests.kit.digests import StepDigest, digest
 from tests.unit.evaluator.oracle.records import Attestation, StepRecord
 
 _OBSERVED: Final = Channel.OBSERVED
@@ -74,7 +74,7 @@ def fold(reports: Iterable[Report]) -> tuple[FoldedTrace, StepIndex]:
     return contents.result()
 
 
-def _nested(reported: StepFacts, name: StepDigest) -> Iterator[tuple[StepFacts, StepDigest, bytes]]:
+def _nested(reported: Step, name: StepDigest) -> Iterator[tuple[Step, StepDigest, bytes]]:
     """All steps nested in the reported one: step, its digest, and the digest of the call whose answer contained it."""
     pending = [(reported, name.content)]
     while pending:
@@ -96,7 +96,7 @@ class _Contents:
         self._texts = RequestTexts()
         self._duplicate = 0
 
-    def add(self, step: StepFacts, name: StepDigest, attestations: tuple[Attestation]) -> None:
+    def add(self, step: Step, name: StepDigest, attestations: tuple[Attestation]) -> None:
         """Adds one attestation of a step."""
         first_indices = self._first[step.trace_id]
         first = first_indices.get(step.step_id)

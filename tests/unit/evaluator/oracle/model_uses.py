@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from concord.trace.step import StepFacts
+from concord.trace.stored_step import Step
 from concord_evaluator.trace.chunks import INPUT_TOKENS, OUTPUT_TOKENS
 from concord_evaluator.trace.reading import CLIENT_PREFIX, calls_model
 
@@ -18,7 +18,7 @@ class StepUse:
     output_tokens: int | None
 
 
-def use_in(step: StepFacts, attributes: Mapping[str, str]) -> StepUse | None:
+def use_in(step: Step, attributes: Mapping[str, str]) -> StepUse | None:
     """The model call that the use of a tool is; None if it is none."""
     if not calls_model(step, attributes):
         return None

@@ -19,9 +19,10 @@ from concord.trace.attributes import (
     known_by_of,
     support_of,
 )
-from concord.trace.report import StepDigest
-from concord.trace.step import CallType, StepFacts, as_utc
+from concord.trace.step import CallType, as_utc
+from concord.trace.stored_step import Step
 from concord_evaluator.trace.chunks import EARLIEST
+from tests.kit.digests import StepDigest
 from tests.unit.evaluator.oracle.model_uses import StepUse, use_in
 
 AGENT_NAME_ATTRIBUTES: Final = (AGENT_NAME, "gen_ai.agent.name")
@@ -115,7 +116,7 @@ class StepRecord(msgspec.Struct, gc=False):
         return self.step_id == other.step_id and self.trace_id == other.trace_id
 
     @classmethod
-    def of(cls, step: StepFacts, digest: StepDigest, attestations: tuple[Attestation, ...]) -> "StepRecord":
+    def of(cls, step: Step, digest: StepDigest, attestations: tuple[Attestation, ...]) -> "StepRecord":
         """The record of `step`. Names recur in many steps, so they are interned."""
         attributes, kind = step.additional_attributes, step.kind
         call = step.agent_call if kind is _AGENT else None
@@ -148,7 +149,7 @@ def _agent_name(attributes: Mapping[str, str]) -> str:
     return next((attributes[name] for name in AGENT_NAME_ATTRIBUTES if attributes.get(name)), "")
 
 
-def _started_us(step: StepFacts) -> int | None:
+def _started_us(step: Step) -> int | None:
     """The start of the step: as reported, else its end minus its latency."""
     if step.start_time is not None:
         return (as_utc(step.start_time) - _EPOCH) // _MICROSECOND

@@ -1,4 +1,4 @@
-"""Decoding: the evaluation of a stored step is the same with the models and with the fast decoder."""
+"""Decoding: the evaluation of a stored step is the same with the models and without them."""
 
 import json
 from datetime import UTC, datetime
@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from concord.assessment.results import CallRecord
-from concord.trace.digest import digest
-from concord.trace.fast_steps import read_fast
 from concord.trace.report import Channel, Report, StepBatch
-from concord.trace.step import InteractionStep, StepFacts
+from concord.trace.step import InteractionStep
+from concord.trace.stored_step import Step, read_usual
 from concord_evaluator.judge.evidence import call_texts
 from concord_evaluator.trace.fold import fold
+from tests.kit.digests import digest
 from tests.kit.strategies import steps, texts
 
 objects = st.dictionaries(texts, texts | st.integers() | st.floats(allow_nan=False, allow_infinity=False), max_size=2)
@@ -35,7 +35,7 @@ forms = st.fixed_dictionaries(
 """Fields that either form of a step may have, and times with and without a zone."""
 
 
-def kept_of(step: StepFacts) -> tuple[object, ...]:
+def kept_of(step: Step) -> tuple[object, ...]:
     """Everything that an evaluation keeps of a step."""
     report = Report(step, "ann", False, Channel.HTTP, datetime(2026, 1, 1, tzinfo=UTC))
     made = CallRecord(
@@ -57,7 +57,7 @@ def kept_of(step: StepFacts) -> tuple[object, ...]:
 def test_both_decoders_yield_the_same_step(step: InteractionStep, changes: dict[str, JsonValue]) -> None:
     sent = json.loads(step.model_dump_json(exclude_none=True)) | changes
     body = json.dumps({"batch_id": "b", "trace_id": "t", "reporter": "ann", "steps": [sent]}).encode()
-    fast = read_fast(body)
+    fast = read_usual(body)
     assume(fast is not None)
     assert fast is not None
-    assert kept_of(fast.steps[0]) == kept_of(StepBatch.model_validate_json(body).steps[0])
+    assert kept_of(fast.steps[0]) == kept_of(Step.of(StepBatch.model_validate_json(body).steps[0]))

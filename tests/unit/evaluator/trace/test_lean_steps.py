@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from pydantic import JsonValue
 
 from concord.trace.decoding import ReadBatch, StoredReports
-from concord.trace.fast_steps import FastStep, read_fast
 from concord.trace.report import Channel, Report, ReportBatch, pack, unpack
 from concord.trace.step import InteractionStep
+from concord.trace.stored_step import Step, read_usual
 from concord.wire.roster import GREEN_AGENT
 from concord_evaluator.trace import project
 from concord_evaluator.trace.chunks import read_lean, read_some
 from concord_evaluator.trace.fold import fold
 from tests.kit.strategies import steps
-from tests.kit.traces import roster
+from tests.kit.traces import model_of, roster
 from tests.unit.evaluator.arbitrary import AGENTS, reports
 from tests.unit.evaluator.trace.test_decoding import forms
 
@@ -42,7 +42,7 @@ def written(step: InteractionStep) -> dict[str, Any]:
 
 @given(TOLD)
 def test_stored_batches_fold_to_the_same_as_their_reports(batches: list[list[Report]]) -> None:
-    batch = [stored([written(each.step) for each in told], told[0]) for told in batches]  # type: ignore[arg-type]
+    batch = [stored([written(model_of(each)) for each in told], told[0]) for told in batches]
     flat = [each._replace(**_source_of(told[0])) for told in batches for each in told]
     found, expected = fold(StoredReports(batch)), fold(flat)
     assert found.records == expected.records
@@ -64,7 +64,7 @@ def test_any_form_of_a_step_is_read_as_the_models_read_it(
     step: InteractionStep, changes: dict[str, JsonValue], camel: bool
 ) -> None:
     sent = json.loads(step.model_dump_json(exclude_none=True, by_alias=camel)) | changes
-    report = Report(InteractionStep.model_validate(sent), "ann", False, Channel.HTTP, NOW)
+    report = Report(Step.of(InteractionStep.model_validate(sent)), "ann", False, Channel.HTTP, NOW)
     [found], [expected] = fold(StoredReports([stored([sent], report)])).records, fold([report]).records
     assert found == expected
 
@@ -78,16 +78,16 @@ def test_a_field_in_another_form_is_not_overlooked() -> None:
 
 
 def _in_memory(batch: ReportBatch) -> ReadBatch:
-    """The batch with its steps in memory, without those that only the models read."""
-    read = read_fast(unpack(batch.body))
-    steps: list[FastStep] = [] if read is None else read.steps
+    """The batch with its steps in memory, without those that only the models read, and those with answers."""
+    read = read_usual(unpack(batch.body))
+    steps = [] if read is None else [step for step in read.steps if not step.answer_steps]
     head = (batch.batch_id, batch.trace_id, batch.reporter, batch.authenticated, batch.channel, batch.received_at)
     return ReadBatch(*head, len(steps), batch.dropped, steps=steps)
 
 
 @given(TOLD)
 def test_steps_in_memory_fold_to_the_same_as_their_batch_in_another_process(batches: list[list[Report]]) -> None:
-    batch = [stored([written(each.step) for each in told], told[0]) for told in batches]  # type: ignore[arg-type]
+    batch = [stored([written(model_of(each)) for each in told], told[0]) for told in batches]
     here = [_in_memory(each) for each in batch]
     elsewhere: list[ReportBatch] = pickle.loads(pickle.dumps(here))  # noqa: S301 - written here
     assert not any(isinstance(each, ReadBatch) for each in elsewhere)
@@ -104,7 +104,7 @@ def test_steps_in_memory_fold_to_the_same_as_their_batch_in_another_process(batc
 def test_only_repetitions_that_no_column_tells_apart_are_read_again() -> None:
     claim = {"step_id": "1", "trace_id": "t", "call_type": "AGENT", "name": "B"}
     seen = claim | {"additional_attributes": {"agent_name": "A"}}
-    observed = Report(InteractionStep.model_validate(seen), GREEN_AGENT, True, Channel.OBSERVED, NOW)
+    observed = Report(Step.of(InteractionStep.model_validate(seen)), GREEN_AGENT, True, Channel.OBSERVED, NOW)
     claimed = observed._replace(reporter="A", channel=Channel.HTTP)
     read_again = []
     for again in (seen, claim):
