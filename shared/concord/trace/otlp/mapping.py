@@ -76,11 +76,12 @@ def storable(span: Span) -> Span:
     if _is_usual(span):
         check_ids(span)
         return span
-    to_step(span, with_agent=True)
+    kept = {name: value for name, each in span.attributes.items() if (value := _storable(each)) is not None}
+    stored = replace(span, message=span.message[:MAX_TEXT], attributes=kept)
+    to_step(stored, with_agent=True)
     if not (_MIN_INT64 <= span.start_ns <= _MAX_UINT64 and _MIN_INT64 <= span.end_ns <= _MAX_UINT64):
         raise SpanError("a time is out of range")
-    kept = {name: value for name, each in span.attributes.items() if (value := _storable(each)) is not None}
-    return replace(span, message=span.message[:MAX_TEXT], attributes=kept)
+    return stored
 
 
 def _is_usual(span: Span) -> bool:
