@@ -2,15 +2,13 @@
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Collection, Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 from pydantic import BaseModel, JsonValue
 
-from concord.suite import Answers, Fact, Grade, SuiteTask, Value
-from concord.suite.value import name
+from concord.suite import Answers, Grade, Kind
 from concord_suites.answers import UnreadableError, as_list, as_word, read_each
-from concord_suites.family import Setting, TextFamily, grade_each, setting_of
+from concord_suites.family import Setting, TextFamily, grade_each
 
 # Families whose answers count only if more than half of the seats give the same right one.
 
@@ -69,6 +67,8 @@ def _list(value: JsonValue) -> list[JsonValue]:
 class ChoiceFamily(TextFamily):
     """Each answerer names the one right option. An answer that names several options is unreadable."""
 
+    result: ClassVar = Kind.NAME
+
     @abstractmethod
     def options(self, setting: Setting) -> list[str]:
         """All names that could be the answer, sorted."""
@@ -89,12 +89,6 @@ class ChoiceFamily(TextFamily):
         """1 for each seat that names the right option and no other, else 0."""
         right, options = _parts_of(key)
         return grade_each(answers, right, lambda answer: as_word(answer, options))
-
-    def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
-        """The right name stands for all facts, once all are known."""
-        if len(known) < len(task.facts):
-            return {}
-        return {name(self.right(setting_of(self, task))): frozenset(fact.id for fact in known)}
 
 
 def _parts_of(key: JsonValue) -> tuple[dict[str, JsonValue], tuple[str, ...]]:

@@ -38,7 +38,7 @@ class StatedRecord:
         return int(self.fields[field])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Statement:
     """One thing that a brief or a question can state, in several wordings.
 
@@ -48,6 +48,9 @@ class Statement:
 
     name: str
     templates: tuple[str, ...]
+
+    def __init__(self, name: str, *templates: str) -> None:
+        vars(self).update(name=name, templates=templates)
 
     @cached_property
     def blanks(self) -> Mapping[str, str]:

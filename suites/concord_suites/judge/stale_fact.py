@@ -8,68 +8,54 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, Part
 from concord.suite.value import number
-from concord_suites.family import Drawn, ObjectFamily, Setting
+from concord_suites.family import FIRST_DIFFICULTY, Drawn, ObjectFamily, Setting
 from concord_suites.grammar import Fresh, Statement
 
-FIRST_CERTIFICATES: Final = 4
-"""From this difficulty on, half of the valuations name a certificate, of which another sentence says the date."""
 FIRST_DAY: Final = datetime.date(2031, 1, 1)
 
 VALUATION: Final = Statement(
     "valuation",
-    (
-        "On {date:date}, {painting:name} was valued at {worth:number} crowns.",
-        "The valuation of {painting:name} on {date:date} came to {worth:number} crowns.",
-        "{painting:name} was found to be worth {worth:number} crowns on {date:date}.",
-        "An expert put {painting:name} at {worth:number} crowns on {date:date}.",
-    ),
+    "On {date:date}, {painting:name} was valued at {worth:number} crowns.",
+    "The valuation of {painting:name} on {date:date} came to {worth:number} crowns.",
+    "{painting:name} was found to be worth {worth:number} crowns on {date:date}.",
+    "An expert put {painting:name} at {worth:number} crowns on {date:date}.",
 )
 CERTIFICATE: Final = Statement(
     "certificate",
-    (
-        "Certificate {certificate:code} values {painting:name} at {worth:number} crowns.",
-        "By certificate {certificate:code}, {painting:name} is worth {worth:number} crowns.",
-        "The valuation of {painting:name} in certificate {certificate:code} is {worth:number} crowns.",
-        "An expert put {painting:name} at {worth:number} crowns in certificate {certificate:code}.",
-    ),
+    "Certificate {certificate:code} values {painting:name} at {worth:number} crowns.",
+    "By certificate {certificate:code}, {painting:name} is worth {worth:number} crowns.",
+    "The valuation of {painting:name} in certificate {certificate:code} is {worth:number} crowns.",
+    "An expert put {painting:name} at {worth:number} crowns in certificate {certificate:code}.",
 )
 DATE: Final = Statement(
     "date of a certificate",
-    (
-        "Certificate {certificate:code} is of {date:date}.",
-        "The date of certificate {certificate:code} is {date:date}.",
-        "Certificate {certificate:code} was signed on {date:date}.",
-        "{date:date} is the day on which certificate {certificate:code} was signed.",
-    ),
+    "Certificate {certificate:code} is of {date:date}.",
+    "The date of certificate {certificate:code} is {date:date}.",
+    "Certificate {certificate:code} was signed on {date:date}.",
+    "{date:date} is the day on which certificate {certificate:code} was signed.",
 )
 OFFER: Final = Statement(
     "offer",
-    (
-        "A buyer offered {worth:number} crowns for {painting:name} on {date:date}.",
-        "The offer for {painting:name} of {date:date} was {worth:number} crowns.",
-        "On {date:date}, a copy of {painting:name} was sold for {worth:number} crowns.",
-        "On {date:date}, somebody guessed {worth:number} crowns for {painting:name}.",
-    ),
+    "A buyer offered {worth:number} crowns for {painting:name} on {date:date}.",
+    "The offer for {painting:name} of {date:date} was {worth:number} crowns.",
+    "On {date:date}, a copy of {painting:name} was sold for {worth:number} crowns.",
+    "On {date:date}, somebody guessed {worth:number} crowns for {painting:name}.",
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        "What are the paintings of the exhibition worth by their latest valuations? Only valuations count. Answer with "
-        "a JSON object from each painting's name to its worth in crowns.",
-        "For each painting of the exhibition, find the valuation with the latest date; only valuations count. Answer "
-        "with a JSON object from the painting's name to that number of crowns.",
-        "Which worth has each exhibited painting now? The valuation with the latest date decides, and nothing else "
-        "counts. Answer with a JSON object from names of paintings to crowns.",
-    ),
+    "What are the paintings of the exhibition worth by their latest valuations? Only valuations count. Answer with "
+    "a JSON object from each painting's name to its worth in crowns.",
+    "For each painting of the exhibition, find the valuation with the latest date; only valuations count. Answer "
+    "with a JSON object from the painting's name to that number of crowns.",
+    "Which worth has each exhibited painting now? The valuation with the latest date decides, and nothing else "
+    "counts. Answer with a JSON object from names of paintings to crowns.",
 )
 EXHIBITED: Final = Statement(
     "exhibited painting",
-    (
-        "{painting:name} is in the exhibition.",
-        "The exhibition shows {painting:name}.",
-        "One of the exhibited paintings is {painting:name}.",
-        "{painting:name} hangs in the exhibition.",
-    ),
+    "{painting:name} is in the exhibition.",
+    "The exhibition shows {painting:name}.",
+    "One of the exhibited paintings is {painting:name}.",
+    "{painting:name} hangs in the exhibition.",
 )
 
 
@@ -146,7 +132,7 @@ def _days(draw: Draw, many: int) -> list[datetime.date]:
 
 
 def _certificate(draw: Draw, fresh: Fresh, difficulty: int) -> str | None:
-    return fresh.code() if difficulty >= FIRST_CERTIFICATES and draw.chance(0.5) else None
+    return fresh.code() if difficulty >= FIRST_DIFFICULTY and draw.chance(0.5) else None
 
 
 def _valuation(draw: Draw, painting: str, day: datetime.date, worth: int, certificate: str | None) -> list[str]:

@@ -7,64 +7,52 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, Part, SuiteTask, Value
 from concord.suite.value import number
-from concord_suites.family import Drawn, ObjectFamily, ReferableStatement, Setting, grammar_of
+from concord_suites.family import Drawn, ObjectFamily, Setting, grammar_of, on_slip
 from concord_suites.grammar import Fresh, Statement
 
 FILE: Final = Statement(
     "file",
-    (
-        "{reader:name} has ordered file {file:number}.",
-        "File {file:number} is for {reader:name}.",
-        "The order of {reader:name} is for file {file:number}.",
-        "In the reading room, {reader:name} waits for file {file:number}.",
-    ),
+    "{reader:name} has ordered file {file:number}.",
+    "File {file:number} is for {reader:name}.",
+    "The order of {reader:name} is for file {file:number}.",
+    "In the reading room, {reader:name} waits for file {file:number}.",
 )
 BOX: Final = Statement(
     "box",
-    (
-        "Files that begin with {start:number} are in box {box:number}.",
-        "Box {box:number} holds the files that begin with {start:number}.",
-        "All files that begin with {start:number} lie in box {box:number}.",
-        "The files that begin with {start:number} have been put into box {box:number}.",
-    ),
+    "Files that begin with {start:number} are in box {box:number}.",
+    "Box {box:number} holds the files that begin with {start:number}.",
+    "All files that begin with {start:number} lie in box {box:number}.",
+    "The files that begin with {start:number} have been put into box {box:number}.",
 )
-SEAL: Final = ReferableStatement(
+SEAL: Final = on_slip(
     Statement(
         "seal",
-        (
-            "Boxes that begin with {start:number} bear the seal {number:number}.",
-            "Seal {number:number} is on the boxes that begin with {start:number}.",
-            "The seal of all boxes that begin with {start:number} is {number:number}.",
-            "You sealed the boxes that begin with {start:number} with {number:number}.",
-        ),
+        "Boxes that begin with {start:number} bear the seal {number:number}.",
+        "Seal {number:number} is on the boxes that begin with {start:number}.",
+        "The seal of all boxes that begin with {start:number} is {number:number}.",
+        "You sealed the boxes that begin with {start:number} with {number:number}.",
     ),
     Statement(
         "seal on a slip",
-        (
-            "Boxes that begin with {start:number} bear the seal that slip {slip:code} names.",
-            "The seal of slip {slip:code} is on the boxes that begin with {start:number}.",
-            "The seal of all boxes that begin with {start:number} stands on slip {slip:code}.",
-            "You sealed the boxes that begin with {start:number} as slip {slip:code} says.",
-        ),
+        "Boxes that begin with {start:number} bear the seal that slip {slip:code} names.",
+        "The seal of slip {slip:code} is on the boxes that begin with {start:number}.",
+        "The seal of all boxes that begin with {start:number} stands on slip {slip:code}.",
+        "You sealed the boxes that begin with {start:number} as slip {slip:code} says.",
     ),
 )
 MOVED: Final = Statement(
     "moved",
-    (
-        "Until last year, files with {start:number} in front were in box {box:number}.",
-        "Box {box:number} was once for files with {start:number} in front.",
-        "A draft of the list says box {box:number} for files with {start:number} in front.",
-        "An old label puts files with {start:number} in front into box {box:number}.",
-    ),
+    "Until last year, files with {start:number} in front were in box {box:number}.",
+    "Box {box:number} was once for files with {start:number} in front.",
+    "A draft of the list says box {box:number} for files with {start:number} in front.",
+    "An old label puts files with {start:number} in front into box {box:number}.",
 )
 READER: Final = Statement(
     "reader",
-    (
-        "One of them is {reader:name}.",
-        "We ask for {reader:name}.",
-        "Find the seal for {reader:name}.",
-        "A reader is {reader:name}.",
-    ),
+    "One of them is {reader:name}.",
+    "We ask for {reader:name}.",
+    "Find the seal for {reader:name}.",
+    "A reader is {reader:name}.",
 )
 _RULE: Final = (
     "Each reader has ordered one file. The first three digits of a file's number say which box holds the file, and the "
@@ -73,11 +61,9 @@ _RULE: Final = (
 _FORM: Final = "Answer with a JSON object from each reader that we ask for to the number of the seal."
 QUESTION: Final = Statement(
     "question",
-    (
-        f"Which seals have to be broken for some readers of the archive? {_RULE} {_FORM}",
-        f"For some readers, find the seal behind which their file lies. {_RULE} {_FORM}",
-        f"Behind which seal does the file of each of some readers lie? {_RULE} {_FORM}",
-    ),
+    f"Which seals have to be broken for some readers of the archive? {_RULE} {_FORM}",
+    f"For some readers, find the seal behind which their file lies. {_RULE} {_FORM}",
+    f"Behind which seal does the file of each of some readers lie? {_RULE} {_FORM}",
 )
 
 

@@ -8,37 +8,31 @@ from pydantic import JsonValue
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part
 from concord.suite.value import number
 from concord_suites.answers import UnreadableError, as_list
-from concord_suites.family import Drawn, ReferableStatement, Setting, TextFamily, grammar_of
+from concord_suites.family import Drawn, Setting, TextFamily, grammar_of, on_slip
 from concord_suites.grammar import Fresh, Statement
 
-PART: Final = ReferableStatement(
+PART: Final = on_slip(
     Statement(
         "part",
-        (
-            "Part {place:number} of the key reads {number:number} in version {version:number}.",
-            "Version {version:number} of part {place:number} is {number:number}.",
-            "You hold {number:number}, which is part {place:number} in version {version:number}.",
-            "In version {version:number}, part {place:number} says {number:number}.",
-        ),
+        "Part {place:number} of the key reads {number:number} in version {version:number}.",
+        "Version {version:number} of part {place:number} is {number:number}.",
+        "You hold {number:number}, which is part {place:number} in version {version:number}.",
+        "In version {version:number}, part {place:number} says {number:number}.",
     ),
     Statement(
         "part on a slip",
-        (
-            "Part {place:number} of the key in version {version:number} stands on slip {slip:code}.",
-            "Version {version:number} of part {place:number} is what slip {slip:code} says.",
-            "You hold slip {slip:code}, which has part {place:number} in version {version:number}.",
-            "In version {version:number}, part {place:number} says the same as slip {slip:code}.",
-        ),
+        "Part {place:number} of the key in version {version:number} stands on slip {slip:code}.",
+        "Version {version:number} of part {place:number} is what slip {slip:code} says.",
+        "You hold slip {slip:code}, which has part {place:number} in version {version:number}.",
+        "In version {version:number}, part {place:number} says the same as slip {slip:code}.",
     ),
 )
 DRAFT: Final = Statement(
     "draft",
-    (
-        "A draft for part {place:number} was {number:number}.",
-        "The key of another observatory has {number:number} as part {place:number}.",
-        "For part {place:number}, the number {number:number} was only ever proposed.",
-        "Somebody mistook {number:number} for part {place:number}.",
-    ),
+    "A draft for part {place:number} was {number:number}.",
+    "The key of another observatory has {number:number} as part {place:number}.",
+    "For part {place:number}, the number {number:number} was only ever proposed.",
+    "Somebody mistook {number:number} for part {place:number}.",
 )
 _RULE: Final = (
     "Of each part, the version with the highest number counts. Answer with a JSON list of the {parts:number} parts in "
@@ -46,11 +40,9 @@ _RULE: Final = (
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        f"What is the key to the dome of the observatory? {_RULE}",
-        f"Assemble the key that opens the dome of the observatory. {_RULE}",
-        f"The dome opens to a long key. Which? {_RULE}",
-    ),
+    f"What is the key to the dome of the observatory? {_RULE}",
+    f"Assemble the key that opens the dome of the observatory. {_RULE}",
+    f"The dome opens to a long key. Which? {_RULE}",
 )
 
 

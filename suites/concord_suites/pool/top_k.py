@@ -6,49 +6,41 @@ from typing import ClassVar, Final
 from concord.suite import Draw, Fact, Group, Neighbours, Part, SuiteTask, Value
 from concord.suite.value import number
 from concord_suites.answer_kinds import ListFamily, ListKey
-from concord_suites.family import Drawn, ReferableStatement, Setting, grammar_of
+from concord_suites.family import Drawn, Setting, grammar_of, on_slip
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.shared_draws import dealt
 
-PUMPKIN: Final = ReferableStatement(
+PUMPKIN: Final = on_slip(
     Statement(
         "pumpkin",
-        (
-            "One of your pumpkins weighs {value:number} grams.",
-            "You grew a pumpkin of {value:number} grams.",
-            "{value:number} grams is the weight of a pumpkin of yours.",
-            "On your scales a pumpkin came to {value:number} grams.",
-        ),
+        "One of your pumpkins weighs {value:number} grams.",
+        "You grew a pumpkin of {value:number} grams.",
+        "{value:number} grams is the weight of a pumpkin of yours.",
+        "On your scales a pumpkin came to {value:number} grams.",
     ),
     Statement(
         "pumpkin with a slip",
-        (
-            "One of your pumpkins weighs as many grams as slip {slip:code} says.",
-            "You grew a pumpkin whose grams are on slip {slip:code}.",
-            "For the grams of one more pumpkin of yours, see slip {slip:code}.",
-            "Slip {slip:code} gives the grams of a pumpkin of yours.",
-        ),
+        "One of your pumpkins weighs as many grams as slip {slip:code} says.",
+        "You grew a pumpkin whose grams are on slip {slip:code}.",
+        "For the grams of one more pumpkin of yours, see slip {slip:code}.",
+        "Slip {slip:code} gives the grams of a pumpkin of yours.",
     ),
 )
 OTHER: Final = Statement(
     "other weight",
-    (
-        "A pumpkin of last year weighed {value:number} grams.",
-        "You sold a pumpkin of {value:number} grams before the show.",
-        "A melon that you grew weighs {value:number} grams.",
-        "Your neighbour guessed {value:number} grams for a pumpkin, and was wrong.",
-    ),
+    "A pumpkin of last year weighed {value:number} grams.",
+    "You sold a pumpkin of {value:number} grams before the show.",
+    "A melon that you grew weighs {value:number} grams.",
+    "Your neighbour guessed {value:number} grams for a pumpkin, and was wrong.",
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        "What do the {count:number} heaviest pumpkins in the show weigh, over all seats? Answer with a JSON list of "
-        "their grams.",
-        "Each seat shows some pumpkins. Find the {count:number} heaviest of all, and answer with a JSON list of their "
-        "weights in grams.",
-        "There are prizes for the {count:number} heaviest pumpkins of all seats. List their weights in grams, as a "
-        "JSON list of numbers.",
-    ),
+    "What do the {count:number} heaviest pumpkins in the show weigh, over all seats? Answer with a JSON list of "
+    "their grams.",
+    "Each seat shows some pumpkins. Find the {count:number} heaviest of all, and answer with a JSON list of their "
+    "weights in grams.",
+    "There are prizes for the {count:number} heaviest pumpkins of all seats. List their weights in grams, as a "
+    "JSON list of numbers.",
 )
 
 
