@@ -1,9 +1,10 @@
 """What the shipped families have in common: briefs of sentences, a key that follows from them, references, bounds."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import islice, takewhile
 from typing import ClassVar, Final
 
 from pydantic import JsonValue
@@ -23,6 +24,7 @@ from concord.suite import (
     Value,
     distances,
 )
+from concord.suite.value import number
 from concord_suites.answers import as_mapping, as_number, read_each, states_number
 from concord_suites.grammar import Fresh, StatedRecord, Statement, read_all
 
@@ -108,16 +110,16 @@ class Setting:
 
     def asked(self, statement: str) -> StatedRecord:
         """The statement of that name in the question. Raises LookupError if the question does not make it."""
-        for record in self.question:
-            if record.statement == statement:
-                return record
-        raise LookupError(f"the question makes no statement {statement!r}")
+        return self.each_asked(statement)[0]
+
+    def each_asked(self, statement: str) -> list[StatedRecord]:
+        """Every occurrence of a statement in the question."""
+        return [record for record in self.question if record.statement == statement]
 
     @property
     def answerers(self) -> tuple[str, ...]:
         """The seats that have to answer."""
-        named = tuple(record["seat"] for record in self.question if record.statement == ONE_ANSWERS.name)
-        return named or tuple(self.neighbours)
+        return tuple(record["seat"] for record in self.each_asked(ONE_ANSWERS.name)) or tuple(self.neighbours)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,7 @@ class Drawn:
     """Without who has to answer, which is added."""
     sentences: Mapping[str, Sequence[str]]
     facts: Sequence[Fact]
-    chance: float
+    chance: float = 0.0
     answerer: str | None = None
     """The only seat that has to answer; None if every seat has to."""
 
@@ -184,6 +186,13 @@ class TextFamily(ABC):
         """Every statement that a brief or a question makes, in its order."""
         return list(_read(self, text))
 
+    def setting(
+        self, question: str, briefs: Mapping[str, str] | None = None, neighbours: Neighbours | None = None
+    ) -> Setting:
+        """All that a question, and briefs by seat, state."""
+        read = {seat: self.read(brief) for seat, brief in (briefs or {}).items()}
+        return Setting(self.read(question), read, neighbours or {})
+
     def generate(self, secret: bytes, neighbours: Neighbours, difficulty: int) -> SuiteTask:
         """The task of a secret, as `concord.suite.Family` says."""
         if len(neighbours) not in self.seats:
@@ -202,7 +211,7 @@ class TextFamily(ABC):
         }
         if (longest := max(map(len, briefs.values()))) > MAX_BRIEF:
             raise ValueError(f"{self.name} has a brief of {longest} characters, above {MAX_BRIEF}")
-        setting = Setting(self.read(question), {seat: self.read(brief) for seat, brief in briefs.items()}, neighbours)
+        setting = self.setting(question, briefs, neighbours)
         parts = tuple(self.parts(drawn, neighbours))
         return SuiteTask(
             family=self.name,
@@ -228,9 +237,14 @@ def _read(family: TextFamily, text: str) -> tuple[StatedRecord, ...]:
 
 def setting_of(family: TextFamily, task: SuiteTask) -> Setting:
     """All that a task's question and briefs state."""
-    return Setting(
-        family.read(task.question), {seat: family.read(brief) for seat, brief in task.briefs.items()}, task.neighbours
-    )
+    return family.setting(task.question, task.briefs, task.neighbours)
+
+
+def first_results(task: SuiteTask, known: Collection[Fact], reached: Iterable[int]) -> Mapping[Value, frozenset[str]]:
+    """What is reached with the first k facts stands for them, as far as these are known. `reached` is by k, from 1."""
+    ids = {fact.id for fact in known}
+    first = [fact.id for fact in takewhile(lambda fact: fact.id in ids, task.facts)]
+    return {number(each): frozenset(first[:at]) for at, each in enumerate(islice(reached, len(first)), 1) if at > 1}
 
 
 class OneAnswerFamily(TextFamily):
@@ -283,7 +297,11 @@ class ReferableStatement:
         """The sentences that state the fields: one, or two with a code."""
         if difficulty < FIRST_DIFFICULTY or draw.chance(0.5):
             return [self.direct.write(draw, **fields)]
-        fields |= {blank: fresh.code() for blank in self.by_reference.blanks.keys() - self.direct.blanks.keys()}
+        codes = {blank: fresh.code() for blank in self.by_reference.blanks.keys() - self.direct.blanks.keys()}
+        return self.refer(draw, **fields, **codes)
+
+    def refer(self, draw: Draw, **fields: str | int) -> list[str]:
+        """The two sentences that state the fields by reference."""
         return [self.by_reference.write(draw, **fields), self.definition.write(draw, **fields)]
 
     def stated(self, setting: Setting) -> list[tuple[str, StatedRecord]]:

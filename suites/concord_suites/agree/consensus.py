@@ -114,7 +114,6 @@ class Consensus(MajorityFamily):
                 *(Fact(f"proposal {at}", (seat,), number(value)) for at, (seat, value) in enumerate(proposed, 1)),
                 *(Fact(f"disturbance {at}", (seat,), number(value)) for at, (seat, value) in enumerate(disturbed, 1)),
             ],
-            chance=0.0,
         )
 
     def options(self, setting: Setting) -> list[str]:

@@ -106,7 +106,7 @@ class LeaderElection(MajorityFamily):
             facts.append(Fact(f"rank of {seat}", (seat,), number(rank), anchor=name(badge)))
             facts.append(Fact(f"hours of {seat}", (seat,), number(hours), anchor=name(badge)))
         sentences[informed].append(MINIMUM.write(draw, number=minimum))
-        return Drawn(question=QUESTION.write(draw), sentences=sentences, facts=facts, chance=0.0)
+        return Drawn(question=QUESTION.write(draw), sentences=sentences, facts=facts)
 
     def options(self, setting: Setting) -> list[str]:
         """All badges."""
@@ -117,9 +117,8 @@ class LeaderElection(MajorityFamily):
         [(_, minimum)] = setting.stated(MINIMUM.name)
         hours = {record["badge"]: record.number("number") for _, record in HOURS.stated(setting)}
         ranks = {record["badge"]: record.number("number") for _, record in RANK.stated(setting)}
-        return [
-            max((badge for badge in ranks if hours[badge] >= minimum.number("number")), key=lambda each: ranks[each])
-        ]
+        able = (badge for badge in ranks if hours[badge] >= minimum.number("number"))
+        return [max(able, key=lambda each: ranks[each])]
 
     def read_answer(self, answer: JsonValue, options: tuple[str, ...]) -> str:
         """One of the badges."""

@@ -79,7 +79,6 @@ class MaximalMatching(LinkFamily):
             question=QUESTION.write(draw),
             sentences=sentences,
             facts=[Fact(f"ticket {each}", (seat,), number(each)) for each, seat in sorted(owners.items())],
-            chance=0.0,
         )
 
     def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:

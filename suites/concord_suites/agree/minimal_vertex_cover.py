@@ -99,7 +99,7 @@ class MinimalVertexCover(LinkFamily):
                 )
         owners = {each: other for found in linked.values() for each, other in found.items()}
         facts += [Fact(f"permit {each}", (seat,), number(each)) for each, seat in sorted(owners.items())]
-        return Drawn(question=QUESTION.write(draw), sentences=sentences, facts=facts, chance=0.0)
+        return Drawn(question=QUESTION.write(draw), sentences=sentences, facts=facts)
 
     def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
         """A seat's duty follows from its open canals, and from the health of the guards at their ends.

@@ -1,6 +1,5 @@
 """Connectivity: which of several stations each seat's village can reach by roads that different seats know."""
 
-from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from itertools import cycle
 from typing import ClassVar, Final
@@ -115,7 +114,7 @@ class Connectivity(OneAnswerFamily):
             for _ in range(difficulty - 1):
                 a, b = drawn_pair(draw, places)
                 sentences[seat].append(PLANNED.write(draw, a=a, b=b))
-        return Drawn(QUESTION.write(draw), sentences, facts, chance=0.0)
+        return Drawn(QUESTION.write(draw), sentences, facts)
 
     def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
         """A seat's answer follows from the roads on its way to the station, and from the station's call sign."""
@@ -172,11 +171,8 @@ def _way(home: str, parents: Mapping[str, str]) -> list[str]:
     return way
 
 
-def _reachable(start: str, joined: Mapping[str, Sequence[str]]) -> set[str]:
-    found, queue = {start}, deque([start])
-    while queue:
-        for place in joined.get(queue.popleft(), ()):
-            if place not in found:
-                found.add(place)
-                queue.append(place)
+def _reachable(start: str, joined: Mapping[str, Sequence[str]]) -> list[str]:
+    found = [start]
+    for place in found:
+        found += [other for other in dict.fromkeys(joined.get(place, ())) if other not in found]
     return found

@@ -169,7 +169,7 @@ def _people(clue: Fact) -> list[str]:
 
 def _assignment(setting: Setting) -> dict[str, int]:
     """The plot of each person for whom only one is left."""
-    plots = [record.number("number") for record in setting.question if record.statement == PLOT.name]
+    plots = [record.number("number") for record in setting.each_asked(PLOT.name)]
     pairs = {abs(a - b): {a, b} for a, b in combinations(plots, 2)}
     clues = [
         (record["a"], record["b"], pairs[record.number("number")])

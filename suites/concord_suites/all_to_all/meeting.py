@@ -123,7 +123,7 @@ class Meeting(OneAnswerFamily):
 
     def implied(self, task: SuiteTask, known: Collection[Fact], stated: Collection[Value]) -> frozenset[str]:
         """The days on which seats are away follow from all days on which they are free."""
-        asked = next(each for each in self.read(task.question) if each.statement == QUESTION.name)
+        asked = self.setting(task.question).asked(QUESTION.name)
         first, last = (datetime.date.fromisoformat(asked[end]) for end in ("first", "last"))
         days = [first + datetime.timedelta(at) for at in range((last - first).days + 1)]
         return busy_by_free_days([day.isoformat() for day in days], known, stated)

@@ -100,7 +100,7 @@ class OffersNeeds(TextFamily):
                 past = _of_kind(fresh, draw.choice(list(kinds.values())))
                 sentences[seat].append(PAST.write(draw, item=past))
             earlier.append(own)
-        return Drawn(QUESTION.write(draw), sentences, facts, chance=0.0)
+        return Drawn(QUESTION.write(draw), sentences, facts)
 
     def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
         """A seat's partner follows from its own list, from those of the stalls that get other items on it and so on,

@@ -96,7 +96,7 @@ class ShortestPath(TextFamily):
             for _ in range(difficulty - 1):
                 ends = _ends(draw, draw.choice(own), draw.choice(aside))
                 sentences[seat].append(FLOODED.write(draw, number=fresh.number(), **ends))
-        return Drawn(QUESTION.write(draw, start=way[0], goal=way[-1]), sentences, facts, chance=0.0)
+        return Drawn(QUESTION.write(draw, start=way[0], goal=way[-1]), sentences, facts)
 
     def solve(self, setting: Setting) -> Answers:
         """The shortest way, by Dijkstra's algorithm."""
@@ -159,18 +159,13 @@ def _is_way(given: Mapping[str, JsonValue], right: Mapping[str, JsonValue]) -> b
 
 def _shortest(tunnels: Mapping[str, Sequence[tuple[str, int]]], start: str, goal: str) -> tuple[int, list[str]]:
     """The length and the places of the shortest way. Raises LookupError if there is none."""
-    done: dict[str, str] = {}
-    queue = [(0, start, start)]
+    done, queue = set[str](), [(0, [start])]
     while queue:
-        length, place, previous = heapq.heappop(queue)
-        if place in done:
-            continue
-        done[place] = previous
-        if place == goal:
-            way = [goal]
-            while way[-1] != start:
-                way.append(done[way[-1]])
-            return length, way[::-1]
-        for other, more in tunnels.get(place, ()):
-            heapq.heappush(queue, (length + more, other, place))
+        length, way = heapq.heappop(queue)
+        if way[-1] == goal:
+            return length, way
+        if way[-1] not in done:
+            done.add(way[-1])
+            for other, more in tunnels.get(way[-1], ()):
+                heapq.heappush(queue, (length + more, [*way, other]))
     raise LookupError(f"no way leads from {start} to {goal}")

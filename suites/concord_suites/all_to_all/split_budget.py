@@ -104,13 +104,13 @@ class SplitBudget(TextFamily):
             )
         for seat in neighbours:
             for _ in range(difficulty - 1):
-                old = {"request": fresh.code(), "amount": fresh.number(), "priority": draw.between(100, 999)}
-                sentences[seat].append(WITHDRAWN.write(draw, **old))
+                key, amount, priority = fresh.code(), fresh.number(), draw.between(100, 999)
+                sentences[seat].append(WITHDRAWN.write(draw, request=key, amount=amount, priority=priority))
         facts = [
             Fact(f"request {each.code}", (each.seat,), number(each.amount), code(each.code))
             for each in _granted(requests, budget)
         ]
-        return Drawn(QUESTION.write(draw, budget=budget), sentences, facts, chance=0.0)
+        return Drawn(QUESTION.write(draw, budget=budget), sentences, facts)
 
     def solve(self, setting: Setting) -> Answers:
         """The granted requests of all seats but the one that answers."""
@@ -136,7 +136,7 @@ class SplitBudget(TextFamily):
 
     def implied(self, task: SuiteTask, known: Collection[Fact], stated: Collection[Value]) -> frozenset[str]:
         """The first granted requests follow from their codes and from what is left of the budget after them."""
-        left = next(each.number("budget") for each in self.read(task.question) if each.statement == QUESTION.name)
+        left = self.setting(task.question).asked(QUESTION.name).number("budget")
         ids, done = {fact.id for fact in known}, list[str]()
         found = frozenset[str]()
         for fact in takewhile(lambda fact: fact.id in ids and fact.anchor in stated, task.facts):

@@ -119,7 +119,7 @@ class Diagnosis(ChoiceFamily):
             for _ in range(difficulty - 1):
                 sign = draw.choice([*shown, *others])
                 sentences[seat] += OLD.write(draw, fresh, difficulty, entry=fresh.number(), sign=sign)
-        return Drawn(QUESTION.write(draw), sentences, facts, 0.0, draw.choice(seats[1:]))
+        return Drawn(QUESTION.write(draw), sentences, facts, answerer=draw.choice(seats[1:]))
 
     def options(self, setting: Setting) -> list[str]:
         """All faults."""

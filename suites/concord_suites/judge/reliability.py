@@ -109,7 +109,7 @@ class Reliability(OneAnswerFamily):
                 sentences[seat].append(OTHER_LAKE.write(draw, surveyor=fresh.name(), depth=fresh.number()))
                 sentences[seat].append(OLD_RATING.write(draw, surveyor=fresh.name(), points=fresh.number()))
         answerer = draw.choice([seat for seat in ring if seat != sources[-1][0]])
-        return Drawn(QUESTION.write(draw), sentences, facts, 0.0, answerer)
+        return Drawn(QUESTION.write(draw), sentences, facts, answerer=answerer)
 
     def solve(self, setting: Setting) -> Answers:
         """The depth that the surveyor with the highest rating of all with a report reports."""
@@ -118,9 +118,8 @@ class Reliability(OneAnswerFamily):
         best = max(depths.keys() & points.keys(), key=lambda surveyor: points[surveyor])
         return dict.fromkeys(setting.answerers, depths[best])
 
-    def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
+    def partial_results(self, _task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
         """The best report so far stands for all sources of which report and rating are known."""
-        del task
         values = {fact.id: fact.value for fact in known}
         sources = [at for kind, at in map(str.split, values) if kind == "report" and f"rating {at}" in values]
         if not sources:

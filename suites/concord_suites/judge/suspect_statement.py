@@ -113,7 +113,7 @@ class SuspectStatement(ChoiceFamily):
                     RETRACTED.write(draw, witness=fresh.name(), convoy=about, relation=relation, sacks=fresh.number()),
                 ]
         answerer = draw.choice([seat for seat in ring if seat not in facts[-1].holders])
-        return Drawn(QUESTION.write(draw, barges=barges), sentences, facts, 0.0, answerer)
+        return Drawn(QUESTION.write(draw, barges=barges), sentences, facts, answerer=answerer)
 
     def options(self, setting: Setting) -> list[str]:
         """All witnesses."""

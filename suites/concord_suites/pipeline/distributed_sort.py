@@ -81,7 +81,6 @@ class DistributedSort(OneAnswerFamily):
             facts=[
                 Fact(f"crate of {each} grams", (seat,), number(each)) for seat in neighbours for each in weights[seat]
             ],
-            chance=0.0,
         )
 
     def solve(self, setting: Setting) -> Answers:

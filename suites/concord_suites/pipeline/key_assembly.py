@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part
 from concord.suite.value import number
-from concord_suites.answers import UnreadableError, as_list
+from concord_suites.answers import as_list, read_each
 from concord_suites.family import Drawn, Setting, TextFamily, grammar_of, on_slip
 from concord_suites.grammar import Fresh, Statement
 
@@ -82,11 +82,10 @@ class KeyAssembly(TextFamily):
                 )
             for _ in range(difficulty - 1):
                 sentences[seat].append(DRAFT.write(draw, place=draw.choice(places), number=fresh.number()))
-        return Drawn(QUESTION.write(draw, parts=len(places)), sentences, facts, chance=0.0, answerer=answerer)
+        return Drawn(QUESTION.write(draw, parts=len(places)), sentences, facts, answerer=answerer)
 
-    def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
+    def parts(self, drawn: Drawn, _neighbours: Neighbours) -> Sequence[Part]:
         """Each part of the key is one of the answer, and follows from its newest version."""
-        del neighbours
         return [Part(fact.id, drawn.answerer or "", (fact.id,)) for fact in drawn.facts]
 
     def solve(self, setting: Setting) -> Answers:
@@ -103,14 +102,11 @@ class KeyAssembly(TextFamily):
 
     def grade(self, answers: Answers, key: JsonValue) -> Grade:
         """1 for each part of the key that is right at its place, else 0. Only as many items as the key has are read."""
-        parts, unreadable = dict[str, float](), list[str]()
-        for seat, right in key.items() if isinstance(key, dict) else ():
-            given: list[str] = []
-            if answers.get(seat) is not None:
-                try:
-                    given = as_list(answers[seat])
-                except UnreadableError:
-                    unreadable.append(seat)
-            for at, each in enumerate(right if isinstance(right, list) else []):
-                parts[f"part {at + 1}"] = float(given[at : at + 1] == [str(each)])
-        return Grade(parts, tuple(unreadable))
+        expected = key if isinstance(key, dict) else {}
+        lists, unreadable = read_each(answers, expected, as_list)
+        parts = {
+            f"part {at + 1}": float(lists.get(seat, [])[at : at + 1] == [str(each)])
+            for seat, right in expected.items()
+            for at, each in enumerate(right if isinstance(right, list) else [])
+        }
+        return Grade(parts, unreadable)

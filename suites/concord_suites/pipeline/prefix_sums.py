@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, Part, SuiteTask, Value
 from concord.suite.value import number
-from concord_suites.family import Drawn, OneAnswerFamily, Setting
+from concord_suites.family import Drawn, OneAnswerFamily, Setting, first_results
 from concord_suites.grammar import Fresh, Statement
 
 AMOUNT: Final = Statement(
@@ -70,12 +70,10 @@ class PrefixSums(OneAnswerFamily):
             facts=[
                 Fact(f"amount of stage {place}", (seat,), number(amounts[seat])) for place, seat in enumerate(order, 1)
             ],
-            chance=0.0,
         )
 
-    def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
+    def parts(self, drawn: Drawn, _neighbours: Neighbours) -> Sequence[Part]:
         """A seat's sum follows from the amounts up to its own. The first seat needs no other, and is not graded."""
-        del neighbours
         ids = [fact.id for fact in drawn.facts]
         seats = [fact.holders[0] for fact in drawn.facts]
         return [Part(seat, seat, tuple(ids[:at])) for at, seat in enumerate(seats[1:], start=2)]
@@ -93,12 +91,4 @@ class PrefixSums(OneAnswerFamily):
 
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
         """The sum of the first k amounts stands for them."""
-        ids = {fact.id for fact in known}
-        found, total = dict[Value, frozenset[str]](), 0
-        for at, fact in enumerate(task.facts, start=1):
-            if fact.id not in ids:
-                break
-            total += int(fact.value.text)
-            if at > 1:
-                found[number(total)] = frozenset(each.id for each in task.facts[:at])
-        return found
+        return first_results(task, known, accumulate(int(fact.value.text) for fact in task.facts))

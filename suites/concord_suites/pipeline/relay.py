@@ -5,7 +5,7 @@ from typing import ClassVar, Final
 
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Value
 from concord.suite.value import code, number, word
-from concord_suites.family import Drawn, OneAnswerFamily, Setting, grammar_of, on_slip, setting_of
+from concord_suites.family import Drawn, OneAnswerFamily, Setting, first_results, grammar_of, on_slip, setting_of
 from concord_suites.grammar import Fresh, StatedRecord, Statement
 
 LIMIT: Final = 1_000_000
@@ -115,7 +115,7 @@ class Relay(OneAnswerFamily):
             for _ in range(difficulty - 1):
                 other = draw.between(1, len(order))
                 sentences[seat].append(REPAIRED.write(draw, place=other, number=fresh.number(100_000, 999_999)))
-        return Drawn(QUESTION.write(draw), sentences, facts, chance=0.0, answerer=draw.choice(order[1:]))
+        return Drawn(QUESTION.write(draw), sentences, facts, answerer=draw.choice(order[1:]))
 
     def solve(self, setting: Setting) -> Answers:
         """The number after the last step."""
@@ -124,14 +124,7 @@ class Relay(OneAnswerFamily):
 
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
         """The number after the first k steps stands for them and for the first number."""
-        ids = {fact.id for fact in known}
-        found = dict[Value, frozenset[str]]()
-        for at, reached in enumerate(_numbers(setting_of(self, task)), start=1):
-            if task.facts[at - 1].id not in ids:
-                break
-            if at > 1:
-                found[number(reached)] = frozenset(fact.id for fact in task.facts[:at])
-        return found
+        return first_results(task, known, _numbers(setting_of(self, task)))
 
 
 def _numbers(setting: Setting) -> Iterator[int]:

@@ -97,15 +97,13 @@ class Route(ObjectFamily):
                 Fact(f"leg to {goal}", (seat,), number(fare))
                 for seat, goal, fare in zip(owners, places[1:], fares, strict=True)
             ],
-            chance=0.0,
             answerer=draw.choice([seat for seat in neighbours if seat != owners[0]]),
         )
 
-    def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
+    def parts(self, drawn: Drawn, _neighbours: Neighbours) -> Sequence[Part]:
         """The sum at a stop follows from all legs up to there."""
-        del neighbours
         ids = [fact.id for fact in drawn.facts]
-        stops = [record["stop"] for record in self.read(drawn.question) if record.statement == STOP.name]
+        stops = [record["stop"] for record in self.setting(drawn.question).each_asked(STOP.name)]
         return [Part(stop, drawn.answerer or "", tuple(ids[: ids.index(f"leg to {stop}") + 1])) for stop in stops]
 
     def solve(self, setting: Setting) -> Answers:
@@ -119,7 +117,7 @@ class Route(ObjectFamily):
             total += legs[place].number("number")
             place = legs[place]["goal"]
             sums[place] = total
-        stops = [record["stop"] for record in setting.question if record.statement == STOP.name]
+        stops = [record["stop"] for record in setting.each_asked(STOP.name)]
         return {seat: {stop: sums[stop] for stop in stops if stop in sums} for seat in setting.answerers}
 
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:

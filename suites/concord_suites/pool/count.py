@@ -67,7 +67,6 @@ class Count(OneAnswerFamily):
             question=QUESTION.write(draw, status=status),
             sentences=sentences,
             facts=facts,
-            chance=0.0,
             answerer=draw.choice(list(neighbours)),
         )
 

@@ -126,7 +126,7 @@ class DateIntersection(OneAnswerFamily):
         return busy_by_free_days(self._period(task), known, stated)
 
     def _period(self, task: SuiteTask) -> Sequence[str]:
-        return _period(next(each for each in self.read(task.question) if each.statement == QUESTION.name))
+        return _period(self.setting(task.question).asked(QUESTION.name))
 
 
 def _days(count: int) -> datetime.timedelta:

@@ -84,7 +84,7 @@ class Majority(TextFamily):
         """
         answerer = draw.choice(list(neighbours))
         others = [seat for seat in neighbours if seat != answerer]
-        winner, second, third, fourth = names = [fresh.name() for _ in range(4)]
+        winner, second, third, _ = names = [fresh.name() for _ in range(4)]
         votes = _votes(draw, max(20, (2 + (difficulty + 1) // 2) * len(neighbours)))
         named = {fresh.code(): candidate for candidate, many in zip(names, votes, strict=True) for _ in range(many)}
         losing = draw.shuffled([ballot for ballot, candidate in named.items() if candidate != winner])
@@ -97,7 +97,7 @@ class Majority(TextFamily):
                 hands[draw.choice(able)].append(ballot)
         sentences = dict[str, list[str]]()
         for seat, hand in hands.items():
-            allowed = [second, third, fourth] if seat == answerer else names
+            allowed = names[1:] if seat == answerer else names
             noise = [(fresh.code(), draw.choice(allowed)) for _ in range(difficulty - 1)]
             sentences[seat] = _sentences(draw, fresh, difficulty, [(each, named[each]) for each in hand], noise)
         domain = tuple(name(each) for each in sorted(names))
@@ -108,7 +108,6 @@ class Majority(TextFamily):
                 Fact(f"ballot {ballot}", seats, name(named[ballot]), anchor=code(ballot), domain=domain)
                 for ballot, seats in holders(hands).items()
             ],
-            chance=0.0,
             answerer=answerer,
         )
 
@@ -118,9 +117,8 @@ class Majority(TextFamily):
 
     def key(self, setting: Setting) -> JsonValue:
         """The winner, and all names that ballots have."""
-        ballots = _ballots(setting)
-        right = dict.fromkeys(setting.answerers, _winner(ballots.values()))
-        return VoteKey(right=right, candidates=sorted(set(ballots.values()))).model_dump()
+        right, candidates = self.solve(setting), sorted(set(_ballots(setting).values()))
+        return VoteKey.model_validate({"right": right, "candidates": candidates}).model_dump()
 
     def grade(self, answers: Answers, key: JsonValue) -> Grade:
         """1 for an answer that names the winner and no other candidate, else 0."""

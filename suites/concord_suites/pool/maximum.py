@@ -59,7 +59,6 @@ class Maximum(OneAnswerFamily):
                 for seat in neighbours
             },
             facts=[Fact(f"reading of {seat}", (seat,), number(owner[seat])) for seat in neighbours],
-            chance=0.0,
             answerer=answerer,
         )
 
@@ -68,9 +67,8 @@ class Maximum(OneAnswerFamily):
         highest = max(record.number("reading") for _, record in setting.stated(READING.name))
         return dict.fromkeys(setting.answerers, highest)
 
-    def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
+    def partial_results(self, _task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
         """The highest reading so far stands for all that are known."""
-        del task
         if not known:
             return {}
         highest = max(known, key=lambda fact: int(fact.value.text))

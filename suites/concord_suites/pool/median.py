@@ -84,7 +84,6 @@ class Median(OneAnswerFamily):
                 for seat in neighbours
                 for place, grams in enumerate(rows[seat], start=1)
             ],
-            chance=0.0,
             answerer=answerer,
         )
 

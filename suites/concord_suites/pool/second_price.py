@@ -102,15 +102,12 @@ class SecondPrice(TextFamily):
         bidder = {each: fresh.name() for each in crowns}
         sentences = dict[str, list[str]]()
         for seat, bids in hands.items():
-            noise = [(fresh.name(), fresh.number(100_000, 999_999)) for _ in range(difficulty - 1)]
+            offers = [(bidder[each], each, BID, IN_TIME) for each in bids]
+            offers += [(fresh.name(), fresh.number(100_000, 999_999), WITHDRAWN, LATE) for _ in range(difficulty - 1)]
             sentences[seat] = [
                 sentence
-                for offers, offer, when in (
-                    ([(bidder[each], each) for each in bids], BID, IN_TIME),
-                    (noise, WITHDRAWN, LATE),
-                )
-                for name_of, price in offers
-                for sentence in offer.write(draw, fresh, difficulty, bidder=name_of, crowns=price, when=when)
+                for who, price, offer, when in offers
+                for sentence in offer.write(draw, fresh, difficulty, bidder=who, crowns=price, when=when)
             ]
         return Drawn(
             question=QUESTION.write(draw),
@@ -120,13 +117,11 @@ class SecondPrice(TextFamily):
                 for seat in neighbours
                 for each in hands[seat]
             ],
-            chance=0.0,
             answerer=answerer,
         )
 
-    def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
+    def parts(self, drawn: Drawn, _neighbours: Neighbours) -> Sequence[Part]:
         """Winner and price, each of which follows from all bids."""
-        del neighbours
         ids = tuple(fact.id for fact in drawn.facts)
         return [Part(part, drawn.answerer or "", ids) for part in ("winner", "price")]
 
@@ -156,9 +151,8 @@ class SecondPrice(TextFamily):
             return Grade(parts, (expected.seat,))
         return Grade(parts)
 
-    def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
+    def partial_results(self, _task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
         """The second-highest bid so far stands for all lower bids."""
-        del task
         ranked = sorted(known, key=lambda fact: int(fact.value.text), reverse=True)
         return {ranked[1].value: frozenset(fact.id for fact in ranked[1:])} if ranked[1:] else {}
 

@@ -72,13 +72,11 @@ class SetUnion(ListFamily):
                 for seat, shelf in shelves.items()
             },
             facts=[Fact(f"volume {volume}", seats, code(volume)) for volume, seats in holders(shelves).items()],
-            chance=0.0,
             answerer=draw.choice(list(neighbours)),
         )
 
-    def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
+    def parts(self, drawn: Drawn, _neighbours: Neighbours) -> Sequence[Part]:
         """Each volume that the answerer does not have is a part of its own."""
-        del neighbours
         seat = drawn.answerer or ""
         return [Part(fact.value.text, seat, (fact.id,)) for fact in drawn.facts if seat not in fact.holders]
 

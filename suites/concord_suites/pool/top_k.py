@@ -82,33 +82,32 @@ class TopK(ListFamily):
                 for seat in neighbours
                 for place, grams in enumerate(stands[seat], start=1)
             ],
-            chance=0.0,
             answerer=answerer,
         )
 
-    def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
+    def parts(self, drawn: Drawn, _neighbours: Neighbours) -> Sequence[Part]:
         """Each of the highest weights is a part, and follows from all weights."""
-        del neighbours
         ids = tuple(fact.id for fact in drawn.facts)
-        highest = _highest(drawn.facts, self._count(drawn.question))
-        return [Part(fact.value.text, drawn.answerer or "", ids) for fact in highest]
+        return [
+            Part(fact.value.text, drawn.answerer or "", ids)
+            for fact in _highest(drawn.facts)[: self._count(drawn.question)]
+        ]
 
     def list_key(self, setting: Setting) -> ListKey:
         """The highest weights."""
         [answerer] = setting.answerers
         weights = sorted((record.number("value") for _, record in PUMPKIN.stated(setting)), reverse=True)
-        count = setting.asked(QUESTION.name).number("count")
-        return ListKey(seat=answerer, wanted=[str(each) for each in weights[:count]])
+        return ListKey(seat=answerer, wanted=list(map(str, weights[: setting.asked(QUESTION.name).number("count")])))
 
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
         """The lowest of the k highest so far stands for all that are lower."""
         count = self._count(task.question)
-        ranked = _highest(known, len(known))
+        ranked = _highest(known)
         return {ranked[count - 1].value: frozenset(fact.id for fact in ranked[count - 1 :])} if ranked[count:] else {}
 
     def _count(self, question: str) -> int:
-        return next(each.number("count") for each in self.read(question) if each.statement == QUESTION.name)
+        return self.setting(question).asked(QUESTION.name).number("count")
 
 
-def _highest(facts: Collection[Fact], count: int) -> list[Fact]:
-    return sorted(facts, key=lambda fact: int(fact.value.text), reverse=True)[:count]
+def _highest(facts: Collection[Fact]) -> list[Fact]:
+    return sorted(facts, key=lambda fact: int(fact.value.text), reverse=True)
