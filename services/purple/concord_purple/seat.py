@@ -32,23 +32,20 @@ SYSTEM: Final = (
     "Tell the other seats what they need, and answer when you can."
 )
 
-REPLY_SCHEMA: Final[dict[str, Any]] = {
-    "type": "object",
-    "properties": {
-        "messages": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"to": {"type": "string"}, "text": {"type": "string"}},
-                "required": ["to", "text"],
-                "additionalProperties": False,
-            },
-        },
-        "answer": {"type": ["string", "null"]},
-    },
-    "required": ["messages", "answer"],
-    "additionalProperties": False,
-}
+
+def _object(**properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+REPLY_SCHEMA: Final = _object(
+    messages={"type": "array", "items": _object(to={"type": "string"}, text={"type": "string"})},
+    answer={"type": ["string", "null"]},
+)
 """The form of a reply in rounds. The answer is text, since a strict schema has no place for any JSON value."""
 
 
