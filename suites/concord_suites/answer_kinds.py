@@ -2,15 +2,13 @@
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Collection, Mapping
-from typing import Final
+from typing import ClassVar, Final
 
 from pydantic import BaseModel, JsonValue
 
-from concord.suite import Answers, Fact, Grade, SuiteTask, Value
-from concord.suite.value import name
-from concord_suites.answers import UnreadableError, as_list, as_word, read_each
-from concord_suites.family import Setting, TextFamily, grade_each, setting_of
+from concord.suite import Answers, Grade, Kind
+from concord_suites.answers import as_list, as_word, read_each
+from concord_suites.family import Setting, TextFamily, grade_each
 
 # Families whose answers count only if more than half of the seats give the same right one.
 
@@ -47,20 +45,16 @@ class MajorityFamily(TextFamily):
 
     def grade(self, answers: Answers, key: JsonValue) -> Grade:
         """1 for each seat whose answer is right and is given by more than half of the seats, else 0."""
-        seats, options, right = _lists(key)
+        members = key if isinstance(key, dict) else {}
+        seats, options, right = (_strings(members.get(name)) for name in ("seats", "options", "right"))
         named, unreadable = read_each(answers, seats, lambda answer: self.read_answer(answer, options))
         counts = Counter(named.values())
         agreed = {value for value in right if 2 * counts[value] > len(seats)}
         return Grade({seat: float(named.get(seat) in agreed) for seat in seats}, unreadable)
 
 
-def _lists(key: JsonValue) -> list[tuple[str, ...]]:
-    lists = key if isinstance(key, dict) else {}
-    return [tuple(str(each) for each in _list(lists.get(name))) for name in ("seats", "options", "right")]
-
-
-def _list(value: JsonValue) -> list[JsonValue]:
-    return value if isinstance(value, list) else []
+def _strings(value: JsonValue) -> tuple[str, ...]:
+    return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
 # Families whose answer is one of the names that the briefs state.
@@ -68,6 +62,8 @@ def _list(value: JsonValue) -> list[JsonValue]:
 
 class ChoiceFamily(TextFamily):
     """Each answerer names the one right option. An answer that names several options is unreadable."""
+
+    result: ClassVar = Kind.NAME
 
     @abstractmethod
     def options(self, setting: Setting) -> list[str]:
@@ -87,23 +83,9 @@ class ChoiceFamily(TextFamily):
 
     def grade(self, answers: Answers, key: JsonValue) -> Grade:
         """1 for each seat that names the right option and no other, else 0."""
-        right, options = _parts_of(key)
-        return grade_each(answers, right, lambda answer: as_word(answer, options))
-
-    def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
-        """The right name stands for all facts, once all are known."""
-        if len(known) < len(task.facts):
-            return {}
-        return {name(self.right(setting_of(self, task))): frozenset(fact.id for fact in known)}
-
-
-def _parts_of(key: JsonValue) -> tuple[dict[str, JsonValue], tuple[str, ...]]:
-    members = key if isinstance(key, dict) else {}
-    answers, options = members.get("answers"), members.get("options")
-    return (
-        answers if isinstance(answers, dict) else {},
-        tuple(str(each) for each in options) if isinstance(options, list) else (),
-    )
+        members = key if isinstance(key, dict) else {}
+        right, options = members.get("answers"), _strings(members.get("options"))
+        return grade_each(answers, right if isinstance(right, dict) else {}, lambda answer: as_word(answer, options))
 
 
 # The base of families whose answer is a list, of which each item counts.
@@ -143,13 +125,8 @@ class ListFamily(TextFamily):
         """Each wanted item in the list counts 1, and each wrong item takes away as much, down to 0 in all."""
         expected = ListKey.model_validate(key)
         parts = dict.fromkeys(expected.wanted, 0.0)
-        answer = answers.get(expected.seat)
-        if answer is None:
-            return Grade(parts)
-        try:
-            items = {each.upper() for each in as_list(answer)}
-        except UnreadableError:
-            return Grade(parts, (expected.seat,))
+        lists, unreadable = read_each(answers, [expected.seat], as_list)
+        items = {each.upper() for given in lists.values() for each in given}
         right = [each for each in expected.wanted if each in items]
         wrong = items.difference(expected.wanted, expected.neutral)
-        return Grade(parts | dict.fromkeys(right, max(0.0, 1 - len(wrong) / max(1, len(right)))))
+        return Grade(parts | dict.fromkeys(right, max(0.0, 1 - len(wrong) / max(1, len(right)))), unreadable)

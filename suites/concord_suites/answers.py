@@ -37,8 +37,8 @@ _DENIED: Final = re.compile(
 _NEAR: Final = 60
 """Characters before a value in which it may be denied."""
 
-_CODE: Final = Statement("code", ("{value:code}",))
-_DATE: Final = Statement("date", ("{value:date}",))
+_CODE: Final = Statement("code", "{value:code}")
+_DATE: Final = Statement("date", "{value:date}")
 
 
 class UnreadableError(ValueError):

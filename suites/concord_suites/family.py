@@ -1,9 +1,10 @@
 """What the shipped families have in common: briefs of sentences, a key that follows from them, references, bounds."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import islice, takewhile
 from typing import ClassVar, Final
 
 from pydantic import JsonValue
@@ -16,13 +17,15 @@ from concord.suite import (
     Fact,
     Grade,
     Group,
+    Kind,
     Neighbours,
     Part,
     SuiteTask,
     Value,
     distances,
 )
-from concord_suites.answers import as_mapping, read_each, states_number
+from concord.suite.value import number
+from concord_suites.answers import as_mapping, as_number, read_each, states_number
 from concord_suites.grammar import Fresh, StatedRecord, Statement, read_all
 
 # The fewest messages and rounds that a task can be solved with.
@@ -77,21 +80,17 @@ MAX_BRIEF: Final = 4_000
 
 ONE_ANSWERS: Final = Statement(
     "one answers",
-    (
-        "Only {seat:seat} has to answer.",
-        "The answer is due from {seat:seat} alone.",
-        "{seat:seat} gives the answer; nobody else has to.",
-        "We need the answer from {seat:seat} and from no other seat.",
-    ),
+    "Only {seat:seat} has to answer.",
+    "The answer is due from {seat:seat} alone.",
+    "{seat:seat} gives the answer; nobody else has to.",
+    "We need the answer from {seat:seat} and from no other seat.",
 )
 ALL_ANSWER: Final = Statement(
     "all answer",
-    (
-        "Every seat has to answer.",
-        "Each of you gives an answer of your own.",
-        "We need an answer from every seat.",
-        "All seats answer.",
-    ),
+    "Every seat has to answer.",
+    "Each of you gives an answer of your own.",
+    "We need an answer from every seat.",
+    "All seats answer.",
 )
 
 
@@ -111,16 +110,16 @@ class Setting:
 
     def asked(self, statement: str) -> StatedRecord:
         """The statement of that name in the question. Raises LookupError if the question does not make it."""
-        for record in self.question:
-            if record.statement == statement:
-                return record
-        raise LookupError(f"the question makes no statement {statement!r}")
+        return self.each_asked(statement)[0]
+
+    def each_asked(self, statement: str) -> list[StatedRecord]:
+        """Every occurrence of a statement in the question."""
+        return [record for record in self.question if record.statement == statement]
 
     @property
     def answerers(self) -> tuple[str, ...]:
         """The seats that have to answer."""
-        named = tuple(record["seat"] for record in self.question if record.statement == ONE_ANSWERS.name)
-        return named or tuple(self.neighbours)
+        return tuple(record["seat"] for record in self.each_asked(ONE_ANSWERS.name)) or tuple(self.neighbours)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +130,7 @@ class Drawn:
     """Without who has to answer, which is added."""
     sentences: Mapping[str, Sequence[str]]
     facts: Sequence[Fact]
-    chance: float
+    chance: float = 0.0
     answerer: str | None = None
     """The only seat that has to answer; None if every seat has to."""
 
@@ -147,6 +146,8 @@ class TextFamily(ABC):
     """Opening sentences, one of which begins each brief. They contain no information for the task."""
     statements: ClassVar[tuple[Statement, ...]]
     """The grammar of question and briefs."""
+    result: ClassVar[Kind | None] = None
+    """The kind of the values that right answers are, if these stand for all facts once all are known."""
 
     @abstractmethod
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
@@ -170,9 +171,11 @@ class TextFamily(ABC):
         return [Part(seat, seat, needs) for seat in ([drawn.answerer] if drawn.answerer else neighbours)]
 
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
-        """By default, there are no partial results."""
-        del task, known
-        return {}
+        """By default, the right answers stand for all facts once all are known, in families with a `result`."""
+        if self.result is None or len(known) < len(task.facts):
+            return {}
+        ids = frozenset(fact.id for fact in known)
+        return {Value(self.result, str(each)): ids for each in self.solve(setting_of(self, task)).values()}
 
     def implied(self, task: SuiteTask, known: Collection[Fact], stated: Collection[Value]) -> frozenset[str]:
         """By default, no fact follows from others."""
@@ -182,6 +185,13 @@ class TextFamily(ABC):
     def read(self, text: str) -> list[StatedRecord]:
         """Every statement that a brief or a question makes, in its order."""
         return list(_read(self, text))
+
+    def setting(
+        self, question: str, briefs: Mapping[str, str] | None = None, neighbours: Neighbours | None = None
+    ) -> Setting:
+        """All that a question, and briefs by seat, state."""
+        read = {seat: self.read(brief) for seat, brief in (briefs or {}).items()}
+        return Setting(self.read(question), read, neighbours or {})
 
     def generate(self, secret: bytes, neighbours: Neighbours, difficulty: int) -> SuiteTask:
         """The task of a secret, as `concord.suite.Family` says."""
@@ -201,7 +211,7 @@ class TextFamily(ABC):
         }
         if (longest := max(map(len, briefs.values()))) > MAX_BRIEF:
             raise ValueError(f"{self.name} has a brief of {longest} characters, above {MAX_BRIEF}")
-        setting = Setting(self.read(question), {seat: self.read(brief) for seat, brief in briefs.items()}, neighbours)
+        setting = self.setting(question, briefs, neighbours)
         parts = tuple(self.parts(drawn, neighbours))
         return SuiteTask(
             family=self.name,
@@ -227,17 +237,22 @@ def _read(family: TextFamily, text: str) -> tuple[StatedRecord, ...]:
 
 def setting_of(family: TextFamily, task: SuiteTask) -> Setting:
     """All that a task's question and briefs state."""
-    return Setting(
-        family.read(task.question), {seat: family.read(brief) for seat, brief in task.briefs.items()}, task.neighbours
-    )
+    return family.setting(task.question, task.briefs, task.neighbours)
+
+
+def first_results(task: SuiteTask, known: Collection[Fact], reached: Iterable[int]) -> Mapping[Value, frozenset[str]]:
+    """What is reached with the first k facts stands for them, as far as these are known. `reached` is by k, from 1."""
+    ids = {fact.id for fact in known}
+    first = [fact.id for fact in takewhile(lambda fact: fact.id in ids, task.facts)]
+    return {number(each): frozenset(first[:at]) for at, each in enumerate(islice(reached, len(first)), 1) if at > 1}
 
 
 class OneAnswerFamily(TextFamily):
     """A family with one right answer for each answerer."""
 
-    @abstractmethod
     def read_answer(self, answer: JsonValue) -> JsonValue:
-        """The answer in the key's form. Raises UnreadableError."""
+        """The answer in the key's form, by default a number. Raises UnreadableError."""
+        return as_number(answer)
 
     def grade(self, answers: Answers, key: JsonValue) -> Grade:
         """1 for each seat whose answer equals the key's, else 0."""
@@ -253,56 +268,52 @@ def grade_each(answers: Answers, right: Answers, read: Callable[[JsonValue], Jso
     return Grade({seat: float(seat in given and given[seat] == each) for seat, each in right.items()}, unreadable)
 
 
-# Values that a brief states at once, or by reference to a slip that another of its sentences quotes.
+# Values that a brief states at once, or by reference to a code that another of its sentences explains.
 
 FIRST_DIFFICULTY: Final = 4
-"""From this difficulty on, half of the values stand on slips."""
+"""From this difficulty on, half of the values are stated by reference."""
 
 
 @dataclass(frozen=True)
 class ReferableStatement:
-    """A statement, and one of the same meaning that has the blank `slip` in the place of one other blank."""
+    """A statement, and two that together mean the same: one refers to a code, of which the other says what it is."""
 
     direct: Statement
     by_reference: Statement
+    definition: Statement
 
     @cached_property
     def blank(self) -> str:
-        """The blank that a slip fills."""
+        """The blank that is filled by reference."""
         [blank] = self.direct.blanks.keys() - self.by_reference.blanks.keys()
         return blank
 
     @cached_property
-    def definition(self) -> Statement:
-        """The statement of the value on a slip."""
-        value = f"{{{self.blank}:{self.direct.blanks[self.blank]}}}"
-        return Statement(
-            "slip",
-            (
-                f"Slip {{slip:code}} says {value}.",
-                f"On slip {{slip:code}} stands {value}.",
-                f"{value} is written on slip {{slip:code}}.",
-                f"Slip {{slip:code}} reads {value}.",
-            ),
-        )
+    def common(self) -> Sequence[str]:
+        """The blanks by which the other two statements belong together."""
+        return sorted(self.by_reference.blanks.keys() & self.definition.blanks.keys())
 
     def write(self, draw: Draw, fresh: Fresh, difficulty: int, **fields: str | int) -> list[str]:
-        """The sentences that state the fields: one, or two with a slip."""
+        """The sentences that state the fields: one, or two with a code."""
         if difficulty < FIRST_DIFFICULTY or draw.chance(0.5):
             return [self.direct.write(draw, **fields)]
-        value, slip = fields.pop(self.blank), fresh.code()
-        return [
-            self.by_reference.write(draw, slip=slip, **fields),
-            self.definition.write(draw, slip=slip, **{self.blank: value}),
-        ]
+        codes = {blank: fresh.code() for blank in self.by_reference.blanks.keys() - self.direct.blanks.keys()}
+        return self.refer(draw, **fields, **codes)
+
+    def refer(self, draw: Draw, **fields: str | int) -> list[str]:
+        """The two sentences that state the fields by reference."""
+        return [self.by_reference.write(draw, **fields), self.definition.write(draw, **fields)]
 
     def stated(self, setting: Setting) -> list[tuple[str, StatedRecord]]:
         """Every occurrence in the briefs with its value, and the seat that it was told to."""
-        values = {(seat, record["slip"]): record[self.blank] for seat, record in setting.stated(self.definition.name)}
+        values = {self._code(record): record[self.blank] for _, record in setting.stated(self.definition.name)}
         return setting.stated(self.direct.name) + [
-            (seat, StatedRecord(self.direct.name, {**record.fields, self.blank: values[seat, record["slip"]]}))
+            (seat, StatedRecord(self.direct.name, {**record.fields, self.blank: values[self._code(record)]}))
             for seat, record in setting.stated(self.by_reference.name)
         ]
+
+    def _code(self, record: StatedRecord) -> tuple[str, ...]:
+        return tuple(record[blank] for blank in self.common)
 
     def numbers(self, setting: Setting) -> dict[str, list[int]]:
         """The numbers that each seat's brief states, sorted."""
@@ -310,6 +321,20 @@ class ReferableStatement:
         for seat, record in self.stated(setting):
             found[seat].append(record.number(self.blank))
         return {seat: sorted(numbers) for seat, numbers in found.items()}
+
+
+def on_slip(direct: Statement, by_reference: Statement) -> ReferableStatement:
+    """A statement, and one of the same meaning that refers to a slip, which states the missing value."""
+    [blank] = direct.blanks.keys() - by_reference.blanks.keys()
+    value = f"{{{blank}:{direct.blanks[blank]}}}"
+    slip = Statement(
+        "slip",
+        f"Slip {{slip:code}} says {value}.",
+        f"On slip {{slip:code}} stands {value}.",
+        f"{value} is written on slip {{slip:code}}.",
+        f"Slip {{slip:code}} reads {value}.",
+    )
+    return ReferableStatement(direct, by_reference, slip)
 
 
 def grammar_of(*statements: ReferableStatement) -> Sequence[Statement]:

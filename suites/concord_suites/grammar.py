@@ -38,7 +38,7 @@ class StatedRecord:
         return int(self.fields[field])
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Statement:
     """One thing that a brief or a question can state, in several wordings.
 
@@ -49,21 +49,20 @@ class Statement:
     name: str
     templates: tuple[str, ...]
 
+    def __init__(self, name: str, *templates: str) -> None:
+        vars(self).update(name=name, templates=templates)
+
     @cached_property
     def blanks(self) -> Mapping[str, str]:
         """The type of each blank."""
-        parsed = Formatter().parse(self.templates[0])
-        return {field: kind or "word" for _, field, kind, _ in parsed if field is not None}
+        return {field: kind for _, field, kind in _pieces(self.templates[0]) if field}
 
     def write(self, draw: Draw, **fields: str | int) -> str:
         """The statement in one of its wordings."""
-        template = draw.choice(self.templates)
-        text = []
-        for literal, field, kind, _ in Formatter().parse(template):
-            text.append(literal)
-            if field is not None:
-                text.append(_spelled(kind or "word", str(fields[field]), draw))
-        return "".join(text)
+        return "".join(
+            literal + (_spelled(kind, str(fields[field]), draw) if field else "")
+            for literal, field, kind in _pieces(draw.choice(self.templates))
+        )
 
     def read(self, text: str) -> Iterator[tuple[int, StatedRecord]]:
         """The statement's occurrences in a text, each with its place there."""
@@ -86,17 +85,22 @@ def read_all(statements: tuple[Statement, ...], text: str) -> list[StatedRecord]
     )]  # fmt: skip
 
 
+def _pieces(template: str) -> list[tuple[str, str, str]]:
+    """The literal texts of a template, each with the blank after it and its type; both are empty after the last."""
+    return [(literal, field or "", kind or "word") for literal, field, kind, _ in Formatter().parse(template)]
+
+
 def _longest_literal(template: str) -> str:
-    return max((literal for literal, *_ in Formatter().parse(template)), key=len)
+    return max((literal for literal, *_ in _pieces(template)), key=len)
 
 
 def _compiled(template: str) -> tuple[re.Pattern[str], dict[str, str]]:
     pattern, kinds = "", dict[str, str]()
-    for literal, field, kind, _ in Formatter().parse(template):
+    for literal, field, kind in _pieces(template):
         pattern += re.escape(literal)
-        if field is not None:
-            kinds[field] = kind or "word"
-            pattern += f"(?P<{field}>{_PATTERNS[kind or 'word']})"
+        if field:
+            kinds[field] = kind
+            pattern += f"(?P<{field}>{_PATTERNS[kind]})"
     return re.compile(rf"(?<!\w){pattern}"), kinds
 
 
@@ -113,13 +117,7 @@ def _spelled(kind: str, text: str, draw: Draw) -> str:
 def _canonical(kind: str, text: str) -> str:
     if kind == "number":
         return text.replace(",", "")
-    if kind == "date":
-        return _iso(text)
-    return text
-
-
-def _iso(text: str) -> str:
-    if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+    if kind != "date" or re.fullmatch(r"\d{4}-\d\d-\d\d", text):
         return text
     words = text.replace(",", "").split()
     day, month, year = (words[1], words[0], words[2]) if words[0] in MONTHS else (words[0], words[1], words[2])

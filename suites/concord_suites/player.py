@@ -11,7 +11,7 @@ from typing import Final
 
 from pydantic import JsonValue
 
-from concord_suites.family import Setting, TextFamily
+from concord_suites.family import TextFamily
 
 # What a seat sees at its turn, read out of the text of the turn.
 
@@ -168,7 +168,7 @@ _HABITS: Final[Mapping[Habit, Callable[[View, Outgoing], Outgoing]]] = {
 def messages(view: View, family: TextFamily) -> dict[str, list[Seat]]:
     """What to tell each neighbour: every seat that it was not told of, did not tell of, and is not told of by the seat
     itself."""
-    answerers = Setting(family.read(view.question), {}, {}).answerers
+    answerers = family.setting(view.question).answerers
     return {
         receiver: seats
         for receiver in _receivers(view.own, answerers)
@@ -195,22 +195,17 @@ def answer(view: View, family: TextFamily) -> JsonValue:
     """The seat's own answer once it knows what every seat knows, or in the last round from what it knows by then."""
     if len(view.known) < view.seats and not view.is_last:
         return None
-    setting = Setting(
-        family.read(view.question),
-        {name: family.read(seat.brief) for name, seat in sorted(view.known.items())},
-        {name: seat.neighbours for name, seat in sorted(view.known.items())},
-    )
+    known = sorted(view.known.items())
+    briefs, neighbours = {name: seat.brief for name, seat in known}, {name: seat.neighbours for name, seat in known}
     try:
-        return family.solve(setting).get(view.own.name)
+        return family.solve(family.setting(view.question, briefs, neighbours)).get(view.own.name)
     except (LookupError, ValueError):
         return None  # the missing briefs, or wrong ones, leave nothing to solve
 
 
 def solo_answer(question: str, briefs: Mapping[str, str], family: TextFamily) -> JsonValue:
     """The answer of an agent that has all briefs: the only one, or those of all seats."""
-    answers = family.solve(
-        Setting(family.read(question), {seat: family.read(brief) for seat, brief in briefs.items()}, {})
-    )
+    answers = family.solve(family.setting(question, briefs))
     return next(iter(answers.values())) if len(answers) == 1 else dict(answers)
 
 
@@ -290,9 +285,9 @@ class CallingPlayer:
             return json.dumps({"answer": None})
         if (briefs := all_briefs(self.own.brief)) is not None:
             return json.dumps({"answer": solo_answer(question, briefs, family)})
-        answerers = Setting(family.read(question), {}, {}).answerers
+        answerers = family.setting(question).answerers
         if self.habit is Habit.CHATTERING:
-            await self._say_everything()
+            await self._tell(_SAYS, self.own.neighbours)
         if len(answerers) == 1:
             if self.own.name in answerers:
                 await self._ask_on({self.own.name}, push=False)
@@ -302,7 +297,8 @@ class CallingPlayer:
                 await self._pass_on()
         else:
             await self._wait()
-        return json.dumps({"answer": self._answer(question, family, answerers)})
+        has_to = not answerers or self.own.name in answerers
+        return json.dumps({"answer": answer(self._view(question), family) if has_to else None})
 
     async def called(self, text: str) -> str:
         """The answer to a call of another seat."""
@@ -353,23 +349,19 @@ class CallingPlayer:
             self._behind |= dict.fromkeys(children)
         if push and self._knows_all:
             self._informed.set()
-            await self._tell_all(children[:-1])
+            await self._tell(_TELLS_ALL, children[:-1])
         return asked
 
-    async def _tell_all(self, children: Iterable[str]) -> None:
-        """Tells seats that were asked too early to know what is known now."""
-        for other in list(children):
-            await self._call(other, _TELLS_ALL, self._told(other, list(self.known.values())))
+    async def _tell(self, verb: str, others: Iterable[str]) -> None:
+        """Tells seats all that is known now."""
+        for other in list(others):
+            await self._call(other, verb, self._told(other, list(self.known.values())))
 
     async def _pass_on(self) -> None:
         """Tells all seats that were asked what was found, once: seats that asked each other would go on for ever."""
         if not self._has_passed_on:
             self._has_passed_on = True
-            await self._tell_all(self._behind)
-
-    async def _say_everything(self) -> None:
-        for other in self.own.neighbours:
-            await self._call(other, _SAYS, self._told(other, list(self.known.values())))
+            await self._tell(_TELLS_ALL, self._behind)
 
     async def _wait(self) -> None:
         try:
@@ -393,9 +385,6 @@ class CallingPlayer:
         """The lines that tell another seat of seats, after what this seat's habit makes of them."""
         told = with_habit(self.habit, self._view(""), {receiver: seats})
         return [seat.told() for seat in told.get(receiver, [])]
-
-    def _answer(self, question: str, family: TextFamily, answerers: Sequence[str]) -> JsonValue:
-        return answer(self._view(question), family) if not answerers or self.own.name in answerers else None
 
     def _view(self, question: str) -> View:
         return View(self.own, self.seats, True, question, self.known)

@@ -1,7 +1,8 @@
 """`python -m concord_purple`: serves one agent of a team, or a personal assistant."""
 
 from argparse import SUPPRESS
-from pathlib import Path
+from enum import StrEnum
+from typing import get_args
 
 from pydantic import ValidationError
 
@@ -12,8 +13,8 @@ from concord.service.settings import ServiceSettings
 from concord_purple.agent import create_app
 from concord_purple.assistant.app import NoModelError, create_assistant_app
 from concord_purple.assistant.scripted import OracleError
-from concord_purple.settings import AssistantMode, PurpleSettings, TeamMode
-from concord_purple.teams import Function, TeamName
+from concord_purple.settings import PurpleSettings
+from concord_purple.teams import first_fault
 
 _EPILOG = """\
 Every option has a variable that it overrides: PURPLE_HOST, PURPLE_PORT, PURPLE_CARD_URL, PURPLE_AGENT_ID,
@@ -24,40 +25,24 @@ _BASE_URL, _MODEL (with a key, a language model words the final review; the assi
 """
 
 _DEFAULTED = {"host", "port", "function", "team", "mode"}
+"""What `--help` shows with its default, which may be from the environment."""
 
 
 def settings_from(arguments: list[str] | None = None) -> PurpleSettings:
     """The settings by the command line, else the environment. Exits with a usage message where they are wrong."""
     parser = address_parser("concord_purple", "One agent of a team that reviews texts, or a personal assistant.")
     parser.epilog = _EPILOG
-    parser.add_argument("--card-url", default=SUPPRESS, help="URL in the agent's card: where others reach it")
-    parser.add_argument("--agent-id", default=SUPPRESS, help="agent's id outside assessments (default: its function)")
-    parser.add_argument("--function", choices=list(map(str, Function)), help="agent's function in its team")
-    parser.add_argument("--team", choices=list(map(str, TeamName)), help="wiring of the team")
-    parser.add_argument("--mode", choices=list(map(str, TeamMode)), help="work, or echo the text of the request")
-    parser.add_argument(
-        "--assistant",
-        choices=list(map(str, AssistantMode)),
-        default=SUPPRESS,
-        help="serve a personal assistant instead of an agent of a team",
-    )
-    parser.add_argument(
-        "--oracle", type=Path, default=SUPPRESS, help="the oracle.json that the assistant oracle performs"
-    )
+    for name, field in PurpleSettings.model_fields.items():
+        if field.description is not None:
+            kinds = [each for each in (field.annotation, *get_args(field.annotation)) if isinstance(each, type)]
+            choices = [str(each) for kind in kinds if issubclass(kind, StrEnum) for each in kind] or None
+            option = f"--{name.replace('_', '-')}"
+            parser.add_argument(option, default=SUPPRESS, choices=choices, help=field.description)
     try:
-        from_environment = PurpleSettings().model_dump(
-            include={"host", "port", "function", "team", "mode"}, mode="json"
-        )
-        parser.set_defaults(**from_environment)
-        given = vars(parser.parse_args(arguments))
-        return PurpleSettings(**{name: value for name, value in given.items() if value is not None})
+        parser.set_defaults(**PurpleSettings().model_dump(include=_DEFAULTED, mode="json"))
+        return PurpleSettings(**vars(parser.parse_args(arguments)))
     except ValidationError as error:
-        parser.error(_first_fault(error))
-
-
-def _first_fault(error: ValidationError) -> str:
-    fault = error.errors(include_url=False, include_input=False)[0]
-    return f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" if fault["loc"] else fault["msg"]
+        parser.error(first_fault(error))
 
 
 def main() -> None:

@@ -2,25 +2,25 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Final
 
 import httpx
 from fastapi import FastAPI
 
 from concord import retention
-from concord.a2a import AgentProfile, IncomingMessage, Skill, TaskHandle, mount_agent
+from concord.a2a import AgentProfile, IncomingMessage, Skill, TaskHandle
 from concord.agent.messenger import Messenger
 from concord.agent.peers import PeerDiscovery
 from concord.agent.reporter import TraceReporter
 from concord.llm import LLMSettings
-from concord.service.middleware import BodyLimit
-from concord.service.probes import probe_routes
 from concord.version import VERSION
 from concord.wire.assignment import TIMESTAMP_KEY, TIMESTAMP_URI, TRACEABILITY_KEY, TRACEABILITY_URI, Assignment
 from concord.wire.roster import RosterEntry
+from concord_purple.agent_app import agent_app
 from concord_purple.request_context import (
     RequestContext,
     StepRecorder,
@@ -55,110 +55,7 @@ from concord_purple.text_review.review import (
     evidence_from_text,
 )
 
-# The answers of each function to each kind of request.
-
-Handler = Callable[[RequestContext], Awaitable[Findings]]
-
-
-def handler_for(function: Function, kind: RequestKind) -> Handler:
-    """The handler for a request of this kind. Raises BadRequestError if this function does not serve the kind."""
-    handler = _HANDLERS[function].get(kind)
-    if handler is None:
-        raise BadRequestError(f"a {function} does not {kind.verb}")
-    return handler
-
-
-async def _coordinate(context: RequestContext) -> Findings:
-    """Has the team do the work, stage by stage, and composes the review."""
-    findings = context.request.findings
-    for kind in context.kinds_to_ask:
-        findings |= await context.ask(kind, findings)
-    return context.work("compose", lambda: contribute(context, findings))
-
-
-async def _research(context: RequestContext) -> Findings:
-    findings = context.work("measure", lambda: contribute(context, context.request.findings))
-    return findings | await context.ask(RequestKind.CROSS_CHECK, findings)
-
-
-async def _synthesize(context: RequestContext) -> Findings:
-    findings = context.request.findings
-    findings |= await context.ask(RequestKind.CLARIFY, findings)
-    return context.work("draft", lambda: contribute(context, findings))
-
-
-async def _review(context: RequestContext) -> Findings:
-    findings = context.request.findings
-    findings |= await context.ask(RequestKind.EVIDENCE, findings)
-    return context.work("verify", lambda: contribute(context, findings))
-
-
-async def _relay(context: RequestContext) -> Findings:
-    """Adds the agent's own part and relays everything to the next member."""
-    findings = context.work("contribute", lambda: contribute(context, context.request.findings))
-    return findings | await context.ask(RequestKind.RELAY, findings)
-
-
-async def _contribute_alone(context: RequestContext) -> Findings:
-    """A task for a function that does not coordinate: the agent contributes its own part and asks nobody."""
-    return context.work("contribute", lambda: contribute(context, context.request.findings))
-
-
-async def _cross_check(context: RequestContext) -> Findings:
-    request, own_id = context.request, context.member.agent_id
-    return context.work(
-        "cross_check", lambda: Findings(checks=cross_check(request.text, request.findings.facts, own_id))
-    )
-
-
-async def _clarify(context: RequestContext) -> Findings:
-    request = context.request
-    own = [fact for fact in request.findings.unrefuted_facts if fact.found_by == context.member.agent_id]
-    return context.work("advise", lambda: Findings(advice=advise(request.text, own)))
-
-
-async def _give_evidence_on_facts(context: RequestContext) -> Findings:
-    request, own_id = context.request, context.member.agent_id
-    return context.work("evidence", lambda: Findings(checks=evidence_from_text(request.text, request.findings, own_id)))
-
-
-async def _give_evidence_on_draft(context: RequestContext) -> Findings:
-    request, own_id = context.request, context.member.agent_id
-    return context.work("evidence", lambda: Findings(checks=evidence_from_draft(request.findings, own_id)))
-
-
-async def _answer_ping(context: RequestContext) -> Findings:
-    return context.work("ping", Findings)
-
-
-_HANDLERS: Final[dict[Function, dict[RequestKind, Handler]]] = {
-    Function.COORDINATOR: {RequestKind.TASK: _coordinate, RequestKind.PING: _answer_ping},
-    Function.RESEARCHER: {
-        RequestKind.TASK: _contribute_alone,
-        RequestKind.RESEARCH: _research,
-        RequestKind.RELAY: _relay,
-        RequestKind.CROSS_CHECK: _cross_check,
-        RequestKind.CLARIFY: _clarify,
-        RequestKind.EVIDENCE: _give_evidence_on_facts,
-        RequestKind.PING: _answer_ping,
-    },
-    Function.SYNTHESIZER: {
-        RequestKind.TASK: _contribute_alone,
-        RequestKind.SYNTHESIZE: _synthesize,
-        RequestKind.RELAY: _relay,
-        RequestKind.EVIDENCE: _give_evidence_on_draft,
-        RequestKind.PING: _answer_ping,
-    },
-    Function.REVIEWER: {
-        RequestKind.TASK: _contribute_alone,
-        RequestKind.REVIEW: _review,
-        RequestKind.RELAY: _relay,
-        RequestKind.PING: _answer_ping,
-    },
-}
-
-
-Stage = Callable[[RequestContext, Findings], Findings]
+# What each function does for each kind of request. Whom it asks meanwhile is in its team's wiring.
 
 
 def contribute(context: RequestContext, findings: Findings) -> Findings:
@@ -166,39 +63,86 @@ def contribute(context: RequestContext, findings: Findings) -> Findings:
 
     In a team that fills gaps, the agent first does what should have been done before its part.
     """
-    gap_stages, own = _PARTS[context.member.function]
-    for stage in (*(gap_stages if context.team.fills_gaps else ()), *own):
-        findings = stage(context, findings)
+    request, function, by = context.request, context.member.function, context.member.agent_id
+    fills_gaps = context.team.fills_gaps
+    if fills_gaps or function is Function.RESEARCHER:
+        findings = add_facts(request.text, request.aspects, findings, by)
+    if function is Function.RESEARCHER:
+        return add_fact_checks(request.text, findings, by)
+    if fills_gaps or function is Function.SYNTHESIZER:
+        findings = add_draft(request.text, findings, by)
+    if function is Function.REVIEWER:
+        return add_verdict(request.text, findings, by)
+    if fills_gaps and function is Function.COORDINATOR:
+        return add_missing_verdict(request.text, findings, by)
     return findings
 
 
-def _facts(context: RequestContext, findings: Findings) -> Findings:
-    return add_facts(context.request.text, context.request.aspects, findings, context.member.agent_id)
+def _cross_check(context: RequestContext, findings: Findings) -> Findings:
+    return Findings(checks=cross_check(context.request.text, findings.facts, context.member.agent_id))
 
 
-def _fact_checks(context: RequestContext, findings: Findings) -> Findings:
-    return add_fact_checks(context.request.text, findings, context.member.agent_id)
+def _advise(context: RequestContext, findings: Findings) -> Findings:
+    own = [fact for fact in findings.unrefuted_facts if fact.found_by == context.member.agent_id]
+    return Findings(advice=advise(context.request.text, own))
 
 
-def _draft(context: RequestContext, findings: Findings) -> Findings:
-    return add_draft(context.request.text, findings, context.member.agent_id)
+def _evidence_from_text(context: RequestContext, findings: Findings) -> Findings:
+    return Findings(checks=evidence_from_text(context.request.text, findings, context.member.agent_id))
 
 
-def _verdict(context: RequestContext, findings: Findings) -> Findings:
-    return add_verdict(context.request.text, findings, context.member.agent_id)
+def _evidence_from_draft(context: RequestContext, findings: Findings) -> Findings:
+    return Findings(checks=evidence_from_draft(findings, context.member.agent_id))
 
 
-def _missing_verdict(context: RequestContext, findings: Findings) -> Findings:
-    return add_missing_verdict(context.request.text, findings, context.member.agent_id)
+@dataclass(frozen=True, slots=True)
+class Service:
+    """How an agent serves a request: the name of its work in the trace, the work, and whether it asks others after it.
+
+    By default, it asks them before, and contributes the part of its function.
+    """
+
+    name: str
+    work: Callable[[RequestContext, Findings], Findings] = contribute
+    asks_after: bool = False
+
+    async def __call__(self, context: RequestContext) -> Findings:
+        """The findings to answer with."""
+        findings = context.request.findings
+        if not self.asks_after:
+            findings = await context.consult(findings)
+        findings = context.work(self.name, lambda: self.work(context, findings))
+        return await context.consult(findings) if self.asks_after else findings
 
 
-_PARTS: Final[dict[Function, tuple[tuple[Stage, ...], tuple[Stage, ...]]]] = {
-    Function.COORDINATOR: ((_facts, _draft, _missing_verdict), ()),
-    Function.RESEARCHER: ((), (_facts, _fact_checks)),
-    Function.SYNTHESIZER: ((_facts,), (_draft,)),
-    Function.REVIEWER: ((_facts, _draft), (_verdict,)),
+_PING: Final = {RequestKind.PING: Service("ping", lambda _context, _findings: Findings())}
+_LINK: Final = _PING | {
+    RequestKind.TASK: Service("contribute"),
+    RequestKind.RELAY: Service("contribute", asks_after=True),
 }
-"""By function: the stages with which it fills gaps, then those of its own part."""
+_SERVICES: Final[dict[Function, dict[RequestKind, Service]]] = {
+    Function.COORDINATOR: _PING | {RequestKind.TASK: Service("compose")},
+    Function.RESEARCHER: _LINK
+    | {
+        RequestKind.RESEARCH: Service("measure", asks_after=True),
+        RequestKind.CROSS_CHECK: Service("cross_check", _cross_check),
+        RequestKind.CLARIFY: Service("advise", _advise),
+        RequestKind.EVIDENCE: Service("evidence", _evidence_from_text),
+    },
+    Function.SYNTHESIZER: _LINK
+    | {
+        RequestKind.SYNTHESIZE: Service("draft"),
+        RequestKind.EVIDENCE: Service("evidence", _evidence_from_draft),
+    },
+    Function.REVIEWER: _LINK | {RequestKind.REVIEW: Service("verify")},
+}
+
+
+def handler_for(function: Function, kind: RequestKind) -> Service:
+    """How this function serves requests of this kind. Raises BadRequestError if it does not."""
+    if kind not in _SERVICES[function]:
+        raise BadRequestError(f"a {function} does not {kind.verb}")
+    return _SERVICES[function][kind]
 
 
 # The A2A handler: runs the handler of a request, and answers with the findings and the steps taken for them.
@@ -240,7 +184,7 @@ class PurpleAgent:
     async def _serve(
         self,
         request: TeamRequest,
-        handler: Handler,
+        handler: Service,
         assignment: Assignment | None,
         steps: StepRecorder,
         task: TaskHandle,
@@ -306,28 +250,15 @@ def create_app(settings: PurpleSettings, llm: LLMSettings) -> FastAPI:
     reporter = TraceReporter()
     discovery = PeerDiscovery({name: str(url) for name, url in settings.peers.items()})
 
-    @asynccontextmanager
-    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        registering = asyncio.create_task(stay_registered(settings))
-        try:
-            yield
-        finally:
-            registering.cancel()
-            with suppress(asyncio.CancelledError):
-                await registering
-            await server.aclose()
-            await discovery.close()
-            await asyncio.to_thread(reporter.close)
-
-    app = FastAPI(title=f"Concord {settings.function}", version=VERSION, lifespan=lifespan)
-    app.add_middleware(BodyLimit, max_bytes=MAX_BODY_BYTES)
-    app.include_router(probe_routes(_ready))
-    server = mount_agent(app, _profile(settings), PurpleAgent(settings, llm, discovery, reporter))
-    return app
-
-
-async def _ready() -> None:
-    """An agent is always ready: it needs neither its peers nor the collector to start."""
+    return agent_app(
+        f"Concord {settings.function}",
+        _profile(settings),
+        PurpleAgent(settings, llm, discovery, reporter),
+        discovery.close,
+        partial(asyncio.to_thread, reporter.close),
+        max_body_bytes=MAX_BODY_BYTES,
+        meanwhile=partial(stay_registered, settings),
+    )
 
 
 def _profile(settings: PurpleSettings) -> AgentProfile:

@@ -112,9 +112,40 @@ def _size(steps: list[InteractionStep]) -> int:
 # The texts that go with the data of requests and replies, and the final review in a language model's words.
 
 
+_REQUESTS: Final = {
+    RequestKind.RESEARCH: "Please measure {aspects} in the attached text of {characters} characters.",
+    RequestKind.SYNTHESIZE: "Please draft a review of the attached text from these {facts} facts.",
+    RequestKind.REVIEW: "Please check the {statements} statements of this draft against the text and the facts, and "
+    "say which do not stand.",
+    RequestKind.RELAY: "Please add your part to this review, which has {facts} facts and {statements} statements so "
+    "far, and pass it on.",
+    RequestKind.CROSS_CHECK: "Please measure these {facts} facts anew and say which do not hold.",
+    RequestKind.CLARIFY: "Please say, for the weak spots that you found, how the writer could mend each.",
+    RequestKind.EVIDENCE: "Please say which of these {statements} statements you can vouch for.",
+    RequestKind.PING: PING,
+}
+
+_FOUND: Final = "Found {facts} facts, {weak} of them weak spots."
+_DRAFTED: Final = "Drafted {statements} statements on {unrefuted} facts."
+_CHECKED: Final = "{checks} checks, {objections} objections.{reasons}"
+_REPLIES: Final = {
+    RequestKind.RESEARCH: _FOUND,
+    RequestKind.SYNTHESIZE: _DRAFTED,
+    RequestKind.REVIEW: _CHECKED,
+    RequestKind.RELAY: f"{_FOUND} {_DRAFTED} {_CHECKED}",
+    RequestKind.CROSS_CHECK: _CHECKED,
+    RequestKind.CLARIFY: "Advice on {advice} weak spots.",
+    RequestKind.EVIDENCE: _CHECKED,
+    RequestKind.PING: "Yes.",
+}
+
+
 def request_line(request: TeamRequest) -> str:
     """A request in one sentence."""
-    return _REQUESTS[request.kind](request)
+    if request.kind is RequestKind.TASK:
+        return request.instruction or "Please review this text."
+    aspects, characters = " and ".join(request.aspects), len(request.text)
+    return _REQUESTS[request.kind].format(aspects=aspects, characters=characters, **_counts(request.findings))
 
 
 def reply_text(kind: RequestKind, findings: Findings) -> str:
@@ -124,89 +155,14 @@ def reply_text(kind: RequestKind, findings: Findings) -> str:
     if kind is RequestKind.TASK:
         lines = (*(fact.claim for fact in findings.facts), *findings.notes)
         return "\n".join(("What can be measured", *(f"- {line}" for line in lines)))
-    return f"{_REPLIES[kind](findings)}{''.join(f' {note}' for note in findings.notes)}"
+    reasons = "".join(f" {subject}: {reason}." for subject, reason in findings.refuted.items())
+    return " ".join((_REPLIES[kind].format(reasons=reasons, **_counts(findings)), *findings.notes))
 
 
-def _ask_for_research(request: TeamRequest) -> str:
-    return f"Please measure {' and '.join(request.aspects)} in the attached text of {len(request.text)} characters."
-
-
-def _ask_for_draft(request: TeamRequest) -> str:
-    return f"Please draft a review of the attached text from these {len(request.findings.facts)} facts."
-
-
-def _ask_for_review(request: TeamRequest) -> str:
-    return (
-        f"Please check the {len(request.findings.statements)} statements of this draft against the text and the facts, "
-        "and say which do not stand."
-    )
-
-
-def _ask_to_relay(request: TeamRequest) -> str:
-    return (
-        f"Please add your part to this review, which has {len(request.findings.facts)} facts and "
-        f"{len(request.findings.statements)} statements so far, and pass it on."
-    )
-
-
-def _ask_for_cross_check(request: TeamRequest) -> str:
-    return f"Please measure these {len(request.findings.facts)} facts anew and say which do not hold."
-
-
-def _ask_to_clarify(_request: TeamRequest) -> str:
-    return "Please say, for the weak spots that you found, how the writer could mend each."
-
-
-def _ask_for_evidence(request: TeamRequest) -> str:
-    return f"Please say which of these {len(request.findings.statements)} statements you can vouch for."
-
-
-_REQUESTS: Final[dict[RequestKind, Callable[[TeamRequest], str]]] = {
-    RequestKind.TASK: lambda request: request.instruction or "Please review this text.",
-    RequestKind.RESEARCH: _ask_for_research,
-    RequestKind.SYNTHESIZE: _ask_for_draft,
-    RequestKind.REVIEW: _ask_for_review,
-    RequestKind.RELAY: _ask_to_relay,
-    RequestKind.CROSS_CHECK: _ask_for_cross_check,
-    RequestKind.CLARIFY: _ask_to_clarify,
-    RequestKind.EVIDENCE: _ask_for_evidence,
-    RequestKind.PING: lambda _request: PING,
-}
-
-
-def _found(findings: Findings) -> str:
+def _counts(findings: Findings) -> dict[str, int]:
+    counted = {name: len(getattr(findings, name)) for name in ("facts", "advice", "statements", "checks")}
     weak = sum(fact.flaw is not None for fact in findings.facts)
-    return f"Found {len(findings.facts)} facts, {weak} of them weak spots."
-
-
-def _drafted(findings: Findings) -> str:
-    return f"Drafted {len(findings.statements)} statements on {len(findings.unrefuted_facts)} facts."
-
-
-def _checked(findings: Findings) -> str:
-    refuted = findings.refuted
-    verdict = f"{len(findings.checks)} checks, {len(refuted)} objections."
-    return " ".join((verdict, *(f"{subject}: {reason}." for subject, reason in refuted.items())))
-
-
-def _passed_on(findings: Findings) -> str:
-    return f"{_found(findings)} {_drafted(findings)} {_checked(findings)}"
-
-
-def _advised(findings: Findings) -> str:
-    return f"Advice on {len(findings.advice)} weak spots."
-
-
-_REPLIES: Final[dict[RequestKind, Callable[[Findings], str]]] = {
-    RequestKind.RESEARCH: _found,
-    RequestKind.SYNTHESIZE: _drafted,
-    RequestKind.REVIEW: _checked,
-    RequestKind.RELAY: _passed_on,
-    RequestKind.CROSS_CHECK: _checked,
-    RequestKind.CLARIFY: _advised,
-    RequestKind.EVIDENCE: _checked,
-    RequestKind.PING: lambda _findings: "Yes.",
-}
+    return counted | {"weak": weak, "unrefuted": len(findings.unrefuted_facts), "objections": len(findings.refuted)}
 
 
 logger = logging.getLogger(__name__)
@@ -255,10 +211,11 @@ class RequestContext:
         with self.steps.tool(name):
             return do()
 
-    @property
-    def kinds_to_ask(self) -> list[RequestKind]:
-        """The kinds of requests that the wiring has the agent send, in order."""
-        return kinds_asked(self.team.wiring, self.member.function, self.request.kind)
+    async def consult(self, findings: Findings) -> Findings:
+        """The findings, with those of all whom the wiring has the agent ask, one kind of request after the other."""
+        for kind in kinds_asked(self.team.wiring, self.member.function, self.request.kind):
+            findings |= await self.ask(kind, findings)
+        return findings
 
     async def ask(self, kind: RequestKind, findings: Findings) -> Findings:
         """Sends requests of this kind to all peers that the wiring names, concurrently, and joins their findings.

@@ -6,20 +6,19 @@ holds all that its seat needs. The model is the one that `AGENTBEATS_LLM_*` name
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any, Final
 
 from fastapi import FastAPI
 
-from concord.a2a import AgentProfile, IncomingMessage, Skill, TaskHandle, mount_agent
+from concord.a2a import AgentProfile, IncomingMessage, Skill, TaskHandle
 from concord.agent.reporter import TraceReporter
 from concord.llm import NO_KEY, EmptyCompletionError, LLMClient, LLMSettings, LLMUnavailableError
 from concord.service.logs import configure_logging
-from concord.service.middleware import BodyLimit
 from concord.service.serve import address_parser, serve
 from concord.version import VERSION
 from concord.wire.assignment import Assignment
+from concord_purple.agent_app import agent_app
 
 logger = logging.getLogger(__name__)
 
@@ -33,23 +32,20 @@ SYSTEM: Final = (
     "Tell the other seats what they need, and answer when you can."
 )
 
-REPLY_SCHEMA: Final[dict[str, Any]] = {
-    "type": "object",
-    "properties": {
-        "messages": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {"to": {"type": "string"}, "text": {"type": "string"}},
-                "required": ["to", "text"],
-                "additionalProperties": False,
-            },
-        },
-        "answer": {"type": ["string", "null"]},
-    },
-    "required": ["messages", "answer"],
-    "additionalProperties": False,
-}
+
+def _object(**properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+REPLY_SCHEMA: Final = _object(
+    messages={"type": "array", "items": _object(to={"type": "string"}, text={"type": "string"})},
+    answer={"type": ["string", "null"]},
+)
 """The form of a reply in rounds. The answer is text, since a strict schema has no place for any JSON value."""
 
 
@@ -85,15 +81,6 @@ def create_app(url: str, settings: LLMSettings, *, schema: bool = True, max_toke
     reporter = TraceReporter()
     llm = LLMClient(settings, reporter.report)
 
-    @asynccontextmanager
-    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        yield
-        await server.aclose()
-        await llm.close()
-        await asyncio.to_thread(reporter.close)
-
-    app = FastAPI(title="Concord model seat", version=VERSION, lifespan=lifespan)
-    app.add_middleware(BodyLimit, max_bytes=MAX_BODY_BYTES)
     skill = Skill("seats", "Seats", "Takes seats of a team in tasks in rounds.", ("model",))
     profile = AgentProfile(
         name=settings.model,
@@ -102,8 +89,14 @@ def create_app(url: str, settings: LLMSettings, *, schema: bool = True, max_toke
         url=url,
         skills=(skill,),
     )
-    server = mount_agent(app, profile, ModelSeat(llm, schema=schema, max_tokens=max_tokens))
-    return app
+    return agent_app(
+        "Concord model seat",
+        profile,
+        ModelSeat(llm, schema=schema, max_tokens=max_tokens),
+        llm.close,
+        partial(asyncio.to_thread, reporter.close),
+        max_body_bytes=MAX_BODY_BYTES,
+    )
 
 
 def main() -> None:

@@ -40,21 +40,21 @@ def _peers(given: object) -> object:
 
 
 class PurpleSettings(BaseSettings):
-    """The settings of one agent: address, identity, team, peers and timeouts."""
+    """The settings of one agent. Those with a description are options of the command line, too."""
 
     model_config = SettingsConfigDict(env_prefix="PURPLE_", env_ignore_empty=True, extra="ignore")
 
     host: str = "127.0.0.1"
     port: Annotated[int, Field(ge=1, le=65535)] = 9009
-    card_url: HttpUrl | None = None
-    agent_id: ParticipantId | None = None
-    function: Function = Function.COORDINATOR
-    team: TeamName = TeamName.MESH
-    mode: TeamMode = TeamMode.WORK
-    assistant: AssistantMode | None = None
-    """A personal assistant instead of a member of a team."""
-    oracle: Path | None = None
-    """The `oracle.json` that the oracle performs."""
+    card_url: HttpUrl | None = Field(None, description="URL in the agent's card: where others reach it")
+    agent_id: ParticipantId | None = Field(None, description="agent's id outside assessments (default: its function)")
+    function: Function = Field(Function.COORDINATOR, description="agent's function in its team")
+    team: TeamName = Field(TeamName.MESH, description="wiring of the team")
+    mode: TeamMode = Field(TeamMode.WORK, description="work, or echo the text of the request")
+    assistant: AssistantMode | None = Field(
+        None, description="serve a personal assistant instead of an agent of a team"
+    )
+    oracle: Path | None = Field(None, description="the oracle.json that the assistant oracle performs")
     peers: Annotated[dict[ParticipantId, HttpUrl], NoDecode, BeforeValidator(_peers)] = {}
     collector_url: HttpUrl | None = None
     collector_token: SecretStr | None = None

@@ -93,7 +93,7 @@ def request_in(text: str, data_parts: tuple[JsonValue, ...]) -> TeamRequest:
     try:
         request = _REQUEST.validate_python(asked[0]) if asked else _from_text(text)
     except ValidationError as error:
-        raise BadRequestError(f"the request cannot be read: {_reason(error)}") from error
+        raise BadRequestError(f"the request cannot be read: {first_fault(error)}") from error
     if not any(character.isalnum() for character in request.text):
         raise BadRequestError("the request contains no text to review")
     return request
@@ -118,7 +118,7 @@ def reply_in(kind: RequestKind, data_parts: tuple[JsonValue, ...]) -> TeamReply:
     try:
         return _REPLY.validate_python(data_parts[0] if data_parts else None)
     except ValidationError as error:
-        raise BadRequestError(f"the reply cannot be read: {_reason(error)}") from error
+        raise BadRequestError(f"the reply cannot be read: {first_fault(error)}") from error
 
 
 def _from_text(text: str) -> TeamRequest:
@@ -143,7 +143,8 @@ def _split_instruction(text: str) -> tuple[str, str]:
     return (first, rest) if first.endswith(":") and rest else ("", text)
 
 
-def _reason(error: ValidationError) -> str:
+def first_fault(error: ValidationError) -> str:
+    """The place and the reason of the first fault, in one line."""
     first = error.errors(include_url=False, include_input=False)[0]
     return f"{'.'.join(map(str, first['loc']))}: {first['msg']}" if first["loc"] else first["msg"]
 
@@ -299,15 +300,8 @@ def choose_members(rules: Iterable[Consultation], asker: TeamMember, peers: Iter
 
 def _by_choice(choice: Choice, asker: TeamMember, able: Sequence[TeamMember]) -> Sequence[TeamMember]:
     later = [member for member in able if member.rank > asker.rank]
-    match choice:
-        case Choice.ALL:
-            return able
-        case Choice.FIRST:
-            return able[:1]
-        case Choice.LATER:
-            return later
-        case Choice.NEXT:
-            return later[:1]
+    chosen = {Choice.ALL: able, Choice.FIRST: able[:1], Choice.LATER: later, Choice.NEXT: later[:1]}
+    return chosen[choice]
 
 
 def member_of(entry: RosterEntry) -> TeamMember | None:

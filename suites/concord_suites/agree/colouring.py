@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part, SuiteTask, Value
 from concord.suite.value import number
 from concord_suites.answers import as_number, read_each
-from concord_suites.family import Drawn, ReferableStatement, Setting, TextFamily, grammar_of, setting_of
+from concord_suites.family import Drawn, Setting, TextFamily, grammar_of, on_slip, setting_of
 from concord_suites.grammar import Fresh, Statement
 
 COLOUR_SIZE: Final = 1_000
@@ -23,43 +23,35 @@ SHARED_FENCE: Final = 0.5
 Shades: TypeAlias = Mapping[str, Sequence[int]]
 """Shades by seat."""
 
-SHADE: Final = ReferableStatement(
+SHADE: Final = on_slip(
     Statement(
         "shade",
-        (
-            "You have paint of shade {number:number}.",
-            "Shade {number:number} is among your paints.",
-            "One of your pots holds shade {number:number}.",
-            "You could paint your house in shade {number:number}.",
-        ),
+        "You have paint of shade {number:number}.",
+        "Shade {number:number} is among your paints.",
+        "One of your pots holds shade {number:number}.",
+        "You could paint your house in shade {number:number}.",
     ),
     Statement(
         "shade on a slip",
-        (
-            "You have paint of the shade on slip {slip:code}.",
-            "The shade of slip {slip:code} is among your paints.",
-            "One of your pots holds the shade that slip {slip:code} names.",
-            "You could paint your house in the shade on slip {slip:code}.",
-        ),
+        "You have paint of the shade on slip {slip:code}.",
+        "The shade of slip {slip:code} is among your paints.",
+        "One of your pots holds the shade that slip {slip:code} names.",
+        "You could paint your house in the shade on slip {slip:code}.",
     ),
 )
 FENCE: Final = Statement(
     "fence",
-    (
-        "A fence of yours is painted in {number:number}.",
-        "You have a fence in shade {number:number}.",
-        "The shade of one of your fences is {number:number}.",
-        "Shade {number:number} is on one of your fences.",
-    ),
+    "A fence of yours is painted in {number:number}.",
+    "You have a fence in shade {number:number}.",
+    "The shade of one of your fences is {number:number}.",
+    "Shade {number:number} is on one of your fences.",
 )
 GONE: Final = Statement(
     "shade that is gone",
-    (
-        "Your pot of {number:number} has dried up.",
-        "The paint merchant no longer sells {number:number}.",
-        "A fence in {number:number} was torn down last year.",
-        "Your grandmother liked {number:number}, of which no pot is left.",
-    ),
+    "Your pot of {number:number} has dried up.",
+    "The paint merchant no longer sells {number:number}.",
+    "A fence in {number:number} was torn down last year.",
+    "Your grandmother liked {number:number}, of which no pot is left.",
 )
 _RULE: Final = (
     "Paint your house in one of your shades. Two shades have the same colour if their first four digits agree. Your "
@@ -68,11 +60,9 @@ _RULE: Final = (
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        f"Which shade does your house get? {_RULE} Answer with the number of the shade.",
-        f"The whole village is painted anew. {_RULE} Answer with your shade's number.",
-        f"Choose the shade of your house. {_RULE} Answer with its number.",
-    ),
+    f"Which shade does your house get? {_RULE} Answer with the number of the shade.",
+    f"The whole village is painted anew. {_RULE} Answer with your shade's number.",
+    f"Choose the shade of your house. {_RULE} Answer with its number.",
 )
 
 

@@ -9,69 +9,57 @@ from concord.suite import Draw, Fact, Group, Neighbours, SuiteTask, Value
 from concord.suite.value import number
 from concord_suites.answer_kinds import MajorityFamily
 from concord_suites.answers import as_number
-from concord_suites.family import Drawn, ReferableStatement, Setting, grammar_of, setting_of
+from concord_suites.family import Drawn, Setting, grammar_of, on_slip, setting_of
 from concord_suites.grammar import Fresh, Statement
 
 DISTANCE: Final = 25
 """A disturbance makes all channels unusable that are less than this away from it."""
 
-PROPOSAL: Final = ReferableStatement(
+PROPOSAL: Final = on_slip(
     Statement(
         "proposal",
-        (
-            "Your hut proposes channel {number:number}.",
-            "You put forward channel {number:number}.",
-            "Channel {number:number} is a proposal of your hut.",
-            "Your hut would like to use channel {number:number}.",
-        ),
+        "Your hut proposes channel {number:number}.",
+        "You put forward channel {number:number}.",
+        "Channel {number:number} is a proposal of your hut.",
+        "Your hut would like to use channel {number:number}.",
     ),
     Statement(
         "proposal on a slip",
-        (
-            "Your hut proposes the channel on slip {slip:code}.",
-            "You put forward the channel that slip {slip:code} names.",
-            "The channel on slip {slip:code} is a proposal of your hut.",
-            "Your hut would like to use the channel of slip {slip:code}.",
-        ),
+        "Your hut proposes the channel on slip {slip:code}.",
+        "You put forward the channel that slip {slip:code} names.",
+        "The channel on slip {slip:code} is a proposal of your hut.",
+        "Your hut would like to use the channel of slip {slip:code}.",
     ),
 )
-DISTURBANCE: Final = ReferableStatement(
+DISTURBANCE: Final = on_slip(
     Statement(
         "disturbance",
-        (
-            "At your hut there is a disturbance at {number:number}.",
-            "Your receiver picks up a disturbance at {number:number}.",
-            "A disturbance at {number:number} reaches your hut.",
-            "You hear noise at {number:number}, which is a disturbance.",
-        ),
+        "At your hut there is a disturbance at {number:number}.",
+        "Your receiver picks up a disturbance at {number:number}.",
+        "A disturbance at {number:number} reaches your hut.",
+        "You hear noise at {number:number}, which is a disturbance.",
     ),
     Statement(
         "disturbance on a slip",
-        (
-            "Slip {slip:code} tells where there is a disturbance at your hut.",
-            "Your receiver picks up the disturbance that slip {slip:code} names.",
-            "The disturbance of slip {slip:code} reaches your hut.",
-            "You hear the disturbance noted on slip {slip:code}.",
-        ),
+        "Slip {slip:code} tells where there is a disturbance at your hut.",
+        "Your receiver picks up the disturbance that slip {slip:code} names.",
+        "The disturbance of slip {slip:code} reaches your hut.",
+        "You hear the disturbance noted on slip {slip:code}.",
     ),
 )
 WITHDRAWN: Final = Statement(
     "withdrawn proposal",
-    (
-        "Your hut has withdrawn its proposal of {number:number}.",
-        "You no longer propose {number:number}.",
-        "Last year, {number:number} was proposed by your hut.",
-        "Channel {number:number} was once discussed, and nobody proposes it now.",
-    ),
+    "Your hut has withdrawn its proposal of {number:number}.",
+    "You no longer propose {number:number}.",
+    "Last year, {number:number} was proposed by your hut.",
+    "Channel {number:number} was once discussed, and nobody proposes it now.",
 )
 PAST: Final = Statement(
     "past disturbance",
-    (
-        "A disturbance at {number:number} ended last week.",
-        "There used to be a disturbance at {number:number}.",
-        "The source of a disturbance at {number:number} has been switched off.",
-        "In spring you heard noise at {number:number}, which has stopped.",
-    ),
+    "A disturbance at {number:number} ended last week.",
+    "There used to be a disturbance at {number:number}.",
+    "The source of a disturbance at {number:number} has been switched off.",
+    "In spring you heard noise at {number:number}, which has stopped.",
 )
 _RULE: Final = (
     f"A channel is usable if some hut proposes it now and it is at least {DISTANCE} away from every disturbance that "
@@ -79,11 +67,9 @@ _RULE: Final = (
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        f"All huts need one common radio channel. {_RULE} Answer with the number of the channel.",
-        f"Agree on one usable channel for all huts. {_RULE} Answer with the channel's number.",
-        f"Which channel do all huts use from now on? {_RULE} Answer with its number.",
-    ),
+    f"All huts need one common radio channel. {_RULE} Answer with the number of the channel.",
+    f"Agree on one usable channel for all huts. {_RULE} Answer with the channel's number.",
+    f"Which channel do all huts use from now on? {_RULE} Answer with its number.",
 )
 
 
@@ -128,7 +114,6 @@ class Consensus(MajorityFamily):
                 *(Fact(f"proposal {at}", (seat,), number(value)) for at, (seat, value) in enumerate(proposed, 1)),
                 *(Fact(f"disturbance {at}", (seat,), number(value)) for at, (seat, value) in enumerate(disturbed, 1)),
             ],
-            chance=0.0,
         )
 
     def options(self, setting: Setting) -> list[str]:

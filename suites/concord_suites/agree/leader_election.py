@@ -9,66 +9,54 @@ from concord.suite import Draw, Fact, Group, Neighbours, SuiteTask, Value
 from concord.suite.value import name, number
 from concord_suites.answer_kinds import MajorityFamily
 from concord_suites.answers import as_word
-from concord_suites.family import Drawn, ReferableStatement, Setting, grammar_of
+from concord_suites.family import Drawn, Setting, grammar_of, on_slip
 from concord_suites.grammar import Fresh, Statement
 
-RANK: Final = ReferableStatement(
+RANK: Final = on_slip(
     Statement(
         "rank",
-        (
-            "Your badge {badge:name} has rank {number:number}.",
-            "{badge:name} is your badge, of rank {number:number}.",
-            "You wear badge {badge:name} with rank {number:number}.",
-            "Rank {number:number} belongs to your badge {badge:name}.",
-        ),
+        "Your badge {badge:name} has rank {number:number}.",
+        "{badge:name} is your badge, of rank {number:number}.",
+        "You wear badge {badge:name} with rank {number:number}.",
+        "Rank {number:number} belongs to your badge {badge:name}.",
     ),
     Statement(
         "rank on a slip",
-        (
-            "Your badge {badge:name} has the rank on slip {slip:code}.",
-            "{badge:name} is your badge, and slip {slip:code} gives its rank.",
-            "You wear badge {badge:name}, whose rank is on slip {slip:code}.",
-            "The rank on slip {slip:code} belongs to your badge {badge:name}.",
-        ),
+        "Your badge {badge:name} has the rank on slip {slip:code}.",
+        "{badge:name} is your badge, and slip {slip:code} gives its rank.",
+        "You wear badge {badge:name}, whose rank is on slip {slip:code}.",
+        "The rank on slip {slip:code} belongs to your badge {badge:name}.",
     ),
 )
-HOURS: Final = ReferableStatement(
+HOURS: Final = on_slip(
     Statement(
         "hours",
-        (
-            "The log counts {number:number} hours for {badge:name}.",
-            "{badge:name} has {number:number} hours in the log.",
-            "With badge {badge:name}, {number:number} hours have been logged.",
-            "The hours of {badge:name} add up to {number:number}.",
-        ),
+        "The log counts {number:number} hours for {badge:name}.",
+        "{badge:name} has {number:number} hours in the log.",
+        "With badge {badge:name}, {number:number} hours have been logged.",
+        "The hours of {badge:name} add up to {number:number}.",
     ),
     Statement(
         "hours on a slip",
-        (
-            "The log counts the hours on slip {slip:code} for {badge:name}.",
-            "{badge:name} has the hours that slip {slip:code} gives.",
-            "With badge {badge:name}, the hours on slip {slip:code} have been logged.",
-            "For the hours of {badge:name}, see slip {slip:code}.",
-        ),
+        "The log counts the hours on slip {slip:code} for {badge:name}.",
+        "{badge:name} has the hours that slip {slip:code} gives.",
+        "With badge {badge:name}, the hours on slip {slip:code} have been logged.",
+        "For the hours of {badge:name}, see slip {slip:code}.",
     ),
 )
 MINIMUM: Final = Statement(
     "minimum",
-    (
-        "The harbour rules ask a chief pilot for at least {number:number} hours.",
-        "Nobody becomes chief pilot with fewer than {number:number} hours.",
-        "A chief pilot needs {number:number} hours or more.",
-        "You have a copy of the rules, which set {number:number} hours as the least for a chief pilot.",
-    ),
+    "The harbour rules ask a chief pilot for at least {number:number} hours.",
+    "Nobody becomes chief pilot with fewer than {number:number} hours.",
+    "A chief pilot needs {number:number} hours or more.",
+    "You have a copy of the rules, which set {number:number} hours as the least for a chief pilot.",
 )
 RETIRED: Final = Statement(
     "retired pilot",
-    (
-        "Badge {badge:name} of a retired pilot had rank {number:number}.",
-        "A pilot who left wore {badge:name}, with rank {number:number}.",
-        "The old badge {badge:name} of rank {number:number} is in the museum.",
-        "Rank {number:number} went with {badge:name}, a badge that nobody wears now.",
-    ),
+    "Badge {badge:name} of a retired pilot had rank {number:number}.",
+    "A pilot who left wore {badge:name}, with rank {number:number}.",
+    "The old badge {badge:name} of rank {number:number} is in the museum.",
+    "Rank {number:number} went with {badge:name}, a badge that nobody wears now.",
 )
 _RULE: Final = (
     "Each seat is a pilot with a badge. The chief is the pilot with the highest rank among those who have logged at "
@@ -77,11 +65,9 @@ _RULE: Final = (
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        f"Elect the chief pilot. {_RULE} Answer with the name of the chief's badge.",
-        f"Who of you is chief pilot? {_RULE} Answer with the name on the badge.",
-        f"The harbour elects a chief pilot. {_RULE} Answer with the badge's name.",
-    ),
+    f"Elect the chief pilot. {_RULE} Answer with the name of the chief's badge.",
+    f"Who of you is chief pilot? {_RULE} Answer with the name on the badge.",
+    f"The harbour elects a chief pilot. {_RULE} Answer with the badge's name.",
 )
 
 
@@ -120,7 +106,7 @@ class LeaderElection(MajorityFamily):
             facts.append(Fact(f"rank of {seat}", (seat,), number(rank), anchor=name(badge)))
             facts.append(Fact(f"hours of {seat}", (seat,), number(hours), anchor=name(badge)))
         sentences[informed].append(MINIMUM.write(draw, number=minimum))
-        return Drawn(question=QUESTION.write(draw), sentences=sentences, facts=facts, chance=0.0)
+        return Drawn(question=QUESTION.write(draw), sentences=sentences, facts=facts)
 
     def options(self, setting: Setting) -> list[str]:
         """All badges."""
@@ -131,9 +117,8 @@ class LeaderElection(MajorityFamily):
         [(_, minimum)] = setting.stated(MINIMUM.name)
         hours = {record["badge"]: record.number("number") for _, record in HOURS.stated(setting)}
         ranks = {record["badge"]: record.number("number") for _, record in RANK.stated(setting)}
-        return [
-            max((badge for badge in ranks if hours[badge] >= minimum.number("number")), key=lambda each: ranks[each])
-        ]
+        able = (badge for badge in ranks if hours[badge] >= minimum.number("number"))
+        return [max(able, key=lambda each: ranks[each])]
 
     def read_answer(self, answer: JsonValue, options: tuple[str, ...]) -> str:
         """One of the badges."""

@@ -8,37 +8,31 @@ from pydantic import JsonValue
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part
 from concord.suite.value import number
 from concord_suites.agree.links import LinkFamily, draw_held, fits, fits_in_json, fits_of_json, lookalike, read_choices
-from concord_suites.family import Drawn, ReferableStatement, Setting, grammar_of
+from concord_suites.family import Drawn, Setting, grammar_of, on_slip
 from concord_suites.grammar import Fresh, Statement
 
-TICKET: Final = ReferableStatement(
+TICKET: Final = on_slip(
     Statement(
         "ticket",
-        (
-            "You hold boat ticket {number:number}.",
-            "Boat ticket {number:number} is yours.",
-            "One of your boat tickets has the number {number:number}.",
-            "In your pocket is boat ticket {number:number}.",
-        ),
+        "You hold boat ticket {number:number}.",
+        "Boat ticket {number:number} is yours.",
+        "One of your boat tickets has the number {number:number}.",
+        "In your pocket is boat ticket {number:number}.",
     ),
     Statement(
         "ticket on a slip",
-        (
-            "You hold the boat ticket that slip {slip:code} names.",
-            "The boat ticket of slip {slip:code} is yours.",
-            "One of your boat tickets has its number on slip {slip:code}.",
-            "In your pocket is the boat ticket noted on slip {slip:code}.",
-        ),
+        "You hold the boat ticket that slip {slip:code} names.",
+        "The boat ticket of slip {slip:code} is yours.",
+        "One of your boat tickets has its number on slip {slip:code}.",
+        "In your pocket is the boat ticket noted on slip {slip:code}.",
     ),
 )
 USED: Final = Statement(
     "used ticket",
-    (
-        "Ticket {number:number} was used up in spring.",
-        "You gave ticket {number:number} back.",
-        "Your old ticket {number:number} no longer counts.",
-        "Ticket {number:number} has expired.",
-    ),
+    "Ticket {number:number} was used up in spring.",
+    "You gave ticket {number:number} back.",
+    "Your old ticket {number:number} no longer counts.",
+    "Ticket {number:number} has expired.",
 )
 _RULE: Final = (
     "Each of you rows with one neighbour (a seat that you can send messages to) or stays ashore. Two neighbours can "
@@ -48,11 +42,9 @@ _RULE: Final = (
 _FORM: Final = "the number of your partner's ticket that begins like one of yours, or with none if you stay ashore."
 QUESTION: Final = Statement(
     "question",
-    (
-        f"Who rows with whom? {_RULE} Answer with {_FORM}",
-        f"Fill the boats. {_RULE} Each answers with {_FORM}",
-        f"The rowing club goes out in boats for two. {_RULE} Your answer is {_FORM}",
-    ),
+    f"Who rows with whom? {_RULE} Answer with {_FORM}",
+    f"Fill the boats. {_RULE} Each answers with {_FORM}",
+    f"The rowing club goes out in boats for two. {_RULE} Your answer is {_FORM}",
 )
 
 
@@ -87,7 +79,6 @@ class MaximalMatching(LinkFamily):
             question=QUESTION.write(draw),
             sentences=sentences,
             facts=[Fact(f"ticket {each}", (seat,), number(each)) for each, seat in sorted(owners.items())],
-            chance=0.0,
         )
 
     def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:

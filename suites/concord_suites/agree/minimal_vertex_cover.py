@@ -8,46 +8,38 @@ from pydantic import JsonValue
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part
 from concord.suite.value import name, number, word
 from concord_suites.agree.links import LinkFamily, draw_held, fits, fits_in_json, fits_of_json, lookalike, read_choices
-from concord_suites.family import Drawn, ReferableStatement, Setting, grammar_of
+from concord_suites.family import Drawn, Setting, grammar_of, on_slip
 from concord_suites.grammar import Fresh, Statement
 
-PERMIT: Final = ReferableStatement(
+PERMIT: Final = on_slip(
     Statement(
         "permit",
-        (
-            "Your lock has permit {number:number}.",
-            "Permit {number:number} hangs at your lock.",
-            "One permit of your lock bears the number {number:number}.",
-            "Your lock was granted permit {number:number}.",
-        ),
+        "Your lock has permit {number:number}.",
+        "Permit {number:number} hangs at your lock.",
+        "One permit of your lock bears the number {number:number}.",
+        "Your lock was granted permit {number:number}.",
     ),
     Statement(
         "permit on a slip",
-        (
-            "Your lock has the permit on slip {slip:code}.",
-            "The permit of slip {slip:code} hangs at your lock.",
-            "One permit of your lock bears the number on slip {slip:code}.",
-            "Your lock was granted the permit that slip {slip:code} names.",
-        ),
+        "Your lock has the permit on slip {slip:code}.",
+        "The permit of slip {slip:code} hangs at your lock.",
+        "One permit of your lock bears the number on slip {slip:code}.",
+        "Your lock was granted the permit that slip {slip:code} names.",
     ),
 )
 GUARD: Final = Statement(
     "guard",
-    (
-        "Your guard {guard:name} is {state:word} today.",
-        "Today {guard:name}, the guard of your lock, is {state:word}.",
-        "{guard:name} guards your lock and reports as {state:word}.",
-        "Your guard is called {guard:name} and feels {state:word}.",
-    ),
+    "Your guard {guard:name} is {state:word} today.",
+    "Today {guard:name}, the guard of your lock, is {state:word}.",
+    "{guard:name} guards your lock and reports as {state:word}.",
+    "Your guard is called {guard:name} and feels {state:word}.",
 )
 LAPSED: Final = Statement(
     "lapsed permit",
-    (
-        "Permit {number:number} has lapsed.",
-        "Last year your lock had permit {number:number}.",
-        "The office took permit {number:number} back.",
-        "Permit {number:number} was for a lock that is gone.",
-    ),
+    "Permit {number:number} has lapsed.",
+    "Last year your lock had permit {number:number}.",
+    "The office took permit {number:number} back.",
+    "Permit {number:number} was for a lock that is gone.",
 )
 STATES: Final = ("healthy", "ill")
 ILL_SHARE: Final = 0.3
@@ -62,11 +54,9 @@ _FORM: Final = (
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        f"Which guards are on duty? {_RULE} {_FORM}",
-        f"Each lock has a guard. Decide who is on duty tonight. {_RULE} {_FORM}",
-        f"Guard the canals with no guard too many. {_RULE} {_FORM}",
-    ),
+    f"Which guards are on duty? {_RULE} {_FORM}",
+    f"Each lock has a guard. Decide who is on duty tonight. {_RULE} {_FORM}",
+    f"Guard the canals with no guard too many. {_RULE} {_FORM}",
 )
 
 
@@ -109,7 +99,7 @@ class MinimalVertexCover(LinkFamily):
                 )
         owners = {each: other for found in linked.values() for each, other in found.items()}
         facts += [Fact(f"permit {each}", (seat,), number(each)) for each, seat in sorted(owners.items())]
-        return Drawn(question=QUESTION.write(draw), sentences=sentences, facts=facts, chance=0.0)
+        return Drawn(question=QUESTION.write(draw), sentences=sentences, facts=facts)
 
     def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
         """A seat's duty follows from its open canals, and from the health of the guards at their ends.

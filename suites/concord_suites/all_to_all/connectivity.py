@@ -1,6 +1,5 @@
 """Connectivity: which of several stations each seat's village can reach by roads that different seats know."""
 
-from collections import deque
 from collections.abc import Collection, Mapping, Sequence
 from itertools import cycle
 from typing import ClassVar, Final
@@ -10,35 +9,28 @@ from pydantic import JsonValue
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, Part, SuiteTask, Value
 from concord.suite.value import code, word
 from concord_suites.answers import as_code
-from concord_suites.family import Drawn, OneAnswerFamily, Setting
+from concord_suites.family import Drawn, OneAnswerFamily, ReferableStatement, Setting, grammar_of
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.shared_draws import drawn_pair
 
 STATES: Final = ("open", "closed")
-SPLIT_FROM: Final = 4
-"""From this difficulty on, half of the roads have their ends and their state in different sentences."""
-
-ROAD: Final = Statement(
-    "road",
-    (
+ROAD: Final = ReferableStatement(
+    Statement(
+        "road",
         "Road {road:code} between {a:name} and {b:name} is {state:word}.",
         "Between {a:name} and {b:name} runs road {road:code}, which is {state:word}.",
         "{a:name} and {b:name} are joined by road {road:code}, which is {state:word}.",
         "You saw that road {road:code} from {a:name} to {b:name} is {state:word}.",
     ),
-)
-ENDS: Final = Statement(
-    "ends of a road",
-    (
+    Statement(
+        "ends of a road",
         "Road {road:code} joins {a:name} and {b:name}.",
         "From {a:name} to {b:name} leads road {road:code}.",
         "The ends of road {road:code} are {a:name} and {b:name}.",
         "You get from {a:name} to {b:name} on road {road:code}.",
     ),
-)
-STATE: Final = Statement(
-    "state of a road",
-    (
+    Statement(
+        "state of a road",
         "Road {road:code} is {state:word}.",
         "You found that road {road:code} is {state:word} now.",
         "The state of road {road:code} is {state:word}.",
@@ -47,30 +39,24 @@ STATE: Final = Statement(
 )
 PLANNED: Final = Statement(
     "planned road",
-    (
-        "A road from {a:name} to {b:name} is planned.",
-        "A bridge between {a:name} and {b:name} was never built.",
-        "Long ago, you could walk from {a:name} to {b:name}, but the path is gone.",
-        "There is talk of a tunnel from {a:name} to {b:name}.",
-    ),
+    "A road from {a:name} to {b:name} is planned.",
+    "A bridge between {a:name} and {b:name} was never built.",
+    "Long ago, you could walk from {a:name} to {b:name}, but the path is gone.",
+    "There is talk of a tunnel from {a:name} to {b:name}.",
 )
 STATION: Final = Statement(
     "station",
-    (
-        "The lifeboat station of {place:name} has the call sign {sign:code}.",
-        "There is a lifeboat station in {place:name}, with the call sign {sign:code}.",
-        "Call sign {sign:code} is that of the lifeboat station in {place:name}.",
-        "In {place:name}, a lifeboat station answers to {sign:code}.",
-    ),
+    "The lifeboat station of {place:name} has the call sign {sign:code}.",
+    "There is a lifeboat station in {place:name}, with the call sign {sign:code}.",
+    "Call sign {sign:code} is that of the lifeboat station in {place:name}.",
+    "In {place:name}, a lifeboat station answers to {sign:code}.",
 )
 HOME: Final = Statement(
     "home",
-    (
-        "You live in {place:name}.",
-        "Your village is {place:name}.",
-        "The storm caught you at home in {place:name}.",
-        "You are in your house in {place:name}.",
-    ),
+    "You live in {place:name}.",
+    "Your village is {place:name}.",
+    "The storm caught you at home in {place:name}.",
+    "You are in your house in {place:name}.",
 )
 _RULE: Final = (
     "From the village of each seat, exactly one village with a lifeboat station can be reached by open roads. Roads "
@@ -78,11 +64,9 @@ _RULE: Final = (
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        f"A storm has closed some roads. {_RULE} Which station can you reach? Answer with its call sign.",
-        f"What is the call sign of the lifeboat station that you can reach after the storm? {_RULE} Answer with it.",
-        f"Find the lifeboat station that can be reached from your village. {_RULE} Answer with its call sign.",
-    ),
+    f"A storm has closed some roads. {_RULE} Which station can you reach? Answer with its call sign.",
+    f"What is the call sign of the lifeboat station that you can reach after the storm? {_RULE} Answer with it.",
+    f"Find the lifeboat station that can be reached from your village. {_RULE} Answer with its call sign.",
 )
 
 
@@ -97,7 +81,7 @@ class Connectivity(OneAnswerFamily):
         "Last night, a storm passed over the coast.",
         "The radio is the only thing that works.",
     )
-    statements: ClassVar = (ROAD, ENDS, STATE, PLANNED, STATION, HOME, QUESTION)
+    statements: ClassVar = (*grammar_of(ROAD), PLANNED, STATION, HOME, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """A random tree of open roads around each station; closed roads lead from tree to tree.
@@ -122,7 +106,7 @@ class Connectivity(OneAnswerFamily):
         roads += [(*drawn_pair(draw, places), "closed") for _ in range(difficulty * len(order) // 2)]
         for seat, (a, b, state) in zip(cycle(order), draw.shuffled(roads), strict=False):
             road = fresh.code()
-            sentences[seat] += _written(draw, difficulty, road=road, a=a, b=b, state=state)
+            sentences[seat] += ROAD.write(draw, fresh, difficulty, road=road, a=a, b=b, state=state)
             if state == "open" and a in needed:
                 domain = tuple(map(word, STATES))
                 facts.append(Fact(f"road from {a} to {b}", (seat,), word(state), code(road), domain))
@@ -130,7 +114,7 @@ class Connectivity(OneAnswerFamily):
             for _ in range(difficulty - 1):
                 a, b = drawn_pair(draw, places)
                 sentences[seat].append(PLANNED.write(draw, a=a, b=b))
-        return Drawn(QUESTION.write(draw), sentences, facts, chance=0.0)
+        return Drawn(QUESTION.write(draw), sentences, facts)
 
     def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
         """A seat's answer follows from the roads on its way to the station, and from the station's call sign."""
@@ -145,9 +129,9 @@ class Connectivity(OneAnswerFamily):
 
     def solve(self, setting: Setting) -> Answers:
         """The call sign of the station in the component of each seat's village, by breadth-first search."""
-        open_codes = {record["road"] for _, record in setting.stated(STATE.name) if record["state"] == "open"}
-        roads = [record for _, record in setting.stated(ROAD.name) if record["state"] == "open"]
-        roads += [record for _, record in setting.stated(ENDS.name) if record["road"] in open_codes]
+        open_codes = {record["road"] for _, record in setting.stated(ROAD.definition.name) if record["state"] == "open"}
+        roads = [record for _, record in setting.stated(ROAD.direct.name) if record["state"] == "open"]
+        roads += [record for _, record in setting.stated(ROAD.by_reference.name) if record["road"] in open_codes]
         joined: dict[str, list[str]] = {}
         for record in roads:
             joined.setdefault(record["a"], []).append(record["b"])
@@ -187,17 +171,8 @@ def _way(home: str, parents: Mapping[str, str]) -> list[str]:
     return way
 
 
-def _written(draw: Draw, difficulty: int, *, road: str, a: str, b: str, state: str) -> list[str]:
-    if difficulty < SPLIT_FROM or draw.chance(0.5):
-        return [ROAD.write(draw, road=road, a=a, b=b, state=state)]
-    return [ENDS.write(draw, road=road, a=a, b=b), STATE.write(draw, road=road, state=state)]
-
-
-def _reachable(start: str, joined: Mapping[str, Sequence[str]]) -> set[str]:
-    found, queue = {start}, deque([start])
-    while queue:
-        for place in joined.get(queue.popleft(), ()):
-            if place not in found:
-                found.add(place)
-                queue.append(place)
+def _reachable(start: str, joined: Mapping[str, Sequence[str]]) -> list[str]:
+    found = [start]
+    for place in found:
+        found += [other for other in dict.fromkeys(joined.get(place, ())) if other not in found]
     return found

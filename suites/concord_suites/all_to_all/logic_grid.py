@@ -5,12 +5,9 @@ from itertools import combinations
 from statistics import fmean
 from typing import ClassVar, Final
 
-from pydantic import JsonValue
-
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, Part, SuiteTask, Value
 from concord.suite.value import number
-from concord_suites.answers import as_number
-from concord_suites.family import Drawn, OneAnswerFamily, ReferableStatement, Setting, grammar_of, setting_of
+from concord_suites.family import Drawn, OneAnswerFamily, Setting, grammar_of, on_slip, setting_of
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.shared_draws import drawn_pair
 
@@ -18,52 +15,42 @@ FEWEST_TRIPLES: Final = 8
 MOST_TRIPLES: Final = 13
 """Three people each. More plots would make the question long."""
 
-CLUE: Final = ReferableStatement(
+CLUE: Final = on_slip(
     Statement(
         "clue",
-        (
-            "The plots of {a:name} and {b:name} are {number:number} apart.",
-            "Between the numbers of the plots of {a:name} and {b:name} lies a difference of {number:number}.",
-            "{a:name} and {b:name} have plots whose numbers differ by {number:number}.",
-            "You heard that {number:number} separates the plot of {a:name} from that of {b:name}.",
-        ),
+        "The plots of {a:name} and {b:name} are {number:number} apart.",
+        "Between the numbers of the plots of {a:name} and {b:name} lies a difference of {number:number}.",
+        "{a:name} and {b:name} have plots whose numbers differ by {number:number}.",
+        "You heard that {number:number} separates the plot of {a:name} from that of {b:name}.",
     ),
     Statement(
         "clue on a slip",
-        (
-            "The plots of {a:name} and {b:name} are as far apart as slip {slip:code} says.",
-            "Between the numbers of the plots of {a:name} and {b:name} lies the difference on slip {slip:code}.",
-            "{a:name} and {b:name} have plots whose numbers differ by what slip {slip:code} says.",
-            "You heard that the number on slip {slip:code} separates the plot of {a:name} from that of {b:name}.",
-        ),
+        "The plots of {a:name} and {b:name} are as far apart as slip {slip:code} says.",
+        "Between the numbers of the plots of {a:name} and {b:name} lies the difference on slip {slip:code}.",
+        "{a:name} and {b:name} have plots whose numbers differ by what slip {slip:code} says.",
+        "You heard that the number on slip {slip:code} separates the plot of {a:name} from that of {b:name}.",
     ),
 )
 FORMER: Final = Statement(
     "former plots",
-    (
-        "Last year, the plots of {a:name} and {b:name} were {number:number} apart.",
-        "There used to be a difference of {number:number} between the plots of {a:name} and {b:name}.",
-        "At another allotment, {number:number} separates a {a:name} from a {b:name}.",
-        "It is wrong that the plots of {a:name} and {b:name} differ by {number:number}.",
-    ),
+    "Last year, the plots of {a:name} and {b:name} were {number:number} apart.",
+    "There used to be a difference of {number:number} between the plots of {a:name} and {b:name}.",
+    "At another allotment, {number:number} separates a {a:name} from a {b:name}.",
+    "It is wrong that the plots of {a:name} and {b:name} differ by {number:number}.",
 )
 WANTED: Final = Statement(
     "wanted",
-    (
-        "You want to visit {person:name}.",
-        "You bring a parcel to {person:name}.",
-        "You are on your way to {person:name}.",
-        "You return a spade to {person:name}.",
-    ),
+    "You want to visit {person:name}.",
+    "You bring a parcel to {person:name}.",
+    "You are on your way to {person:name}.",
+    "You return a spade to {person:name}.",
 )
 PLOT: Final = Statement(
     "plot",
-    (
-        "There is a plot {number:number}.",
-        "One plot is {number:number}.",
-        "Plot {number:number} exists.",
-        "A plot is {number:number}.",
-    ),
+    "There is a plot {number:number}.",
+    "One plot is {number:number}.",
+    "Plot {number:number} exists.",
+    "A plot is {number:number}.",
 )
 _RULE: Final = (
     "Each person has one plot, and each plot belongs to one person. Numbers are as far apart as the larger less the "
@@ -71,12 +58,10 @@ _RULE: Final = (
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        f"Who has which plot of the allotment? {_RULE} Answer with the number of the plot of the person that your "
-        "brief sends you to.",
-        f"Find the plot of the person in the allotment that your brief sends you to. {_RULE} Answer with its number.",
-        f"Which plot of the allotment has the person that your brief sends you to? {_RULE} Answer with its number.",
-    ),
+    f"Who has which plot of the allotment? {_RULE} Answer with the number of the plot of the person that your "
+    "brief sends you to.",
+    f"Find the plot of the person in the allotment that your brief sends you to. {_RULE} Answer with its number.",
+    f"Which plot of the allotment has the person that your brief sends you to? {_RULE} Answer with its number.",
 )
 
 
@@ -148,10 +133,6 @@ class LogicGrid(OneAnswerFamily):
         wanted = {seat: record["person"] for seat, record in setting.stated(WANTED.name)}
         return {seat: plots[wanted[seat]] for seat in setting.neighbours if wanted.get(seat) in plots}
 
-    def read_answer(self, answer: JsonValue) -> JsonValue:
-        """The number of a plot."""
-        return as_number(answer)
-
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
         """The plot of a person stands for both clues to the person's three, once both are known."""
         ids, plots = {fact.id for fact in known}, _assignment(setting_of(self, task))
@@ -188,7 +169,7 @@ def _people(clue: Fact) -> list[str]:
 
 def _assignment(setting: Setting) -> dict[str, int]:
     """The plot of each person for whom only one is left."""
-    plots = [record.number("number") for record in setting.question if record.statement == PLOT.name]
+    plots = [record.number("number") for record in setting.each_asked(PLOT.name)]
     pairs = {abs(a - b): {a, b} for a, b in combinations(plots, 2)}
     clues = [
         (record["a"], record["b"], pairs[record.number("number")])

@@ -1,46 +1,39 @@
 """Meeting: the only day of a season on which no seat is away."""
 
 import datetime
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from statistics import fmean
 from typing import ClassVar, Final
 
 from pydantic import JsonValue
 
-from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Value
+from concord.suite import Answers, Draw, Fact, Group, Kind, Neighbours, SuiteTask, Value
 from concord.suite.value import date
 from concord_suites.answers import as_date
-from concord_suites.family import Drawn, OneAnswerFamily, Setting, setting_of
+from concord_suites.family import Drawn, OneAnswerFamily, ReferableStatement, Setting, grammar_of
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.shared_draws import busy_by_free_days
-
-TICKETS_FROM: Final = 4
-"""From this difficulty on, half of the days stand on tickets."""
 
 FEWEST_DAYS: Final = 30
 """A season has at least one day more."""
 
-AWAY: Final = Statement(
-    "away",
-    (
+AWAY: Final = ReferableStatement(
+    Statement(
+        "away",
         "You are away on {day:date}.",
         "On {day:date} you cannot come.",
         "You have a concert elsewhere on {day:date}.",
         "Your calendar is full on {day:date}.",
     ),
-)
-TRIP: Final = Statement(
-    "trip",
-    (
+    Statement(
+        "trip",
         "You are away on the day that ticket {ticket:code} is for.",
         "On the day of ticket {ticket:code} you cannot come.",
         "You have a concert elsewhere on the day for which you bought ticket {ticket:code}.",
         "Your calendar is full on the day of ticket {ticket:code}.",
     ),
-)
-TICKET: Final = Statement(
-    "ticket",
-    (
+    Statement(
+        "ticket",
         "Ticket {ticket:code} is for {day:date}.",
         "{day:date} is printed on ticket {ticket:code}.",
         "The day on ticket {ticket:code} is {day:date}.",
@@ -49,23 +42,19 @@ TICKET: Final = Statement(
 )
 PAST: Final = Statement(
     "past day",
-    (
-        "You missed a rehearsal on {day:date}.",
-        "You had been away on {day:date}.",
-        "On {day:date} you were ill.",
-        "Your calendar was full on {day:date}.",
-    ),
+    "You missed a rehearsal on {day:date}.",
+    "You had been away on {day:date}.",
+    "On {day:date} you were ill.",
+    "Your calendar was full on {day:date}.",
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        "The orchestra rehearses once from {first:date} to {last:date}. On only one of these days, the first and the "
-        "last included, is no seat away. Which is it? Answer with the date.",
-        "Find the only day from {first:date} to {last:date}, both included, on which every seat can come to a "
-        "rehearsal. Answer with the date.",
-        "A rehearsal needs all seats. On which day from {first:date} to {last:date}, both included, is nobody away? "
-        "There is only one. Answer with the date.",
-    ),
+    "The orchestra rehearses once from {first:date} to {last:date}. On only one of these days, the first and the "
+    "last included, is no seat away. Which is it? Answer with the date.",
+    "Find the only day from {first:date} to {last:date}, both included, on which every seat can come to a "
+    "rehearsal. Answer with the date.",
+    "A rehearsal needs all seats. On which day from {first:date} to {last:date}, both included, is nobody away? "
+    "There is only one. Answer with the date.",
 )
 
 
@@ -80,7 +69,8 @@ class Meeting(OneAnswerFamily):
         "Your orchestra looks for a day to rehearse.",
         "You are a musician with a full calendar.",
     )
-    statements: ClassVar = (AWAY, TRIP, TICKET, PAST, QUESTION)
+    statements: ClassVar = (*grammar_of(AWAY), PAST, QUESTION)
+    result: ClassVar = Kind.DATE
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """Every day but one is in some seat's calendar, and each seat also has some days of others in its own.
@@ -103,7 +93,7 @@ class Meeting(OneAnswerFamily):
         for seat, calendar in calendars.items():
             for day in calendar:
                 holders[day].append(seat)
-                sentences[seat] += _away(draw, fresh, difficulty, day)
+                sentences[seat] += AWAY.write(draw, fresh, difficulty, day=day.isoformat())
             for _ in range(2 * difficulty - 2):
                 past = draw.choice(days) - datetime.timedelta(366 + draw.below(300))
                 sentences[seat].append(PAST.write(draw, day=past.isoformat()))
@@ -118,7 +108,11 @@ class Meeting(OneAnswerFamily):
         """The first day on which no known seat is away."""
         question = setting.asked(QUESTION.name)
         day, last = (datetime.date.fromisoformat(question[end]) for end in ("first", "last"))
-        away = {record["day"] for statement in (AWAY, TICKET) for _, record in setting.stated(statement.name)}
+        away = {
+            record["day"]
+            for statement in (AWAY.direct, AWAY.definition)
+            for _, record in setting.stated(statement.name)
+        }
         while day.isoformat() in away and day < last:
             day += datetime.timedelta(1)
         return dict.fromkeys(setting.answerers, day.isoformat())
@@ -127,24 +121,9 @@ class Meeting(OneAnswerFamily):
         """A day."""
         return as_date(answer)
 
-    def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
-        """The free day stands for all calendars, once all are known."""
-        if len(known) < len(task.facts):
-            return {}
-        answers = self.solve(setting_of(self, task))
-        day = datetime.date.fromisoformat(str(answers[task.answerers[0]]))
-        return {date(day): frozenset(fact.id for fact in known)}
-
     def implied(self, task: SuiteTask, known: Collection[Fact], stated: Collection[Value]) -> frozenset[str]:
         """The days on which seats are away follow from all days on which they are free."""
-        asked = next(each for each in self.read(task.question) if each.statement == QUESTION.name)
+        asked = self.setting(task.question).asked(QUESTION.name)
         first, last = (datetime.date.fromisoformat(asked[end]) for end in ("first", "last"))
         days = [first + datetime.timedelta(at) for at in range((last - first).days + 1)]
         return busy_by_free_days([day.isoformat() for day in days], known, stated)
-
-
-def _away(draw: Draw, fresh: Fresh, difficulty: int, day: datetime.date) -> list[str]:
-    if difficulty < TICKETS_FROM or draw.chance(0.5):
-        return [AWAY.write(draw, day=day.isoformat())]
-    ticket = fresh.code()
-    return [TRIP.write(draw, ticket=ticket), TICKET.write(draw, ticket=ticket, day=day.isoformat())]

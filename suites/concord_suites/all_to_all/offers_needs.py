@@ -8,42 +8,33 @@ from pydantic import JsonValue
 from concord.suite import Answers, Draw, Fact, Grade, Group, Kind, Neighbours, Part, SuiteTask, Value
 from concord.suite.value import name, number, word
 from concord_suites.answers import as_word
-from concord_suites.family import Drawn, Setting, TextFamily, grade_each
+from concord_suites.family import Drawn, ReferableStatement, Setting, TextFamily, grade_each, grammar_of
 from concord_suites.grammar import Fresh, Statement
-
-LISTED_FROM: Final = 4
-"""From this difficulty on, half of the items that a stall takes stand on lists."""
 
 OFFER: Final = Statement(
     "offer",
-    (
-        "Your stall {stall:name} offers item {item:number}.",
-        "Item {item:number} can be had from your stall {stall:name}.",
-        "At your stall {stall:name}, you give away item {item:number}.",
-        "You brought item {item:number} for your stall {stall:name} to hand out.",
-    ),
+    "Your stall {stall:name} offers item {item:number}.",
+    "Item {item:number} can be had from your stall {stall:name}.",
+    "At your stall {stall:name}, you give away item {item:number}.",
+    "You brought item {item:number} for your stall {stall:name} to hand out.",
 )
-TAKES: Final = Statement(
-    "takes",
-    (
+TAKES: Final = ReferableStatement(
+    Statement(
+        "takes",
         "Your stall {stall:name} would take an item like {item:number}.",
         "An item like {item:number} would suit your stall {stall:name}.",
         "At your stall {stall:name}, you could use an item like {item:number}.",
         "You would like an item such as {item:number} for your stall {stall:name}.",
     ),
-)
-LIST: Final = Statement(
-    "list",
-    (
+    Statement(
+        "list",
         "Your stall {stall:name} would take an item like that on list {list:code}.",
         "An item like that on list {list:code} would suit your stall {stall:name}.",
         "At your stall {stall:name}, you could use an item like that on list {list:code}.",
         "You would like an item such as that on list {list:code} for your stall {stall:name}.",
     ),
-)
-LISTED: Final = Statement(
-    "listed",
-    (
+    Statement(
+        "listed",
         "List {list:code} of stall {stall:name} names {item:number}.",
         "On list {list:code}, stall {stall:name} noted {item:number}.",
         "{item:number} stands on list {list:code} of stall {stall:name}.",
@@ -52,12 +43,10 @@ LISTED: Final = Statement(
 )
 PAST: Final = Statement(
     "past item",
-    (
-        "Last year, you gave item {item:number} away.",
-        "Your sister bought an item like {item:number} last year.",
-        "Your grandmother once had item {item:number}.",
-        "Item {item:number} broke, and nobody gets it.",
-    ),
+    "Last year, you gave item {item:number} away.",
+    "Your sister bought an item like {item:number} last year.",
+    "Your grandmother once had item {item:number}.",
+    "Item {item:number} broke, and nobody gets it.",
 )
 _RULE: Final = (
     "Items are alike if the first three digits of their numbers are the same. Each stall offers one item and gets one "
@@ -65,13 +54,11 @@ _RULE: Final = (
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        f"The stalls of a flea market swap items. {_RULE} Which stall offers the item that your stall gets? Answer "
-        "with that stall's name.",
-        f"How do the stalls of the flea market swap their items? {_RULE} Answer with the name of the stall from which "
-        "yours gets its item.",
-        f"Arrange the swap at the flea market. {_RULE} Answer with the name of the stall whose item yours gets.",
-    ),
+    f"The stalls of a flea market swap items. {_RULE} Which stall offers the item that your stall gets? Answer "
+    "with that stall's name.",
+    f"How do the stalls of the flea market swap their items? {_RULE} Answer with the name of the stall from which "
+    "yours gets its item.",
+    f"Arrange the swap at the flea market. {_RULE} Answer with the name of the stall whose item yours gets.",
 )
 
 
@@ -86,7 +73,7 @@ class OffersNeeds(TextFamily):
         "The flea market is about to open.",
         "You and other stallholders swap things before the market.",
     )
-    statements: ClassVar = (OFFER, TAKES, LIST, LISTED, PAST, QUESTION)
+    statements: ClassVar = (OFFER, *grammar_of(TAKES), PAST, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """In a hidden order, each stall takes an item of its own and some that earlier stalls get.
@@ -107,13 +94,13 @@ class OffersNeeds(TextFamily):
             others = [kind for kind in earlier if kind != kinds[seat]]
             for kind in [own, *draw.sample(others, min(len(others), 1 + difficulty // 2))]:
                 item = _of_kind(fresh, kind)
-                sentences[seat] += _takes(draw, fresh, difficulty, stall=stalls[seat], item=item)
+                sentences[seat] += TAKES.write(draw, fresh, difficulty, stall=stalls[seat], item=item)
                 facts.append(Fact(f"{stalls[seat]} takes {item}", (seat,), number(item), name(stalls[seat])))
             for _ in range(difficulty - 1):
                 past = _of_kind(fresh, draw.choice(list(kinds.values())))
                 sentences[seat].append(PAST.write(draw, item=past))
             earlier.append(own)
-        return Drawn(QUESTION.write(draw), sentences, facts, chance=0.0)
+        return Drawn(QUESTION.write(draw), sentences, facts)
 
     def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
         """A seat's partner follows from its own list, from those of the stalls that get other items on it and so on,
@@ -142,7 +129,7 @@ class OffersNeeds(TextFamily):
         seat_of = {record["stall"]: seat for seat, record in setting.stated(OFFER.name)}
         offers = {_kind(record.number("item")): record["stall"] for _, record in setting.stated(OFFER.name)}
         wanted: dict[str, list[int]] = {}
-        for statement in (TAKES, LISTED):
+        for statement in (TAKES.direct, TAKES.definition):
             for _, record in setting.stated(statement.name):
                 wanted.setdefault(record["stall"], []).append(_kind(record.number("item")))
         found = {seat_of[stall]: offers[kind] for stall, kind in _matching(wanted) if kind in offers}
@@ -173,16 +160,6 @@ def _of_kind(fresh: Fresh, kind: int) -> int:
 
 def _kind(item: int) -> int:
     return item // 1_000
-
-
-def _takes(draw: Draw, fresh: Fresh, difficulty: int, *, stall: str, item: int) -> list[str]:
-    if difficulty < LISTED_FROM or draw.chance(0.5):
-        return [TAKES.write(draw, stall=stall, item=item)]
-    listed = fresh.code()
-    return [
-        LIST.write(draw, stall=stall, list=listed),
-        LISTED.write(draw, stall=stall, list=listed, item=item),
-    ]
 
 
 def _matching(wanted: Mapping[str, Iterable[int]]) -> Iterator[tuple[str, int]]:

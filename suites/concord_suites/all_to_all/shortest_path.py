@@ -10,37 +10,31 @@ from pydantic import JsonValue
 from concord.suite import Answers, Draw, Fact, Grade, Group, Kind, Neighbours, SuiteTask, Value
 from concord.suite.value import number
 from concord_suites.answers import UnreadableError, as_list, as_mapping, read_each, states_number
-from concord_suites.family import Drawn, ReferableStatement, Setting, TextFamily, grammar_of
+from concord_suites.family import Drawn, Setting, TextFamily, grammar_of, on_slip
 from concord_suites.grammar import Fresh, Statement
 
-TUNNEL: Final = ReferableStatement(
+TUNNEL: Final = on_slip(
     Statement(
         "tunnel",
-        (
-            "The tunnel between {a:name} and {b:name} is {number:number} feet long.",
-            "From {a:name} you crawl {number:number} feet to {b:name}.",
-            "{number:number} feet of tunnel join {a:name} and {b:name}.",
-            "You measured {number:number} feet from {a:name} to {b:name}.",
-        ),
+        "The tunnel between {a:name} and {b:name} is {number:number} feet long.",
+        "From {a:name} you crawl {number:number} feet to {b:name}.",
+        "{number:number} feet of tunnel join {a:name} and {b:name}.",
+        "You measured {number:number} feet from {a:name} to {b:name}.",
     ),
     Statement(
         "tunnel on a slip",
-        (
-            "The tunnel between {a:name} and {b:name} is as many feet long as slip {slip:code} says.",
-            "From {a:name} you crawl the feet on slip {slip:code} to {b:name}.",
-            "The tunnel of slip {slip:code} joins {a:name} and {b:name}.",
-            "You measured the feet on slip {slip:code} from {a:name} to {b:name}.",
-        ),
+        "The tunnel between {a:name} and {b:name} is as many feet long as slip {slip:code} says.",
+        "From {a:name} you crawl the feet on slip {slip:code} to {b:name}.",
+        "The tunnel of slip {slip:code} joins {a:name} and {b:name}.",
+        "You measured the feet on slip {slip:code} from {a:name} to {b:name}.",
     ),
 )
 FLOODED: Final = Statement(
     "flooded tunnel",
-    (
-        "A tunnel of {number:number} feet between {a:name} and {b:name} is flooded.",
-        "Rocks block the {number:number} feet that once led from {a:name} to {b:name}.",
-        "A legend tells of a way from {a:name} to {b:name} of only {number:number} feet.",
-        "The tunnel that led from {a:name} to {b:name} in {number:number} feet has caved in.",
-    ),
+    "A tunnel of {number:number} feet between {a:name} and {b:name} is flooded.",
+    "Rocks block the {number:number} feet that once led from {a:name} to {b:name}.",
+    "A legend tells of a way from {a:name} to {b:name} of only {number:number} feet.",
+    "The tunnel that led from {a:name} to {b:name} in {number:number} feet has caved in.",
 )
 _FORM: Final = (
     'Answer with a JSON object: "length" is the sum of the feet, and "places" is the list of all caves on the way in '
@@ -48,11 +42,9 @@ _FORM: Final = (
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        f"Which way through the tunnels is the shortest? Tunnels can be used in both directions. {_FORM}",
-        f"Find the shortest way through the tunnels, which lead in both directions. {_FORM}",
-        f"What is the shortest way from cave to cave? All tunnels can be used in both directions. {_FORM}",
-    ),
+    f"Which way through the tunnels is the shortest? Tunnels can be used in both directions. {_FORM}",
+    f"Find the shortest way through the tunnels, which lead in both directions. {_FORM}",
+    f"What is the shortest way from cave to cave? All tunnels can be used in both directions. {_FORM}",
 )
 
 
@@ -104,7 +96,7 @@ class ShortestPath(TextFamily):
             for _ in range(difficulty - 1):
                 ends = _ends(draw, draw.choice(own), draw.choice(aside))
                 sentences[seat].append(FLOODED.write(draw, number=fresh.number(), **ends))
-        return Drawn(QUESTION.write(draw, start=way[0], goal=way[-1]), sentences, facts, chance=0.0)
+        return Drawn(QUESTION.write(draw, start=way[0], goal=way[-1]), sentences, facts)
 
     def solve(self, setting: Setting) -> Answers:
         """The shortest way, by Dijkstra's algorithm."""
@@ -167,18 +159,13 @@ def _is_way(given: Mapping[str, JsonValue], right: Mapping[str, JsonValue]) -> b
 
 def _shortest(tunnels: Mapping[str, Sequence[tuple[str, int]]], start: str, goal: str) -> tuple[int, list[str]]:
     """The length and the places of the shortest way. Raises LookupError if there is none."""
-    done: dict[str, str] = {}
-    queue = [(0, start, start)]
+    done, queue = set[str](), [(0, [start])]
     while queue:
-        length, place, previous = heapq.heappop(queue)
-        if place in done:
-            continue
-        done[place] = previous
-        if place == goal:
-            way = [goal]
-            while way[-1] != start:
-                way.append(done[way[-1]])
-            return length, way[::-1]
-        for other, more in tunnels.get(place, ()):
-            heapq.heappush(queue, (length + more, other, place))
+        length, way = heapq.heappop(queue)
+        if way[-1] == goal:
+            return length, way
+        if way[-1] not in done:
+            done.add(way[-1])
+            for other, more in tunnels.get(way[-1], ()):
+                heapq.heappush(queue, (length + more, [*way, other]))
     raise LookupError(f"no way leads from {start} to {goal}")

@@ -10,35 +10,28 @@ from pydantic import JsonValue
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, SuiteTask, Value
 from concord.suite.value import code, number
 from concord_suites.answers import as_list, read_each
-from concord_suites.family import Drawn, Setting, TextFamily
+from concord_suites.family import Drawn, ReferableStatement, Setting, TextFamily, grammar_of
 from concord_suites.grammar import Fresh, Statement
-
-NOTES_FROM: Final = 4
-"""From this difficulty on, half of the amounts stand on notes."""
 
 FEWEST_REQUESTS: Final = 10
 
-REQUEST: Final = Statement(
-    "request",
-    (
+REQUEST: Final = ReferableStatement(
+    Statement(
+        "request",
         "Your request {request:code} over {amount:number} crowns has priority {priority:number}.",
         "You ask for {amount:number} crowns in request {request:code}, with priority {priority:number}.",
         "Request {request:code} is yours: {amount:number} crowns, priority {priority:number}.",
         "With priority {priority:number}, you handed in request {request:code} for {amount:number} crowns.",
     ),
-)
-NOTED: Final = Statement(
-    "request with a note",
-    (
+    Statement(
+        "request with a note",
         "Your request {request:code} has priority {priority:number} and a note with the amount.",
         "You ask for what the note says in request {request:code}, with priority {priority:number}.",
         "Request {request:code} is yours: amount as in its note, priority {priority:number}.",
         "With priority {priority:number}, you handed in request {request:code}, with its amount on a note.",
     ),
-)
-NOTE: Final = Statement(
-    "note",
-    (
+    Statement(
+        "note",
         "The note to request {request:code} says {amount:number} crowns.",
         "{amount:number} crowns stand on the note to request {request:code}.",
         "The amount on the note to request {request:code} is {amount:number} crowns.",
@@ -47,12 +40,10 @@ NOTE: Final = Statement(
 )
 WITHDRAWN: Final = Statement(
     "withdrawn",
-    (
-        "You withdrew request {request:code} over {amount:number} crowns with priority {priority:number}.",
-        "Last year, request {request:code} with priority {priority:number} brought you {amount:number} crowns.",
-        "A draft of request {request:code} over {amount:number} crowns had priority {priority:number}.",
-        "Priority {priority:number} was that of request {request:code} in spring, for {amount:number} crowns.",
-    ),
+    "You withdrew request {request:code} over {amount:number} crowns with priority {priority:number}.",
+    "Last year, request {request:code} with priority {priority:number} brought you {amount:number} crowns.",
+    "A draft of request {request:code} over {amount:number} crowns had priority {priority:number}.",
+    "Priority {priority:number} was that of request {request:code} in spring, for {amount:number} crowns.",
 )
 _RULE: Final = (
     "The requests are decided in the order of their priorities, the highest number first. A request is granted if its "
@@ -61,11 +52,9 @@ _RULE: Final = (
 _FORM: Final = "Answer with a JSON list of the codes of all granted requests of the other seats; leave out your own."
 QUESTION: Final = Statement(
     "question",
-    (
-        f"A school has {{budget:number}} crowns for the clubs' requests. {_RULE} Which are granted? {_FORM}",
-        f"Split a school's budget of {{budget:number}} crowns among the requests of its clubs. {_RULE} {_FORM}",
-        f"The clubs of a school share {{budget:number}} crowns. {_RULE} Who gets something? {_FORM}",
-    ),
+    f"A school has {{budget:number}} crowns for the clubs' requests. {_RULE} Which are granted? {_FORM}",
+    f"Split a school's budget of {{budget:number}} crowns among the requests of its clubs. {_RULE} {_FORM}",
+    f"The clubs of a school share {{budget:number}} crowns. {_RULE} Who gets something? {_FORM}",
 )
 
 
@@ -77,10 +66,6 @@ class BudgetRequest:
     code: str
     amount: int
     priority: int
-
-    def labels(self) -> dict[str, str | int]:
-        """What every sentence about the request states."""
-        return {"request": self.code, "priority": self.priority}
 
 
 class SplitBudget(TextFamily):
@@ -94,7 +79,7 @@ class SplitBudget(TextFamily):
         "Your club needs money.",
         "The school's clubs hand in their requests.",
     )
-    statements: ClassVar = (REQUEST, NOTED, NOTE, WITHDRAWN, QUESTION)
+    statements: ClassVar = (*grammar_of(REQUEST), WITHDRAWN, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """Equally many requests per seat. About half are granted, among them the first two, of different seats.
@@ -114,16 +99,18 @@ class SplitBudget(TextFamily):
         budget = max(total * draw.between(45, 65) // 100, requests[0].amount + requests[1].amount)
         sentences: dict[str, list[str]] = {seat: [] for seat in neighbours}
         for request in requests:
-            sentences[request.seat] += _written(draw, difficulty, request)
+            sentences[request.seat] += REQUEST.write(
+                draw, fresh, difficulty, request=request.code, amount=request.amount, priority=request.priority
+            )
         for seat in neighbours:
             for _ in range(difficulty - 1):
-                old = BudgetRequest(seat, fresh.code(), fresh.number(), draw.between(100, 999))
-                sentences[seat].append(WITHDRAWN.write(draw, amount=old.amount, **old.labels()))
+                key, amount, priority = fresh.code(), fresh.number(), draw.between(100, 999)
+                sentences[seat].append(WITHDRAWN.write(draw, request=key, amount=amount, priority=priority))
         facts = [
             Fact(f"request {each.code}", (each.seat,), number(each.amount), code(each.code))
             for each in _granted(requests, budget)
         ]
-        return Drawn(QUESTION.write(draw, budget=budget), sentences, facts, chance=0.0)
+        return Drawn(QUESTION.write(draw, budget=budget), sentences, facts)
 
     def solve(self, setting: Setting) -> Answers:
         """The granted requests of all seats but the one that answers."""
@@ -149,7 +136,7 @@ class SplitBudget(TextFamily):
 
     def implied(self, task: SuiteTask, known: Collection[Fact], stated: Collection[Value]) -> frozenset[str]:
         """The first granted requests follow from their codes and from what is left of the budget after them."""
-        left = next(each.number("budget") for each in self.read(task.question) if each.statement == QUESTION.name)
+        left = self.setting(task.question).asked(QUESTION.name).number("budget")
         ids, done = {fact.id for fact in known}, list[str]()
         found = frozenset[str]()
         for fact in takewhile(lambda fact: fact.id in ids and fact.anchor in stated, task.facts):
@@ -159,23 +146,10 @@ class SplitBudget(TextFamily):
         return found
 
 
-def _written(draw: Draw, difficulty: int, request: BudgetRequest) -> list[str]:
-    if difficulty < NOTES_FROM or draw.chance(0.5):
-        return [REQUEST.write(draw, amount=request.amount, **request.labels())]
-    return [NOTED.write(draw, **request.labels()), NOTE.write(draw, request=request.code, amount=request.amount)]
-
-
 def _requests(setting: Setting) -> list[BudgetRequest]:
-    notes = {record["request"]: record.number("amount") for _, record in setting.stated(NOTE.name)}
     return [
-        *(
-            BudgetRequest(seat, record["request"], record.number("amount"), record.number("priority"))
-            for seat, record in setting.stated(REQUEST.name)
-        ),
-        *(
-            BudgetRequest(seat, record["request"], notes[record["request"]], record.number("priority"))
-            for seat, record in setting.stated(NOTED.name)
-        ),
+        BudgetRequest(seat, record["request"], record.number("amount"), record.number("priority"))
+        for seat, record in REQUEST.stated(setting)
     ]
 
 

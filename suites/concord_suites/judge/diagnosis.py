@@ -5,70 +5,62 @@ from typing import ClassVar, Final
 from concord.suite import Draw, Fact, Group, Neighbours
 from concord.suite.value import code, name, number
 from concord_suites.answer_kinds import ChoiceFamily
-from concord_suites.family import Drawn, Setting
+from concord_suites.family import Drawn, ReferableStatement, Setting, grammar_of
 from concord_suites.grammar import Fresh, Statement
 
 FIELDS: Final = ("first", "second", "third", "fourth", "fifth")
 """The signs that a fault brings, in their order."""
 OTHER_SIGNS: Final = 5
 """Signs that faults bring and no log shows."""
-FIRST_RECORDERS: Final = 4
-"""From this difficulty on, half of the entries name a recorder, of which another sentence says whether it works."""
 
-ENTRY: Final = Statement(
-    "entry",
-    (
+RECORDED: Final = Statement(
+    "recorded entry",
+    "Entry {entry:number}, made by recorder {recorder:code}, shows sign {sign:code}.",
+    "Recorder {recorder:code} noted sign {sign:code} as entry {entry:number}.",
+    "In entry {entry:number}, recorder {recorder:code} notes sign {sign:code}.",
+    "Sign {sign:code} was noted as entry {entry:number} by recorder {recorder:code}.",
+)
+ENTRY: Final = ReferableStatement(
+    Statement(
+        "entry",
         "Entry {entry:number} of your log shows sign {sign:code}.",
         "Your log has sign {sign:code} in entry {entry:number}.",
         "In entry {entry:number}, your log notes sign {sign:code}.",
         "Sign {sign:code} is noted as entry {entry:number} in your log.",
     ),
-)
-RECORDED: Final = Statement(
-    "recorded entry",
-    (
-        "Entry {entry:number}, made by recorder {recorder:code}, shows sign {sign:code}.",
-        "Recorder {recorder:code} noted sign {sign:code} as entry {entry:number}.",
-        "In entry {entry:number}, recorder {recorder:code} notes sign {sign:code}.",
-        "Sign {sign:code} was noted as entry {entry:number} by recorder {recorder:code}.",
-    ),
-)
-WORKING: Final = Statement(
-    "working recorder",
-    (
+    RECORDED,
+    Statement(
+        "working recorder",
         "Recorder {recorder:code} works well.",
         "Recorder {recorder:code} has passed its test.",
         "There is nothing wrong with recorder {recorder:code}.",
         "You can rely on recorder {recorder:code}.",
     ),
 )
-BROKEN: Final = Statement(
-    "broken recorder",
-    (
+OLD: Final = ReferableStatement(
+    Statement(
+        "old entry",
+        "Entry {entry:number} in last year's log showed sign {sign:code}.",
+        "Before the overhaul, sign {sign:code} was entry {entry:number}.",
+        "An old log has sign {sign:code} in entry {entry:number}.",
+        "Entry {entry:number} is about another engine and shows sign {sign:code}.",
+    ),
+    RECORDED,
+    Statement(
+        "broken recorder",
         "Recorder {recorder:code} is broken.",
         "Recorder {recorder:code} has failed its test.",
         "There is something wrong with recorder {recorder:code}.",
         "You cannot rely on recorder {recorder:code}.",
     ),
 )
-OLD: Final = Statement(
-    "old entry",
-    (
-        "Entry {entry:number} in last year's log showed sign {sign:code}.",
-        "Before the overhaul, sign {sign:code} was entry {entry:number}.",
-        "An old log has sign {sign:code} in entry {entry:number}.",
-        "Entry {entry:number} is about another engine and shows sign {sign:code}.",
-    ),
-)
 _SIGNS: Final = ", ".join(f"{{{field}:code}}" for field in FIELDS[:-1]) + f" and {{{FIELDS[-1]}:code}}"
 FAULT: Final = Statement(
     "fault",
-    (
-        f"The fault {{fault:name}} brings the signs {_SIGNS}, in this order.",
-        f"The signs {_SIGNS} come in this order with the fault {{fault:name}}.",
-        f"{{fault:name}} is a fault that brings, one after the other, {_SIGNS}.",
-        f"The handbook lists {_SIGNS}, in this order, for the fault {{fault:name}}.",
-    ),
+    f"The fault {{fault:name}} brings the signs {_SIGNS}, in this order.",
+    f"The signs {_SIGNS} come in this order with the fault {{fault:name}}.",
+    f"{{fault:name}} is a fault that brings, one after the other, {_SIGNS}.",
+    f"The handbook lists {_SIGNS}, in this order, for the fault {{fault:name}}.",
 )
 _RULE: Final = (
     "The lower an entry's number, the earlier was its sign, in whichever log it stands; entries by broken recorders do "
@@ -76,14 +68,11 @@ _RULE: Final = (
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        f"Exactly one fault explains all signs in the present logs of all seats. Which one? {_RULE} Answer with its "
-        "name.",
-        f"The pump has one fault, which explains the signs in the present logs of all seats. {_RULE} Answer with the "
-        "name of the fault.",
-        f"Find the only fault that explains every sign in the present logs of all seats. {_RULE} Answer with the "
-        "fault's name.",
-    ),
+    f"Exactly one fault explains all signs in the present logs of all seats. Which one? {_RULE} Answer with its name.",
+    f"The pump has one fault, which explains the signs in the present logs of all seats. {_RULE} Answer with the "
+    "name of the fault.",
+    f"Find the only fault that explains every sign in the present logs of all seats. {_RULE} Answer with the "
+    "fault's name.",
 )
 
 
@@ -98,7 +87,7 @@ class Diagnosis(ChoiceFamily):
         "You work at the pumping station, where the pump stands still.",
         "The pump has failed, and the handbook lies open.",
     )
-    statements: ClassVar = (ENTRY, RECORDED, WORKING, BROKEN, OLD, FAULT, QUESTION)
+    statements: ClassVar = (*grammar_of(ENTRY, OLD), FAULT, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """Three to five signs in logs. For each sign, there is a fault that lacks only this one; for each two signs
@@ -124,13 +113,13 @@ class Diagnosis(ChoiceFamily):
         entries = sorted(fresh.number() for _ in shown)
         for at, (entry, sign) in enumerate(zip(entries, shown, strict=True)):
             seat = logs[at % len(logs)]
-            sentences[seat] += _entry(draw, fresh, difficulty, entry, sign, is_noise=False)
+            sentences[seat] += ENTRY.write(draw, fresh, difficulty, entry=entry, sign=sign)
             facts.append(Fact(f"sign {at + 1}", (seat,), code(sign), number(entry), domain))
         for seat in neighbours:
             for _ in range(difficulty - 1):
                 sign = draw.choice([*shown, *others])
-                sentences[seat] += _entry(draw, fresh, difficulty, fresh.number(), sign, is_noise=True)
-        return Drawn(QUESTION.write(draw), sentences, facts, 0.0, draw.choice(seats[1:]))
+                sentences[seat] += OLD.write(draw, fresh, difficulty, entry=fresh.number(), sign=sign)
+        return Drawn(QUESTION.write(draw), sentences, facts, answerer=draw.choice(seats[1:]))
 
     def options(self, setting: Setting) -> list[str]:
         """All faults."""
@@ -138,8 +127,8 @@ class Diagnosis(ChoiceFamily):
 
     def right(self, setting: Setting) -> str:
         """The fault that brings all signs in the order of their entries."""
-        working = {record["recorder"] for _, record in setting.stated(WORKING.name)}
-        entries = [record for _, record in setting.stated(ENTRY.name)]
+        working = {record["recorder"] for _, record in setting.stated(ENTRY.definition.name)}
+        entries = [record for _, record in setting.stated(ENTRY.direct.name)]
         entries += [record for _, record in setting.stated(RECORDED.name) if record["recorder"] in working]
         shown = [record["sign"] for record in sorted(entries, key=lambda record: record.number("entry"))]
         [fault] = [
@@ -156,13 +145,3 @@ def _row(draw: Draw, signs: list[str], others: list[str]) -> list[str]:
     for place, sign in zip(sorted(draw.sample(range(len(FIELDS)), len(signs))), signs, strict=True):
         row[place] = sign
     return row
-
-
-def _entry(draw: Draw, fresh: Fresh, difficulty: int, entry: int, sign: str, *, is_noise: bool) -> list[str]:
-    if difficulty < FIRST_RECORDERS or draw.chance(0.5):
-        return [(OLD if is_noise else ENTRY).write(draw, entry=entry, sign=sign)]
-    recorder = fresh.code()
-    return [
-        RECORDED.write(draw, recorder=recorder, entry=entry, sign=sign),
-        (BROKEN if is_noise else WORKING).write(draw, recorder=recorder),
-    ]

@@ -6,68 +6,53 @@ from typing import ClassVar, Final
 from concord.suite import Draw, Fact, Group, Neighbours
 from concord.suite.value import code, name
 from concord_suites.answer_kinds import ChoiceFamily
-from concord_suites.family import Drawn, Setting
+from concord_suites.family import FIRST_DIFFICULTY, Drawn, Setting
 from concord_suites.grammar import Fresh, Statement
 
 CANDIDATES: Final = 5
-FIRST_BUNDLES: Final = 4
-"""From this difficulty on, half of the letters come in bundles, of which another sentence says whether they count."""
-
 LETTER: Final = Statement(
     "letter",
-    (
-        "Letter {letter:code} recommends {candidate:name}.",
-        "In letter {letter:code}, {candidate:name} is recommended.",
-        "{candidate:name} is the choice of letter {letter:code}.",
-        "Letter {letter:code} speaks for {candidate:name}.",
-    ),
+    "Letter {letter:code} recommends {candidate:name}.",
+    "In letter {letter:code}, {candidate:name} is recommended.",
+    "{candidate:name} is the choice of letter {letter:code}.",
+    "Letter {letter:code} speaks for {candidate:name}.",
 )
 BUNDLED: Final = Statement(
     "letter in a bundle",
-    (
-        "Letter {letter:code} in bundle {bundle:code} recommends {candidate:name}.",
-        "In bundle {bundle:code} lies letter {letter:code} for {candidate:name}.",
-        "{candidate:name} is the choice of letter {letter:code} from bundle {bundle:code}.",
-        "Letter {letter:code}, out of bundle {bundle:code}, speaks for {candidate:name}.",
-    ),
+    "Letter {letter:code} in bundle {bundle:code} recommends {candidate:name}.",
+    "In bundle {bundle:code} lies letter {letter:code} for {candidate:name}.",
+    "{candidate:name} is the choice of letter {letter:code} from bundle {bundle:code}.",
+    "Letter {letter:code}, out of bundle {bundle:code}, speaks for {candidate:name}.",
 )
 IN_TIME: Final = Statement(
     "bundle in time",
-    (
-        "Bundle {bundle:code} arrived in time.",
-        "Bundle {bundle:code} met the deadline.",
-        "The post delivered bundle {bundle:code} in time.",
-        "Before the deadline, bundle {bundle:code} was there.",
-    ),
+    "Bundle {bundle:code} arrived in time.",
+    "Bundle {bundle:code} met the deadline.",
+    "The post delivered bundle {bundle:code} in time.",
+    "Before the deadline, bundle {bundle:code} was there.",
 )
 LATE: Final = Statement(
     "late bundle",
-    (
-        "Bundle {bundle:code} arrived too late.",
-        "Bundle {bundle:code} missed the deadline.",
-        "The post delivered bundle {bundle:code} too late.",
-        "At the deadline, bundle {bundle:code} was still on its way.",
-    ),
+    "Bundle {bundle:code} arrived too late.",
+    "Bundle {bundle:code} missed the deadline.",
+    "The post delivered bundle {bundle:code} too late.",
+    "At the deadline, bundle {bundle:code} was still on its way.",
 )
 WITHDRAWN: Final = Statement(
     "withdrawn letter",
-    (
-        "Letter {letter:code} for {candidate:name} has been withdrawn.",
-        "The writer of letter {letter:code} no longer recommends {candidate:name}.",
-        "Withdrawn: letter {letter:code}, which recommended {candidate:name}.",
-        "Until it was withdrawn, letter {letter:code} spoke for {candidate:name}.",
-    ),
+    "Letter {letter:code} for {candidate:name} has been withdrawn.",
+    "The writer of letter {letter:code} no longer recommends {candidate:name}.",
+    "Withdrawn: letter {letter:code}, which recommended {candidate:name}.",
+    "Until it was withdrawn, letter {letter:code} spoke for {candidate:name}.",
 )
 _RULE: Final = (
     "A letter that several seats know counts once; a letter that was withdrawn or came in a late bundle does not count."
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        f"The candidate whom the most letters recommend becomes conductor. Who is it? {_RULE} Answer with the name.",
-        f"Which candidate for conductor has the most letters of recommendation? {_RULE} Answer with the name.",
-        f"The candidate with the most letters becomes conductor. Find that candidate. {_RULE} Answer with the name.",
-    ),
+    f"The candidate whom the most letters recommend becomes conductor. Who is it? {_RULE} Answer with the name.",
+    f"Which candidate for conductor has the most letters of recommendation? {_RULE} Answer with the name.",
+    f"The candidate with the most letters becomes conductor. Find that candidate. {_RULE} Answer with the name.",
 )
 
 
@@ -146,7 +131,7 @@ def _unshared(draw: Draw, candidates: list[str], many: int, ahead: int) -> list[
 
 
 def _is_bundled(draw: Draw, difficulty: int) -> bool:
-    return difficulty >= FIRST_BUNDLES and draw.chance(0.5)
+    return difficulty >= FIRST_DIFFICULTY and draw.chance(0.5)
 
 
 def _written(draw: Draw, letter: str, candidate: str, bundle: str | None, alone: Statement, of: Statement) -> list[str]:

@@ -8,34 +8,28 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, Part
 from concord.suite.value import number
-from concord_suites.family import Drawn, ObjectFamily, Setting
+from concord_suites.family import FIRST_DIFFICULTY, Drawn, ObjectFamily, ReferableStatement, Setting, grammar_of
 from concord_suites.grammar import Fresh, Statement
 
-FIRST_CERTIFICATES: Final = 4
-"""From this difficulty on, half of the valuations name a certificate, of which another sentence says the date."""
 FIRST_DAY: Final = datetime.date(2031, 1, 1)
 
-VALUATION: Final = Statement(
-    "valuation",
-    (
+VALUATION: Final = ReferableStatement(
+    Statement(
+        "valuation",
         "On {date:date}, {painting:name} was valued at {worth:number} crowns.",
         "The valuation of {painting:name} on {date:date} came to {worth:number} crowns.",
         "{painting:name} was found to be worth {worth:number} crowns on {date:date}.",
         "An expert put {painting:name} at {worth:number} crowns on {date:date}.",
     ),
-)
-CERTIFICATE: Final = Statement(
-    "certificate",
-    (
+    Statement(
+        "certificate",
         "Certificate {certificate:code} values {painting:name} at {worth:number} crowns.",
         "By certificate {certificate:code}, {painting:name} is worth {worth:number} crowns.",
         "The valuation of {painting:name} in certificate {certificate:code} is {worth:number} crowns.",
         "An expert put {painting:name} at {worth:number} crowns in certificate {certificate:code}.",
     ),
-)
-DATE: Final = Statement(
-    "date of a certificate",
-    (
+    Statement(
+        "date of a certificate",
         "Certificate {certificate:code} is of {date:date}.",
         "The date of certificate {certificate:code} is {date:date}.",
         "Certificate {certificate:code} was signed on {date:date}.",
@@ -44,32 +38,26 @@ DATE: Final = Statement(
 )
 OFFER: Final = Statement(
     "offer",
-    (
-        "A buyer offered {worth:number} crowns for {painting:name} on {date:date}.",
-        "The offer for {painting:name} of {date:date} was {worth:number} crowns.",
-        "On {date:date}, a copy of {painting:name} was sold for {worth:number} crowns.",
-        "On {date:date}, somebody guessed {worth:number} crowns for {painting:name}.",
-    ),
+    "A buyer offered {worth:number} crowns for {painting:name} on {date:date}.",
+    "The offer for {painting:name} of {date:date} was {worth:number} crowns.",
+    "On {date:date}, a copy of {painting:name} was sold for {worth:number} crowns.",
+    "On {date:date}, somebody guessed {worth:number} crowns for {painting:name}.",
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        "What are the paintings of the exhibition worth by their latest valuations? Only valuations count. Answer with "
-        "a JSON object from each painting's name to its worth in crowns.",
-        "For each painting of the exhibition, find the valuation with the latest date; only valuations count. Answer "
-        "with a JSON object from the painting's name to that number of crowns.",
-        "Which worth has each exhibited painting now? The valuation with the latest date decides, and nothing else "
-        "counts. Answer with a JSON object from names of paintings to crowns.",
-    ),
+    "What are the paintings of the exhibition worth by their latest valuations? Only valuations count. Answer with "
+    "a JSON object from each painting's name to its worth in crowns.",
+    "For each painting of the exhibition, find the valuation with the latest date; only valuations count. Answer "
+    "with a JSON object from the painting's name to that number of crowns.",
+    "Which worth has each exhibited painting now? The valuation with the latest date decides, and nothing else "
+    "counts. Answer with a JSON object from names of paintings to crowns.",
 )
 EXHIBITED: Final = Statement(
     "exhibited painting",
-    (
-        "{painting:name} is in the exhibition.",
-        "The exhibition shows {painting:name}.",
-        "One of the exhibited paintings is {painting:name}.",
-        "{painting:name} hangs in the exhibition.",
-    ),
+    "{painting:name} is in the exhibition.",
+    "The exhibition shows {painting:name}.",
+    "One of the exhibited paintings is {painting:name}.",
+    "{painting:name} hangs in the exhibition.",
 )
 
 
@@ -84,7 +72,7 @@ class StaleFact(ObjectFamily):
         "Your desk is in the archive of a museum.",
         "You prepare an exhibition.",
     )
-    statements: ClassVar = (VALUATION, CERTIFICATE, DATE, OFFER, EXHIBITED, QUESTION)
+    statements: ClassVar = (*grammar_of(VALUATION), OFFER, EXHIBITED, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """Three to eight paintings with three to five valuations: most seats hold one of these, single seats the rest.
@@ -100,9 +88,8 @@ class StaleFact(ObjectFamily):
             *older, latest = _days(draw, 3 + difficulty // 2)
             widespread = draw.choice(older)
             for day in older:
-                holders = (
-                    [seat for seat in neighbours if seat != newest] if day == widespread else [draw.choice(others)]
-                )
+                most = [seat for seat in neighbours if seat != newest]
+                holders = most if day == widespread else [draw.choice(others)]
                 worth, certificate = fresh.number(), _certificate(draw, fresh, difficulty)
                 for seat in holders:
                     sentences[seat] += _valuation(draw, painting, day, worth, certificate)
@@ -114,23 +101,17 @@ class StaleFact(ObjectFamily):
                 painting, day = draw.choice(paintings), draw.choice(_days(draw, 5))
                 sentences[seat].append(OFFER.write(draw, painting=painting, date=day.isoformat(), worth=fresh.number()))
         asked = [EXHIBITED.write(draw, painting=painting) for painting in draw.shuffled(paintings)]
-        return Drawn(" ".join([QUESTION.write(draw), *asked]), sentences, facts, 0.0, answerer)
+        return Drawn(" ".join([QUESTION.write(draw), *asked]), sentences, facts, answerer=answerer)
 
-    def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
+    def parts(self, drawn: Drawn, _neighbours: Neighbours) -> Sequence[Part]:
         """Each painting is a part, and follows from its latest valuation."""
-        return [
-            Part(fact.id, seat, (fact.id,)) for seat in neighbours if seat == drawn.answerer for fact in drawn.facts
-        ]
+        return [Part(fact.id, drawn.answerer or "", (fact.id,)) for fact in drawn.facts]
 
     def solve(self, setting: Setting) -> Answers:
         """The value of the latest date, by painting."""
-        dates = {record["certificate"]: record["date"] for _, record in setting.stated(DATE.name)}
-        dated = [
-            (record["painting"], record["date"], record.number("worth")) for _, record in setting.stated(VALUATION.name)
-        ]
-        for _, record in setting.stated(CERTIFICATE.name):
-            dated.append((record["painting"], dates[record["certificate"]], record.number("worth")))
-        exhibited = sorted(record["painting"] for record in setting.question if record.statement == EXHIBITED.name)
+        stated = (record for _, record in VALUATION.stated(setting))
+        dated = [(record["painting"], record["date"], record.number("worth")) for record in stated]
+        exhibited = sorted(record["painting"] for record in setting.each_asked(EXHIBITED.name))
         worths: dict[str, JsonValue] = {
             painting: max((date, worth) for each, date, worth in dated if each == painting)[1] for painting in exhibited
         }
@@ -146,13 +127,10 @@ def _days(draw: Draw, many: int) -> list[datetime.date]:
 
 
 def _certificate(draw: Draw, fresh: Fresh, difficulty: int) -> str | None:
-    return fresh.code() if difficulty >= FIRST_CERTIFICATES and draw.chance(0.5) else None
+    return fresh.code() if difficulty >= FIRST_DIFFICULTY and draw.chance(0.5) else None
 
 
 def _valuation(draw: Draw, painting: str, day: datetime.date, worth: int, certificate: str | None) -> list[str]:
     if certificate is None:
-        return [VALUATION.write(draw, painting=painting, date=day.isoformat(), worth=worth)]
-    return [
-        CERTIFICATE.write(draw, painting=painting, certificate=certificate, worth=worth),
-        DATE.write(draw, certificate=certificate, date=day.isoformat()),
-    ]
+        return [VALUATION.direct.write(draw, painting=painting, date=day.isoformat(), worth=worth)]
+    return VALUATION.refer(draw, painting=painting, certificate=certificate, worth=worth, date=day.isoformat())

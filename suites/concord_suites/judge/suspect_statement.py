@@ -6,33 +6,26 @@ from typing import ClassVar, Final
 from concord.suite import Draw, Fact, Group, Neighbours, SuiteTask, Value
 from concord.suite.value import name, number
 from concord_suites.answer_kinds import ChoiceFamily
-from concord_suites.family import Drawn, Setting
+from concord_suites.family import Drawn, ReferableStatement, Setting, grammar_of
 from concord_suites.grammar import Fresh, Statement
 
-FIRST_BARGES: Final = 4
-"""From this difficulty on, half of the loads name a barge, of which another sentence says the convoy."""
-
-LOAD: Final = Statement(
-    "load",
-    (
+LOAD: Final = ReferableStatement(
+    Statement(
+        "load",
         "You saw a barge of convoy {convoy:name} unload {sacks:number} sacks.",
         "A barge of convoy {convoy:name} brought {sacks:number} sacks to your quay.",
         "At your quay, convoy {convoy:name} unloaded {sacks:number} sacks from a barge.",
         "You counted {sacks:number} sacks on a barge of convoy {convoy:name}.",
     ),
-)
-BARGE_LOAD: Final = Statement(
-    "load of a barge",
-    (
+    Statement(
+        "load of a barge",
         "You saw barge {barge:code} unload {sacks:number} sacks.",
         "Barge {barge:code} brought {sacks:number} sacks to your quay.",
         "At your quay, {sacks:number} sacks were unloaded from barge {barge:code}.",
         "You counted {sacks:number} sacks on barge {barge:code}.",
     ),
-)
-CONVOY: Final = Statement(
-    "convoy of a barge",
-    (
+    Statement(
+        "convoy of a barge",
         "Barge {barge:code} sailed in convoy {convoy:name}.",
         "Barge {barge:code} belonged to convoy {convoy:name}.",
         "To convoy {convoy:name} belonged barge {barge:code}.",
@@ -41,30 +34,24 @@ CONVOY: Final = Statement(
 )
 CLAIM: Final = Statement(
     "claim",
-    (
-        "{witness:name} states that convoy {convoy:name} carried {relation:word} than {sacks:number} sacks.",
-        "According to {witness:name}, convoy {convoy:name} had {relation:word} than {sacks:number} sacks on board.",
-        "The statement of {witness:name} says {relation:word} than {sacks:number} sacks for convoy {convoy:name}.",
-        "Convoy {convoy:name} carried {relation:word} than {sacks:number} sacks, as {witness:name} states.",
-    ),
+    "{witness:name} states that convoy {convoy:name} carried {relation:word} than {sacks:number} sacks.",
+    "According to {witness:name}, convoy {convoy:name} had {relation:word} than {sacks:number} sacks on board.",
+    "The statement of {witness:name} says {relation:word} than {sacks:number} sacks for convoy {convoy:name}.",
+    "Convoy {convoy:name} carried {relation:word} than {sacks:number} sacks, as {witness:name} states.",
 )
 RETRACTED: Final = Statement(
     "retracted claim",
-    (
-        "{witness:name} took back a statement about {relation:word} than {sacks:number} sacks of convoy {convoy:name}.",
-        "A rumour that convoy {convoy:name} had {relation:word} than {sacks:number} sacks goes back to {witness:name}.",
-        "Before the trip, {witness:name} expected {relation:word} than {sacks:number} sacks from convoy {convoy:name}.",
-        "{witness:name} was ready to bet on {relation:word} than {sacks:number} sacks for convoy {convoy:name}.",
-    ),
+    "{witness:name} took back a statement about {relation:word} than {sacks:number} sacks of convoy {convoy:name}.",
+    "A rumour that convoy {convoy:name} had {relation:word} than {sacks:number} sacks goes back to {witness:name}.",
+    "Before the trip, {witness:name} expected {relation:word} than {sacks:number} sacks from convoy {convoy:name}.",
+    "{witness:name} was ready to bet on {relation:word} than {sacks:number} sacks for convoy {convoy:name}.",
 )
 ORDER: Final = Statement(
     "order",
-    (
-        "From convoy {convoy:name}, a merchant had ordered {sacks:number} sacks.",
-        "A merchant hoped to buy {sacks:number} sacks from convoy {convoy:name}.",
-        "On another journey, {sacks:number} sacks came with convoy {convoy:name}.",
-        "There would have been room for {sacks:number} sacks in convoy {convoy:name}.",
-    ),
+    "From convoy {convoy:name}, a merchant had ordered {sacks:number} sacks.",
+    "A merchant hoped to buy {sacks:number} sacks from convoy {convoy:name}.",
+    "On another journey, {sacks:number} sacks came with convoy {convoy:name}.",
+    "There would have been room for {sacks:number} sacks in convoy {convoy:name}.",
 )
 _RULE: Final = (
     "Each convoy had {barges:number} barges, and carried what they unloaded at all quays together. Rumours, guesses "
@@ -72,11 +59,9 @@ _RULE: Final = (
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        f"Exactly one witness makes a false statement. Which one? {_RULE} Answer with the name.",
-        f"All witnesses but one state the truth about what convoys carried. {_RULE} Answer with that one's name.",
-        f"Find the one witness whose statement is false. {_RULE} Answer with the name of the witness.",
-    ),
+    f"Exactly one witness makes a false statement. Which one? {_RULE} Answer with the name.",
+    f"All witnesses but one state the truth about what convoys carried. {_RULE} Answer with that one's name.",
+    f"Find the one witness whose statement is false. {_RULE} Answer with the name of the witness.",
 )
 
 
@@ -91,7 +76,7 @@ class SuspectStatement(ChoiceFamily):
         "Your quay is one of several in a harbour.",
         "You watch over a quay where barges unload.",
     )
-    statements: ClassVar = (LOAD, BARGE_LOAD, CONVOY, CLAIM, RETRACTED, ORDER, QUESTION)
+    statements: ClassVar = (*grammar_of(LOAD), CLAIM, RETRACTED, ORDER, QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """As many convoys as seats, each with barges at two to four quays, and a witness that yet another seat heard.
@@ -108,7 +93,7 @@ class SuspectStatement(ChoiceFamily):
             quays, hearer = [ring[(at + step) % len(ring)] for step in range(barges)], ring[(at + barges) % len(ring)]
             loads, witness = [fresh.number(20_000, 90_000) for _ in quays], fresh.name()
             for seat, sacks in zip(quays, loads, strict=True):
-                sentences[seat] += _load(draw, fresh, difficulty, convoy, sacks)
+                sentences[seat] += LOAD.write(draw, fresh, difficulty, convoy=convoy, sacks=sacks)
             is_false, relation = not facts, draw.choice(("more", "less"))
             claimed = _claimed(fresh, sum(loads), is_above=(relation == "less") != is_false)
             sentences[hearer].append(
@@ -128,7 +113,7 @@ class SuspectStatement(ChoiceFamily):
                     RETRACTED.write(draw, witness=fresh.name(), convoy=about, relation=relation, sacks=fresh.number()),
                 ]
         answerer = draw.choice([seat for seat in ring if seat not in facts[-1].holders])
-        return Drawn(QUESTION.write(draw, barges=barges), sentences, facts, 0.0, answerer)
+        return Drawn(QUESTION.write(draw, barges=barges), sentences, facts, answerer=answerer)
 
     def options(self, setting: Setting) -> list[str]:
         """All witnesses."""
@@ -137,12 +122,9 @@ class SuspectStatement(ChoiceFamily):
     def right(self, setting: Setting) -> str:
         """The witness whose statement all of a convoy's loads together contradict."""
         barges = setting.asked(QUESTION.name).number("barges")
-        convoys = {record["barge"]: record["convoy"] for _, record in setting.stated(CONVOY.name)}
         loads: dict[str, list[int]] = {}
-        for _, record in setting.stated(LOAD.name):
+        for _, record in LOAD.stated(setting):
             loads.setdefault(record["convoy"], []).append(record.number("sacks"))
-        for _, record in setting.stated(BARGE_LOAD.name):
-            loads.setdefault(convoys[record["barge"]], []).append(record.number("sacks"))
         [false] = [
             record["witness"]
             for _, record in setting.stated(CLAIM.name)
@@ -156,13 +138,6 @@ class SuspectStatement(ChoiceFamily):
         loads = [fact for fact in known if fact.anchor is None]
         total = {number(sum(int(fact.value.text) for fact in loads)): frozenset(fact.id for fact in loads)}
         return {**(total if len(loads) > 1 else {}), **super().partial_results(task, known)}
-
-
-def _load(draw: Draw, fresh: Fresh, difficulty: int, convoy: str, sacks: int) -> list[str]:
-    if difficulty < FIRST_BARGES or draw.chance(0.5):
-        return [LOAD.write(draw, convoy=convoy, sacks=sacks)]
-    barge = fresh.code()
-    return [BARGE_LOAD.write(draw, barge=barge, sacks=sacks), CONVOY.write(draw, barge=barge, convoy=convoy)]
 
 
 def _claimed(fresh: Fresh, total: int, *, is_above: bool) -> int:

@@ -1,64 +1,50 @@
 """Distributed sort: each seat's place in the sorted row of all numbers, of which each seat holds some."""
 
-from collections.abc import Collection, Mapping
 from typing import ClassVar, Final
 
-from pydantic import JsonValue
-
-from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Value
+from concord.suite import Answers, Draw, Fact, Group, Kind, Neighbours
 from concord.suite.value import number
-from concord_suites.answers import as_number
-from concord_suites.family import Drawn, OneAnswerFamily, ReferableStatement, Setting, grammar_of, setting_of
+from concord_suites.family import Drawn, OneAnswerFamily, Setting, grammar_of, on_slip
 from concord_suites.grammar import Fresh, Statement
 
-WEIGHT: Final = ReferableStatement(
+WEIGHT: Final = on_slip(
     Statement(
         "weight",
-        (
-            "A crate of yours weighs {number:number} grams.",
-            "You filled a crate of {number:number} grams.",
-            "The scales show {number:number} grams for one of your crates.",
-            "One of your crates has a weight of {number:number} grams.",
-        ),
+        "A crate of yours weighs {number:number} grams.",
+        "You filled a crate of {number:number} grams.",
+        "The scales show {number:number} grams for one of your crates.",
+        "One of your crates has a weight of {number:number} grams.",
     ),
     Statement(
         "weight on a slip",
-        (
-            "The weight of a crate of yours in grams stands on slip {slip:code}.",
-            "You filled a crate whose grams slip {slip:code} gives.",
-            "Slip {slip:code} came off the scales with one of your crates.",
-            "One of your crates weighs as many grams as slip {slip:code} says.",
-        ),
+        "The weight of a crate of yours in grams stands on slip {slip:code}.",
+        "You filled a crate whose grams slip {slip:code} gives.",
+        "Slip {slip:code} came off the scales with one of your crates.",
+        "One of your crates weighs as many grams as slip {slip:code} says.",
     ),
 )
 SOLD: Final = Statement(
     "sold crate",
-    (
-        "A crate of {number:number} grams has been sold.",
-        "Last autumn you had a crate of {number:number} grams.",
-        "You gave a crate that weighed {number:number} grams to a neighbour.",
-        "Somebody at another orchard has a crate of {number:number} grams.",
-    ),
+    "A crate of {number:number} grams has been sold.",
+    "Last autumn you had a crate of {number:number} grams.",
+    "You gave a crate that weighed {number:number} grams to a neighbour.",
+    "Somebody at another orchard has a crate of {number:number} grams.",
 )
 PLACE: Final = Statement(
     "place",
-    (
-        "Your place in the row is {place:number}.",
-        "You are asked about place {place:number} of the row.",
-        "The place that you have to fill in is {place:number}.",
-        "Your line of the list is for place {place:number}.",
-    ),
+    "Your place in the row is {place:number}.",
+    "You are asked about place {place:number} of the row.",
+    "The place that you have to fill in is {place:number}.",
+    "Your line of the list is for place {place:number}.",
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        "All crates that the seats have now are put in a row, the lightest at place 1. How many grams does the crate "
-        "at your place weigh? Answer with the number.",
-        "Sort the crates of all seats by weight, from the lightest at place 1 to the heaviest. Answer with the weight "
-        "in grams of the crate at your place.",
-        "Each seat has a place in the row of all crates, which begins with the lightest at place 1. What is the weight "
-        "of the crate at your place? Answer with the number of grams.",
-    ),
+    "All crates that the seats have now are put in a row, the lightest at place 1. How many grams does the crate "
+    "at your place weigh? Answer with the number.",
+    "Sort the crates of all seats by weight, from the lightest at place 1 to the heaviest. Answer with the weight "
+    "in grams of the crate at your place.",
+    "Each seat has a place in the row of all crates, which begins with the lightest at place 1. What is the weight "
+    "of the crate at your place? Answer with the number of grams.",
 )
 
 
@@ -74,6 +60,7 @@ class DistributedSort(OneAnswerFamily):
         "Your crates of apples stand in the barn.",
     )
     statements: ClassVar = (*grammar_of(WEIGHT), SOLD, PLACE, QUESTION)
+    result: ClassVar = Kind.NUMBER
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """Equally many numbers per seat, and for each seat the place of another seat's number: so chance is 0."""
@@ -94,21 +81,9 @@ class DistributedSort(OneAnswerFamily):
             facts=[
                 Fact(f"crate of {each} grams", (seat,), number(each)) for seat in neighbours for each in weights[seat]
             ],
-            chance=0.0,
         )
 
     def solve(self, setting: Setting) -> Answers:
         """The number at each seat's place."""
         row = sorted(record.number("number") for _, record in WEIGHT.stated(setting))
         return {seat: row[record.number("place") - 1] for seat, record in setting.stated(PLACE.name)}
-
-    def read_answer(self, answer: JsonValue) -> JsonValue:
-        """A number."""
-        return as_number(answer)
-
-    def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
-        """The number at a seat's place stands for all numbers, once all are known."""
-        if len(known) < len(task.facts):
-            return {}
-        ids = frozenset(fact.id for fact in known)
-        return {number(int(str(each))): ids for each in self.solve(setting_of(self, task)).values()}

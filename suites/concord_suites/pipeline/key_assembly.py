@@ -7,38 +7,32 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part
 from concord.suite.value import number
-from concord_suites.answers import UnreadableError, as_list
-from concord_suites.family import Drawn, ReferableStatement, Setting, TextFamily, grammar_of
+from concord_suites.answers import as_list, read_each
+from concord_suites.family import Drawn, Setting, TextFamily, grammar_of, on_slip
 from concord_suites.grammar import Fresh, Statement
 
-PART: Final = ReferableStatement(
+PART: Final = on_slip(
     Statement(
         "part",
-        (
-            "Part {place:number} of the key reads {number:number} in version {version:number}.",
-            "Version {version:number} of part {place:number} is {number:number}.",
-            "You hold {number:number}, which is part {place:number} in version {version:number}.",
-            "In version {version:number}, part {place:number} says {number:number}.",
-        ),
+        "Part {place:number} of the key reads {number:number} in version {version:number}.",
+        "Version {version:number} of part {place:number} is {number:number}.",
+        "You hold {number:number}, which is part {place:number} in version {version:number}.",
+        "In version {version:number}, part {place:number} says {number:number}.",
     ),
     Statement(
         "part on a slip",
-        (
-            "Part {place:number} of the key in version {version:number} stands on slip {slip:code}.",
-            "Version {version:number} of part {place:number} is what slip {slip:code} says.",
-            "You hold slip {slip:code}, which has part {place:number} in version {version:number}.",
-            "In version {version:number}, part {place:number} says the same as slip {slip:code}.",
-        ),
+        "Part {place:number} of the key in version {version:number} stands on slip {slip:code}.",
+        "Version {version:number} of part {place:number} is what slip {slip:code} says.",
+        "You hold slip {slip:code}, which has part {place:number} in version {version:number}.",
+        "In version {version:number}, part {place:number} says the same as slip {slip:code}.",
     ),
 )
 DRAFT: Final = Statement(
     "draft",
-    (
-        "A draft for part {place:number} was {number:number}.",
-        "The key of another observatory has {number:number} as part {place:number}.",
-        "For part {place:number}, the number {number:number} was only ever proposed.",
-        "Somebody mistook {number:number} for part {place:number}.",
-    ),
+    "A draft for part {place:number} was {number:number}.",
+    "The key of another observatory has {number:number} as part {place:number}.",
+    "For part {place:number}, the number {number:number} was only ever proposed.",
+    "Somebody mistook {number:number} for part {place:number}.",
 )
 _RULE: Final = (
     "Of each part, the version with the highest number counts. Answer with a JSON list of the {parts:number} parts in "
@@ -46,11 +40,9 @@ _RULE: Final = (
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        f"What is the key to the dome of the observatory? {_RULE}",
-        f"Assemble the key that opens the dome of the observatory. {_RULE}",
-        f"The dome opens to a long key. Which? {_RULE}",
-    ),
+    f"What is the key to the dome of the observatory? {_RULE}",
+    f"Assemble the key that opens the dome of the observatory. {_RULE}",
+    f"The dome opens to a long key. Which? {_RULE}",
 )
 
 
@@ -90,11 +82,10 @@ class KeyAssembly(TextFamily):
                 )
             for _ in range(difficulty - 1):
                 sentences[seat].append(DRAFT.write(draw, place=draw.choice(places), number=fresh.number()))
-        return Drawn(QUESTION.write(draw, parts=len(places)), sentences, facts, chance=0.0, answerer=answerer)
+        return Drawn(QUESTION.write(draw, parts=len(places)), sentences, facts, answerer=answerer)
 
-    def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
+    def parts(self, drawn: Drawn, _neighbours: Neighbours) -> Sequence[Part]:
         """Each part of the key is one of the answer, and follows from its newest version."""
-        del neighbours
         return [Part(fact.id, drawn.answerer or "", (fact.id,)) for fact in drawn.facts]
 
     def solve(self, setting: Setting) -> Answers:
@@ -111,14 +102,11 @@ class KeyAssembly(TextFamily):
 
     def grade(self, answers: Answers, key: JsonValue) -> Grade:
         """1 for each part of the key that is right at its place, else 0. Only as many items as the key has are read."""
-        parts, unreadable = dict[str, float](), list[str]()
-        for seat, right in key.items() if isinstance(key, dict) else ():
-            given: list[str] = []
-            if answers.get(seat) is not None:
-                try:
-                    given = as_list(answers[seat])
-                except UnreadableError:
-                    unreadable.append(seat)
-            for at, each in enumerate(right if isinstance(right, list) else []):
-                parts[f"part {at + 1}"] = float(given[at : at + 1] == [str(each)])
-        return Grade(parts, tuple(unreadable))
+        expected = key if isinstance(key, dict) else {}
+        lists, unreadable = read_each(answers, expected, as_list)
+        parts = {
+            f"part {at + 1}": float(lists.get(seat, [])[at : at + 1] == [str(each)])
+            for seat, right in expected.items()
+            for at, each in enumerate(right if isinstance(right, list) else [])
+        }
+        return Grade(parts, unreadable)

@@ -8,44 +8,35 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, Part, SuiteTask, Value
 from concord.suite.value import number
-from concord_suites.answers import as_number
-from concord_suites.family import Drawn, OneAnswerFamily, Setting
+from concord_suites.family import Drawn, OneAnswerFamily, Setting, first_results
 from concord_suites.grammar import Fresh, Statement
 
 AMOUNT: Final = Statement(
     "amount",
-    (
-        "Your stage of the trip cost {amount:number} crowns.",
-        "You paid {amount:number} crowns on your stage.",
-        "The bill for your stage comes to {amount:number} crowns.",
-        "On your stage, {amount:number} crowns were spent.",
-    ),
+    "Your stage of the trip cost {amount:number} crowns.",
+    "You paid {amount:number} crowns on your stage.",
+    "The bill for your stage comes to {amount:number} crowns.",
+    "On your stage, {amount:number} crowns were spent.",
 )
 ESTIMATE: Final = Statement(
     "estimate",
-    (
-        "The estimate had been {amount:number} crowns.",
-        "In the plan stood {amount:number} crowns.",
-        "Somebody on another trip paid {amount:number} crowns.",
-        "A year ago it would have been {amount:number} crowns.",
-    ),
+    "The estimate had been {amount:number} crowns.",
+    "In the plan stood {amount:number} crowns.",
+    "Somebody on another trip paid {amount:number} crowns.",
+    "A year ago it would have been {amount:number} crowns.",
 )
 STAGE: Final = Statement(
     "stage",
-    (
-        "Yours is stage {place:number}.",
-        "You travelled stage {place:number}.",
-        "Your stage has the number {place:number}.",
-        "Stage {place:number} was yours.",
-    ),
+    "Yours is stage {place:number}.",
+    "You travelled stage {place:number}.",
+    "Your stage has the number {place:number}.",
+    "Stage {place:number} was yours.",
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        "Each seat paid for one stage of a trip. What had the trip cost by the end of your stage? Answer with the sum.",
-        "How many crowns were spent on all stages up to and including yours? Answer with that number.",
-        "Answer with the sum of the costs of stage 1 up to your own stage, yours included.",
-    ),
+    "Each seat paid for one stage of a trip. What had the trip cost by the end of your stage? Answer with the sum.",
+    "How many crowns were spent on all stages up to and including yours? Answer with that number.",
+    "Answer with the sum of the costs of stage 1 up to your own stage, yours included.",
 )
 
 
@@ -79,12 +70,10 @@ class PrefixSums(OneAnswerFamily):
             facts=[
                 Fact(f"amount of stage {place}", (seat,), number(amounts[seat])) for place, seat in enumerate(order, 1)
             ],
-            chance=0.0,
         )
 
-    def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
+    def parts(self, drawn: Drawn, _neighbours: Neighbours) -> Sequence[Part]:
         """A seat's sum follows from the amounts up to its own. The first seat needs no other, and is not graded."""
-        del neighbours
         ids = [fact.id for fact in drawn.facts]
         seats = [fact.holders[0] for fact in drawn.facts]
         return [Part(seat, seat, tuple(ids[:at])) for at, seat in enumerate(seats[1:], start=2)]
@@ -100,18 +89,6 @@ class PrefixSums(OneAnswerFamily):
         """The sums of all seats but the first."""
         return dict(list(self.solve(setting).items())[1:])
 
-    def read_answer(self, answer: JsonValue) -> JsonValue:
-        """A number."""
-        return as_number(answer)
-
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
         """The sum of the first k amounts stands for them."""
-        ids = {fact.id for fact in known}
-        found, total = dict[Value, frozenset[str]](), 0
-        for at, fact in enumerate(task.facts, start=1):
-            if fact.id not in ids:
-                break
-            total += int(fact.value.text)
-            if at > 1:
-                found[number(total)] = frozenset(each.id for each in task.facts[:at])
-        return found
+        return first_results(task, known, accumulate(int(fact.value.text) for fact in task.facts))

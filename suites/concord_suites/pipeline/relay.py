@@ -3,12 +3,9 @@
 from collections.abc import Collection, Iterator, Mapping
 from typing import ClassVar, Final
 
-from pydantic import JsonValue
-
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Value
 from concord.suite.value import code, number, word
-from concord_suites.answers import as_number
-from concord_suites.family import Drawn, OneAnswerFamily, ReferableStatement, Setting, grammar_of, setting_of
+from concord_suites.family import Drawn, OneAnswerFamily, Setting, first_results, grammar_of, on_slip, setting_of
 from concord_suites.grammar import Fresh, StatedRecord, Statement
 
 LIMIT: Final = 1_000_000
@@ -18,70 +15,56 @@ ACTIONS: Final = ("mirrors", "reverses", "rotates", "triples")
 
 START: Final = Statement(
     "start",
-    (
-        "The number that goes in is {number:number}.",
-        "The machine begins with {number:number}.",
-        "At the start stands the number {number:number}.",
-        "Before the first wheel turns, the machine shows {number:number}.",
-    ),
+    "The number that goes in is {number:number}.",
+    "The machine begins with {number:number}.",
+    "At the start stands the number {number:number}.",
+    "Before the first wheel turns, the machine shows {number:number}.",
 )
-ADDED: Final = ReferableStatement(
+ADDED: Final = on_slip(
     Statement(
         "added",
-        (
-            "Wheel {place:number} adds {number:number}.",
-            "Your wheel has place {place:number} and adds {number:number}.",
-            "At place {place:number}, your wheel adds {number:number}.",
-            "The wheel at place {place:number} raises the number by {number:number}.",
-        ),
+        "Wheel {place:number} adds {number:number}.",
+        "Your wheel has place {place:number} and adds {number:number}.",
+        "At place {place:number}, your wheel adds {number:number}.",
+        "The wheel at place {place:number} raises the number by {number:number}.",
     ),
     Statement(
         "added by slip",
-        (
-            "Wheel {place:number} adds what slip {slip:code} says.",
-            "Your wheel has place {place:number} and adds the number on slip {slip:code}.",
-            "At place {place:number}, your wheel adds what stands on slip {slip:code}.",
-            "The wheel at place {place:number} raises the number by that on slip {slip:code}.",
-        ),
+        "Wheel {place:number} adds what slip {slip:code} says.",
+        "Your wheel has place {place:number} and adds the number on slip {slip:code}.",
+        "At place {place:number}, your wheel adds what stands on slip {slip:code}.",
+        "The wheel at place {place:number} raises the number by that on slip {slip:code}.",
     ),
 )
-SUBTRACTED: Final = ReferableStatement(
+SUBTRACTED: Final = on_slip(
     Statement(
         "subtracted",
-        (
-            "Wheel {place:number} takes away {number:number}.",
-            "Your wheel has place {place:number} and subtracts {number:number}.",
-            "At place {place:number}, your wheel takes away {number:number}.",
-            "The wheel at place {place:number} lowers the number by {number:number}.",
-        ),
+        "Wheel {place:number} takes away {number:number}.",
+        "Your wheel has place {place:number} and subtracts {number:number}.",
+        "At place {place:number}, your wheel takes away {number:number}.",
+        "The wheel at place {place:number} lowers the number by {number:number}.",
     ),
     Statement(
         "subtracted by slip",
-        (
-            "Wheel {place:number} takes away what slip {slip:code} says.",
-            "Your wheel has place {place:number} and subtracts the number on slip {slip:code}.",
-            "At place {place:number}, your wheel takes away what stands on slip {slip:code}.",
-            "The wheel at place {place:number} lowers the number by that on slip {slip:code}.",
-        ),
+        "Wheel {place:number} takes away what slip {slip:code} says.",
+        "Your wheel has place {place:number} and subtracts the number on slip {slip:code}.",
+        "At place {place:number}, your wheel takes away what stands on slip {slip:code}.",
+        "The wheel at place {place:number} lowers the number by that on slip {slip:code}.",
     ),
 )
 ACTION: Final = Statement(
     "action",
-    (
-        "Wheel {place:number}, stamped {stamp:code}, {action:word} the number.",
-        "Your wheel has place {place:number}, and with its stamp {stamp:code} it {action:word} the number.",
-        "At place {place:number}, the wheel with the stamp {stamp:code} {action:word} the number.",
-        "The wheel at place {place:number} bears the stamp {stamp:code} and {action:word} the number.",
-    ),
+    "Wheel {place:number}, stamped {stamp:code}, {action:word} the number.",
+    "Your wheel has place {place:number}, and with its stamp {stamp:code} it {action:word} the number.",
+    "At place {place:number}, the wheel with the stamp {stamp:code} {action:word} the number.",
+    "The wheel at place {place:number} bears the stamp {stamp:code} and {action:word} the number.",
 )
 REPAIRED: Final = Statement(
     "before the repair",
-    (
-        "Before its repair, wheel {place:number} added {number:number}.",
-        "An old plan has a wheel at place {place:number} that added {number:number}.",
-        "A copy of the machine in another museum adds {number:number} at place {place:number}.",
-        "It was planned that wheel {place:number} should take away {number:number}.",
-    ),
+    "Before its repair, wheel {place:number} added {number:number}.",
+    "An old plan has a wheel at place {place:number} that added {number:number}.",
+    "A copy of the machine in another museum adds {number:number} at place {place:number}.",
+    "It was planned that wheel {place:number} should take away {number:number}.",
 )
 _RULE: Final = (
     "The wheels work on the number in the order of their places, from place 1 on. The number always has six digits: "
@@ -91,11 +74,9 @@ _RULE: Final = (
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        f"Which number does the calculating machine show after its last wheel? {_RULE} Answer with the number.",
-        f"What comes out of the calculating machine? {_RULE} Answer with that number.",
-        f"Work out the number that leaves the calculating machine. {_RULE} Answer with the number.",
-    ),
+    f"Which number does the calculating machine show after its last wheel? {_RULE} Answer with the number.",
+    f"What comes out of the calculating machine? {_RULE} Answer with that number.",
+    f"Work out the number that leaves the calculating machine. {_RULE} Answer with the number.",
 )
 
 
@@ -134,27 +115,16 @@ class Relay(OneAnswerFamily):
             for _ in range(difficulty - 1):
                 other = draw.between(1, len(order))
                 sentences[seat].append(REPAIRED.write(draw, place=other, number=fresh.number(100_000, 999_999)))
-        return Drawn(QUESTION.write(draw), sentences, facts, chance=0.0, answerer=draw.choice(order[1:]))
+        return Drawn(QUESTION.write(draw), sentences, facts, answerer=draw.choice(order[1:]))
 
     def solve(self, setting: Setting) -> Answers:
         """The number after the last step."""
         *_, last = _numbers(setting)
         return dict.fromkeys(setting.answerers, last)
 
-    def read_answer(self, answer: JsonValue) -> JsonValue:
-        """A number."""
-        return as_number(answer)
-
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
         """The number after the first k steps stands for them and for the first number."""
-        ids = {fact.id for fact in known}
-        found = dict[Value, frozenset[str]]()
-        for at, reached in enumerate(_numbers(setting_of(self, task)), start=1):
-            if task.facts[at - 1].id not in ids:
-                break
-            if at > 1:
-                found[number(reached)] = frozenset(fact.id for fact in task.facts[:at])
-        return found
+        return first_results(task, known, _numbers(setting_of(self, task)))
 
 
 def _numbers(setting: Setting) -> Iterator[int]:

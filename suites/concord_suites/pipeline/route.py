@@ -7,59 +7,49 @@ from pydantic import JsonValue
 
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, Part, SuiteTask, Value
 from concord.suite.value import number
-from concord_suites.family import Drawn, ObjectFamily, ReferableStatement, Setting, grammar_of
+from concord_suites.family import Drawn, ObjectFamily, Setting, grammar_of, on_slip
 from concord_suites.grammar import Fresh, Statement
 
 MAX_STOPS: Final = 4
 """Places that the question asks about."""
 
-LEG: Final = ReferableStatement(
+LEG: Final = on_slip(
     Statement(
         "leg",
-        (
-            "From {origin:name} the ferry goes to {goal:name} and takes {number:number} crowns.",
-            "The ferry that leaves {origin:name} calls at {goal:name} next, for {number:number} crowns.",
-            "A passenger who boards at {origin:name} pays {number:number} crowns and lands at {goal:name}.",
-            "Between {origin:name} and the next stop, {goal:name}, the ferry costs {number:number} crowns.",
-        ),
+        "From {origin:name} the ferry goes to {goal:name} and takes {number:number} crowns.",
+        "The ferry that leaves {origin:name} calls at {goal:name} next, for {number:number} crowns.",
+        "A passenger who boards at {origin:name} pays {number:number} crowns and lands at {goal:name}.",
+        "Between {origin:name} and the next stop, {goal:name}, the ferry costs {number:number} crowns.",
     ),
     Statement(
         "leg on a slip",
-        (
-            "From {origin:name} the ferry goes to {goal:name} and takes the crowns on slip {slip:code}.",
-            "The ferry that leaves {origin:name} calls at {goal:name} next, for the fare on slip {slip:code}.",
-            "A passenger who boards at {origin:name} pays the fare of slip {slip:code} and lands at {goal:name}.",
-            "Between {origin:name} and the next stop, {goal:name}, the fare is that of slip {slip:code}.",
-        ),
+        "From {origin:name} the ferry goes to {goal:name} and takes the crowns on slip {slip:code}.",
+        "The ferry that leaves {origin:name} calls at {goal:name} next, for the fare on slip {slip:code}.",
+        "A passenger who boards at {origin:name} pays the fare of slip {slip:code} and lands at {goal:name}.",
+        "Between {origin:name} and the next stop, {goal:name}, the fare is that of slip {slip:code}.",
     ),
 )
 OLD: Final = Statement(
     "old leg",
-    (
-        "Until spring, a ferry went from {origin:name} to {goal:name} for {number:number} crowns.",
-        "A ferry that sailed from {origin:name} to {goal:name} for {number:number} crowns has been scrapped.",
-        "In an old timetable, {number:number} crowns bring you from {origin:name} to {goal:name}.",
-        "There are plans for a ferry from {origin:name} to {goal:name}, at {number:number} crowns.",
-    ),
+    "Until spring, a ferry went from {origin:name} to {goal:name} for {number:number} crowns.",
+    "A ferry that sailed from {origin:name} to {goal:name} for {number:number} crowns has been scrapped.",
+    "In an old timetable, {number:number} crowns bring you from {origin:name} to {goal:name}.",
+    "There are plans for a ferry from {origin:name} to {goal:name}, at {number:number} crowns.",
 )
 STOP: Final = Statement(
     "stop",
-    (
-        "One of these places is {stop:name}.",
-        "We want to know the sum at {stop:name}.",
-        "State the sum for {stop:name}.",
-        "A place in question is {stop:name}.",
-    ),
+    "One of these places is {stop:name}.",
+    "We want to know the sum at {stop:name}.",
+    "State the sum for {stop:name}.",
+    "A place in question is {stop:name}.",
 )
 _RULE: Final = "Exactly one ferry leaves each place now, and you always take it to its next stop."
 _FORM: Final = "Answer with a JSON object from each place in question to the sum."
 QUESTION: Final = Statement(
     "question",
-    (
-        f"You start at {{start:name}}. {_RULE} How many crowns have you paid in all by some later places? {_FORM}",
-        f"A journey begins at {{start:name}}. {_RULE} What have the ferries cost together by some places? {_FORM}",
-        f"What does it cost to go from {{start:name}} to some places by ferry? {_RULE} Add up all fares. {_FORM}",
-    ),
+    f"You start at {{start:name}}. {_RULE} How many crowns have you paid in all by some later places? {_FORM}",
+    f"A journey begins at {{start:name}}. {_RULE} What have the ferries cost together by some places? {_FORM}",
+    f"What does it cost to go from {{start:name}} to some places by ferry? {_RULE} Add up all fares. {_FORM}",
 )
 
 
@@ -107,15 +97,13 @@ class Route(ObjectFamily):
                 Fact(f"leg to {goal}", (seat,), number(fare))
                 for seat, goal, fare in zip(owners, places[1:], fares, strict=True)
             ],
-            chance=0.0,
             answerer=draw.choice([seat for seat in neighbours if seat != owners[0]]),
         )
 
-    def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
+    def parts(self, drawn: Drawn, _neighbours: Neighbours) -> Sequence[Part]:
         """The sum at a stop follows from all legs up to there."""
-        del neighbours
         ids = [fact.id for fact in drawn.facts]
-        stops = [record["stop"] for record in self.read(drawn.question) if record.statement == STOP.name]
+        stops = [record["stop"] for record in self.setting(drawn.question).each_asked(STOP.name)]
         return [Part(stop, drawn.answerer or "", tuple(ids[: ids.index(f"leg to {stop}") + 1])) for stop in stops]
 
     def solve(self, setting: Setting) -> Answers:
@@ -129,7 +117,7 @@ class Route(ObjectFamily):
             total += legs[place].number("number")
             place = legs[place]["goal"]
             sums[place] = total
-        stops = [record["stop"] for record in setting.question if record.statement == STOP.name]
+        stops = [record["stop"] for record in setting.each_asked(STOP.name)]
         return {seat: {stop: sums[stop] for stop in stops if stop in sums} for seat in setting.answerers}
 
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:

@@ -3,43 +3,34 @@
 from collections.abc import Collection, Mapping
 from typing import ClassVar, Final
 
-from pydantic import JsonValue
-
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Value
 from concord.suite.value import number
-from concord_suites.answers import as_number
-from concord_suites.family import Drawn, OneAnswerFamily, ReferableStatement, Setting, grammar_of
+from concord_suites.family import Drawn, OneAnswerFamily, Setting, grammar_of, on_slip
 from concord_suites.grammar import Fresh, Statement
 
 STATUSES: Final = ("sealed", "damp", "cracked", "unlabelled", "borrowed")
-CRATE: Final = ReferableStatement(
+CRATE: Final = on_slip(
     Statement(
         "crate",
-        (
-            "Crate {crate:code} is {status:word} and holds {value:number} candles.",
-            "{value:number} candles lie in crate {crate:code}, which is {status:word}.",
-            "You have crate {crate:code} ({status:word}) with {value:number} candles.",
-            "In your crate {crate:code}, which is {status:word}, you counted {value:number} candles.",
-        ),
+        "Crate {crate:code} is {status:word} and holds {value:number} candles.",
+        "{value:number} candles lie in crate {crate:code}, which is {status:word}.",
+        "You have crate {crate:code} ({status:word}) with {value:number} candles.",
+        "In your crate {crate:code}, which is {status:word}, you counted {value:number} candles.",
     ),
     Statement(
         "crate with a slip",
-        (
-            "Crate {crate:code} is {status:word}, and slip {slip:code} says how many candles it holds.",
-            "You have crate {crate:code} ({status:word}) with as many candles as slip {slip:code} says.",
-            "For the number of candles in crate {crate:code}, which is {status:word}, see slip {slip:code}.",
-            "Slip {slip:code} gives the candles in crate {crate:code}, which is {status:word}.",
-        ),
+        "Crate {crate:code} is {status:word}, and slip {slip:code} says how many candles it holds.",
+        "You have crate {crate:code} ({status:word}) with as many candles as slip {slip:code} says.",
+        "For the number of candles in crate {crate:code}, which is {status:word}, see slip {slip:code}.",
+        "Slip {slip:code} gives the candles in crate {crate:code}, which is {status:word}.",
     ),
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        "How many candles lie in {status:word} crates, of all seats together? Answer with the number.",
-        "Each seat has some crates of candles. Count the candles in all crates that are {status:word}, and answer with "
-        "the number.",
-        "What is the number of candles in all {status:word} crates of the workshop? Answer with that number.",
-    ),
+    "How many candles lie in {status:word} crates, of all seats together? Answer with the number.",
+    "Each seat has some crates of candles. Count the candles in all crates that are {status:word}, and answer with "
+    "the number.",
+    "What is the number of candles in all {status:word} crates of the workshop? Answer with that number.",
 )
 
 
@@ -76,7 +67,6 @@ class Count(OneAnswerFamily):
             question=QUESTION.write(draw, status=status),
             sentences=sentences,
             facts=facts,
-            chance=0.0,
             answerer=draw.choice(list(neighbours)),
         )
 
@@ -85,10 +75,6 @@ class Count(OneAnswerFamily):
         status = setting.asked(QUESTION.name)["status"]
         total = sum(record.number("value") for _, record in CRATE.stated(setting) if record["status"] == status)
         return dict.fromkeys(setting.answerers, total)
-
-    def read_answer(self, answer: JsonValue) -> JsonValue:
-        """A number."""
-        return as_number(answer)
 
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
         """The sum of what one seat holds stands for that, and the sum of all that is known for all."""

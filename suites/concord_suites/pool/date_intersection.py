@@ -9,51 +9,43 @@ from pydantic import JsonValue
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Value
 from concord.suite.value import date
 from concord_suites.answers import UnreadableError, check_affirmed
-from concord_suites.family import Drawn, OneAnswerFamily, ReferableStatement, Setting, grammar_of
+from concord_suites.family import Drawn, OneAnswerFamily, Setting, grammar_of, on_slip
 from concord_suites.grammar import Fresh, StatedRecord, Statement
 from concord_suites.shared_draws import busy_by_free_days, dealt, holders, with_copies
 
-AWAY: Final = ReferableStatement(
+AWAY: Final = on_slip(
     Statement(
         "away",
-        (
-            "You are away on {value:date}.",
-            "On {value:date} you are not in town.",
-            "You cannot sing on {value:date}.",
-            "Your diary is full on {value:date}.",
-        ),
+        "You are away on {value:date}.",
+        "On {value:date} you are not in town.",
+        "You cannot sing on {value:date}.",
+        "Your diary is full on {value:date}.",
     ),
     Statement(
         "away by a slip",
-        (
-            "You are away on the day that slip {slip:code} names.",
-            "You cannot sing on the day of slip {slip:code}.",
-            "For one more day on which you are not in town, see slip {slip:code}.",
-            "Slip {slip:code} names a day on which your diary is full.",
-        ),
+        "You are away on the day that slip {slip:code} names.",
+        "You cannot sing on the day of slip {slip:code}.",
+        "For one more day on which you are not in town, see slip {slip:code}.",
+        "Slip {slip:code} names a day on which your diary is full.",
     ),
 )
 PAST: Final = Statement(
     "past day",
-    (
-        "You were away on {day:date}.",
-        "The choir sang without you on {day:date}.",
-        "On {day:date} you were ill.",
-        "The last rehearsal that you missed was on {day:date}.",
-    ),
+    "You were away on {day:date}.",
+    "The choir sang without you on {day:date}.",
+    "On {day:date} you were ill.",
+    "The last rehearsal that you missed was on {day:date}.",
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        "The choir wants to rehearse with all seats. On which day after {before:date} and before {after:date} is "
-        "everybody free? There is only one. Answer with the date as YYYY-MM-DD.",
-        "A seat is free on each day on which it is not away. Find the only day later than {before:date} and earlier "
-        "than {after:date} on which all seats are free, and answer with the date as YYYY-MM-DD.",
-        "Which is the only day between {before:date} and {after:date}, neither of them included, on which no seat is "
-        "away? Answer with the date as YYYY-MM-DD.",
-    ),
+    "The choir wants to rehearse with all seats. On which day after {before:date} and before {after:date} is "
+    "everybody free? There is only one. Answer with the date as YYYY-MM-DD.",
+    "A seat is free on each day on which it is not away. Find the only day later than {before:date} and earlier "
+    "than {after:date} on which all seats are free, and answer with the date as YYYY-MM-DD.",
+    "Which is the only day between {before:date} and {after:date}, neither of them included, on which no seat is "
+    "away? Answer with the date as YYYY-MM-DD.",
 )
-DAY: Final = Statement("day", ("{day:date}",))
+DAY: Final = Statement("day", "{day:date}")
 FEWEST_AWAY: Final = 24
 """A period has at least so many days on which somebody is away."""
 
@@ -134,7 +126,7 @@ class DateIntersection(OneAnswerFamily):
         return busy_by_free_days(self._period(task), known, stated)
 
     def _period(self, task: SuiteTask) -> Sequence[str]:
-        return _period(next(each for each in self.read(task.question) if each.statement == QUESTION.name))
+        return _period(self.setting(task.question).asked(QUESTION.name))
 
 
 def _days(count: int) -> datetime.timedelta:

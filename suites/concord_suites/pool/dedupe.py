@@ -1,55 +1,43 @@
 """Dedupe: how many different birds all seats caught, where several seats caught the same."""
 
-from collections.abc import Collection, Mapping
 from typing import ClassVar, Final
 
-from pydantic import JsonValue
-
-from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Value
-from concord.suite.value import code, number
-from concord_suites.answers import as_number
-from concord_suites.family import Drawn, OneAnswerFamily, ReferableStatement, Setting, grammar_of
+from concord.suite import Answers, Draw, Fact, Group, Kind, Neighbours
+from concord.suite.value import code
+from concord_suites.family import Drawn, OneAnswerFamily, Setting, grammar_of, on_slip
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.shared_draws import dealt, holders, with_copies
 
-BIRD: Final = ReferableStatement(
+BIRD: Final = on_slip(
     Statement(
         "bird",
-        (
-            "You caught the bird with ring {value:code}.",
-            "The bird with ring {value:code} flew into your net.",
-            "Ring {value:code} was on a bird in your net.",
-            "In your net sat a bird with ring {value:code}.",
-        ),
+        "You caught the bird with ring {value:code}.",
+        "The bird with ring {value:code} flew into your net.",
+        "Ring {value:code} was on a bird in your net.",
+        "In your net sat a bird with ring {value:code}.",
     ),
     Statement(
         "bird with a slip",
-        (
-            "You caught the bird whose ring is on slip {slip:code}.",
-            "For the ring of one more bird in your net, see slip {slip:code}.",
-            "A bird flew into your net, and you put its ring on slip {slip:code}.",
-            "Slip {slip:code} names the ring of a bird in your net.",
-        ),
+        "You caught the bird whose ring is on slip {slip:code}.",
+        "For the ring of one more bird in your net, see slip {slip:code}.",
+        "A bird flew into your net, and you put its ring on slip {slip:code}.",
+        "Slip {slip:code} names the ring of a bird in your net.",
     ),
 )
 OTHER: Final = Statement(
     "bird that was not caught",
-    (
-        "Last spring you caught a bird with ring {ring:code}.",
-        "Ring {ring:code} is still in its box.",
-        "A walker saw a bird with ring {ring:code}.",
-        "The book names a bird with ring {ring:code}, which did not come.",
-    ),
+    "Last spring you caught a bird with ring {ring:code}.",
+    "Ring {ring:code} is still in its box.",
+    "A walker saw a bird with ring {ring:code}.",
+    "The book names a bird with ring {ring:code}, which did not come.",
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        "How many different birds did you all catch this autumn? Several seats may have caught the same bird. Answer "
-        "with the number.",
-        "Each seat caught birds with rings this autumn, and some birds were caught by several seats. Count each bird "
-        "once, and answer with the number of birds.",
-        "Over the nets of all seats, how many different rings were read this autumn? Answer with the number.",
-    ),
+    "How many different birds did you all catch this autumn? Several seats may have caught the same bird. Answer "
+    "with the number.",
+    "Each seat caught birds with rings this autumn, and some birds were caught by several seats. Count each bird "
+    "once, and answer with the number of birds.",
+    "Over the nets of all seats, how many different rings were read this autumn? Answer with the number.",
 )
 SPREAD: Final = 14
 """How many numbers of birds are equally likely."""
@@ -67,6 +55,7 @@ class Dedupe(OneAnswerFamily):
         "At the bird station, one net is yours.",
     )
     statements: ClassVar = (*grammar_of(BIRD), OTHER, QUESTION)
+    result: ClassVar = Kind.NUMBER
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """Birds of each net, and birds that other nets caught too.
@@ -97,11 +86,3 @@ class Dedupe(OneAnswerFamily):
     def solve(self, setting: Setting) -> Answers:
         """The number of different rings."""
         return dict.fromkeys(setting.answerers, len({record["value"] for _, record in BIRD.stated(setting)}))
-
-    def read_answer(self, answer: JsonValue) -> JsonValue:
-        """A number."""
-        return as_number(answer)
-
-    def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
-        """The number of birds stands for all facts once all are known; before, others may have the same birds."""
-        return {number(len(known)): frozenset(fact.id for fact in known)} if len(known) == len(task.facts) else {}

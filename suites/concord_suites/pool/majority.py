@@ -1,12 +1,12 @@
 """Majority: the name with the most ballots, of which seats have copies."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import ClassVar, Final
 
 from pydantic import BaseModel, JsonValue
 
-from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, SuiteTask, Value
+from concord.suite import Answers, Draw, Fact, Grade, Group, Kind, Neighbours
 from concord.suite.value import code, name
 from concord_suites.answers import as_word
 from concord_suites.family import FIRST_DIFFICULTY, Drawn, Setting, TextFamily, grade_each
@@ -15,39 +15,31 @@ from concord_suites.shared_draws import dealt, holders
 
 BALLOT: Final = Statement(
     "ballot",
-    (
-        "Ballot {ballot:code} is for {candidate:name}.",
-        "On ballot {ballot:code} stands {candidate:name}.",
-        "You have ballot {ballot:code}, which names {candidate:name}.",
-        "{candidate:name} is the name on ballot {ballot:code}.",
-    ),
+    "Ballot {ballot:code} is for {candidate:name}.",
+    "On ballot {ballot:code} stands {candidate:name}.",
+    "You have ballot {ballot:code}, which names {candidate:name}.",
+    "{candidate:name} is the name on ballot {ballot:code}.",
 )
 BOXED: Final = Statement(
     "ballot in a box",
-    (
-        "Ballot {ballot:code} for {candidate:name} lay in box {box:code}.",
-        "In box {box:code} lay ballot {ballot:code}, which names {candidate:name}.",
-        "Out of box {box:code} you took ballot {ballot:code} with the name {candidate:name}.",
-        "{candidate:name} is the name on ballot {ballot:code} from box {box:code}.",
-    ),
+    "Ballot {ballot:code} for {candidate:name} lay in box {box:code}.",
+    "In box {box:code} lay ballot {ballot:code}, which names {candidate:name}.",
+    "Out of box {box:code} you took ballot {ballot:code} with the name {candidate:name}.",
+    "{candidate:name} is the name on ballot {ballot:code} from box {box:code}.",
 )
 BOX: Final = Statement(
     "box",
-    (
-        "Box {box:code} was {state:word} when you got it.",
-        "You found box {box:code} {state:word}.",
-        "When box {box:code} came to you, it was {state:word}.",
-        "The lid of box {box:code} was {state:word}.",
-    ),
+    "Box {box:code} was {state:word} when you got it.",
+    "You found box {box:code} {state:word}.",
+    "When box {box:code} came to you, it was {state:word}.",
+    "The lid of box {box:code} was {state:word}.",
 )
 OLD: Final = Statement(
     "old ballot",
-    (
-        "Ballot {ballot:code} of an earlier vote was for {candidate:name}.",
-        "For the old ferry, ballot {ballot:code} named {candidate:name}.",
-        "The trial ballot {ballot:code} has the name {candidate:name}.",
-        "Ballot {ballot:code} with {candidate:name} came after the vote.",
-    ),
+    "Ballot {ballot:code} of an earlier vote was for {candidate:name}.",
+    "For the old ferry, ballot {ballot:code} named {candidate:name}.",
+    "The trial ballot {ballot:code} has the name {candidate:name}.",
+    "Ballot {ballot:code} with {candidate:name} came after the vote.",
 )
 _RULE: Final = (
     "Seats may have copies of the same ballot: a ballot counts once, by its code. Ballots from a box that was open do "
@@ -55,12 +47,10 @@ _RULE: Final = (
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        f"The island votes on the name of its new ferry. Which name has the most ballots, over all seats? {_RULE} "
-        f"Answer with the name.",
-        f"Each seat has some ballots of the vote on the new ferry's name. {_RULE} Which name wins? Answer with it.",
-        f"Count the ballots of all seats, and answer with the name that wins the vote on the new ferry. {_RULE}",
-    ),
+    f"The island votes on the name of its new ferry. Which name has the most ballots, over all seats? {_RULE} "
+    f"Answer with the name.",
+    f"Each seat has some ballots of the vote on the new ferry's name. {_RULE} Which name wins? Answer with it.",
+    f"Count the ballots of all seats, and answer with the name that wins the vote on the new ferry. {_RULE}",
 )
 OPEN: Final = "open"
 CLOSED: Final = "closed"
@@ -85,6 +75,7 @@ class Majority(TextFamily):
         "The island made you a teller.",
     )
     statements: ClassVar = (BALLOT, BOXED, BOX, OLD, QUESTION)
+    result: ClassVar = Kind.NAME
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """Ballots of which one name has one more than the next, and copies that give the next name more sheets.
@@ -93,7 +84,7 @@ class Majority(TextFamily):
         """
         answerer = draw.choice(list(neighbours))
         others = [seat for seat in neighbours if seat != answerer]
-        winner, second, third, fourth = names = [fresh.name() for _ in range(4)]
+        winner, second, third, _ = names = [fresh.name() for _ in range(4)]
         votes = _votes(draw, max(20, (2 + (difficulty + 1) // 2) * len(neighbours)))
         named = {fresh.code(): candidate for candidate, many in zip(names, votes, strict=True) for _ in range(many)}
         losing = draw.shuffled([ballot for ballot, candidate in named.items() if candidate != winner])
@@ -106,7 +97,7 @@ class Majority(TextFamily):
                 hands[draw.choice(able)].append(ballot)
         sentences = dict[str, list[str]]()
         for seat, hand in hands.items():
-            allowed = [second, third, fourth] if seat == answerer else names
+            allowed = names[1:] if seat == answerer else names
             noise = [(fresh.code(), draw.choice(allowed)) for _ in range(difficulty - 1)]
             sentences[seat] = _sentences(draw, fresh, difficulty, [(each, named[each]) for each in hand], noise)
         domain = tuple(name(each) for each in sorted(names))
@@ -117,7 +108,6 @@ class Majority(TextFamily):
                 Fact(f"ballot {ballot}", seats, name(named[ballot]), anchor=code(ballot), domain=domain)
                 for ballot, seats in holders(hands).items()
             ],
-            chance=0.0,
             answerer=answerer,
         )
 
@@ -127,21 +117,14 @@ class Majority(TextFamily):
 
     def key(self, setting: Setting) -> JsonValue:
         """The winner, and all names that ballots have."""
-        ballots = _ballots(setting)
-        right = dict.fromkeys(setting.answerers, _winner(ballots.values()))
-        return VoteKey(right=right, candidates=sorted(set(ballots.values()))).model_dump()
+        right, candidates = self.solve(setting), sorted(set(_ballots(setting).values()))
+        return VoteKey.model_validate({"right": right, "candidates": candidates}).model_dump()
 
     def grade(self, answers: Answers, key: JsonValue) -> Grade:
         """1 for an answer that names the winner and no other candidate, else 0."""
         expected = VoteKey.model_validate(key)
         candidates = tuple(expected.candidates)
         return grade_each(answers, expected.right, lambda answer: as_word(answer, candidates))
-
-    def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
-        """The winner stands for all ballots once all are known; before, the copies of a ballot could count twice."""
-        if len(known) < len(task.facts):
-            return {}
-        return {name(_winner(fact.value.text for fact in known)): frozenset(fact.id for fact in known)}
 
 
 def _votes(draw: Draw, total: int) -> list[int]:

@@ -3,39 +3,30 @@
 from collections.abc import Collection, Mapping
 from typing import ClassVar, Final
 
-from pydantic import JsonValue
-
 from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Value
 from concord.suite.value import number
-from concord_suites.answers import as_number
 from concord_suites.family import Drawn, OneAnswerFamily, Setting
 from concord_suites.grammar import Fresh, Statement
 
 READING: Final = Statement(
     "reading",
-    (
-        "The counter at your gate shows {reading:number}.",
-        "At your gate, the counter stands at {reading:number}.",
-        "You read {reading:number} off the counter at your gate.",
-        "{reading:number} is what the counter at your gate says.",
-    ),
+    "The counter at your gate shows {reading:number}.",
+    "At your gate, the counter stands at {reading:number}.",
+    "You read {reading:number} off the counter at your gate.",
+    "{reading:number} is what the counter at your gate says.",
 )
 OLD: Final = Statement(
     "old reading",
-    (
-        "Last month the counter showed {reading:number}.",
-        "An old entry in the book says {reading:number}.",
-        "Before the repair, the counter stood at {reading:number}.",
-        "A counter of a gate that was closed showed {reading:number}.",
-    ),
+    "Last month the counter showed {reading:number}.",
+    "An old entry in the book says {reading:number}.",
+    "Before the repair, the counter stood at {reading:number}.",
+    "A counter of a gate that was closed showed {reading:number}.",
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        "What is the highest number that the counter of any gate shows now? Answer with the number.",
-        "Each seat keeps a gate with a counter. Which reading is the highest now? Answer with that number.",
-        "Find the highest current reading of all gates, and answer with the number.",
-    ),
+    "What is the highest number that the counter of any gate shows now? Answer with the number.",
+    "Each seat keeps a gate with a counter. Which reading is the highest now? Answer with that number.",
+    "Find the highest current reading of all gates, and answer with the number.",
 )
 
 
@@ -68,7 +59,6 @@ class Maximum(OneAnswerFamily):
                 for seat in neighbours
             },
             facts=[Fact(f"reading of {seat}", (seat,), number(owner[seat])) for seat in neighbours],
-            chance=0.0,
             answerer=answerer,
         )
 
@@ -77,13 +67,8 @@ class Maximum(OneAnswerFamily):
         highest = max(record.number("reading") for _, record in setting.stated(READING.name))
         return dict.fromkeys(setting.answerers, highest)
 
-    def read_answer(self, answer: JsonValue) -> JsonValue:
-        """A number."""
-        return as_number(answer)
-
-    def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
+    def partial_results(self, _task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
         """The highest reading so far stands for all that are known."""
-        del task
         if not known:
             return {}
         highest = max(known, key=lambda fact: int(fact.value.text))

@@ -1,57 +1,45 @@
 """Median: the middle one of all trees' harvests."""
 
-from collections.abc import Collection, Mapping
 from statistics import median
 from typing import ClassVar, Final
 
-from pydantic import JsonValue
-
-from concord.suite import Answers, Draw, Fact, Group, Neighbours, SuiteTask, Value
+from concord.suite import Answers, Draw, Fact, Group, Kind, Neighbours
 from concord.suite.value import number
-from concord_suites.answers import as_number
-from concord_suites.family import Drawn, OneAnswerFamily, ReferableStatement, Setting, grammar_of
+from concord_suites.family import Drawn, OneAnswerFamily, Setting, grammar_of, on_slip
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.shared_draws import dealt
 
-HARVEST: Final = ReferableStatement(
+HARVEST: Final = on_slip(
     Statement(
         "harvest",
-        (
-            "A tree of yours gave {value:number} grams of pears.",
-            "You weighed {value:number} grams of pears from one tree.",
-            "{value:number} grams of pears came from one of your trees.",
-            "From a tree in your row you picked {value:number} grams of pears.",
-        ),
+        "A tree of yours gave {value:number} grams of pears.",
+        "You weighed {value:number} grams of pears from one tree.",
+        "{value:number} grams of pears came from one of your trees.",
+        "From a tree in your row you picked {value:number} grams of pears.",
     ),
     Statement(
         "harvest with a slip",
-        (
-            "A tree of yours gave as many grams of pears as slip {slip:code} says.",
-            "For the grams of pears from one of your trees, see slip {slip:code}.",
-            "You weighed the pears of one tree, and put the grams on slip {slip:code}.",
-            "Slip {slip:code} gives the grams of pears that you picked from one tree.",
-        ),
+        "A tree of yours gave as many grams of pears as slip {slip:code} says.",
+        "For the grams of pears from one of your trees, see slip {slip:code}.",
+        "You weighed the pears of one tree, and put the grams on slip {slip:code}.",
+        "Slip {slip:code} gives the grams of pears that you picked from one tree.",
     ),
 )
 OTHER: Final = Statement(
     "other harvest",
-    (
-        "Last year a tree gave {value:number} grams of pears.",
-        "An apple tree gave {value:number} grams of apples.",
-        "You had hoped for {value:number} grams of pears from one tree.",
-        "The old orchard's best tree gave {value:number} grams of pears.",
-    ),
+    "Last year a tree gave {value:number} grams of pears.",
+    "An apple tree gave {value:number} grams of apples.",
+    "You had hoped for {value:number} grams of pears from one tree.",
+    "The old orchard's best tree gave {value:number} grams of pears.",
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        "Sort this year's harvests of all pear trees of all seats by weight. How many grams does the one in the middle "
-        "weigh? The number of trees is odd. Answer with the number.",
-        "What is the median of this year's harvests of all your pear trees, in grams? The number of trees is odd. "
-        "Answer with the number.",
-        "The number of pear trees in the orchard is odd. Which harvest of this year has as many harvests above it as "
-        "below it, over the trees of all seats? Answer with its grams.",
-    ),
+    "Sort this year's harvests of all pear trees of all seats by weight. How many grams does the one in the middle "
+    "weigh? The number of trees is odd. Answer with the number.",
+    "What is the median of this year's harvests of all your pear trees, in grams? The number of trees is odd. "
+    "Answer with the number.",
+    "The number of pear trees in the orchard is odd. Which harvest of this year has as many harvests above it as "
+    "below it, over the trees of all seats? Answer with its grams.",
 )
 
 
@@ -67,6 +55,7 @@ class Median(OneAnswerFamily):
         "You pick pears in a large orchard.",
     )
     statements: ClassVar = (*grammar_of(HARVEST), OTHER, QUESTION)
+    result: ClassVar = Kind.NUMBER
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """An odd number of harvests, at least one per seat.
@@ -95,7 +84,6 @@ class Median(OneAnswerFamily):
                 for seat in neighbours
                 for place, grams in enumerate(rows[seat], start=1)
             ],
-            chance=0.0,
             answerer=answerer,
         )
 
@@ -103,14 +91,3 @@ class Median(OneAnswerFamily):
         """The median."""
         middle = median(record.number("value") for _, record in HARVEST.stated(setting))
         return dict.fromkeys(setting.answerers, int(middle))
-
-    def read_answer(self, answer: JsonValue) -> JsonValue:
-        """A number."""
-        return as_number(answer)
-
-    def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
-        """The median stands for all facts once all are known; before, no harvest can be left out."""
-        if len(known) < len(task.facts):
-            return {}
-        middle = int(median(int(fact.value.text) for fact in known))
-        return {number(middle): frozenset(fact.id for fact in known)}

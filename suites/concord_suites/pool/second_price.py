@@ -8,45 +8,45 @@ from pydantic import BaseModel, JsonValue
 from concord.suite import Answers, Draw, Fact, Grade, Group, Neighbours, Part, SuiteTask, Value
 from concord.suite.value import name, number
 from concord_suites.answers import UnreadableError, as_mapping, as_number
-from concord_suites.family import FIRST_DIFFICULTY, Drawn, Setting, TextFamily
+from concord_suites.family import Drawn, ReferableStatement, Setting, TextFamily, grammar_of
 from concord_suites.grammar import Fresh, StatedRecord, Statement
 from concord_suites.shared_draws import dealt
 
-BID: Final = Statement(
-    "bid",
-    (
+SEALED: Final = Statement(
+    "bid in an envelope",
+    "Envelope {envelope:code} has the bid of {bidder:name}, {crowns:number} crowns.",
+    "In envelope {envelope:code}, {bidder:name} offers {crowns:number} crowns.",
+    "On behalf of {bidder:name}, envelope {envelope:code} offers {crowns:number} crowns.",
+    "The {crowns:number} crowns of {bidder:name} are in envelope {envelope:code}.",
+)
+ENVELOPE: Final = Statement(
+    "envelope",
+    "Envelope {envelope:code} came {when:word}.",
+    "You got envelope {envelope:code} {when:word}.",
+    "The post brought envelope {envelope:code} {when:word}.",
+    "According to its stamp, envelope {envelope:code} came {when:word}.",
+)
+BID: Final = ReferableStatement(
+    Statement(
+        "bid",
         "{bidder:name} bids {crowns:number} crowns.",
         "The bid of {bidder:name} is {crowns:number} crowns.",
         "{crowns:number} crowns are bid by {bidder:name}.",
         "For {bidder:name} you hold a bid of {crowns:number} crowns.",
     ),
+    SEALED,
+    ENVELOPE,
 )
-SEALED: Final = Statement(
-    "bid in an envelope",
-    (
-        "Envelope {envelope:code} has the bid of {bidder:name}, {crowns:number} crowns.",
-        "In envelope {envelope:code}, {bidder:name} offers {crowns:number} crowns.",
-        "On behalf of {bidder:name}, envelope {envelope:code} offers {crowns:number} crowns.",
-        "The {crowns:number} crowns of {bidder:name} are in envelope {envelope:code}.",
-    ),
-)
-ENVELOPE: Final = Statement(
-    "envelope",
-    (
-        "Envelope {envelope:code} came {when:word}.",
-        "You got envelope {envelope:code} {when:word}.",
-        "The post brought envelope {envelope:code} {when:word}.",
-        "According to its stamp, envelope {envelope:code} came {when:word}.",
-    ),
-)
-WITHDRAWN: Final = Statement(
-    "withdrawn bid",
-    (
+WITHDRAWN: Final = ReferableStatement(
+    Statement(
+        "withdrawn bid",
         "{bidder:name} took back a bid of {crowns:number} crowns.",
         "In the last auction, {bidder:name} paid {crowns:number} crowns.",
         "{bidder:name} thought about {crowns:number} crowns, and bid nothing.",
         "The offer of {bidder:name}, {crowns:number} crowns, is for another clock.",
     ),
+    SEALED,
+    ENVELOPE,
 )
 _RULE: Final = "The highest bid wins and pays the second-highest bid. Envelopes that came late do not count."
 _FORM: Final = (
@@ -54,7 +54,7 @@ _FORM: Final = (
 )
 QUESTION: Final = Statement(
     "question",
-    tuple(
+    *(
         f"{asked} {_RULE} {_FORM.replace('{', '{{').replace('}', '}}')}"
         for asked in (
             "Each seat holds sealed bids for an old clock. Who gets it, and for how much?",
@@ -86,7 +86,7 @@ class SecondPrice(TextFamily):
         "You are a clerk of an auction house.",
         "Bidders trust you with their bids.",
     )
-    statements: ClassVar = (BID, SEALED, ENVELOPE, WITHDRAWN, QUESTION)
+    statements: ClassVar = (*grammar_of(BID, WITHDRAWN), QUESTION)
 
     def draw(self, draw: Draw, fresh: Fresh, neighbours: Neighbours, difficulty: int) -> Drawn:
         """Bids for each seat.
@@ -102,8 +102,13 @@ class SecondPrice(TextFamily):
         bidder = {each: fresh.name() for each in crowns}
         sentences = dict[str, list[str]]()
         for seat, bids in hands.items():
-            noise = [(fresh.name(), fresh.number(100_000, 999_999)) for _ in range(difficulty - 1)]
-            sentences[seat] = _sentences(draw, fresh, difficulty, [(bidder[each], each) for each in bids], noise)
+            offers = [(bidder[each], each, BID, IN_TIME) for each in bids]
+            offers += [(fresh.name(), fresh.number(100_000, 999_999), WITHDRAWN, LATE) for _ in range(difficulty - 1)]
+            sentences[seat] = [
+                sentence
+                for who, price, offer, when in offers
+                for sentence in offer.write(draw, fresh, difficulty, bidder=who, crowns=price, when=when)
+            ]
         return Drawn(
             question=QUESTION.write(draw),
             sentences=sentences,
@@ -112,13 +117,11 @@ class SecondPrice(TextFamily):
                 for seat in neighbours
                 for each in hands[seat]
             ],
-            chance=0.0,
             answerer=answerer,
         )
 
-    def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
+    def parts(self, drawn: Drawn, _neighbours: Neighbours) -> Sequence[Part]:
         """Winner and price, each of which follows from all bids."""
-        del neighbours
         ids = tuple(fact.id for fact in drawn.facts)
         return [Part(part, drawn.answerer or "", ids) for part in ("winner", "price")]
 
@@ -148,31 +151,14 @@ class SecondPrice(TextFamily):
             return Grade(parts, (expected.seat,))
         return Grade(parts)
 
-    def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
+    def partial_results(self, _task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
         """The second-highest bid so far stands for all lower bids."""
-        del task
         ranked = sorted(known, key=lambda fact: int(fact.value.text), reverse=True)
         return {ranked[1].value: frozenset(fact.id for fact in ranked[1:])} if ranked[1:] else {}
-
-
-def _sentences(
-    draw: Draw, fresh: Fresh, difficulty: int, bids: Sequence[tuple[str, int]], noise: Sequence[tuple[str, int]]
-) -> list[str]:
-    """A seat's sentences. With envelopes, some bids are in early ones, and some noise in late ones."""
-    sentences = list[str]()
-    for offers, statement, when in ((bids, BID, IN_TIME), (noise, WITHDRAWN, LATE)):
-        for bidder, crowns in offers:
-            if difficulty < FIRST_DIFFICULTY or draw.chance(0.5):
-                sentences.append(statement.write(draw, bidder=bidder, crowns=crowns))
-            else:
-                envelope = fresh.code()
-                sentences.append(SEALED.write(draw, bidder=bidder, crowns=crowns, envelope=envelope))
-                sentences.append(ENVELOPE.write(draw, envelope=envelope, when=when))
-    return sentences
 
 
 def _bids(setting: Setting) -> list[StatedRecord]:
     """The bids that count."""
     late = {record["envelope"] for _, record in setting.stated(ENVELOPE.name) if record["when"] == LATE}
     sealed = [record for _, record in setting.stated(SEALED.name) if record["envelope"] not in late]
-    return [record for _, record in setting.stated(BID.name)] + sealed
+    return [record for _, record in setting.stated(BID.direct.name)] + sealed

@@ -6,47 +6,39 @@ from typing import ClassVar, Final
 from concord.suite import Draw, Fact, Group, Neighbours, Part
 from concord.suite.value import code
 from concord_suites.answer_kinds import AS_LIST, ListFamily, ListKey
-from concord_suites.family import Drawn, ReferableStatement, Setting, grammar_of
+from concord_suites.family import Drawn, Setting, grammar_of, on_slip
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.shared_draws import holders, with_copies
 
-VOLUME: Final = ReferableStatement(
+VOLUME: Final = on_slip(
     Statement(
         "volume",
-        (
-            "Volume {value:code} stands on your shelf.",
-            "You have volume {value:code}.",
-            "On your shelf is volume {value:code}.",
-            "Your shelf has volume {value:code}.",
-        ),
+        "Volume {value:code} stands on your shelf.",
+        "You have volume {value:code}.",
+        "On your shelf is volume {value:code}.",
+        "Your shelf has volume {value:code}.",
     ),
     Statement(
         "volume with a slip",
-        (
-            "The volume that slip {slip:code} names stands on your shelf.",
-            "You have the volume that slip {slip:code} names.",
-            "For one more volume on your shelf, see slip {slip:code}.",
-            "Slip {slip:code} names a volume of your shelf.",
-        ),
+        "The volume that slip {slip:code} names stands on your shelf.",
+        "You have the volume that slip {slip:code} names.",
+        "For one more volume on your shelf, see slip {slip:code}.",
+        "Slip {slip:code} names a volume of your shelf.",
     ),
 )
 GONE: Final = Statement(
     "volume that is gone",
-    (
-        "Volume {volume:code} was sold long ago.",
-        "You once had volume {volume:code}, which was lost.",
-        "Volume {volume:code} is ordered, and has not come.",
-        "A reader asked for volume {volume:code}, which you do not have.",
-    ),
+    "Volume {volume:code} was sold long ago.",
+    "You once had volume {volume:code}, which was lost.",
+    "Volume {volume:code} is ordered, and has not come.",
+    "A reader asked for volume {volume:code}, which you do not have.",
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        f"Which volumes does the archive have now, on the shelves of all seats? List the code of each once. {AS_LIST}",
-        f"Make a list of the codes of all volumes that stand on any seat's shelf now, each once. {AS_LIST}",
-        f"Some volumes stand on the shelves of several seats. List the code of every volume that any seat has now, "
-        f"each once. {AS_LIST}",
-    ),
+    f"Which volumes does the archive have now, on the shelves of all seats? List the code of each once. {AS_LIST}",
+    f"Make a list of the codes of all volumes that stand on any seat's shelf now, each once. {AS_LIST}",
+    f"Some volumes stand on the shelves of several seats. List the code of every volume that any seat has now, "
+    f"each once. {AS_LIST}",
 )
 
 
@@ -80,13 +72,11 @@ class SetUnion(ListFamily):
                 for seat, shelf in shelves.items()
             },
             facts=[Fact(f"volume {volume}", seats, code(volume)) for volume, seats in holders(shelves).items()],
-            chance=0.0,
             answerer=draw.choice(list(neighbours)),
         )
 
-    def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
+    def parts(self, drawn: Drawn, _neighbours: Neighbours) -> Sequence[Part]:
         """Each volume that the answerer does not have is a part of its own."""
-        del neighbours
         seat = drawn.answerer or ""
         return [Part(fact.value.text, seat, (fact.id,)) for fact in drawn.facts if seat not in fact.holders]
 

@@ -6,49 +6,41 @@ from typing import ClassVar, Final
 from concord.suite import Draw, Fact, Group, Neighbours, Part, SuiteTask, Value
 from concord.suite.value import number
 from concord_suites.answer_kinds import ListFamily, ListKey
-from concord_suites.family import Drawn, ReferableStatement, Setting, grammar_of
+from concord_suites.family import Drawn, Setting, grammar_of, on_slip
 from concord_suites.grammar import Fresh, Statement
 from concord_suites.shared_draws import dealt
 
-PUMPKIN: Final = ReferableStatement(
+PUMPKIN: Final = on_slip(
     Statement(
         "pumpkin",
-        (
-            "One of your pumpkins weighs {value:number} grams.",
-            "You grew a pumpkin of {value:number} grams.",
-            "{value:number} grams is the weight of a pumpkin of yours.",
-            "On your scales a pumpkin came to {value:number} grams.",
-        ),
+        "One of your pumpkins weighs {value:number} grams.",
+        "You grew a pumpkin of {value:number} grams.",
+        "{value:number} grams is the weight of a pumpkin of yours.",
+        "On your scales a pumpkin came to {value:number} grams.",
     ),
     Statement(
         "pumpkin with a slip",
-        (
-            "One of your pumpkins weighs as many grams as slip {slip:code} says.",
-            "You grew a pumpkin whose grams are on slip {slip:code}.",
-            "For the grams of one more pumpkin of yours, see slip {slip:code}.",
-            "Slip {slip:code} gives the grams of a pumpkin of yours.",
-        ),
+        "One of your pumpkins weighs as many grams as slip {slip:code} says.",
+        "You grew a pumpkin whose grams are on slip {slip:code}.",
+        "For the grams of one more pumpkin of yours, see slip {slip:code}.",
+        "Slip {slip:code} gives the grams of a pumpkin of yours.",
     ),
 )
 OTHER: Final = Statement(
     "other weight",
-    (
-        "A pumpkin of last year weighed {value:number} grams.",
-        "You sold a pumpkin of {value:number} grams before the show.",
-        "A melon that you grew weighs {value:number} grams.",
-        "Your neighbour guessed {value:number} grams for a pumpkin, and was wrong.",
-    ),
+    "A pumpkin of last year weighed {value:number} grams.",
+    "You sold a pumpkin of {value:number} grams before the show.",
+    "A melon that you grew weighs {value:number} grams.",
+    "Your neighbour guessed {value:number} grams for a pumpkin, and was wrong.",
 )
 QUESTION: Final = Statement(
     "question",
-    (
-        "What do the {count:number} heaviest pumpkins in the show weigh, over all seats? Answer with a JSON list of "
-        "their grams.",
-        "Each seat shows some pumpkins. Find the {count:number} heaviest of all, and answer with a JSON list of their "
-        "weights in grams.",
-        "There are prizes for the {count:number} heaviest pumpkins of all seats. List their weights in grams, as a "
-        "JSON list of numbers.",
-    ),
+    "What do the {count:number} heaviest pumpkins in the show weigh, over all seats? Answer with a JSON list of "
+    "their grams.",
+    "Each seat shows some pumpkins. Find the {count:number} heaviest of all, and answer with a JSON list of their "
+    "weights in grams.",
+    "There are prizes for the {count:number} heaviest pumpkins of all seats. List their weights in grams, as a "
+    "JSON list of numbers.",
 )
 
 
@@ -90,33 +82,32 @@ class TopK(ListFamily):
                 for seat in neighbours
                 for place, grams in enumerate(stands[seat], start=1)
             ],
-            chance=0.0,
             answerer=answerer,
         )
 
-    def parts(self, drawn: Drawn, neighbours: Neighbours) -> Sequence[Part]:
+    def parts(self, drawn: Drawn, _neighbours: Neighbours) -> Sequence[Part]:
         """Each of the highest weights is a part, and follows from all weights."""
-        del neighbours
         ids = tuple(fact.id for fact in drawn.facts)
-        highest = _highest(drawn.facts, self._count(drawn.question))
-        return [Part(fact.value.text, drawn.answerer or "", ids) for fact in highest]
+        return [
+            Part(fact.value.text, drawn.answerer or "", ids)
+            for fact in _highest(drawn.facts)[: self._count(drawn.question)]
+        ]
 
     def list_key(self, setting: Setting) -> ListKey:
         """The highest weights."""
         [answerer] = setting.answerers
         weights = sorted((record.number("value") for _, record in PUMPKIN.stated(setting)), reverse=True)
-        count = setting.asked(QUESTION.name).number("count")
-        return ListKey(seat=answerer, wanted=[str(each) for each in weights[:count]])
+        return ListKey(seat=answerer, wanted=list(map(str, weights[: setting.asked(QUESTION.name).number("count")])))
 
     def partial_results(self, task: SuiteTask, known: Collection[Fact]) -> Mapping[Value, frozenset[str]]:
         """The lowest of the k highest so far stands for all that are lower."""
         count = self._count(task.question)
-        ranked = _highest(known, len(known))
+        ranked = _highest(known)
         return {ranked[count - 1].value: frozenset(fact.id for fact in ranked[count - 1 :])} if ranked[count:] else {}
 
     def _count(self, question: str) -> int:
-        return next(each.number("count") for each in self.read(question) if each.statement == QUESTION.name)
+        return self.setting(question).asked(QUESTION.name).number("count")
 
 
-def _highest(facts: Collection[Fact], count: int) -> list[Fact]:
-    return sorted(facts, key=lambda fact: int(fact.value.text), reverse=True)[:count]
+def _highest(facts: Collection[Fact]) -> list[Fact]:
+    return sorted(facts, key=lambda fact: int(fact.value.text), reverse=True)

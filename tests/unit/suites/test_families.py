@@ -145,7 +145,7 @@ def written(statement: Statement, template: str) -> tuple[str, dict[str, str]]:
     }
     kinds = dict(re.findall(r"{(\w+):(\w+)}", template))
     fields = {field: values[kind]() for field, kind in kinds.items()}
-    return Statement(statement.name, (template,)).write(draw, **fields), fields
+    return Statement(statement.name, template).write(draw, **fields), fields
 
 
 @EACH_FAMILY

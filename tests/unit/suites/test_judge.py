@@ -9,9 +9,9 @@ import pytest
 from pydantic import JsonValue
 
 from concord.suite import Fact, SuiteTask
+from concord_suites import FAMILIES
 from concord_suites.answer_kinds import ChoiceFamily
 from concord_suites.family import setting_of
-from concord_suites.judge import FAMILIES
 from concord_suites.judge.diagnosis import Diagnosis
 from concord_suites.judge.hidden_profile import HiddenProfile
 from concord_suites.judge.reliability import Reliability

@@ -2,7 +2,6 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, Protocol
 
 import httpx
@@ -113,18 +112,12 @@ class Assistant(Protocol):
         """Acts in the environment and ends the turn. Raises UESClientError."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Assessment:
-    ues: AsyncUESClient
-    assistant: Assistant
-
-
 class AssistantAgent:
     """Serves assessments with assistants that `new_assistant` makes."""
 
     def __init__(self, new_assistant: Callable[[], Assistant]) -> None:
         self._new_assistant = new_assistant
-        self._assessments: OrderedDict[str, _Assessment] = OrderedDict()
+        self._assessments: OrderedDict[str, tuple[AsyncUESClient, Assistant]] = OrderedDict()
 
     async def __call__(self, message: IncomingMessage, task: TaskHandle, /) -> None:
         """Serves one A2A message: completes its task with the reply, or rejects it."""
@@ -152,7 +145,8 @@ class AssistantAgent:
         if isinstance(message, TurnStart):
             if (found := self._assessments.get(context_id)) is None:
                 raise ProtocolError("turn_start without assessment_start in this A2A context")
-            return reply_data(await found.assistant.take_turn(found.ues, message))
+            ues, assistant = found
+            return reply_data(await assistant.take_turn(ues, message))
         await self._end(context_id)
         return {"message_type": "assessment_ended"}
 
@@ -173,8 +167,8 @@ class AssistantAgent:
             timeout=CALL_TIMEOUT_S,
             transport=httpx.AsyncHTTPTransport(verify=NO_CERTIFICATES) if plain else None,
         )
-        self._assessments[context_id] = _Assessment(ues, self._new_assistant())
+        self._assessments[context_id] = (ues, self._new_assistant())
 
     async def _end(self, context_id: str) -> None:
         if (found := self._assessments.pop(context_id, None)) is not None:
-            await found.ues.close()
+            await found[0].close()

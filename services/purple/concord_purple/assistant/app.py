@@ -1,16 +1,14 @@
 """A personal assistant as an ASGI app: its card and its JSON-RPC endpoint."""
 
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from typing import Final
 
 from fastapi import FastAPI
 
-from concord.a2a import AgentProfile, Skill, mount_agent
+from concord.a2a import AgentProfile, Skill
 from concord.llm import LLMSettings
-from concord.service.middleware import BodyLimit
-from concord.service.probes import probe_routes
 from concord.version import VERSION
+from concord_purple.agent_app import agent_app
 from concord_purple.assistant.agent import Assistant, AssistantAgent
 from concord_purple.assistant.model import ModelAssistant
 from concord_purple.assistant.scripted import (
@@ -58,22 +56,7 @@ def new_assistant(settings: PurpleSettings, llm: LLMSettings) -> Callable[[], As
 def create_assistant_app(settings: PurpleSettings, llm: LLMSettings) -> FastAPI:
     """A personal assistant as an ASGI app. Raises OracleError, NoModelError."""
     agent = AssistantAgent(new_assistant(settings, llm))
-
-    @asynccontextmanager
-    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
-        yield
-        await server.aclose()
-        await agent.close()
-
-    app = FastAPI(title="Concord assistant", version=VERSION, lifespan=lifespan)
-    app.add_middleware(BodyLimit, max_bytes=MAX_BODY_BYTES)
-    app.include_router(probe_routes(_ready))
-    server = mount_agent(app, _profile(settings), agent)
-    return app
-
-
-async def _ready() -> None:
-    """An assistant is always ready: it learns of an environment when an assessment starts."""
+    return agent_app("Concord assistant", _profile(settings), agent, agent.close, max_body_bytes=MAX_BODY_BYTES)
 
 
 def _profile(settings: PurpleSettings) -> AgentProfile:

@@ -69,13 +69,11 @@ ACTIONS: Final[Mapping[str, Tool]] = {tool.action: tool for tool in TOOLS.values
 
 def openai_tools(tools: Iterable[Tool] = TOOLS.values()) -> list[dict[str, Any]]:
     """The tools as OpenAI's protocol declares them."""
-    return [
-        {
-            "type": "function",
-            "function": {"name": tool.name, "description": tool.description, "parameters": tool.schema},
-        }
-        for tool in tools
-    ]
+    return [_declared(tool.name, tool.description, tool.schema) for tool in tools]
+
+
+def _declared(name: str, description: str, schema: Schema) -> dict[str, Any]:
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
 
 
 # The loop of tool calls.
@@ -103,26 +101,18 @@ the next turn. End each turn with one of two tools: end_turn to wait, for exampl
 everything is done and the user has been told in the chat (chat_send_message).\
 """
 
+_TEXT: Final = {"type": "string"}
 _ENDS: Final = [
-    {
-        "type": "function",
-        "function": {
-            "name": "end_turn",
-            "description": "Ends the turn and waits. time_step: how long, as an ISO 8601 duration such as PT1H.",
-            "parameters": {
-                "type": "object",
-                "properties": {"time_step": {"type": "string"}, "notes": {"type": "string"}},
-            },
-        },
-    },
-    {
-        "type": "function",
-        "function": {
-            "name": "finish",
-            "description": "Ends the assignment, because all tasks are done.",
-            "parameters": {"type": "object", "properties": {"reason": {"type": "string"}}},
-        },
-    },
+    _declared(
+        "end_turn",
+        "Ends the turn and waits. time_step: how long, as an ISO 8601 duration such as PT1H.",
+        {"type": "object", "properties": {"time_step": _TEXT, "notes": _TEXT}},
+    ),
+    _declared(
+        "finish",
+        "Ends the assignment, because all tasks are done.",
+        {"type": "object", "properties": {"reason": _TEXT}},
+    ),
 ]
 
 _DURATION: Final = re.compile(r"P(?=.)(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+S)?)?")

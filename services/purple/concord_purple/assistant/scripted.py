@@ -273,12 +273,8 @@ class ReadOnlyAssistant:
 
 async def read_everything(ues: AsyncUESClient) -> dict[str, Any]:
     """The whole states of the modalities that an assistant may read, by name. Raises UESClientError."""
-    return {
-        "email": (await ues.email.get_state()).model_dump(mode="json"),
-        "sms": (await ues.sms.get_state()).model_dump(mode="json"),
-        "calendar": (await ues.calendar.get_state()).model_dump(mode="json"),
-        "chat": (await ues.chat.get_state()).model_dump(mode="json"),
-    }
+    clients = {"email": ues.email, "sms": ues.sms, "calendar": ues.calendar, "chat": ues.chat}
+    return {name: (await client.get_state()).model_dump(mode="json") for name, client in clients.items()}
 
 
 def _people(value: Any) -> Iterator[str]:  # noqa: ANN401 - JSON

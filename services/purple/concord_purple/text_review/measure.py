@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import islice
 from typing import Annotated, Final, TypeVar
 
 from pydantic import Field
@@ -285,83 +284,82 @@ def measure(text: str, aspects: Iterable[Aspect], found_by: str) -> tuple[TextFa
     sentences = sentences_of(text)
     if not sentences:
         raise ValueError("the text has no words")
-    return tuple(fact for aspect in dict.fromkeys(aspects) for fact in _MEASURES[aspect](sentences, found_by))
+    return tuple(fact for aspect in dict.fromkeys(aspects) for fact in _facts(aspect, sentences, found_by))
 
 
-def _measure_sentences(sentences: Sequence[Sentence], found_by: str) -> Iterator[TextFact]:
+WeakSpot = tuple[Flaw, Sentence | str, str, int]
+"""A flaw, the sentence or the word that has it, the claim, and the figure in the claim."""
+
+Measured = tuple[float, str, Iterable[WeakSpot]]
+"""The figure for the whole text, its claim, and the weak spots."""
+
+
+def _facts(aspect: Aspect, sentences: Sequence[Sentence], found_by: str) -> Iterator[TextFact]:
+    value, claim, weak = _MEASURES[aspect](sentences)
+    yield TextFact(str(aspect), aspect, claim, float(value), found_by=found_by)
+    for flaw, at, claim, value in weak:
+        number, quote = (None, at) if isinstance(at, str) else (at.number, _excerpt(at.text))
+        yield TextFact(f"{flaw}-{number or quote}", aspect, claim, float(value), flaw, number, quote, found_by)
+
+
+def _measure_sentences(sentences: Sequence[Sentence]) -> Measured:
     n_words = _n_words(sentences)
-    mean = n_words / len(sentences)
     claim = (
-        f"The text has {_count(n_words, 'word')} in {_count(len(sentences), 'sentence')}, {mean:.1f} words a sentence, "
-        f"and a readability grade of {readability_grade(sentences):.1f} (Automated Readability Index)."
+        f"The text has {_count(n_words, 'word')} in {_count(len(sentences), 'sentence')}, "
+        f"{n_words / len(sentences):.1f} words a sentence, and a readability grade of "
+        f"{readability_grade(sentences):.1f} (Automated Readability Index)."
     )
-    yield TextFact("sentences", Aspect.SENTENCES, claim, float(len(sentences)), found_by=found_by)
-    long = (sentence for sentence in sentences if len(sentence.words) > LONG_SENTENCE_WORDS)
-    for sentence in islice(long, MAX_FLAWS):
-        length = len(sentence.words)
-        claim = f"Sentence {sentence.number} has {length} words."
-        yield _flaw(Aspect.SENTENCES, Flaw.LONG_SENTENCE, sentence, claim, length, found_by)
+    long = [(each, len(each.words)) for each in sentences if len(each.words) > LONG_SENTENCE_WORDS][:MAX_FLAWS]
+    weak = ((Flaw.LONG_SENTENCE, each, f"Sentence {each.number} has {length} words.", length) for each, length in long)
+    return len(sentences), claim, weak
 
 
-def _measure_support(sentences: Sequence[Sentence], found_by: str) -> Iterator[TextFact]:
-    owing = [(sentence, _figures(sentence), _matching(sentence, BOOSTERS)) for sentence in sentences]
+def _measure_support(sentences: Sequence[Sentence]) -> Measured:
+    owing = [(each, _figures(each), _matching(each, BOOSTERS)) for each in sentences]
     owing = [item for item in owing if item[1] or item[2]]
     bare = [item for item in owing if not SOURCE.search(item[0].text)]
+    weak = list[WeakSpot]()
+    for each, figures, strong in bare[:MAX_FLAWS]:
+        if figures:
+            claim = f"Sentence {each.number} gives {_listed(figures)} without a source."
+            weak.append((Flaw.BARE_FIGURE, each, claim, len(figures)))
+        if strong:
+            claim = f"Sentence {each.number} says {_listed(strong)} without evidence."
+            weak.append((Flaw.BARE_CLAIM, each, claim, len(strong)))
     n_sourced = len(owing) - len(bare)
     claim = f"{_count(len(owing), 'sentence')} with figures or strong claims, {n_sourced} of them with a source."
-    yield TextFact("support", Aspect.SUPPORT, claim, float(len(bare)), found_by=found_by)
-    for sentence, figures, strong in bare[:MAX_FLAWS]:
-        if figures:
-            claim = f"Sentence {sentence.number} gives {_listed(figures)} without a source."
-            yield _flaw(Aspect.SUPPORT, Flaw.BARE_FIGURE, sentence, claim, len(figures), found_by)
-        if strong:
-            claim = f"Sentence {sentence.number} says {_listed(strong)} without evidence."
-            yield _flaw(Aspect.SUPPORT, Flaw.BARE_CLAIM, sentence, claim, len(strong), found_by)
+    return len(bare), claim, weak
 
 
-def _measure_repetition(sentences: Sequence[Sentence], found_by: str) -> Iterator[TextFact]:
+def _measure_repetition(sentences: Sequence[Sentence]) -> Measured:
+    words = [word.lower() for each in sentences for word in each.words if 3 < len(word) <= _MAX_WORD and word.isalpha()]
+    content = Counter(word for word in words if word not in STOP_WORDS)
     n_words = _n_words(sentences)
-    content = Counter(
-        word.lower()
-        for sentence in sentences
-        for word in sentence.words
-        if 3 < len(word) <= _MAX_WORD and word.isalpha() and word.lower() not in STOP_WORDS
-    )
-    claim = f"{_count(content.total(), 'content word')}, {len(content)} of them distinct."
-    yield TextFact("repetition", Aspect.REPETITION, claim, float(len(content)), found_by=found_by)
-    overused = (
-        (word, count)
-        for word, count in content.most_common()
-        if count >= OVERUSED_COUNT and count / n_words >= OVERUSED_SHARE
-    )
-    for word, count in islice(overused, MAX_FLAWS):
-        fact_id, claim = f"{Flaw.OVERUSED_WORD}-{word}", f"The word “{word}” occurs {count} times."
-        yield TextFact(fact_id, Aspect.REPETITION, claim, float(count), Flaw.OVERUSED_WORD, None, word, found_by)
+    frequent = (item for item in content.most_common() if item[1] >= OVERUSED_COUNT)
+    overused = [item for item in frequent if item[1] / n_words >= OVERUSED_SHARE][:MAX_FLAWS]
+    weak = ((Flaw.OVERUSED_WORD, word, f"The word “{word}” occurs {count} times.", count) for word, count in overused)
+    return len(content), f"{_count(content.total(), 'content word')}, {len(content)} of them distinct.", weak
 
 
-def _measure_hedging(sentences: Sequence[Sentence], found_by: str) -> Iterator[TextFact]:
-    hedged = [(sentence, _matching(sentence, HEDGES)) for sentence in sentences]
+def _measure_hedging(sentences: Sequence[Sentence]) -> Measured:
+    hedged = [(each, _matching(each, HEDGES)) for each in sentences]
     n_hedges = sum(len(found) for _, found in hedged)
     rate = 100 * n_hedges / _n_words(sentences)
-    claim = f"The text has {_count(n_hedges, 'softening word')}, {rate:.1f} in a hundred."
-    yield TextFact("hedging", Aspect.HEDGING, claim, round(rate, 1), found_by=found_by)
-    dense = ((sentence, found) for sentence, found in hedged if len(found) >= DENSE_HEDGES)
-    for sentence, found in islice(dense, MAX_FLAWS):
-        claim = f"Sentence {sentence.number} softens its claim {len(found)} times: {_listed(found)}."
-        yield _flaw(Aspect.HEDGING, Flaw.DENSE_HEDGING, sentence, claim, len(found), found_by)
+    dense = [(each, found) for each, found in hedged if len(found) >= DENSE_HEDGES][:MAX_FLAWS]
+    softens = "Sentence {} softens its claim {} times: {}.".format
+    weak = (
+        (Flaw.DENSE_HEDGING, each, softens(each.number, len(found), _listed(found)), len(found))
+        for each, found in dense
+    )
+    return round(rate, 1), f"The text has {_count(n_hedges, 'softening word')}, {rate:.1f} in a hundred.", weak
 
 
-_MEASURES: Final[dict[Aspect, Callable[[Sequence[Sentence], str], Iterator[TextFact]]]] = {
+_MEASURES: Final[dict[Aspect, Callable[[Sequence[Sentence]], Measured]]] = {
     Aspect.SENTENCES: _measure_sentences,
     Aspect.SUPPORT: _measure_support,
     Aspect.REPETITION: _measure_repetition,
     Aspect.HEDGING: _measure_hedging,
 }
-
-
-def _flaw(aspect: Aspect, flaw: Flaw, sentence: Sentence, claim: str, value: int, found_by: str) -> TextFact:
-    fact_id = f"{flaw}-{sentence.number}"
-    return TextFact(fact_id, aspect, claim, float(value), flaw, sentence.number, _excerpt(sentence.text), found_by)
 
 
 def _excerpt(text: str) -> str:

@@ -43,14 +43,6 @@ def _split_long(fact: TextFact, sentences: Sequence[Sentence]) -> str:
     return f"Split it in two before “{passage(sentence, place, 3)}”."
 
 
-def _name_source(_fact: TextFact, _sentences: Sequence[Sentence]) -> str:
-    return "Name the source, or say how it was measured."
-
-
-def _prove_or_soften(_fact: TextFact, _sentences: Sequence[Sentence]) -> str:
-    return "Give the evidence, or claim less."
-
-
 def _vary(fact: TextFact, sentences: Sequence[Sentence]) -> str:
     places = [sentence.number for sentence in sentences if fact.quote in (word.lower() for word in sentence.words)]
     shown = ", ".join(map(str, places[:_SHOWN_SENTENCES]))
@@ -58,16 +50,12 @@ def _vary(fact: TextFact, sentences: Sequence[Sentence]) -> str:
     return f"Vary or cut it (sentences {shown}{more})."
 
 
-def _say_once(_fact: TextFact, _sentences: Sequence[Sentence]) -> str:
-    return "Say once how sure you are."
-
-
 _ADVICE: Final[dict[Flaw, Callable[[TextFact, Sequence[Sentence]], str]]] = {
     Flaw.LONG_SENTENCE: _split_long,
-    Flaw.BARE_FIGURE: _name_source,
-    Flaw.BARE_CLAIM: _prove_or_soften,
+    Flaw.BARE_FIGURE: lambda _fact, _sentences: "Name the source, or say how it was measured.",
+    Flaw.BARE_CLAIM: lambda _fact, _sentences: "Give the evidence, or claim less.",
     Flaw.OVERUSED_WORD: _vary,
-    Flaw.DENSE_HEDGING: _say_once,
+    Flaw.DENSE_HEDGING: lambda _fact, _sentences: "Say once how sure you are.",
 }
 
 
@@ -101,38 +89,24 @@ def draft(findings: Findings, written_by: str) -> tuple[ReviewStatement, ...]:
     """The statements of a review: what the text is, its strengths, and its weak spots with advice, gravest first."""
     facts = findings.unrefuted_facts
     advice = {item.fact_id: item.text for item in findings.advice}
-    return (
-        *_summary(facts, written_by),
-        *_strengths(facts, written_by),
-        *_weaknesses(facts, advice, written_by),
-    )
-
-
-def _summary(facts: tuple[TextFact, ...], written_by: str) -> Iterator[ReviewStatement]:
-    for fact in facts:
-        if fact.flaw is None:
-            yield ReviewStatement(f"summary-{fact.fact_id}", Section.SUMMARY, fact.claim, (fact.fact_id,), written_by)
-
-
-def _strengths(facts: tuple[TextFact, ...], written_by: str) -> Iterator[ReviewStatement]:
-    flawed = {fact.aspect for fact in facts if fact.flaw is not None}
-    for fact in facts:
-        if fact.flaw is None and fact.aspect not in flawed:
-            text = _PRAISE[fact.aspect]
-            yield ReviewStatement(f"strength-{fact.fact_id}", Section.STRENGTH, text, (fact.fact_id,), written_by)
-
-
-def _weaknesses(facts: tuple[TextFact, ...], advice: dict[str, str], written_by: str) -> Iterator[ReviewStatement]:
-    grave = sorted(
-        ((fact, fact.flaw) for fact in facts if fact.flaw is not None),
-        key=lambda item: (_GRAVITY.index(item[1]), -item[0].value),
-    )
-    for fact, _ in grave[:MAX_WEAKNESSES]:
-        text = " ".join(filter(None, (_with_quote(fact), advice.get(fact.fact_id))))
-        yield ReviewStatement(f"weakness-{fact.fact_id}", Section.WEAKNESS, text, (fact.fact_id,), written_by)
-    if smaller := [fact.fact_id for fact, _ in grave[MAX_WEAKNESSES:]]:
-        text = f"Smaller points: {len(smaller)} more."
-        yield ReviewStatement("weakness-others", Section.WEAKNESS, text, tuple(smaller), written_by)
+    figures = [fact for fact in facts if fact.flaw is None]
+    weak = [(_GRAVITY.index(fact.flaw), -fact.value, fact) for fact in facts if fact.flaw is not None]
+    weak_spots = [fact for *_, fact in sorted(weak, key=lambda item: item[:2])]
+    flawed = {fact.aspect for fact in weak_spots}
+    shown, rest = weak_spots[:MAX_WEAKNESSES], tuple(fact.fact_id for fact in weak_spots[MAX_WEAKNESSES:])
+    said = [
+        *((Section.SUMMARY, fact, fact.claim) for fact in figures),
+        *((Section.STRENGTH, fact, _PRAISE[fact.aspect]) for fact in figures if fact.aspect not in flawed),
+        *((Section.WEAKNESS, fact, f"{_with_quote(fact)} {advice.get(fact.fact_id, '')}".rstrip()) for fact in shown),
+    ]
+    statements = [
+        ReviewStatement(f"{section}-{fact.fact_id}", section, text, (fact.fact_id,), written_by)
+        for section, fact, text in said
+    ]
+    if rest:
+        text = f"Smaller points: {len(rest)} more."
+        statements.append(ReviewStatement("weakness-others", Section.WEAKNESS, text, rest, written_by))
+    return tuple(statements)
 
 
 def _with_quote(fact: TextFact) -> str:
