@@ -116,7 +116,7 @@ class TestTurns:
     async def test_one_that_waits_in_vain_says_so(self, redis_url: str) -> None:
         pool = TimedPool.from_url(redis_url, max_connections=1, turn_s=0)
         taken = await pool.get_connection()
-        with pytest.raises(exceptions.ConnectionError, match="No connection available"):
+        with pytest.raises(exceptions.ConnectionError, match="no connection was free"):
             await pool.get_connection()
         await pool.release(taken)
         assert await pool.get_connection() is taken
