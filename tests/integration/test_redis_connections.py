@@ -104,7 +104,7 @@ class TestTurns:
     async def test_cancelled_commands_give_their_connections_back(self, pool: TimedPool) -> None:
         redis = Redis(connection_pool=pool)
         for turns in range(30):
-            sent = [asyncio.create_task(redis.ping()) for _ in range(6)]
+            sent = [asyncio.create_task(_echo(redis, number)) for number in range(6)]
             for _ in range(turns):
                 await asyncio.sleep(0)
             for each in sent[:5]:
