@@ -8,6 +8,7 @@ from typing import Any, Final
 from fastapi import FastAPI
 from pydantic.json_schema import models_json_schema
 
+from concord.errors import StorageUnavailableError
 from concord.service.middleware import BodyLimit, TokenPathLimit
 from concord.service.probes import probe_routes
 from concord.storage import OpenTraceLimits, TraceLimits
@@ -17,7 +18,7 @@ from concord.trust.redaction import scan_with_numpy
 from concord.trust.tokens import ClosedTrials, TokenKeys
 from concord.trust.urls import PeerUrls
 from concord.version import VERSION
-from concord_collector.admission import Admission, Authenticator, Backpressure, RateLimiter
+from concord_collector.admission import Admission, Authenticator, Backpressure, RateLimiter, storage_unavailable
 from concord_collector.metrics import Metrics, TimingMiddleware
 from concord_collector.otlp import OpenCollection, open_router, otlp_router
 from concord_collector.registry import registry_router
@@ -55,6 +56,7 @@ def create_app(settings: CollectorSettings) -> FastAPI:
 
     app = FastAPI(title="Concord collector", version=VERSION, lifespan=lifespan)
     app.state.metrics = metrics.registry
+    app.add_exception_handler(StorageUnavailableError, storage_unavailable)
     app.add_middleware(BodyLimit, max_bytes=settings.max_body_bytes)
     app.add_middleware(TimingMiddleware, metrics=metrics)
     app.add_middleware(TokenPathLimit, accepts=PATHS.__contains__)
