@@ -2,12 +2,12 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, Literal, Self, TypeVar
 
 from redis import exceptions
-from redis.asyncio import ConnectionPool
+from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.cluster import ClusterNode, ClusterPipeline, RedisCluster
 from redis.asyncio.connection import AbstractConnection, parse_url
 from redis.asyncio.retry import Retry
@@ -29,6 +29,18 @@ def storage_faults() -> Iterator[None]:
         raise StorageFullError(f"{type(error).__name__}: {error}") from error
     except (RedisError, SlotNotCoveredError, OSError) as error:
         raise StorageUnavailableError(f"{type(error).__name__}: {error}") from error
+
+
+async def answered(command: Any) -> Any:  # noqa: ANN401 - redis-py annotates text where bytes come
+    """The answer to a command. Raises as `storage_faults`."""
+    with storage_faults():
+        return await command
+
+
+def script(redis: Redis, text: str) -> Callable[[Sequence[str], Sequence[str | bytes | int]], Awaitable[Any]]:
+    """A Lua script, to be called with its keys and arguments. Raises as `storage_faults`."""
+    registered = redis.register_script(text)
+    return lambda keys, arguments: answered(registered(keys, arguments))
 
 
 # Connections with a hard timeout, and a pool in which commands take turns.

@@ -28,7 +28,7 @@ from concord.storage.ports import (
     node_urls,
 )
 from concord.storage.redis.assessments import RedisAnswerCache, RedisAssessmentStore
-from concord.storage.redis.clients import PASSING_FAULTS, TimedCluster, TimedPool, TimedRetry, storage_faults
+from concord.storage.redis.clients import PASSING_FAULTS, TimedCluster, TimedPool, TimedRetry, answered
 from concord.storage.redis.clock import RedisClock
 from concord.storage.redis.jobs import ArqJobQueue
 from concord.storage.redis.registry import RedisAgentRegistry, RedisSecretStore
@@ -81,9 +81,8 @@ class Storage:
 
     async def ping(self) -> None:
         """Raises StorageUnavailableError unless storage answers."""
-        with storage_faults():
-            await self.redis.ping()
-            await self.jobs.ping()
+        await answered(self.redis.ping())
+        await self.jobs.ping()
 
     async def memory(self) -> MemoryUse:
         """The memory use of the fullest node, and the lowest limit of a node. Raises StorageUnavailableError."""
@@ -136,10 +135,10 @@ def open_state(url: str, *, retry_s: float) -> Redis:
 
 async def info_of(redis: Redis, section: str) -> list[dict[str, Any]]:
     """A section of INFO of each primary node. Raises StorageUnavailableError."""
-    with storage_faults():
-        if isinstance(redis, TimedCluster):
-            return await redis.info_of_primaries(section)
-        return [await redis.info(section)]
+    if isinstance(redis, TimedCluster):
+        found: list[dict[str, Any]] = await answered(redis.info_of_primaries(section))
+        return found
+    return [await answered(redis.info(section))]
 
 
 @asynccontextmanager
@@ -188,7 +187,7 @@ def from_json(data: bytes) -> dict[str, Any]:
 # Which servers hold the state, and whether they are new enough.
 
 LOWEST: Final = (6, 2)
-"""The lowest version of Redis that has every command in use: it is the first with GETEX and ZRANGE by score."""
+"""The lowest version of Redis that has every command in use: it is the first with GETEX."""
 
 _FORMS: Final = "redis://HOST:PORT/DATABASE, rediss:// with TLS, unix://PATH or redis+cluster://HOST:PORT,HOST:PORT"
 
