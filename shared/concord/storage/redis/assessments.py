@@ -9,26 +9,18 @@ from redis.asyncio import Redis
 from concord import retention
 from concord.assessment import AssessmentPlan
 from concord.storage.redis import keys
-from concord.storage.redis.clients import answered, script, storage_faults
+from concord.storage.redis.clients import SAVE_FIELDS, answered, script, storage_faults
 from concord.trust.redaction import redact
-
-# Scripts, because the client of a Redis Cluster has no transactions.
-_SAVE: Final = """
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-redis.call('EXPIRE', KEYS[1], ARGV[3])
-"""
-_SAVE_ALL: Final = """
-redis.call('HSET', KEYS[1], unpack(ARGV, 2))
-redis.call('EXPIRE', KEYS[1], ARGV[1])
-"""
-_SAVE_ONCE: Final = f"""
-local stored = redis.call('HGET', KEYS[1], ARGV[1])
-if stored and stored ~= ARGV[4] then return stored end
-{_SAVE}"""
-_SAVE_PLAN: Final = f"redis.call('HINCRBY', KEYS[1], ARGV[4], 1)\n{_SAVE}"
 
 _PLAN: Final = "plan"
 _PLAN_REVISION: Final = "plan-revision"
+
+_SAVE_PLAN: Final = f"redis.call('HINCRBY', KEYS[1], '{_PLAN_REVISION}', 1)\n{SAVE_FIELDS}"
+_SAVE_ONCE: Final = f"""
+local replaced = table.remove(ARGV)
+local stored = redis.call('HGET', KEYS[1], ARGV[2])
+if stored and stored ~= replaced then return stored end
+{SAVE_FIELDS}"""
 
 
 class RedisAssessmentStore:
@@ -36,8 +28,7 @@ class RedisAssessmentStore:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._save = script(redis, _SAVE)
-        self._save_all = script(redis, _SAVE_ALL)
+        self._save_all = script(redis, SAVE_FIELDS)
         self._save_once = script(redis, _SAVE_ONCE)
         self._save_plan = script(redis, _SAVE_PLAN)
 
@@ -49,9 +40,7 @@ class RedisAssessmentStore:
                 for trial in plan.trials:
                     pipe.set(keys.trial(trial.trace_id), 1, ex=retention.ASSESSMENT_S)
                 await pipe.execute()
-            await self._save_plan(
-                [keys.assessment(plan.assessment_id)], [_PLAN, document, retention.ASSESSMENT_S, _PLAN_REVISION]
-            )
+        await self._save_plan([keys.assessment(plan.assessment_id)], [retention.ASSESSMENT_S, _PLAN, document])
 
     async def plan(self, assessment_id: str) -> AssessmentPlan | None:
         """See `AssessmentStore.plan`."""
@@ -68,7 +57,7 @@ class RedisAssessmentStore:
 
     async def save(self, assessment_id: str, name: str, document: str) -> None:
         """See `AssessmentStore.save`."""
-        await self._save([keys.assessment(assessment_id)], [name, redact(document), retention.ASSESSMENT_S])
+        await self.save_all(assessment_id, {name: document})
 
     async def save_all(self, assessment_id: str, documents: Mapping[str, str]) -> None:
         """See `AssessmentStore.save_all`."""
@@ -79,7 +68,7 @@ class RedisAssessmentStore:
         """See `AssessmentStore.save_once`."""
         new = redact(document)
         other: bytes | None = await self._save_once(
-            [keys.assessment(assessment_id)], [name, new, retention.ASSESSMENT_S, instead_of or ""]
+            [keys.assessment(assessment_id)], [retention.ASSESSMENT_S, name, new, instead_of or ""]
         )
         return new if other is None else other.decode()
 

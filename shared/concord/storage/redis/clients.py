@@ -43,6 +43,14 @@ def script(redis: Redis, text: str) -> Callable[[Sequence[str], Sequence[str | b
     return lambda keys, arguments: answered(registered(keys, arguments))
 
 
+SAVE_FIELDS: Final = """
+redis.call('HSET', KEYS[1], unpack(ARGV, 2))
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+"""
+"""Sets fields of a hash, which then expires: seconds, then names and values. The client of a Redis Cluster has no
+transactions, hence a script."""
+
+
 # Connections with a hard timeout, and a pool in which commands take turns.
 
 

@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 from concord import retention
 from concord.storage.ports import RegistryFullError
 from concord.storage.redis import keys
-from concord.storage.redis.clients import answered, script
+from concord.storage.redis.clients import SAVE_FIELDS, answered, script
 from concord.trust.redaction import redact
 from concord.trust.tokens import Now
 from concord.wire.roster import RosterEntry
@@ -20,15 +20,7 @@ from concord.wire.roster import RosterEntry
 MAX_AGENTS: Final = 1000
 """Agents per scope. Anybody can register in the open scope, so it needs a limit."""
 
-
 MAX_AGENTS_PER_CALLER: Final = 100
-
-
-# A script, because the client of a Redis Cluster has no transactions.
-_REGISTER: Final = """
-redis.call('HSET', KEYS[1], unpack(ARGV, 2))
-redis.call('EXPIRE', KEYS[1], ARGV[1])
-"""
 
 
 class _Registration(BaseModel):
@@ -43,7 +35,7 @@ class RedisAgentRegistry:
     def __init__(self, redis: Redis, now: Now) -> None:
         self._redis = redis
         self._now = now
-        self._register = script(redis, _REGISTER)
+        self._register = script(redis, SAVE_FIELDS)
 
     async def register(self, scope: str, entries: Sequence[RosterEntry], *, by: str = "") -> float:
         """See `AgentRegistry.register`."""
@@ -74,7 +66,6 @@ def _check_room(scope: str, registrations: Mapping[str, _Registration], by: str)
 
 # The token secret shared by the services of a stack, if none is configured. It is created in Redis on first use.
 
-# A script, because the client of a Redis Cluster has no transactions.
 _CREATE: Final = """
 redis.call('SET', KEYS[1], ARGV[1], 'NX')
 return redis.call('GETEX', KEYS[1], 'EX', ARGV[2])

@@ -25,9 +25,6 @@ _NEW_RETRY: Final = TimedRetry(_OUTAGE_S)
 _UPDATE_RETRY: Final = TimedRetry(_OUTAGE_S, (*PASSING_FAULTS, OutOfMemoryError))
 """A task that runs is stored once a full Redis has room again: what fills it is mostly the trace of a trial."""
 
-_MAX_BEGUN: Final = 1000
-"""Tasks that are remembered as begun and not stored yet. Of an older one, Redis is asked."""
-
 _ENDED: Final = "done"
 _REJECTED: Final = "rejected"
 
@@ -165,8 +162,6 @@ class RedisTaskRecords:
         self.lease_s, self._keep_s = lease_s, keep_s
         self._holder = new_step_id()
         self._held: dict[str, None] = {}
-        self._begun: dict[str, None] = {}
-        """Tasks that are not stored yet: nobody else has them, and the A2A server asks for each three times."""
         self._begin = script(redis, _BEGIN)
         self._save = redis.register_script(_SAVE_TASK)
         self._renew = script(redis, _RENEW)
@@ -179,10 +174,6 @@ class RedisTaskRecords:
             [keys.BEGUN_TASKS, keys.BEGUN_AT],
             [message, task_id, instead_of, retention.BEGUN_TASKS, retention.ABANDONED_TASK_S],
         )
-        if begun.decode() == task_id:
-            self._begun[task_id] = None
-            if len(self._begun) > _MAX_BEGUN:
-                del self._begun[next(iter(self._begun))]
         return begun.decode()
 
     async def save(self, draft: TaskDraft, version: int) -> int:
@@ -203,7 +194,6 @@ class RedisTaskRecords:
             *(draft.owner, draft.head, draft.body, draft.request, state),
             *(self.lease_s, ttl_s, most, retention.ENDED_TASKS_BYTES, keys.task(""), keys.WEBHOOKS, draft.listed_by),
         ]
-        self._begun.pop(task_id, None)
         began = not stays and task_id not in self._held
         if began:
             self._held[task_id] = None  # renewed from now on, however late the answer comes
@@ -220,8 +210,6 @@ class RedisTaskRecords:
 
     async def get(self, task_id: str) -> TaskRecord | None:
         """See `TaskRecords.get`."""
-        if task_id in self._begun:
-            return None
         owner, version, body = await answered(self._redis.hmget(keys.task(task_id), ["owner", "version", "body"]))
         if owner is None or version is None or body is None:
             return None
