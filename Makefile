@@ -21,7 +21,7 @@ PYTEST := SSL_CERT_FILE= SSL_CERT_DIR=$(CURDIR)/tests $(BIN)/pytest
 NO_PERCENTAGES := -o console_output_style=classic
 
 # What runs Redis's scripts and commands: the storage itself, the services, and whole stacks.
-STORES := $(addprefix tests/integration/test_,$(addsuffix .py,clocks collector collector_registry evaluator_worker joined_calls \
+STORES := $(addprefix tests/integration/test_,$(addsuffix .py,clocks collector collector_registry evaluator_worker \
 	open_traces push_across_processes redis_connections rounds storage task_records token_keys trial_documents)) \
 	tests/faults/test_redis_states.py
 

@@ -8,6 +8,7 @@ import httpx
 
 from concord.storage.connection import connect
 from tests.kit.collectors import SECRET, batch, bearer, collector, reports, step
+from tests.kit.serving import eventually
 
 
 async def test_batches_sent_three_times_in_any_order_are_stored_once(redis_url: str) -> None:
@@ -47,3 +48,28 @@ async def test_a_flood_by_one_participant_does_not_make_others_wait(redis_url: s
         await asyncio.gather(*floods, return_exceptions=True)
     assert {answer.status_code for answer in answers} == {202}
     assert during[429] > during[202]
+
+
+async def test_a_reporter_beside_a_hundred_busy_ones_keeps_at_least_half_their_pace(redis_url: str) -> None:
+    taken: Counter[str] = Counter()
+
+    async def report(client: httpx.AsyncClient, name: str) -> None:
+        body = batch(step(f"{name}-{taken[name]}"), batch_id=f"{name}-{taken[name]}")
+        assert (await client.post("/traces", json=body)).status_code == 202
+        taken[name] += 1
+
+    async def report_for_ever(client: httpx.AsyncClient, name: str) -> None:
+        while True:
+            await report(client, name)
+
+    async with collector(redis_url) as client:
+        busy = [asyncio.create_task(report_for_ever(client, f"busy-{number}")) for number in range(100)]
+        await eventually(lambda: len(taken) == len(busy))
+        taken.clear()
+        for _ in range(10):
+            await report(client, "bystander")
+        paces = taken.copy()
+        for each in busy:
+            each.cancel()
+        await asyncio.gather(*busy, return_exceptions=True)
+    assert max(paces.values()) <= 2 * paces["bystander"]

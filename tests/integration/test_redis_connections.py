@@ -1,6 +1,7 @@
 """The connections to Redis: each command gets its own answer, and waits its turn for a connection."""
 
 import asyncio
+from collections import Counter
 from collections.abc import AsyncIterator
 
 import pytest
@@ -81,10 +82,41 @@ class TestTurns:
         await asyncio.gather(*waiting)
         assert order == [0, 1, 2, 3, 4]
 
+    async def test_a_caller_beside_a_hundred_busy_ones_keeps_at_least_half_their_pace(self, redis: Redis) -> None:
+        answered: Counter[int] = Counter()
+
+        async def ask(number: int) -> None:
+            while True:
+                await redis.ping()
+                answered[number] += 1
+
+        busy = [asyncio.create_task(ask(number)) for number in range(100)]
+        await eventually(lambda: len(answered) == 100)
+        answered.clear()
+        for _ in range(20):
+            await redis.ping()
+        paces = [answered[number] for number in range(100)]
+        for each in busy:
+            each.cancel()
+        await asyncio.wait(busy)
+        assert max(paces) <= 2 * 20
+
+    async def test_cancelled_commands_give_their_connections_back(self, pool: TimedPool) -> None:
+        redis = Redis(connection_pool=pool)
+        for turns in range(30):
+            sent = [asyncio.create_task(_echo(redis, number)) for number in range(6)]
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            for each in sent[:5]:
+                each.cancel()
+            await asyncio.wait(sent)
+            taken = await asyncio.gather(*(pool.get_connection() for _ in range(2)))
+            await asyncio.gather(*map(pool.release, taken))
+
     async def test_one_that_waits_in_vain_says_so(self, redis_url: str) -> None:
         pool = TimedPool.from_url(redis_url, max_connections=1, turn_s=0)
         taken = await pool.get_connection()
-        with pytest.raises(exceptions.ConnectionError, match="No connection available"):
+        with pytest.raises(exceptions.ConnectionError, match="no connection was free"):
             await pool.get_connection()
         await pool.release(taken)
         assert await pool.get_connection() is taken

@@ -67,6 +67,23 @@ class TestTraces:
         assert answers.count(None) == 1
         assert await storage.traces.length("t1") == 1
 
+    async def test_a_redis_that_has_forgotten_the_scripts_stores_a_batch(self, storage: Storage) -> None:
+        for name in ("b1", "b2"):
+            await storage.redis.script_flush()
+            assert await storage.traces.append(batch(name), answer()) is None
+        assert await storage.traces.length("t1") == 2
+
+    async def test_a_cancelled_append_leaves_the_others_their_answers(self, storage: Storage) -> None:
+        await storage.traces.append(batch("known"), answer(1))
+        appended = [
+            asyncio.create_task(storage.traces.append(batch(name), answer())) for name in ("b1", "known", "b2", "known")
+        ]
+        await asyncio.sleep(0)
+        appended[0].cancel()
+        _, *others = await asyncio.gather(*appended, return_exceptions=True)
+        assert appended[0].cancelled()
+        assert others == [answer(1), None, answer(1)]
+
     async def test_traces_are_separate(self, storage: Storage) -> None:
         await storage.traces.append(batch(trace_id="t1"), answer())
         await storage.traces.append(batch(trace_id="t2"), answer())

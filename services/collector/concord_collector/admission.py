@@ -10,7 +10,8 @@ from typing import Any, Final, Protocol
 
 from aiolimiter import AsyncLimiter
 from cachetools import FIFOCache, LRUCache
-from fastapi import HTTPException, Request
+from fastapi import HTTPException, Request, Response
+from fastapi.responses import JSONResponse
 from isal import isal_zlib
 
 from concord.errors import StorageUnavailableError
@@ -18,6 +19,8 @@ from concord.storage import OPEN_SCOPE, AgentRegistry, MemoryUse
 from concord.storage.connection import Storage
 from concord.trust.tokens import Claims, ClosedTrials, TokenKeys, TokenRejectedError
 from concord_collector.metrics import Metrics, measure
+
+logger = logging.getLogger(__name__)
 
 # HTTP error responses that several endpoints share, with the time after which to retry.
 
@@ -37,9 +40,10 @@ ERROR_RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
 """By status, for the OpenAPI document."""
 
 
-def storage_unavailable() -> HTTPException:
-    """503: nothing was stored, and the client may send the same request again."""
-    return HTTPException(503, "storage is away", {"Retry-After": str(STORAGE_RETRY_AFTER_S)})
+async def storage_unavailable(_: Request, error: Exception) -> Response:
+    """503 from any endpoint: the client may send the same request again."""
+    logger.warning("a request could not be answered: %s", error)
+    return JSONResponse({"detail": "storage is away"}, 503, {"Retry-After": str(STORAGE_RETRY_AFTER_S)})
 
 
 def trial_closed() -> HTTPException:
@@ -100,18 +104,13 @@ class Authenticator:
             await self._learn_team_tokens(claims)
         except TokenRejectedError as error:
             raise HTTPException(401, str(error), _CHALLENGE) from error
-        except StorageUnavailableError as error:
-            raise storage_unavailable() from error
         return Caller(f"participant {claims.assessment_id}/{claims.agent_id}", claims, token)
 
     async def authenticate_in_open_trial(self, request: Request) -> Caller:
         """As `authenticate`. Raises 403, too, for the token of a closed trial."""
         caller = await self.authenticate(request)
-        try:
-            if caller.claims is not None and await self._closed.is_closed(caller.claims.trace_id):
-                raise trial_closed()
-        except StorageUnavailableError as error:
-            raise storage_unavailable() from error
+        if caller.claims is not None and await self._closed.is_closed(caller.claims.trace_id):
+            raise trial_closed()
         return caller
 
     async def _learn_team_tokens(self, claims: Claims) -> None:
@@ -195,35 +194,24 @@ class _Inflater(Protocol):
     def unused_data(self) -> bytes: ...
 
 
-class BadEncodingError(Exception):
-    """The bytes are not what the content-encoding says; the message says why."""
-
-
-class UnknownEncodingError(Exception):
-    """The content-encoding is not supported; the message lists those that are."""
-
-
-class InflatedTooLargeError(Exception):
-    """The decompressed body exceeds the limit."""
-
-
 def inflate(body: bytes, encoding: str, max_bytes: int) -> bytes:
-    """The decompressed body. Raises UnknownEncodingError, BadEncodingError or InflatedTooLargeError."""
+    """The decompressed body. Raises 400 if it is not in its encoding, 413 if it is larger, 415 for other encodings."""
     decode = _DECODERS.get(encoding.strip().lower())
     if decode is None:
-        raise UnknownEncodingError(f"send one of: {', '.join(_DECODERS)}")
-    return decode(body, max_bytes)
+        raise HTTPException(415, f"send one of: {', '.join(_DECODERS)}")
+    inflated = decode(body, max_bytes)
+    if len(inflated) > max_bytes:
+        raise HTTPException(413, "the body is too large")
+    return inflated
 
 
-def _identity(body: bytes, max_bytes: int) -> bytes:
-    if len(body) > max_bytes:
-        raise InflatedTooLargeError
+def _identity(body: bytes, _: int) -> bytes:
     return body
 
 
 def _gzip(body: bytes, max_bytes: int) -> bytes:
     if body[3:4] and body[3] & _RESERVED:
-        raise BadEncodingError("the body does not match its content-encoding: reserved flags of gzip are set")
+        raise HTTPException(400, "the body does not match its content-encoding: reserved flags of gzip are set")
     return _decompress(isal_zlib.decompressobj(_GZIP), body, max_bytes)
 
 
@@ -237,13 +225,12 @@ def _decompress(inflater: _Inflater, body: bytes, max_bytes: int) -> bytes:
         # One byte above the limit tells a body that just fits from one that does not.
         inflated = inflater.decompress(body, max_bytes + 1)
     except (isal_zlib.error, zstd.ZstdError) as error:  # type: ignore[misc]  # its stub says the class is an instance
-        raise BadEncodingError(f"the body does not match its content-encoding: {error}") from error
-    if len(inflated) > max_bytes:
-        raise InflatedTooLargeError
-    if not inflater.eof:
-        raise BadEncodingError("the compressed body is incomplete")
-    if inflater.unused_data:
-        raise BadEncodingError("there is data after the compressed body")
+        raise HTTPException(400, f"the body does not match its content-encoding: {error}") from error
+    if len(inflated) <= max_bytes:
+        if not inflater.eof:
+            raise HTTPException(400, "the compressed body is incomplete")
+        if inflater.unused_data:
+            raise HTTPException(400, "there is data after the compressed body")
     return inflated
 
 
@@ -251,8 +238,6 @@ _DECODERS: Final[dict[str, Callable[[bytes, int], bytes]]] = {"identity": _ident
 
 
 # Back-pressure: the collector refuses reports while Redis uses more memory than its watermark allows.
-
-logger = logging.getLogger(__name__)
 
 _POLL_INTERVAL_S: Final = 1.0
 _RETRY_AFTER_S: Final = 5
@@ -353,19 +338,9 @@ class Admission:
         sent = await request.body()
         self._metrics.wire_bytes.inc(len(sent))
         encoding = request.headers.get("content-encoding", "identity")
-        body = self._inflate(sent, encoding)
+        body = inflate(sent, encoding, self._max_inflated_bytes)
         _check_rate(await self._rate_limiter.take(caller.name, max(_MIN_COST, len(body))))
         return AdmittedRequest(caller, content_type, body, sent if encoding.strip().lower() == "gzip" else None)
-
-    def _inflate(self, sent: bytes, encoding: str) -> bytes:
-        try:
-            return inflate(sent, encoding, self._max_inflated_bytes)
-        except UnknownEncodingError as error:
-            raise HTTPException(415, str(error)) from error
-        except InflatedTooLargeError as error:
-            raise HTTPException(413, "the body is too large") from error
-        except BadEncodingError as error:
-            raise HTTPException(400, str(error)) from error
 
 
 def _check_rate(wait_s: float) -> None:

@@ -16,8 +16,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 )
 from pydantic import BaseModel
 
-from concord.errors import StorageUnavailableError
-from concord.storage import AssessmentStore, OpenTrace, OpenTraceLimits, OpenTraces, TraceStore
+from concord.storage import AssessmentStore, OpenTraceLimits, OpenTraces, TraceStore
 from concord.trace.decoding import spans_in
 from concord.trace.otlp import Span, SpanError, as_export, read_json, storable, without_internals
 from concord.trace.otlp.protobuf_form import read_protobuf
@@ -27,7 +26,7 @@ from concord.trace.stored_step import SerialisedBatch
 from concord.trust.redaction import redact
 from concord.trust.tokens import Claims, Now
 from concord.wire.roster import MAX_ID_LENGTH
-from concord_collector.admission import ERROR_RESPONSES, Admission, storage_unavailable
+from concord_collector.admission import ERROR_RESPONSES, Admission
 from concord_collector.traces import TRACE_FULL, TraceWriter
 
 # The collector's answers to OTLP/HTTP, in both encodings. (`concord.trace.otlp` reads the exports.)
@@ -70,49 +69,32 @@ class OpenTraceList(BaseModel):
     traces: list[OpenTraceRecord]
 
 
+@dataclass(frozen=True, slots=True)
 class OpenCollection:
-    """An index of the traces that belong to no trial. Deletes the oldest traces beyond the limits."""
+    """An index of the traces that belong to no trial. Deletes the oldest traces beyond the limits.
 
-    def __init__(
-        self, index: OpenTraces, traces: TraceStore, assessments: AssessmentStore, limits: OpenTraceLimits, now: Now
-    ) -> None:
-        self._index = index
-        self._now = now
-        self._traces = traces
-        self._assessments = assessments
-        self._limits = limits
+    Its methods raise StorageUnavailableError.
+    """
+
+    index: OpenTraces
+    traces: TraceStore
+    assessments: AssessmentStore
+    limits: OpenTraceLimits
+    now: Now
 
     async def note(self, batch: SerialisedBatch) -> None:
-        """Counts stored spans of traces that belong to no trial. Raises 503."""
-        try:
-            if await self._assessments.has_trial(batch.trace_id):
-                return
-            size, spans = len(batch.body), batch.n_steps
-            gone = await self._index.add(
-                batch.trace_id, batch.reporter, n_bytes=size, n_spans=spans, limits=self._limits
-            )
-            for trace_id in gone:
-                await self._traces.delete(trace_id)
-        except StorageUnavailableError as error:
-            raise storage_unavailable() from error
-
-    async def list(self, since: float) -> tuple[float, list[OpenTrace]]:
-        """The time now, and the traces with spans since a time (seconds since 1970). Raises 503."""
-        try:
-            return await self._now(), await self._index.list(since)
-        except StorageUnavailableError as error:
-            raise storage_unavailable() from error
-
-    async def has(self, trace_id: str) -> bool:
-        """Whether a trace belongs to no trial. Raises 503."""
-        try:
-            return await self._index.contains(trace_id)
-        except StorageUnavailableError as error:
-            raise storage_unavailable() from error
+        """Counts stored spans of traces that belong to no trial."""
+        if await self.assessments.has_trial(batch.trace_id):
+            return
+        gone = await self.index.add(
+            batch.trace_id, batch.reporter, n_bytes=len(batch.body), n_spans=batch.n_steps, limits=self.limits
+        )
+        for trace_id in gone:
+            await self.traces.delete(trace_id)
 
     async def exports(self, trace_id: str) -> AsyncIterator[bytes]:
         """The spans of a trace as lines of OTLP/JSON."""
-        async for batch in self._traces.batches(trace_id):
+        async for batch in self.traces.batches(trace_id):
             if batch.channel is Channel.OTLP:
                 yield json.dumps(as_export(spans_in(unpack(batch.body)))).encode() + b"\n"
 
@@ -125,7 +107,7 @@ def open_router(collection: OpenCollection) -> APIRouter:
     @router.get("/traces", responses=unavailable)
     async def traces(since: Annotated[float, Query(ge=0)] = 0.0) -> OpenTraceList:
         """The traces that belong to no trial and got spans since a time (seconds since 1970)."""
-        now, found = await collection.list(since)
+        now = await collection.now()  # before the list: the next one, since then, has what comes in between
         records = [
             OpenTraceRecord(
                 trace_id=each.trace_id,
@@ -134,14 +116,14 @@ def open_router(collection: OpenCollection) -> APIRouter:
                 spans=each.n_spans,
                 services=list(each.services),
             )
-            for each in found
+            for each in await collection.index.list(since)
         ]
         return OpenTraceList(now=now, traces=records)
 
     @router.get("/traces/{trace_id}", responses=unavailable | {404: {"description": "No such trace."}})
     async def spans(trace_id: str) -> StreamingResponse:
         """The spans of a trace that belongs to no trial, as lines of OTLP/JSON."""
-        if not await collection.has(trace_id):
+        if not await collection.index.contains(trace_id):
             raise HTTPException(404, "no trace of this id is kept without an assessment")
         return StreamingResponse(collection.exports(trace_id), media_type=_LINES)
 

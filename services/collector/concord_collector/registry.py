@@ -11,7 +11,6 @@ from pydantic import BaseModel, ConfigDict, Field, HttpUrl, SecretStr, Validatio
 from pydantic.alias_generators import to_camel
 
 from concord.agent.peers import PeerList
-from concord.errors import StorageUnavailableError
 from concord.storage import OPEN_SCOPE, AgentRegistry, RegistryFullError
 from concord.trace.step import AttributeName
 from concord.trust.proxy_urls import peers_for, peers_scope
@@ -24,7 +23,6 @@ from concord_collector.admission import (
     Authenticator,
     Caller,
     RateLimiter,
-    storage_unavailable,
     too_many_requests,
 )
 
@@ -140,8 +138,6 @@ def registry_router(
             expires_in_s = await registry.register(OPEN_SCOPE, [entry], by=caller.name)
         except RegistryFullError as error:
             raise too_many_requests("the registry is full", _FULL_RETRY_S) from error
-        except StorageUnavailableError as error:
-            raise storage_unavailable() from error
         return Registered(**dict(entry), expires_in_s=expires_in_s)
 
     @router.get("/peers", responses={code: ERROR_RESPONSES[code] for code in (401, 403, 503)})
@@ -153,10 +149,7 @@ def registry_router(
         """
         caller = await authenticator.authenticate_in_open_trial(request)
         scope = _scope(assessment_id, caller)
-        try:
-            entries = await _neighbours(registry, caller) or await registry.agents(scope)
-        except StorageUnavailableError as error:
-            raise storage_unavailable() from error
+        entries = await _neighbours(registry, caller) or await registry.agents(scope)
         return PeerList(peers=peers_for(entries, caller.token or REDACTED))
 
     return router

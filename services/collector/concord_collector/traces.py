@@ -9,14 +9,13 @@ from fastapi import APIRouter, HTTPException, Request, Response
 from isal import isal_zlib
 from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
-from concord.errors import StorageUnavailableError
 from concord.storage import TraceClosedError, TraceFullError, TraceLimits, TraceStore
 from concord.trace.report import MAX_BATCH_STEPS, BatchReceipt, Channel, RejectedStep, ReportBatch, StepBatch
 from concord.trace.step import InteractionStep
 from concord.trace.stored_step import SerialisedBatch, Step, TraceBatch, read_usual
 from concord.trust.redaction import redact
 from concord.wire.roster import RESERVED_IDS
-from concord_collector.admission import ERROR_RESPONSES, Admission, Caller, storage_unavailable, trial_closed
+from concord_collector.admission import ERROR_RESPONSES, Admission, Caller, trial_closed
 from concord_collector.metrics import Metrics
 
 # Parses report batches: those of the usual form as a whole, and the others step by step. Pure.
@@ -114,7 +113,7 @@ class TraceWriter:
 
         If the batch exceeds the trace's quota, every step is refused. That answer is final, and the trace counts the
         refused steps, so that no sender has to. `gzipped`: the batch's body as its sender compressed it.
-        Raises 400, 403 and 503.
+        Raises 400 and 403, and StorageUnavailableError.
         """
         reporter = _reporter(caller, batch)
         receipt = batch.receipt()
@@ -132,9 +131,13 @@ class TraceWriter:
         compressed = isal_zlib.compress(batch.body, _LEVEL) if gzipped is None else gzipped
         report = batch.received(channel, authenticated=authenticated, reporter=reporter, compressed=compressed)
         try:
-            first = await self._append(report, receipt, len(batch.body))
+            quota = self._limits.quota(report, receipt, len(batch.body))
+            first = await self._traces.append(report, receipt, quota=quota)
+        except TraceClosedError as error:
+            raise trial_closed() from error
         except TraceFullError:
-            self._count_trace_full(batch)
+            self._metrics.steps["rejected"].inc(batch.n_steps)
+            self._metrics.rejected["trace_full"].inc(batch.n_steps)
             logger.debug("refused %d steps: %s", batch.n_steps, TRACE_FULL)
             return _all_rejected(batch)
         self._count(batch, report, first)
@@ -146,19 +149,6 @@ class TraceWriter:
         self._metrics.steps["rejected"].inc(invalid + foreign)
         self._metrics.rejected["invalid"].inc(invalid)
         self._metrics.rejected["foreign_trace"].inc(foreign)
-
-    async def _append(self, report: ReportBatch, receipt: BatchReceipt, inflated: int) -> BatchReceipt | None:
-        try:
-            return await self._traces.append(report, receipt, quota=self._limits.quota(report, receipt, inflated))
-        except TraceClosedError as error:
-            raise trial_closed() from error
-        except StorageUnavailableError as error:
-            logger.warning("a batch could not be stored: %s", error)
-            raise storage_unavailable() from error
-
-    def _count_trace_full(self, batch: SerialisedBatch) -> None:
-        self._metrics.steps["rejected"].inc(batch.n_steps)
-        self._metrics.rejected["trace_full"].inc(batch.n_steps)
 
     def _count(self, batch: SerialisedBatch, report: ReportBatch, first: BatchReceipt | None) -> None:
         outcome = "accepted" if first is None else "late" if first.late else "duplicate"

@@ -5,12 +5,14 @@ import sys
 import tracemalloc
 import zlib
 from collections.abc import Callable
+from contextlib import suppress
 
 import pytest
+from fastapi import HTTPException
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from concord_collector.admission import BadEncodingError, InflatedTooLargeError, UnknownEncodingError, inflate
+from concord_collector.admission import inflate
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -19,6 +21,14 @@ else:
 
 COMPRESS: dict[str, Callable[[bytes], bytes]] = {"identity": bytes, "gzip": gzip.compress, "zstd": zstd.compress}
 ENCODINGS = pytest.mark.parametrize("encoding", COMPRESS)
+
+
+def refused(body: bytes, encoding: str, limit: int = 1000, *, says: str = "") -> int:
+    """The status with which a body is refused, for a reason that says this."""
+    with pytest.raises(HTTPException) as refusal:
+        inflate(body, encoding, limit)
+    assert says in refusal.value.detail
+    return refusal.value.status_code
 
 
 @ENCODINGS
@@ -30,17 +40,14 @@ def test_decompression_restores_the_body(encoding: str, body: bytes) -> None:
 @ENCODINGS
 @given(body=st.binary(min_size=1, max_size=2000))
 def test_a_body_one_byte_over_the_limit_is_refused(encoding: str, body: bytes) -> None:
-    with pytest.raises(InflatedTooLargeError):
-        inflate(COMPRESS[encoding](body), encoding, len(body) - 1)
+    assert refused(COMPRESS[encoding](body), encoding, len(body) - 1) == 413
 
 
 @ENCODINGS
 @given(body=st.binary(max_size=200))
 def test_arbitrary_bytes_are_decompressed_within_the_limit_or_refused(encoding: str, body: bytes) -> None:
-    try:
+    with suppress(HTTPException):
         assert len(inflate(body, encoding, 1000)) <= 1000
-    except (BadEncodingError, InflatedTooLargeError):
-        return
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "zstd"])
@@ -49,8 +56,7 @@ def test_a_decompression_bomb_is_refused_in_little_memory(encoding: str) -> None
     assert len(bomb) < 250_000
     tracemalloc.start()
     try:
-        with pytest.raises(InflatedTooLargeError):
-            inflate(bomb, encoding, 1_000_000)
+        assert refused(bomb, encoding, 1_000_000) == 413
         assert tracemalloc.get_traced_memory()[1] < 20_000_000
     finally:
         tracemalloc.stop()
@@ -59,8 +65,7 @@ def test_a_decompression_bomb_is_refused_in_little_memory(encoding: str) -> None
 def test_a_zstd_window_that_needs_much_memory_is_refused() -> None:
     compressor = zstd.ZstdCompressor(options={zstd.CompressionParameter.window_log: 27})
     wide = compressor.compress(b"x" * 1000) + compressor.flush()
-    with pytest.raises(BadEncodingError):
-        inflate(wide, "zstd", 10_000)
+    assert refused(wide, "zstd", 10_000) == 400
 
 
 @pytest.mark.parametrize(
@@ -69,8 +74,7 @@ def test_a_zstd_window_that_needs_much_memory_is_refused() -> None:
     ids=["truncated", "two members", "zlib", "empty"],
 )
 def test_gzip_that_is_truncated_concatenated_or_invalid_is_refused(body: bytes) -> None:
-    with pytest.raises(BadEncodingError):
-        inflate(body, "gzip", 1000)
+    assert refused(body, "gzip") == 400
 
 
 @given(st.binary(max_size=60), st.lists(st.tuples(st.integers(0, 40), st.integers(0, 255)), max_size=2))
@@ -88,8 +92,7 @@ def test_gzip_is_read_exactly_where_zlib_reads_it(body: bytes, changes: list[tup
     if text is not None and expected.eof and not expected.unused_data:
         assert inflate(bytes(sent), "gzip", 1000) == text
     else:
-        with pytest.raises((BadEncodingError, InflatedTooLargeError)):
-            inflate(bytes(sent), "gzip", 1000)
+        assert refused(bytes(sent), "gzip") in (400, 413)
 
 
 @pytest.mark.parametrize(
@@ -98,11 +101,9 @@ def test_gzip_is_read_exactly_where_zlib_reads_it(body: bytes, changes: list[tup
     ids=["truncated", "two frames", "header only", "plain text", "empty"],
 )
 def test_zstd_that_is_truncated_concatenated_or_invalid_is_refused(body: bytes) -> None:
-    with pytest.raises(BadEncodingError):
-        inflate(body, "zstd", 1000)
+    assert refused(body, "zstd") == 400
 
 
 @pytest.mark.parametrize("encoding", ["br", "deflate", "gzip, gzip", ""])
 def test_an_unknown_encoding_is_refused_with_the_known_ones(encoding: str) -> None:
-    with pytest.raises(UnknownEncodingError, match="gzip"):
-        inflate(b"", encoding, 1000)
+    assert refused(b"", encoding, says="gzip") == 415

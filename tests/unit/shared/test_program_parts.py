@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import signal
 import subprocess
 import sys
 
@@ -132,3 +133,27 @@ run_until_signalled(work)
 """
     told = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True, text=True)
     assert told.stdout == "True\n"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_has_the_work_drain_and_a_second_one_ends_it(number: signal.Signals) -> None:
+    """In a process of its own, since the signals are the process's."""
+    program = f"""
+import asyncio, os
+from concord.service.program import run_until_signalled
+
+async def work(stop):
+    os.kill(os.getpid(), {number})
+    await stop.wait()
+    print("drained")
+
+async def work_on(stop):
+    await work(stop)
+    os.kill(os.getpid(), {number})
+    await asyncio.Event().wait()
+
+run_until_signalled(work)
+run_until_signalled(work_on)
+"""
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, check=False, text=True)
+    assert (told.returncode, told.stdout) == (128 + signal.SIGTERM, "drained\ndrained\n")

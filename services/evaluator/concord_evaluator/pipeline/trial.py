@@ -56,7 +56,6 @@ from concord_evaluator.trace import Projection, observability_of, project, team_
 from concord_evaluator.trace.attempts import PROVENANCES
 from concord_evaluator.trace.chunks import named_steps, unpacked
 from concord_evaluator.trace.columns import EDGE_KINDS, SOURCES, SUPPORTS, Bytes
-from concord_evaluator.trace.fold import release_freed
 from concord_evaluator.trace.links import Links
 from concord_evaluator.trace.trees import Numbers
 
@@ -242,7 +241,6 @@ def _evaluate(
         late=sum(batch.n_steps for batch in batches[len(in_time) :]),
         dropped=sum(batch.dropped for batch in batches) + unread,
     )
-    release_freed(evaluation.trace_integrity.steps)
     team_task = team_task_record(plan, outcome, in_time)
     alone = plan.task(plan.trial(outcome.trial_id).task_id).control is Control.ALONE
     warnings = [each for each in evaluation.warnings if not (alone and each == UNSEEN)]  # there is nothing to see
@@ -321,7 +319,6 @@ def _input(
         live=plan.mode is Mode.LIVE,
         reporters=reporters,
     )
-    release_freed(projection.integrity.steps)
     return TrialInput(
         projection,
         roster,

@@ -1,6 +1,5 @@
 """Folding: combines reports, in any order and with repetitions, into one set of steps and its forest."""
 
-import ctypes
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -27,25 +26,6 @@ from concord_evaluator.trace.columns import (
 )
 from concord_evaluator.trace.reading import ReadTrace, read_trace
 from concord_evaluator.trace.trees import ROOT, Numbers, compact, ordered
-
-# Freed memory: what the arrays of a long trace leave goes back to the system.
-
-LONG: Final = 100_000
-"""Steps from which on a trace leaves enough to be worth a millisecond."""
-
-_TRIM: Final = getattr(ctypes.CDLL(None), "malloc_trim", None)
-"""Of glibc; other C libraries keep less."""
-
-
-def release_freed(steps: int) -> None:
-    """Hands memory that is free back to the system, after work on so many steps.
-
-    glibc keeps the room of freed arrays of up to 32 MiB, of which columns have many, and cannot use it for Python's
-    small objects: a quarter of the peak of a million steps.
-    """
-    if steps >= LONG and _TRIM is not None:
-        _TRIM(0)
-
 
 # Settling: which contents of steps that were reported more than once are accepted, and who attests each.
 
@@ -229,7 +209,6 @@ def fold(reports: Iterable[Report]) -> FoldedTrace:
     again = list(reports) if isinstance(reports, Iterator) else reports
     trace = read_trace(again)
     read = trace.steps
-    release_freed(len(read.columns))
     numbers = read.columns.step
     repeated = (np.bincount(numbers, minlength=len(read.step_ids)) > 1)[numbers]
     settled = _settled(trace, repeated, again) if repeated.any() else _Settled(read, np.arange(len(numbers)))

@@ -21,7 +21,7 @@ from concord_evaluator.trace.attempts import (
 )
 from concord_evaluator.trace.attribution import NOT_IN_GRAPH, attribute, bound_undeclared, participant_of
 from concord_evaluator.trace.columns import KINDS, NONE, Flags, Steps, are
-from concord_evaluator.trace.fold import FoldedTrace, Forest, build_forest, fold, release_freed
+from concord_evaluator.trace.fold import FoldedTrace, Forest, build_forest, fold
 from concord_evaluator.trace.links import CallList, Interaction, Link, Links, calls_on, join_attempts
 from concord_evaluator.trace.reading import summed_uses
 from concord_evaluator.trace.trees import ROOT, below_any
@@ -90,7 +90,6 @@ def project(
     trace = fold(reports)
     if live:
         trace = replace(trace, steps=trace.steps.without_claimed_latencies())
-    release_freed(len(trace.steps.columns))
     forest, steps = build_forest(trace), trace.steps
     made = attribute(forest, roster)
     if live:

@@ -1,34 +1,26 @@
 """Assessments in Redis: one hash of JSON documents each, the plan among them; and the judge's answers."""
 
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
-from typing import Final, cast
+from typing import Final
 
 from redis.asyncio import Redis
 
 from concord import retention
 from concord.assessment import AssessmentPlan
 from concord.storage.redis import keys
-from concord.storage.redis.clients import storage_faults
+from concord.storage.redis.clients import SAVE_FIELDS, answered, script, storage_faults
 from concord.trust.redaction import redact
-
-# Scripts, because the client of a Redis Cluster has no transactions.
-_SAVE: Final = """
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
-redis.call('EXPIRE', KEYS[1], ARGV[3])
-"""
-_SAVE_ALL: Final = """
-redis.call('HSET', KEYS[1], unpack(ARGV, 2))
-redis.call('EXPIRE', KEYS[1], ARGV[1])
-"""
-_SAVE_ONCE: Final = f"""
-local stored = redis.call('HGET', KEYS[1], ARGV[1])
-if stored and stored ~= ARGV[4] then return stored end
-{_SAVE}"""
-_SAVE_PLAN: Final = f"redis.call('HINCRBY', KEYS[1], ARGV[4], 1)\n{_SAVE}"
 
 _PLAN: Final = "plan"
 _PLAN_REVISION: Final = "plan-revision"
+
+_SAVE_PLAN: Final = f"redis.call('HINCRBY', KEYS[1], '{_PLAN_REVISION}', 1)\n{SAVE_FIELDS}"
+_SAVE_ONCE: Final = f"""
+local replaced = table.remove(ARGV)
+local stored = redis.call('HGET', KEYS[1], ARGV[2])
+if stored and stored ~= replaced then return stored end
+{SAVE_FIELDS}"""
 
 
 class RedisAssessmentStore:
@@ -36,10 +28,9 @@ class RedisAssessmentStore:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._save = redis.register_script(_SAVE)
-        self._save_all = redis.register_script(_SAVE_ALL)
-        self._save_once = redis.register_script(_SAVE_ONCE)
-        self._save_plan = redis.register_script(_SAVE_PLAN)
+        self._save_all = script(redis, SAVE_FIELDS)
+        self._save_once = script(redis, _SAVE_ONCE)
+        self._save_plan = script(redis, _SAVE_PLAN)
 
     async def save_plan(self, plan: AssessmentPlan) -> None:
         """See `AssessmentStore.save_plan`."""
@@ -49,9 +40,7 @@ class RedisAssessmentStore:
                 for trial in plan.trials:
                     pipe.set(keys.trial(trial.trace_id), 1, ex=retention.ASSESSMENT_S)
                 await pipe.execute()
-            await self._save_plan(
-                [keys.assessment(plan.assessment_id)], [_PLAN, document, retention.ASSESSMENT_S, _PLAN_REVISION]
-            )
+        await self._save_plan([keys.assessment(plan.assessment_id)], [retention.ASSESSMENT_S, _PLAN, document])
 
     async def plan(self, assessment_id: str) -> AssessmentPlan | None:
         """See `AssessmentStore.plan`."""
@@ -60,8 +49,7 @@ class RedisAssessmentStore:
 
     async def has_trial(self, trace_id: str) -> bool:
         """See `AssessmentStore.has_trial`."""
-        with storage_faults():
-            return bool(await self._redis.exists(keys.trial(trace_id)))
+        return bool(await answered(self._redis.exists(keys.trial(trace_id))))
 
     async def plan_revision(self, assessment_id: str) -> int:
         """See `AssessmentStore.plan_revision`."""
@@ -69,22 +57,19 @@ class RedisAssessmentStore:
 
     async def save(self, assessment_id: str, name: str, document: str) -> None:
         """See `AssessmentStore.save`."""
-        with storage_faults():
-            await self._save([keys.assessment(assessment_id)], [name, redact(document), retention.ASSESSMENT_S])
+        await self.save_all(assessment_id, {name: document})
 
     async def save_all(self, assessment_id: str, documents: Mapping[str, str]) -> None:
         """See `AssessmentStore.save_all`."""
         redacted = chain.from_iterable((name, redact(document)) for name, document in documents.items())
-        with storage_faults():
-            await self._save_all([keys.assessment(assessment_id)], [retention.ASSESSMENT_S, *redacted])
+        await self._save_all([keys.assessment(assessment_id)], [retention.ASSESSMENT_S, *redacted])
 
     async def save_once(self, assessment_id: str, name: str, document: str, *, instead_of: str | None = None) -> str:
         """See `AssessmentStore.save_once`."""
         new = redact(document)
-        with storage_faults():
-            other: bytes | None = await self._save_once(
-                [keys.assessment(assessment_id)], [name, new, retention.ASSESSMENT_S, instead_of or ""]
-            )
+        other: bytes | None = await self._save_once(
+            [keys.assessment(assessment_id)], [retention.ASSESSMENT_S, name, new, instead_of or ""]
+        )
         return new if other is None else other.decode()
 
     async def retire(self, plan: AssessmentPlan, keep_s: int, *, tokens_s: int = 0) -> None:
@@ -105,18 +90,15 @@ class RedisAssessmentStore:
 
     async def load(self, assessment_id: str, name: str) -> str | None:
         """See `AssessmentStore.load`."""
-        with storage_faults():
-            document = await cast(Awaitable[bytes | None], self._redis.hget(keys.assessment(assessment_id), name))
+        document: bytes | None = await answered(self._redis.hget(keys.assessment(assessment_id), name))
         return None if document is None else document.decode()
 
     async def load_all(self, assessment_id: str, names: Sequence[str]) -> list[str | None]:
         """See `AssessmentStore.load_all`."""
         if not names:
             return []
-        with storage_faults():
-            found = self._redis.hmget(keys.assessment(assessment_id), list(names))
-            documents = await cast(Awaitable[list[bytes | None]], found)
-        return [None if document is None else document.decode() for document in documents]
+        found: list[bytes | None] = await answered(self._redis.hmget(keys.assessment(assessment_id), list(names)))
+        return [None if document is None else document.decode() for document in found]
 
 
 # The language model's answer cache in Redis: one expiring key per answer.
@@ -133,12 +115,10 @@ class RedisAnswerCache:
 
     async def get(self, key: str) -> str | None:
         """See `AnswerCache.get`."""
-        with storage_faults():
-            answer: bytes | None = await self._redis.get(keys.answer(key))
+        answer: bytes | None = await answered(self._redis.get(keys.answer(key)))
         return None if answer is None else answer.decode(errors="replace")
 
     async def put(self, key: str, answer: str) -> None:
         """See `AnswerCache.put`."""
         if len(answer) <= MAX_ANSWER:
-            with storage_faults():
-                await self._redis.set(keys.answer(key), redact(answer).encode(), ex=retention.MODEL_ANSWER_S)
+            await answered(self._redis.set(keys.answer(key), redact(answer).encode(), ex=retention.MODEL_ANSWER_S))

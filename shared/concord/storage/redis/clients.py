@@ -2,31 +2,22 @@
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, Final, Self, TypeVar
+from typing import Any, Final, Literal, Self, TypeVar
 
 from redis import exceptions
-from redis.asyncio import ConnectionPool
+from redis.asyncio import ConnectionPool, Redis
 from redis.asyncio.cluster import ClusterNode, ClusterPipeline, RedisCluster
-from redis.asyncio.connection import (
-    AbstractConnection,
-    Connection,
-    SSLConnection,
-    UnixDomainSocketConnection,
-    parse_url,
-)
+from redis.asyncio.connection import AbstractConnection, parse_url
 from redis.asyncio.retry import Retry
 from redis.backoff import FullJitterBackoff
-from redis.connection import HiredisRespSerializer
 from redis.exceptions import OutOfMemoryError, RedisError, SlotNotCoveredError
-from redis.typing import EncodableT
 
 from concord.errors import StorageFullError, StorageUnavailableError
 from concord.storage.ports import node_urls
 
-# Translates Redis faults into StorageUnavailableError.
+# Redis faults become StorageUnavailableError.
 
 
 @contextmanager
@@ -40,30 +31,35 @@ def storage_faults() -> Iterator[None]:
         raise StorageUnavailableError(f"{type(error).__name__}: {error}") from error
 
 
-# Redis connections with a hard timeout, which take a command's time for the command.
-#
-# redis-py sends commands through `asyncio.wait_for`. Up to Python 3.11 that swallows a cancellation that arrives as
-# the command completes, and the canceller waits for ever. `asyncio.timeout` does not, and needs no extra task. It
-# also limits what does not wait: four timers for each command, and one more pass of the event loop, cost as much as
-# the command.
+async def answered(command: Any) -> Any:  # noqa: ANN401 - redis-py annotates text where bytes come
+    """The answer to a command. Raises as `storage_faults`."""
+    with storage_faults():
+        return await command
 
-_HIREDIS: Final = HiredisRespSerializer()
+
+def script(redis: Redis, text: str) -> Callable[[Sequence[str], Sequence[str | bytes | int]], Awaitable[Any]]:
+    """A Lua script, to be called with its keys and arguments. Raises as `storage_faults`."""
+    registered = redis.register_script(text)
+    return lambda keys, arguments: answered(registered(keys, arguments))
+
+
+SAVE_FIELDS: Final = """
+redis.call('HSET', KEYS[1], unpack(ARGV, 2))
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+"""
+"""Sets fields of a hash, which then expires: seconds, then names and values. The client of a Redis Cluster has no
+transactions, hence a script."""
+
+
+# Connections with a hard timeout, and a pool in which commands take turns.
 
 
 class _TimedCommands(AbstractConnection):
-    """Sends commands like redis-py, without `wait_for`, and written by hiredis, as redis-py's synchronous client does.
+    """Sends commands like redis-py, but within `asyncio.timeout`.
 
-    redis-py's own writer takes six times as long for a batch of steps.
+    redis-py uses `asyncio.wait_for`. Up to Python 3.11 that swallows a cancellation that arrives as the command
+    completes, and the canceller waits for ever.
     """
-
-    def pack_command(self, *args: EncodableT) -> list[bytes]:
-        """The command in Redis's protocol. Raises redis's DataError."""
-        packed: list[bytes] = _HIREDIS.pack(*args)  # type: ignore[arg-type]  # redis-py annotates a list, and means this
-        return packed
-
-    def pack_commands(self, commands: Iterable[Iterable[EncodableT]]) -> list[bytes]:
-        """The commands in Redis's protocol, in one piece."""
-        return [b"".join(part for command in commands for part in self.pack_command(*command))]
 
     async def send_packed_command(self, command: bytes | str | Iterable[bytes], check_health: bool = True) -> None:
         """Raises redis's ConnectionError and TimeoutError, and closes the connection if the command was not sent."""
@@ -74,7 +70,8 @@ class _TimedCommands(AbstractConnection):
         if isinstance(command, str):
             command = command.encode()
         try:
-            await self._write([command] if isinstance(command, bytes) else command)
+            async with asyncio.timeout(self.socket_timeout):
+                await self._send_packed_command([command] if isinstance(command, bytes) else command)
         except BaseException as error:
             await self.disconnect(nowait=True)
             if isinstance(error, TimeoutError):
@@ -82,19 +79,6 @@ class _TimedCommands(AbstractConnection):
             if isinstance(error, OSError):
                 raise exceptions.ConnectionError(f"Error while writing to socket: {error}") from error
             raise
-
-    async def _write(self, command: Iterable[bytes]) -> None:
-        """Waits only for room in the transport's buffer. A lost connection is found when the answer is read.
-
-        Raises TimeoutError, OSError.
-        """
-        writer = self._writer
-        assert writer is not None  # nosec B101  # noqa: S101 - it is connected
-        writer.writelines(command)
-        _, full = writer.transport.get_write_buffer_limits()
-        if writer.transport.get_write_buffer_size() > full:
-            async with asyncio.timeout(self.socket_timeout):
-                await writer.drain()
 
     async def read_response(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ANN401 - as redis-py has it
         """An answer. Raises redis's errors; those of commands in a script as such, whose code Redis 6.2 only quotes."""
@@ -105,59 +89,43 @@ class _TimedCommands(AbstractConnection):
                 raise exceptions.OutOfMemoryError(str(error)) from None
             raise
 
-    async def can_read_destructive(self) -> bool:
-        """Whether an answer is left that nobody read. Raises redis's ConnectionError on a connection that was closed.
 
-        redis-py starts to read, and cancels that in the next pass of the event loop.
-        """
-        answers = getattr(self._parser, "_reader", None)  # those of hiredis
-        if self._reader is not None and answers is not None and not answers.has_data():
-            arrived = not self._socket_is_empty()  # type: ignore[no-untyped-call]
-            if not (arrived or self._reader.at_eof()):
-                return False
-        unread: bool = await super().can_read_destructive()  # type: ignore[no-untyped-call]
-        return unread
+def timed(connection_class: type[AbstractConnection]) -> type[AbstractConnection]:
+    """The class of this kind that replaces one of redis-py's."""
+    return type(f"Timed{connection_class.__name__}", (_TimedCommands, connection_class), {})
 
 
-class _TimedConnection(_TimedCommands, Connection):
-    pass
+class _Turns(asyncio.Semaphore):
+    """Lets so many callers in at a time, in turn. Each waits `turn_s` at most (seconds)."""
 
+    def __init__(self, callers: int, turn_s: float) -> None:
+        super().__init__(callers)
+        self._turn_s = turn_s
 
-class _TimedSSLConnection(_TimedCommands, SSLConnection):
-    pass
-
-
-class _TimedUnixConnection(_TimedCommands, UnixDomainSocketConnection):
-    pass
-
-
-_TIMED: Final[dict[type[AbstractConnection], type[AbstractConnection]]] = {
-    Connection: _TimedConnection,
-    SSLConnection: _TimedSSLConnection,
-    UnixDomainSocketConnection: _TimedUnixConnection,
-}
+    async def acquire(self) -> Literal[True]:
+        """Raises redis's ConnectionError without a turn in time."""
+        try:
+            async with asyncio.timeout(self._turn_s):
+                return await super().acquire()
+        except TimeoutError as error:
+            raise exceptions.ConnectionError(f"no connection was free for {self._turn_s} s") from error
 
 
 class TimedPool(ConnectionPool):
-    """A pool of these connections. At the limit, commands wait for a free one, in turn, `turn_s` at most (seconds)."""
+    """A pool of these connections. At the limit, commands wait for a free one, in turn, `turn_s` at most (seconds).
+
+    redis-py's pool that waits loses a connection if a command is cancelled while it gives its own back.
+    """
 
     def __init__(self, *, turn_s: float, max_connections: int, **options: Any) -> None:  # noqa: ANN401 - redis-py's
         """`options`: those of redis-py's pools."""
         super().__init__(max_connections=max_connections, **options)
         self.connection_class = timed(self.connection_class)
-        self._turn_s = turn_s
-        self._turns = asyncio.Semaphore(max_connections)
+        self._turns = _Turns(max_connections, turn_s)
 
     async def get_connection(self, *_: object, **__: object) -> AbstractConnection:
         """A connection. Raises redis's ConnectionError if none is free in time."""
-        if self._turns.locked():
-            try:
-                async with asyncio.timeout(self._turn_s):
-                    await self._turns.acquire()
-            except TimeoutError as error:
-                raise exceptions.ConnectionError("No connection available.") from error
-        else:
-            await self._turns.acquire()
+        await self._turns.acquire()
         connection: AbstractConnection = self.get_available_connection()  # type: ignore[no-untyped-call]
         try:
             await self.ensure_connection(connection)
@@ -172,11 +140,6 @@ class TimedPool(ConnectionPool):
             await super().release(connection)
         finally:
             self._turns.release()
-
-
-def timed(connection_class: type[AbstractConnection]) -> type[AbstractConnection]:
-    """The class of this kind that replaces one of redis-py's."""
-    return _TIMED[connection_class]
 
 
 # Retries Redis commands for a time rather than a number of attempts.
@@ -200,7 +163,6 @@ class TimedRetry(Retry):
         backoff = FullJitterBackoff(cap=_BACKOFF_CAP_S, base=_BACKOFF_S)
         super().__init__(backoff, -1, faults)  # type: ignore[arg-type]  # it takes any exceptions
         self._retry_s = retry_s
-        self._faults = faults
 
     async def call_with_retry(self, do: Callable[[], Awaitable[T]], fail: Callable[[exceptions.RedisError], Any]) -> T:
         """The result of `do`. `fail` is called with each fault and may raise."""
@@ -209,9 +171,9 @@ class TimedRetry(Retry):
         while True:
             try:
                 return await do()
-            except self._faults as error:
+            except self._supported_errors as error:
                 failures += 1
-                await fail(error)  # type: ignore[arg-type]  # and tells of any
+                await fail(error)
                 pause = self._backoff.compute(failures)
                 if time.monotonic() + pause > deadline:
                     raise
@@ -229,17 +191,6 @@ _PASSING_FAULTS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """A client's limits: concurrent commands, and seconds for retries, for a turn, to connect and for an answer."""
-
-    max_connections: int
-    retry_s: float
-    turn_s: float
-    connect_s: float
-    answer_s: float
-
-
 class TimedCluster(RedisCluster):
     """A client of a Redis Cluster that retries for a time, like the client of a single Redis.
 
@@ -250,8 +201,8 @@ class TimedCluster(RedisCluster):
     connection_pool: Any
     """Declared by redis-py's protocol of commands; a cluster's client has none."""
 
-    def __init__(self, url: str, limits: Limits) -> None:
-        """`url` lists nodes (see `node_urls`). Raises ValueError if it names none."""
+    def __init__(self, url: str, *, retry_s: float, turn_s: float, max_connections: int, **limits: float) -> None:
+        """`url` lists nodes (see `node_urls`); `limits`: redis-py's timeouts. Raises ValueError if it names none."""
         nodes: list[dict[str, Any]] = [dict(parse_url(each)) for each in node_urls(url)]
         if not nodes or any("host" not in node for node in nodes):
             raise ValueError("a cluster's URL names at least one node: redis+cluster://host:port,host:port")
@@ -263,16 +214,13 @@ class TimedCluster(RedisCluster):
             # One attempt, and another one after reading the slots again. This class itself repeats commands for a time.
             cluster_error_retry_attempts=1,
             connection_error_retry_attempts=0,
-            socket_connect_timeout=limits.connect_s,
-            socket_timeout=limits.answer_s,
             ssl=options.pop("connection_class", None) is not None,
-            **options,
+            **options | limits,
         )
         self.connection_kwargs["connection_class"] = timed(self.connection_kwargs["connection_class"])
         self.nodes_manager.startup_nodes.clear()
-        self._retry = TimedRetry(limits.retry_s, _PASSING_FAULTS)
-        self._turns = asyncio.Semaphore(limits.max_connections)
-        self._turn_s = limits.turn_s
+        self._retry = TimedRetry(retry_s, _PASSING_FAULTS)
+        self._turns = _Turns(max_connections, turn_s)
 
     async def initialize(self) -> Self:
         """Reads which node serves which slot. Raises redis's ConnectionError if no known node answers."""
@@ -306,17 +254,8 @@ class TimedCluster(RedisCluster):
         """The result of `do`, which is repeated after a transient fault. Each attempt waits for its turn."""
 
         async def once() -> T:
-            try:
-                async with asyncio.timeout(self._turn_s):
-                    await self._turns.acquire()
-            except TimeoutError as error:
-                raise exceptions.ConnectionError(
-                    f"no connection to the cluster was free for {self._turn_s} s"
-                ) from error
-            try:
+            async with self._turns:
                 return await do()
-            finally:
-                self._turns.release()
 
         return await self._retry.call_with_retry(once, _tell_nobody)
 

@@ -9,7 +9,7 @@ from typing import Final
 from redis.asyncio import Redis
 
 from concord.errors import StorageUnavailableError
-from concord.storage.redis.clients import storage_faults
+from concord.storage.redis.clients import answered
 
 RENEW_S: Final = 60.0
 
@@ -44,8 +44,7 @@ class RedisClock:
 
     async def _read(self) -> float:
         began = self._monotonic()
-        with storage_faults():
-            seconds, microseconds = await self._redis.time()
+        seconds, microseconds = await answered(self._redis.time())
         ended = self._monotonic()
         if self._offset_s is not None and ended - began > _PRECISE_S:
             return self._offset_s

@@ -28,7 +28,7 @@ from concord.storage.ports import (
     node_urls,
 )
 from concord.storage.redis.assessments import RedisAnswerCache, RedisAssessmentStore
-from concord.storage.redis.clients import PASSING_FAULTS, Limits, TimedCluster, TimedPool, TimedRetry, storage_faults
+from concord.storage.redis.clients import PASSING_FAULTS, TimedCluster, TimedPool, TimedRetry, answered
 from concord.storage.redis.clock import RedisClock
 from concord.storage.redis.jobs import ArqJobQueue
 from concord.storage.redis.registry import RedisAgentRegistry, RedisSecretStore
@@ -47,11 +47,12 @@ WORK_RETRY_S: Final = 15.0
 MAX_CONNECTIONS: Final = 32
 """Connections per process. At the limit, commands wait for a free connection, a millisecond or so."""
 
-_CONNECT_S: Final = 2.0
-_ANSWER_S: Final = 10.0
-
-_TURN_S: Final = 20.0
-"""How long a command waits for a connection before Redis counts as unavailable."""
+_LIMITS: Final[dict[str, Any]] = {
+    "max_connections": MAX_CONNECTIONS,
+    "turn_s": 20.0,  # how long a command waits for a connection before Redis counts as unavailable
+    "socket_connect_timeout": 2.0,
+    "socket_timeout": 10.0,  # of an answer
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +81,8 @@ class Storage:
 
     async def ping(self) -> None:
         """Raises StorageUnavailableError unless storage answers."""
-        with storage_faults():
-            await self.redis.ping()
-            await self.jobs.ping()
+        await answered(self.redis.ping())
+        await self.jobs.ping()
 
     async def memory(self) -> MemoryUse:
         """The memory use of the fullest node, and the lowest limit of a node. Raises StorageUnavailableError."""
@@ -113,13 +113,10 @@ def open_redis(url: str, *, retry_s: float) -> ArqRedis:
     """A client for the Redis at `url` that retries lost connections for `retry_s`. It connects on first use."""
     pool: TimedPool = TimedPool.from_url(
         url,
-        max_connections=MAX_CONNECTIONS,
-        turn_s=_TURN_S,
-        socket_connect_timeout=_CONNECT_S,
-        socket_timeout=_ANSWER_S,
         health_check_interval=30,
         retry=TimedRetry(retry_s),
         retry_on_error=list(PASSING_FAULTS),
+        **_LIMITS,
     )
     redis = ArqRedis(pool)
     redis.auto_close_connection_pool = True
@@ -132,17 +129,16 @@ def open_state(url: str, *, retry_s: float) -> Redis:
     """A client for the Redis or the cluster at `url`, as `open_redis`."""
     if not is_cluster(url):
         return open_redis(url, retry_s=retry_s)
-    cluster = TimedCluster(url, Limits(MAX_CONNECTIONS, retry_s, _TURN_S, _CONNECT_S, _ANSWER_S))
     # Its commands have the same signatures; redis-py types them apart.
-    return cast(Redis, cluster)
+    return cast(Redis, TimedCluster(url, retry_s=retry_s, **_LIMITS))
 
 
 async def info_of(redis: Redis, section: str) -> list[dict[str, Any]]:
     """A section of INFO of each primary node. Raises StorageUnavailableError."""
-    with storage_faults():
-        if isinstance(redis, TimedCluster):
-            return await redis.info_of_primaries(section)
-        return [await redis.info(section)]
+    if isinstance(redis, TimedCluster):
+        found: list[dict[str, Any]] = await answered(redis.info_of_primaries(section))
+        return found
+    return [await answered(redis.info(section))]
 
 
 @asynccontextmanager
@@ -191,7 +187,7 @@ def from_json(data: bytes) -> dict[str, Any]:
 # Which servers hold the state, and whether they are new enough.
 
 LOWEST: Final = (6, 2)
-"""The lowest version of Redis that has every command in use: it is the first with GETEX and ZRANGE by score."""
+"""The lowest version of Redis that has every command in use: it is the first with GETEX."""
 
 _FORMS: Final = "redis://HOST:PORT/DATABASE, rediss:// with TLS, unix://PATH or redis+cluster://HOST:PORT,HOST:PORT"
 

@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from contextvars import Context
 from typing import Any, Final, cast
@@ -20,7 +20,7 @@ from concord import retention
 from concord.assessment.jobs import Job, Queue, assessment_of, work_of
 from concord.storage.ports import DeadLetter
 from concord.storage.redis import keys
-from concord.storage.redis.clients import storage_faults
+from concord.storage.redis.clients import answered, script, storage_faults
 from concord.tracing import carrier
 from concord.trust.redaction import redact
 
@@ -57,8 +57,7 @@ class EndedJobs:
         """Hears of an assessment's jobs in the block. Raises StorageUnavailableError."""
         channel = keys.ended_jobs(assessment_id)
         self._pubsub = self._pubsub or self._redis.pubsub(ignore_subscribe_messages=True)
-        with storage_faults():
-            await self._pubsub.subscribe(channel)
+        await answered(self._pubsub.subscribe(channel))
         if self._hearing is None:  # for as long as the process runs, and not on the account of this assessment
             self._hearing = asyncio.create_task(self._hear(self._pubsub), context=Context())
         try:
@@ -129,8 +128,8 @@ class ArqJobQueue:
     def __init__(self, redis: ArqRedis) -> None:
         self.ended = EndedJobs(redis)
         self._redis = redis
-        self._enqueue = redis.register_script(_ENQUEUE)
-        self._defer = redis.register_script(_DEFER)
+        self._enqueue = script(redis, _ENQUEUE)
+        self._defer = script(redis, _DEFER)
 
     async def enqueue(self, job: Job) -> bool:
         """See `JobQueue.enqueue`. The job carries the current span, if Concord traces its own work."""
@@ -139,24 +138,19 @@ class ArqJobQueue:
         queued_ms = round(1000 * time.time())  # for arq's log alone
         body = serialize_job(job.function, arguments, {}, None, queued_ms, serializer=self._redis.job_serializer)
         names = [job_key_prefix + job_id, result_key_prefix + job_id, keys.queue(job.queue), keys.due(job.queue)]
-        with storage_faults():
-            queued = await self._enqueue(names, [self._redis.expires_extra_ms, body, job_id, _MAX_DUE])
-        return bool(queued)
+        return bool(await self._enqueue(names, [self._redis.expires_extra_ms, body, job_id, _MAX_DUE]))
 
     async def defer(self, job: Job, delay_s: float) -> None:
         """Has a queued job run again after `delay_s`, and not before."""
-        with storage_faults():
-            await self._defer([keys.queue(job.queue)], [job.job_id, round(1000 * delay_s)])
+        await self._defer([keys.queue(job.queue)], [job.job_id, round(1000 * delay_s)])
 
     async def ping(self) -> None:
         """Raises StorageUnavailableError unless the queues' Redis answers."""
-        with storage_faults():
-            await self._redis.ping()
+        await answered(self._redis.ping())
 
     async def depth(self, queue: Queue) -> int:
         """See `JobQueue.depth`."""
-        with storage_faults():
-            return await cast(Awaitable[int], self._redis.zcard(keys.queue(queue)))
+        return int(await answered(self._redis.zcard(keys.queue(queue))))
 
     async def has_worker(self, queue: Queue) -> bool:
         """See `JobQueue.has_worker`."""
@@ -164,17 +158,15 @@ class ArqJobQueue:
 
     async def worker_note(self, queue: Queue) -> str | None:
         """See `JobQueue.worker_note`."""
-        with storage_faults():
-            note = await self._redis.get(keys.health(queue))
+        note: bytes | None = await answered(self._redis.get(keys.health(queue)))
         return None if note is None else note.decode()
 
     async def oldest_s(self, queue: Queue) -> float:
         """See `JobQueue.oldest_s`. arq scores a job by the time from which it is due (Unix milliseconds)."""
-        with storage_faults():
-            first = await self._redis.zrange(keys.queue(queue), 0, 0, withscores=True)
-            if not first:
-                return 0.0
-            seconds, _ = await self._redis.time()
+        first = await answered(self._redis.zrange(keys.queue(queue), 0, 0, withscores=True))
+        if not first:
+            return 0.0
+        seconds, _ = await answered(self._redis.time())
         return max(0.0, float(seconds - first[0][1] / 1000))
 
     async def bury(self, job: Job, error: str) -> None:
@@ -188,20 +180,17 @@ class ArqJobQueue:
 
     async def count_dead_letters(self) -> int:
         """See `JobQueue.count_dead_letters`."""
-        with storage_faults():
-            return await cast(Awaitable[int], self._redis.xlen(keys.DEAD_LETTERS))
+        return int(await answered(self._redis.xlen(keys.DEAD_LETTERS)))
 
     async def dead_letters(self) -> list[DeadLetter]:
         """See `JobQueue.dead_letters`."""
-        with storage_faults():
-            entries = await self._redis.xrange(keys.DEAD_LETTERS)
+        entries = await answered(self._redis.xrange(keys.DEAD_LETTERS))
         return [_letter(entry_id.decode(), json.loads(fields[b"letter"])) for entry_id, fields in entries]
 
     async def replay(self, letter: DeadLetter) -> None:
         """See `JobQueue.replay`."""
         await self.enqueue(letter.job)
-        with storage_faults():
-            await self._redis.xdel(keys.DEAD_LETTERS, letter.letter_id)
+        await answered(self._redis.xdel(keys.DEAD_LETTERS, letter.letter_id))
 
 
 def _written(job: Job) -> dict[str, object]:

@@ -1,8 +1,8 @@
 """The agents' registry in Redis, and the token secret that the services of a stack share."""
 
 import secrets
-from collections.abc import Awaitable, Mapping, Sequence
-from typing import Final, cast
+from collections.abc import Mapping, Sequence
+from typing import Final
 
 from pydantic import BaseModel
 from redis.asyncio import Redis
@@ -10,7 +10,7 @@ from redis.asyncio import Redis
 from concord import retention
 from concord.storage.ports import RegistryFullError
 from concord.storage.redis import keys
-from concord.storage.redis.clients import storage_faults
+from concord.storage.redis.clients import SAVE_FIELDS, answered, script
 from concord.trust.redaction import redact
 from concord.trust.tokens import Now
 from concord.wire.roster import RosterEntry
@@ -20,15 +20,7 @@ from concord.wire.roster import RosterEntry
 MAX_AGENTS: Final = 1000
 """Agents per scope. Anybody can register in the open scope, so it needs a limit."""
 
-
 MAX_AGENTS_PER_CALLER: Final = 100
-
-
-# A script, because the client of a Redis Cluster has no transactions.
-_REGISTER: Final = """
-redis.call('HSET', KEYS[1], unpack(ARGV, 2))
-redis.call('EXPIRE', KEYS[1], ARGV[1])
-"""
 
 
 class _Registration(BaseModel):
@@ -43,7 +35,7 @@ class RedisAgentRegistry:
     def __init__(self, redis: Redis, now: Now) -> None:
         self._redis = redis
         self._now = now
-        self._register = redis.register_script(_REGISTER)
+        self._register = script(redis, SAVE_FIELDS)
 
     async def register(self, scope: str, entries: Sequence[RosterEntry], *, by: str = "") -> float:
         """See `AgentRegistry.register`."""
@@ -52,8 +44,7 @@ class RedisAgentRegistry:
         known = {each.entry.id: each for each in await self._registrations(scope)}
         _check_room(scope, known | fresh, by)
         written = [part for name, each in fresh.items() for part in (name, redact(each.model_dump_json()))]
-        with storage_faults():
-            await self._register([keys.agents(scope)], [retention.REGISTRATION_S, *written])
+        await self._register([keys.agents(scope)], [retention.REGISTRATION_S, *written])
         return retention.REGISTRATION_S
 
     async def agents(self, scope: str) -> list[RosterEntry]:
@@ -61,8 +52,7 @@ class RedisAgentRegistry:
         return sorted((each.entry for each in await self._registrations(scope)), key=lambda entry: entry.id)
 
     async def _registrations(self, scope: str) -> list[_Registration]:
-        with storage_faults():
-            stored = await cast(Awaitable[dict[bytes, bytes]], self._redis.hgetall(keys.agents(scope)))
+        stored: dict[bytes, bytes] = await answered(self._redis.hgetall(keys.agents(scope)))
         now = await self._now()
         return [each for each in map(_Registration.model_validate_json, stored.values()) if each.expires_at > now]
 
@@ -76,7 +66,6 @@ def _check_room(scope: str, registrations: Mapping[str, _Registration], by: str)
 
 # The token secret shared by the services of a stack, if none is configured. It is created in Redis on first use.
 
-# A script, because the client of a Redis Cluster has no transactions.
 _CREATE: Final = """
 redis.call('SET', KEYS[1], ARGV[1], 'NX')
 return redis.call('GETEX', KEYS[1], 'EX', ARGV[2])
@@ -87,12 +76,9 @@ class RedisSecretStore:
     """The `SecretStore` port on a Redis key."""
 
     def __init__(self, redis: Redis) -> None:
-        self._secret = redis.register_script(_CREATE)
+        self._secret = script(redis, _CREATE)
 
     async def token_secret(self) -> str:
         """See `SecretStore.token_secret`."""
-        with storage_faults():
-            secret: bytes = await self._secret(
-                [keys.TOKEN_SECRET], [secrets.token_urlsafe(48), retention.TOKEN_SECRET_S]
-            )
+        secret: bytes = await self._secret([keys.TOKEN_SECRET], [secrets.token_urlsafe(48), retention.TOKEN_SECRET_S])
         return secret.decode()

@@ -1,15 +1,15 @@
 """A2A tasks in Redis: one hash per task, a lease for the process that works on it, and its webhooks."""
 
 import logging
-from collections.abc import Awaitable
-from typing import Final, cast
+from collections.abc import Iterable
+from typing import Final
 
 from redis.asyncio import Redis
 from redis.exceptions import OutOfMemoryError
 
 from concord import retention
 from concord.storage.redis import keys
-from concord.storage.redis.clients import PASSING_FAULTS, TimedRetry, storage_faults
+from concord.storage.redis.clients import PASSING_FAULTS, TimedRetry, answered, script, storage_faults
 from concord.task_records import AbandonedTask, StaleTaskError, TaskDraft, TaskRecord, TooManyWebhooksError
 from concord.trust.redaction import redact
 from concord.wire.roster import new_step_id
@@ -24,9 +24,6 @@ _NEW_RETRY: Final = TimedRetry(_OUTAGE_S)
 
 _UPDATE_RETRY: Final = TimedRetry(_OUTAGE_S, (*PASSING_FAULTS, OutOfMemoryError))
 """A task that runs is stored once a full Redis has room again: what fills it is mostly the trace of a trial."""
-
-_MAX_BEGUN: Final = 1000
-"""Tasks that are remembered as begun and not stored yet. Of an older one, Redis is asked."""
 
 _ENDED: Final = "done"
 _REJECTED: Final = "rejected"
@@ -165,25 +162,18 @@ class RedisTaskRecords:
         self.lease_s, self._keep_s = lease_s, keep_s
         self._holder = new_step_id()
         self._held: dict[str, None] = {}
-        self._begun: dict[str, None] = {}
-        """Tasks that are not stored yet: nobody else has them, and the A2A server asks for each three times."""
-        self._begin = redis.register_script(_BEGIN)
+        self._begin = script(redis, _BEGIN)
         self._save = redis.register_script(_SAVE_TASK)
-        self._renew = redis.register_script(_RENEW)
-        self._adopt = redis.register_script(_ADOPT)
-        self._release = redis.register_script(_RELEASE)
+        self._renew = script(redis, _RENEW)
+        self._adopt = script(redis, _ADOPT)
+        self._release = script(redis, _RELEASE)
 
     async def begin(self, message: bytes, task_id: str, *, instead_of: str = "") -> str:
         """See `TaskRecords.begin`."""
-        with storage_faults():
-            begun: bytes = await self._begin(
-                [keys.BEGUN_TASKS, keys.BEGUN_AT],
-                [message, task_id, instead_of, retention.BEGUN_TASKS, retention.ABANDONED_TASK_S],
-            )
-        if begun.decode() == task_id:
-            self._begun[task_id] = None
-            if len(self._begun) > _MAX_BEGUN:
-                del self._begun[next(iter(self._begun))]
+        begun: bytes = await self._begin(
+            [keys.BEGUN_TASKS, keys.BEGUN_AT],
+            [message, task_id, instead_of, retention.BEGUN_TASKS, retention.ABANDONED_TASK_S],
+        )
         return begun.decode()
 
     async def save(self, draft: TaskDraft, version: int) -> int:
@@ -204,15 +194,13 @@ class RedisTaskRecords:
             *(draft.owner, draft.head, draft.body, draft.request, state),
             *(self.lease_s, ttl_s, most, retention.ENDED_TASKS_BYTES, keys.task(""), keys.WEBHOOKS, draft.listed_by),
         ]
-        self._begun.pop(task_id, None)
         began = not stays and task_id not in self._held
         if began:
             self._held[task_id] = None  # renewed from now on, however late the answer comes
         stored = -1
         try:
-            with storage_faults():
-                retry = _UPDATE_RETRY if version else _NEW_RETRY
-                stored = await retry.call_with_retry(lambda: self._save(names, values), _tell)
+            retry = _UPDATE_RETRY if version else _NEW_RETRY
+            stored = int(await answered(retry.call_with_retry(lambda: self._save(names, values), _tell)))
         finally:
             if began if stored < 0 else stays:
                 self._held.pop(task_id, None)
@@ -222,19 +210,14 @@ class RedisTaskRecords:
 
     async def get(self, task_id: str) -> TaskRecord | None:
         """See `TaskRecords.get`."""
-        if task_id in self._begun:
-            return None
-        with storage_faults():
-            found = self._redis.hmget(keys.task(task_id), ["owner", "version", "body"])
-            owner, version, body = await cast(Awaitable[list[bytes | None]], found)
+        owner, version, body = await answered(self._redis.hmget(keys.task(task_id), ["owner", "version", "body"]))
         if owner is None or version is None or body is None:
             return None
         return TaskRecord(task_id, owner.decode(), int(version), body)
 
     async def version(self, task_id: str) -> int:
         """See `TaskRecords.version`."""
-        with storage_faults():
-            version = await cast(Awaitable[bytes | None], self._redis.hget(keys.task(task_id), "version"))
+        version: bytes | None = await answered(self._redis.hget(keys.task(task_id), "version"))
         return int(version or 0)
 
     async def heads(self, listed_by: str) -> list[bytes]:
@@ -252,42 +235,36 @@ class RedisTaskRecords:
     async def delete(self, task_id: str) -> None:
         """See `TaskRecords.delete`."""
         self._held.pop(task_id, None)
-        with storage_faults():
-            await self._redis.delete(keys.task(task_id), keys.lease(task_id), keys.webhooks(task_id))
+        await answered(self._redis.delete(keys.task(task_id), keys.lease(task_id), keys.webhooks(task_id)))
 
     async def save_checkpoint(self, task_id: str, text: str) -> None:
         """See `TaskRecords.save_checkpoint`."""
-        with storage_faults():
-            await cast(Awaitable[int], self._redis.hset(keys.task(task_id), "kept", redact(text)))
+        await answered(self._redis.hset(keys.task(task_id), "kept", redact(text)))
 
     async def renew(self) -> list[str]:
         """See `TaskRecords.renew`."""
         if not (held := list(self._held)):
             return []
-        names = [name for task_id in held for name in (keys.task(task_id), keys.lease(task_id))]
-        with storage_faults():
-            lost: list[bytes] = await self._renew(names, [self._holder, self.lease_s, *held])
+        lost: list[bytes] = await self._renew(_leased(held), [self._holder, self.lease_s, *held])
         for task_id in (gone := [each.decode() for each in lost]):
             self._held.pop(task_id, None)
         return gone
 
     async def adopt(self) -> AbandonedTask | None:
         """See `TaskRecords.adopt`."""
-        with storage_faults():
-            found: list[bytes | int | None] | None = await self._adopt(
-                [keys.RUNNING_TASKS], [self._holder, self.lease_s, keys.task(""), keys.lease("")]
-            )
+        found: tuple[bytes, bytes | None, int, bytes | None, bytes | None] | None = await self._adopt(
+            [keys.RUNNING_TASKS], [self._holder, self.lease_s, keys.task(""), keys.lease("")]
+        )
         if found is None:
             return None
         task_id, owner, starts, request, kept = found
-        assert isinstance(task_id, bytes)  # nosec B101  # noqa: S101 - what the script returns
         self._held[task_id.decode()] = None
         return AbandonedTask(
             task_id=task_id.decode(),
-            owner=owner.decode() if isinstance(owner, bytes) else "",
-            starts=int(starts or 0),
-            request=request if isinstance(request, bytes) else b"",
-            checkpoint=kept.decode() if isinstance(kept, bytes) else None,
+            owner=(owner or b"").decode(),
+            starts=starts,
+            request=request or b"",
+            checkpoint=None if kept is None else kept.decode(),
         )
 
     async def release(self) -> None:
@@ -295,9 +272,12 @@ class RedisTaskRecords:
         held = list(self._held)
         self._held.clear()
         if held:
-            names = [name for task_id in held for name in (keys.task(task_id), keys.lease(task_id))]
-            with storage_faults():
-                await self._release(names, [self._holder, *held])
+            await self._release(_leased(held), [self._holder, *held])
+
+
+def _leased(task_ids: Iterable[str]) -> list[str]:
+    """The key of each task, and that of its lease."""
+    return [name for task_id in task_ids for name in (keys.task(task_id), keys.lease(task_id))]
 
 
 # Webhooks of A2A tasks in Redis: one hash per task, which expires with the task.
@@ -321,23 +301,19 @@ class RedisWebhookRecords:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._save = redis.register_script(_SAVE_WEBHOOK)
+        self._save = script(redis, _SAVE_WEBHOOK)
 
     async def save(self, task_id: str, webhook_id: str, body: bytes) -> None:
         """See `WebhookRecords.save`."""
         names = [keys.task(task_id), keys.webhooks(task_id)]
-        with storage_faults():
-            saved: int = await self._save(names, [webhook_id, body, MAX_WEBHOOKS, retention.UNSAVED_WEBHOOK_S])
-        if not saved:
+        if not await self._save(names, [webhook_id, body, MAX_WEBHOOKS, retention.UNSAVED_WEBHOOK_S]):
             raise TooManyWebhooksError(f"a task has at most {MAX_WEBHOOKS} webhooks")
 
     async def all(self, task_id: str) -> list[bytes]:
         """See `WebhookRecords.all`."""
-        with storage_faults():
-            found = await cast(Awaitable[dict[bytes, bytes]], self._redis.hgetall(keys.webhooks(task_id)))
+        found: dict[bytes, bytes] = await answered(self._redis.hgetall(keys.webhooks(task_id)))
         return [found[webhook_id] for webhook_id in sorted(found)]
 
     async def delete(self, task_id: str, webhook_id: str) -> None:
         """See `WebhookRecords.delete`."""
-        with storage_faults():
-            await cast(Awaitable[int], self._redis.hdel(keys.webhooks(task_id), webhook_id))
+        await answered(self._redis.hdel(keys.webhooks(task_id), webhook_id))

@@ -1,16 +1,11 @@
 """Report batches in Redis: a stream per trace, the receipts by batch id, and the index of open traces."""
 
-import asyncio
-from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Mapping, Sequence
-from contextvars import Context
-from dataclasses import dataclass
-from typing import Any, Final, cast
+from collections.abc import AsyncIterator, Mapping, Sequence
+from typing import Any, Final
 
 from pydantic import TypeAdapter
 from pydantic_core import from_json
 from redis.asyncio import Redis
-from redis.exceptions import NoScriptError
 
 from concord import retention
 from concord.storage.ports import (
@@ -23,100 +18,9 @@ from concord.storage.ports import (
     TraceFullError,
 )
 from concord.storage.redis import keys
-from concord.storage.redis.clients import TimedCluster, storage_faults
+from concord.storage.redis.clients import answered, script, storage_faults
 from concord.trace.report import BatchReceipt, Channel, ReportBatch
 from concord.trust.tokens import Now
-
-# Calls of a Lua script that go to Redis together.
-
-_Argument = str | bytes | int
-
-_MOST_CALLS: Final = 64
-_MOST_BYTES: Final = 1 << 20
-"""Of the calls that go together: to pack them takes as much memory again."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Call:
-    keys: Sequence[str]
-    arguments: Sequence[_Argument]
-    answer: asyncio.Future[Any]
-
-    @property
-    def size(self) -> int:
-        return sum(len(each) for each in self.arguments if isinstance(each, bytes))
-
-
-class JoinedCalls:
-    """A script whose calls go out together while Redis answers the ones before.
-
-    To send a command and to wake up for its answer costs several times as much as the command itself. After a lost
-    connection all of them are sent again, so that each must be harmless to repeat.
-    """
-
-    def __init__(self, redis: Redis, script: str) -> None:
-        self._redis = redis
-        self._script = redis.register_script(script)
-        self._waiting: deque[_Call] = deque()
-        self._sending: asyncio.Task[None] | None = None
-
-    async def __call__(self, keys: Sequence[str], arguments: Sequence[_Argument]) -> Any:  # noqa: ANN401 - the script's
-        """The script's answer to this call. Raises redis's errors and OSError."""
-        if isinstance(self._redis, TimedCluster):  # where the calls of several traces go to several nodes
-            return await self._script(keys, arguments)
-        call = _Call(keys, arguments, asyncio.get_running_loop().create_future())
-        self._waiting.append(call)
-        if self._sending is None or self._sending.done():
-            # In a context of nobody's: that of this caller would make the others wait for its share of the event loop.
-            self._sending = asyncio.create_task(self._send_all(), context=Context())
-        return await call.answer
-
-    async def _send_all(self) -> None:
-        while self._waiting:
-            calls = self._next()
-            try:
-                await self._send(calls)
-            except Exception as error:
-                for call in calls:
-                    if not call.answer.done():
-                        call.answer.set_exception(error)
-
-    def _next(self) -> list[_Call]:
-        """The calls that go out now, at least one."""
-        calls = [self._waiting.popleft()]
-        size = calls[0].size
-        while self._waiting and len(calls) < _MOST_CALLS and (size := size + self._waiting[0].size) <= _MOST_BYTES:
-            calls.append(self._waiting.popleft())
-        return calls
-
-    async def _send(self, calls: Sequence[_Call]) -> None:
-        unknown: list[_Call] = []
-        for call, answer in zip(calls, await self._answers(calls), strict=True):
-            if isinstance(answer, NoScriptError):
-                unknown.append(call)
-            else:
-                _settle(call, answer)
-        if unknown:
-            await self._redis.script_load(self._script.script)
-            for call, answer in zip(unknown, await self._answers(unknown), strict=True):
-                _settle(call, answer)
-
-    async def _answers(self, calls: Sequence[_Call]) -> list[Any]:
-        """Each call's answer, or its error."""
-        pipeline = self._redis.pipeline(transaction=False)
-        for call in calls:
-            pipeline.evalsha(self._script.sha, len(call.keys), *call.keys, *call.arguments)  # type: ignore[arg-type]
-        return await pipeline.execute(raise_on_error=False)
-
-
-def _settle(call: _Call, answer: object) -> None:
-    if call.answer.done():  # its caller was cancelled
-        return
-    if isinstance(answer, Exception):
-        call.answer.set_exception(answer)
-    else:
-        call.answer.set_result(answer)
-
 
 # The stream of each trace, and the receipts by batch id.
 
@@ -182,8 +86,8 @@ class RedisTraceStore:
 
     def __init__(self, redis: Redis) -> None:
         self._redis = redis
-        self._append = JoinedCalls(redis, _APPEND)
-        self._close = redis.register_script(_CLOSE)
+        self._append = script(redis, _APPEND)
+        self._close = script(redis, _CLOSE)
 
     async def append(
         self, batch: ReportBatch, receipt: BatchReceipt, *, quota: Quota | None = None
@@ -199,8 +103,7 @@ class RedisTraceStore:
             *(_UNLIMITED if quota is None else _counted(batch, quota)),
             *(_NEVER_LATE if quota is None or batch.channel not in _REPORTED else _if_late(batch, quota)),
         ]
-        with storage_faults():
-            first = await self._append(names, arguments)
+        first: Any = await self._append(names, arguments)
         if first == 0:
             raise TraceFullError(f"trace {batch.trace_id} accepts no more steps of {batch.reporter}")
         if first == -1:
@@ -209,9 +112,7 @@ class RedisTraceStore:
 
     async def refused(self, trace_id: str) -> Mapping[str, int]:
         """See `TraceStore.refused`."""
-        with storage_faults():
-            found = await cast(Awaitable[dict[bytes, bytes]], self._redis.hgetall(keys.refused(trace_id)))
-        return _steps_by_account(found)
+        return _steps_by_account(await answered(self._redis.hgetall(keys.refused(trace_id))))
 
     async def batches(self, trace_id: str) -> AsyncIterator[ReportBatch]:
         """See `TraceStore.batches`."""
@@ -221,8 +122,8 @@ class RedisTraceStore:
     async def entries(self, trace_id: str, after: str = "") -> AsyncIterator[tuple[str, ReportBatch]]:
         """See `TraceStore.entries`."""
         while True:
-            with storage_faults():
-                page = await self._redis.xrange(keys.reports(trace_id), min=f"({after}" if after else "-", count=_PAGE)
+            beyond = f"({after}" if after else "-"
+            page = await answered(self._redis.xrange(keys.reports(trace_id), min=beyond, count=_PAGE))
             for entry_id, fields in page:
                 after = entry_id.decode()
                 yield after, _stored(fields)
@@ -231,31 +132,25 @@ class RedisTraceStore:
 
     async def length(self, trace_id: str) -> int:
         """See `TraceStore.length`."""
-        with storage_faults():
-            return await cast(Awaitable[int], self._redis.xlen(keys.reports(trace_id)))
+        return int(await answered(self._redis.xlen(keys.reports(trace_id))))
 
     async def delete(self, trace_id: str) -> None:
         """See `TraceStore.delete`."""
-        with storage_faults():
-            await self._redis.unlink(keys.reports(trace_id), keys.seen(trace_id), keys.refused(trace_id))
+        await answered(self._redis.unlink(keys.reports(trace_id), keys.seen(trace_id), keys.refused(trace_id)))
 
     async def close(self, trace_id: str) -> ClosedTrace:
         """See `TraceStore.close`."""
         names = [keys.closing(trace_id), keys.reports(trace_id), keys.refused(trace_id)]
-        with storage_faults():
-            batches, refused = await self._close(names, [retention.ASSESSMENT_S])
+        batches, refused = await self._close(names, [retention.ASSESSMENT_S])
         return ClosedTrace(batches, _steps_by_account(dict(zip(refused[::2], refused[1::2], strict=True))))
 
     async def is_closed(self, trace_id: str) -> bool:
         """See `TraceStore.is_closed`."""
-        with storage_faults():
-            return bool(await self._redis.exists(keys.closing(trace_id)))
+        return bool(await answered(self._redis.exists(keys.closing(trace_id))))
 
     async def late(self, trace_id: str) -> dict[str, int]:
         """See `TraceStore.late`."""
-        with storage_faults():
-            told = await cast(Awaitable[dict[bytes, bytes]], self._redis.hgetall(keys.closing(trace_id)))
-        return _late_by_account(told)
+        return _late_by_account(await answered(self._redis.hgetall(keys.closing(trace_id))))
 
     async def left_out(self, trace_ids: Sequence[str]) -> list[LeftOut]:
         """See `TraceStore.left_out`."""
@@ -347,7 +242,7 @@ class RedisOpenTraces:
     def __init__(self, redis: Redis, now: Now) -> None:
         self._redis = redis
         self._now = now
-        self._add = redis.register_script(_ADD)
+        self._add = script(redis, _ADD)
 
     async def add(
         self, trace_id: str, service: str, *, n_bytes: int, n_spans: int, limits: OpenTraceLimits
@@ -363,21 +258,17 @@ class RedisOpenTraces:
             MAX_SERVICES,
         ]
         arguments: list[str | int] = [trace_id, f"{await self._now():.3f}", *counts]
-        with storage_faults():
-            evicted = await self._add([keys.OPEN_TRACES, keys.OPEN_FACTS], arguments)
+        evicted = await self._add([keys.OPEN_TRACES, keys.OPEN_FACTS], arguments)
         return [each.decode() for each in evicted]
 
     async def list(self, since: float = 0.0) -> list[OpenTrace]:
         """See `OpenTraces.list`."""
-        with storage_faults():
-            found = await self._redis.zrange(
-                keys.OPEN_TRACES, cast(int, since), cast(int, "+inf"), byscore=True, withscores=True
-            )
-            traces = [(trace_id.decode(), float(last)) for trace_id, last in found]
-            names = [f"{field}:{trace_id}" for trace_id, _ in traces for field in _FIELDS]
-            if not names:
-                return []
-            values = await cast(Awaitable[list[bytes | None]], self._redis.hmget(keys.OPEN_FACTS, names))
+        found = await answered(self._redis.zrangebyscore(keys.OPEN_TRACES, since, "+inf", withscores=True))
+        traces = [(trace_id.decode(), float(last)) for trace_id, last in found]
+        names = [f"{field}:{trace_id}" for trace_id, _ in traces for field in _FIELDS]
+        if not names:
+            return []
+        values: list[bytes | None] = await answered(self._redis.hmget(keys.OPEN_FACTS, names))
         facts = iter([(value or b"").decode() for value in values])
         return [
             OpenTrace(
@@ -393,5 +284,4 @@ class RedisOpenTraces:
 
     async def contains(self, trace_id: str) -> bool:
         """See `OpenTraces.contains`."""
-        with storage_faults():
-            return await self._redis.zscore(keys.OPEN_TRACES, trace_id) is not None
+        return await answered(self._redis.zscore(keys.OPEN_TRACES, trace_id)) is not None

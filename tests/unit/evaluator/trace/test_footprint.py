@@ -1,12 +1,11 @@
 """Memory of a trace: a million steps and all that is derived from them fit into a gibibyte."""
 
 import tracemalloc
-from unittest.mock import patch
 
 from concord.trace.decoding import StoredReports, reports_of
 from concord.wire.roster import Roster
 from concord_evaluator.graph import build_graph
-from concord_evaluator.trace import fold, project
+from concord_evaluator.trace import project
 from tests.kit.synthetic_traces import roster, stored_batches
 
 STEPS = 3_000
@@ -26,12 +25,3 @@ def test_a_step_takes_few_bytes() -> None:
     assert projection.integrity.steps == STEPS
     assert graph.n_messages > STEPS / 2
     assert taken / STEPS < MAX_BYTES_A_STEP
-
-
-def test_what_a_long_trace_leaves_goes_back_to_the_system() -> None:
-    for steps, times in ((fold.LONG - 1, 0), (fold.LONG, 1)):
-        with patch.object(fold, "_TRIM") as trim:
-            fold.release_freed(steps)
-        assert trim.call_count == times
-    with patch.object(fold, "_TRIM", None):  # another C library
-        fold.release_freed(fold.LONG)
