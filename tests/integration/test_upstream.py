@@ -14,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from concord.trust.urls import AllowedHosts, DeclaredHosts, PeerUrls
 from concord_gateway.proxy import upstream as module
 from concord_gateway.proxy.upstream import AnswerTimeoutError, UnreachableError, Upstream
-from tests.kit.serving import Serve, listening
+from tests.kit.serving import Serve, eventually, listening
 
 MANY = 150
 """Answers that are open at once: more than the connections that a general client allows by default."""
@@ -135,7 +135,7 @@ async def test_a_connection_that_was_idle_too_long_is_closed(monkeypatch: pytest
         await post(upstream, url)
         async with asyncio.timeout(60):
             await closed.wait()
-        assert not upstream._idle
+        await eventually(lambda: not upstream._pools)
 
 
 @pytest.mark.parametrize(
@@ -238,12 +238,15 @@ async def test_a_callee_that_reads_slowly_gets_the_whole_request() -> None:
 
 async def test_an_answer_that_stalls_once_it_has_begun_is_late() -> None:
     stalling = b"HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\nok"
-    async with listening(answering(stalling, hang=True)) as url, Upstream() as upstream:
-        async with upstream.send("POST", url, []) as answer:
-            pieces = answer.pieces(idle_s=0.1)
-            assert await anext(pieces) == b"ok"
-            with pytest.raises(AnswerTimeoutError):
-                await anext(pieces)
+    async with (
+        listening(answering(stalling, hang=True)) as url,
+        Upstream() as upstream,
+        upstream.send("POST", url, []) as answer,
+    ):
+        pieces = answer.pieces(idle_s=0.1)
+        assert await anext(pieces) == b"ok"
+        with pytest.raises(AnswerTimeoutError):
+            await anext(pieces)
 
 
 async def test_many_answers_can_be_open_at_once() -> None:
@@ -280,6 +283,29 @@ async def test_a_request_that_is_cancelled_closes_its_connection() -> None:
             await asking
         async with asyncio.timeout(60):
             await closed.wait()
+
+
+async def test_requests_that_are_cancelled_at_any_step_leave_no_connection(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "IDLE_CONNECTION_S", 0.05)
+    connected: set[int] = set()
+    numbers = iter(range(10**6))
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        connected.add(number := next(numbers))
+        try:
+            while await reader.read(10_000):
+                writer.write(OK)
+        finally:
+            connected.discard(number)
+
+    async with listening(serve) as url, Upstream() as upstream:
+        for passes in range(60):
+            asking = asyncio.create_task(post(upstream, url))
+            for _ in range(passes):
+                await asyncio.sleep(0)
+            asking.cancel()
+            await asyncio.gather(asking, return_exceptions=True)
+        await eventually(lambda: not connected)
 
 
 async def test_redirects_and_cookies_and_encodings_are_left_to_the_caller() -> None:
@@ -324,7 +350,8 @@ async def test_a_name_is_pinned_to_the_address_that_was_checked_and_stays_the_na
     (tmp_path / "key").write_bytes(key)
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(tmp_path / "certificate", tmp_path / "key")
-    asked, requests = [], []
+    asked: list[str | None] = []
+    requests: list[bytes] = []
     server.sni_callback = lambda _, name, __: asked.append(name)
 
     async def resolve(name: str, _: int) -> list[str]:
