@@ -10,7 +10,7 @@ from concord.trace.fast_steps import FastBatch, FastStep, serialised
 from concord.trace.report import MAX_BATCH_STEPS, Channel, SerialisedBatch, StepBatch
 from concord.trace.step import AgentInvocation, InteractionStep, ResponseTrace
 from concord.wire.roster import GREEN_AGENT
-from concord_gateway.loop_shares import OverBudgetError
+from concord_gateway.rounds.exchange import OverBudgetError
 
 logger = logging.getLogger(__name__)
 
