@@ -110,7 +110,7 @@ class Upstream:
     async def __aexit__(self, *_: object) -> None:
         if self._closing is not None:
             self._closing.cancel()
-        for pool in self._pools.values():
+        for pool in list(self._pools.values()):
             await pool.aclose()
 
     @asynccontextmanager
@@ -155,9 +155,10 @@ class Upstream:
         """Closes the connections to where no request was under way for a while, also those that cancellations left."""
         while True:
             await asyncio.sleep(IDLE_CONNECTION_S)
-            for origin in self._pools.keys() - self._used - self._under_way.keys():
-                await self._pools.pop(origin).aclose()
+            unused = self._pools.keys() - self._used - self._under_way.keys()
             self._used.clear()
+            for pool in [self._pools.pop(origin) for origin in unused]:  # before a request can begin in one
+                await pool.aclose()
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
