@@ -92,6 +92,17 @@ async def test_a_cancelled_call_gives_its_turn_to_the_next(server: Server, monke
         assert (await opened.get(server.url)).text == "ok"
 
 
+async def test_calls_that_are_cancelled_at_any_step_leave_room_for_the_next(server: Server) -> None:
+    async with client() as opened:
+        for passes in range(3 * http.MAX_CONNECTIONS):
+            cancelled = asyncio.create_task(opened.get(server.url))
+            for _ in range(passes % 60):
+                await asyncio.sleep(0)
+            cancelled.cancel()
+            await asyncio.gather(cancelled, return_exceptions=True)
+        assert (await opened.get(server.url)).text == "ok"
+
+
 async def test_no_more_than_a_few_idle_connections_are_kept(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http, "MAX_IDLE", 1)
     async with client() as opened:

@@ -2,6 +2,7 @@
 
 import asyncio
 import socket
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
@@ -98,7 +99,9 @@ Serve = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
 @asynccontextmanager
-async def listening(serve: Serve, host: str = LOOPBACK, port: int = 0) -> AsyncIterator[str]:
+async def listening(
+    serve: Serve, host: str = LOOPBACK, port: int = 0, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[str]:
     """Serves raw TCP connections; yields an HTTP URL. At the end, aborts the connections that are still open."""
     serving: dict[asyncio.Task[None], asyncio.WriteTransport] = {}
 
@@ -113,7 +116,7 @@ async def listening(serve: Serve, host: str = LOOPBACK, port: int = 0) -> AsyncI
     def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         serving[asyncio.create_task(answer(reader, writer))] = writer.transport
 
-    server = await asyncio.start_server(accept, host, port)
+    server = await asyncio.start_server(accept, host, port, ssl=tls)
     try:
         yield f"http://{host}:{server.sockets[0].getsockname()[1]}/"
     finally:

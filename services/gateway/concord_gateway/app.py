@@ -1,6 +1,5 @@
 """The gateway's app: A2A agent, proxy and probes over one storage connection."""
 
-import asyncio
 import logging
 import os
 import socket
@@ -30,7 +29,6 @@ from concord_gateway.bundles import bundle_routes
 from concord_gateway.evaluation import check_workers
 from concord_gateway.handler import AssessmentHandler
 from concord_gateway.instruments import Instruments
-from concord_gateway.loop_shares import new_task
 from concord_gateway.plan import Participants
 from concord_gateway.proxy import ByteBudget, CallRecorder, Carrier, Upstream, proxy_routes
 from concord_gateway.settings import GatewaySettings
@@ -68,7 +66,6 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        asyncio.get_running_loop().set_task_factory(new_task)
         async with (
             connect(settings.redis_url, settings.queue_redis_url, retry_s=WORK_RETRY_S) as storage,
             Upstream(peer_urls, settings.body_idle_s, settings.credentials) as upstream,

@@ -24,9 +24,9 @@ from concord_gateway.assistants import Assistants
 from concord_gateway.drivers import TrialNotRunError, outcome_of
 from concord_gateway.evaluation import EvaluationFailedError, Evaluations, LostEvaluations, MadeRow, wait_for_storage
 from concord_gateway.instruments import Instruments
-from concord_gateway.loop_shares import OverBudgetError
 from concord_gateway.plan import Participants
 from concord_gateway.progress import Progress
+from concord_gateway.rounds.exchange import OverBudgetError
 from concord_gateway.settings import GatewaySettings
 from concord_gateway.trial_runner import TrialRunner
 

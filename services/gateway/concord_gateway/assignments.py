@@ -2,8 +2,8 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from typing import Final
 
@@ -15,7 +15,7 @@ from concord.errors import StorageUnavailableError
 from concord.trust.tokens import Claims, TokenKeys
 from concord.wire.assignment import Assignment
 from concord.wire.roster import GREEN_AGENT, new_step_id
-from concord_gateway.loop_shares import OverBudgetError, own_share
+from concord_gateway.rounds.exchange import OverBudgetError
 
 # Assignments: the trace context and the token that the gateway gives each participant.
 
@@ -65,13 +65,28 @@ class OpenCall:
     callee: str
 
 
+class OwnWork:
+    """What the gateway itself does for one assessment: it reads, rewrites or records one call in each pass of the event
+    loop. A hundred calls at once then do not hold up the calls of others."""
+
+    def __init__(self) -> None:
+        self._one = asyncio.Lock()
+
+    @asynccontextmanager
+    async def piece(self) -> AsyncIterator[None]:
+        """The turn of one piece, in which nothing may be awaited: an agent may wait for another call to be read."""
+        async with self._one:
+            yield
+            await asyncio.sleep(0)
+
+
 class TrialCalls:
     """The calls of one trial, in the memory of the process that carries them."""
 
-    def __init__(self) -> None:
+    def __init__(self, work: OwnWork | None = None) -> None:
         self.answered: list[OpenCall] = []
-        self.share = own_share()
-        """The share of the event loop in which its calls are carried."""
+        self.work = work or OwnWork()
+        """The gateway's own work for its assessment."""
         self.parent: Context | None = None
         """The trial's span, the parent of its calls' spans; None in processes that only carry its calls."""
         self.lost: StorageUnavailableError | None = None
@@ -133,9 +148,9 @@ class OpenCalls:
         self._guests: LRUCache[str, TrialCalls] = LRUCache(_MAX_GUESTS)
 
     @contextmanager
-    def trial(self, trace_id: str) -> Iterator[TrialCalls]:
-        """The open calls of a trial for as long as it is driven."""
-        self._driven[trace_id] = trial_calls = TrialCalls()
+    def trial(self, trace_id: str, work: OwnWork | None = None) -> Iterator[TrialCalls]:
+        """The open calls of a trial for as long as it is driven, as a part of the work for its assessment."""
+        self._driven[trace_id] = trial_calls = TrialCalls(work)
         try:
             yield trial_calls
         finally:

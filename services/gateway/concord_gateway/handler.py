@@ -43,7 +43,6 @@ from concord_gateway.intake import (
     read_request,
     request_text,
 )
-from concord_gateway.loop_shares import LoopShare, sharing
 from concord_gateway.plan import NoParticipantError, Participants, exchanges_of, make_plan
 from concord_gateway.progress import Progress
 from concord_gateway.settings import GatewaySettings
@@ -267,9 +266,8 @@ class AssessmentHandler:
             )
             async with progress.heartbeat(), place:
                 progress.begin()
-                share = LoopShare()
-                with span("assessment", parent=root()) as traced, sharing(share):
-                    await share.run(self._assess(message, task, progress, traced, read))
+                with span("assessment", parent=root()) as traced:
+                    await self._assess(message, task, progress, traced, read)
         except MissingInputError as error:
             await progress.flush()
             await task.input_required(str(error))

@@ -10,7 +10,7 @@ from concord.trace.report import MAX_BATCH_STEPS, Channel
 from concord.trace.step import InteractionStep
 from concord.trace.stored_step import SerialisedBatch, Step, TraceBatch
 from concord.wire.roster import GREEN_AGENT
-from concord_gateway.loop_shares import OverBudgetError
+from concord_gateway.rounds.exchange import OverBudgetError
 
 logger = logging.getLogger(__name__)
 

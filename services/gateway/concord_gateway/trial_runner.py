@@ -26,15 +26,15 @@ from concord.trust.tokens import Claims
 from concord.wire.assignment import Assignment
 from concord.wire.roster import GREEN_AGENT, new_step_id
 from concord_gateway.assessment_record import AssessmentRecord
-from concord_gateway.assignments import TrialCalls
+from concord_gateway.assignments import OwnWork, TrialCalls
 from concord_gateway.assistants import Assistants
 from concord_gateway.calls import Channels
 from concord_gateway.drivers import Driver, TrialContext, drive_calls, drive_live, drive_pattern, drive_rounds
 from concord_gateway.instruments import Instruments
-from concord_gateway.loop_shares import OverBudgetError
 from concord_gateway.plan import Participants
 from concord_gateway.progress import Progress
 from concord_gateway.recorder import Recorder
+from concord_gateway.rounds.exchange import OverBudgetError
 from concord_gateway.settings import GatewaySettings
 
 # When to close a trace: once everything expected has arrived, or at the latest after a time limit.
@@ -149,6 +149,7 @@ class TrialRunner:
     _sinks: dict[str, StepSink] = field(default_factory=dict)
     """By trace id, who takes the steps of the gateway's own calls."""
     _reporters: Reporters = field(init=False)
+    _work: OwnWork = field(default_factory=OwnWork)
 
     def __post_init__(self) -> None:
         self._messenger = Messenger(
@@ -177,7 +178,7 @@ class TrialRunner:
         trace_id = trial.trace_id
         ids = {ASSESSMENT_ID: self._plan.assessment_id, TRIAL_ID: trial.trial_id, PARTICIPANTS_TRACE_ID: trace_id}
         with (
-            self.participants.open_calls.trial(trace_id) as trial_calls,
+            self.participants.open_calls.trial(trace_id, self._work) as trial_calls,
             structlog.contextvars.bound_contextvars(trace_id=trace_id),
             span("trial", ids),
         ):

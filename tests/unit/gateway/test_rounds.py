@@ -9,8 +9,7 @@ from pydantic import JsonValue
 
 from concord.suite import Draw, SuiteTask, Topology, neighbours_in, neighbours_of
 from concord_gateway.drivers.rounds import turn_limit_s
-from concord_gateway.loop_shares import OverBudgetError
-from concord_gateway.rounds.exchange import Rounds, Turn
+from concord_gateway.rounds.exchange import OverBudgetError, Rounds, Turn
 from concord_gateway.rounds.reply import Outgoing, Reply, read_reply
 from concord_gateway.rounds.texts import turn_text
 from concord_suites.pool.maximum import Maximum

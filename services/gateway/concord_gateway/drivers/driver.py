@@ -22,9 +22,9 @@ from concord.wire.roster import GREEN_AGENT, RosterEntry
 from concord_gateway.assignments import Assignments, TrialCalls
 from concord_gateway.assistants import Assistants
 from concord_gateway.calls import Channels, SeatPlace, TrialChannel
-from concord_gateway.loop_shares import OverBudgetError
 from concord_gateway.progress import Progress
 from concord_gateway.recorder import Recorder
+from concord_gateway.rounds.exchange import OverBudgetError
 from concord_gateway.rounds.reply import Reply, is_plain, read_reply
 
 # The interface of drivers.

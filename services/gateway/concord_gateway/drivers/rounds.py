@@ -131,6 +131,8 @@ async def _turn(
     def note(update: TaskUpdate) -> None:
         context.progress.note(f"round {number}, {name}: {update.text or update.state}")
 
+    async with context.trial_calls.work.piece():
+        pass  # the seats of a round are asked one after the other
     try:
         async with asyncio.timeout(limit_s):
             answer = await context.send(

@@ -37,11 +37,11 @@ from concord.trust.redaction import redact
 from concord.trust.tokens import Claims
 from concord.wire.assignment import TRACEABILITY_KEY
 from concord.wire.roster import RosterEntry
-from concord_gateway.assignments import OpenCall, OpenCalls
+from concord_gateway.assignments import OpenCall, OpenCalls, OwnWork
 from concord_gateway.instruments import Instruments
-from concord_gateway.loop_shares import LoopShare, OverBudgetError
 from concord_gateway.proxy.limits import BudgetExhaustedError, ByteBudget, Reservation
 from concord_gateway.recorder import Recorder
+from concord_gateway.rounds.exchange import OverBudgetError
 
 # A2A's JSON-RPC responses as the proxy reads them: how far a call has come, and what its callee answered.
 
@@ -336,9 +336,9 @@ class CallRecorder:
                 forgotten.error = "its end was not asked for"
                 self._record(forgotten)
 
-    def share(self, trace_id: str) -> LoopShare:
-        """The share of the event loop in which the calls of a trial are carried."""
-        return self._open_calls.of(trace_id).share
+    def work(self, trace_id: str) -> OwnWork:
+        """The gateway's own work for a trial's assessment."""
+        return self._open_calls.of(trace_id).work
 
     def lose(self, trace_id: str, error: StorageUnavailableError) -> None:
         """Records that a call was lost because storage was away. Its trial is then lost too."""
@@ -400,7 +400,8 @@ class CallRecorder:
 
     async def _write(self, call: CarriedCall) -> None:
         recorder = Recorder(self._traces, call.trace_id, self._trace_limits)
-        recorder.add(step := call.step())
+        async with self.work(call.trace_id).piece():
+            recorder.add(step := call.step())
         outcome = "refused" if call.refused else "answered" if step.failure is None else "failed"
         self._instruments.carried.labels(outcome).inc()
         try:

@@ -18,7 +18,7 @@ from concord.trust.redaction import redact
 from concord.trust.tokens import Claims
 from concord.wire.assignment import TRACEPARENT_KEY, Assignment
 from concord.wire.roster import RosterEntry
-from concord_gateway.assignments import Assignments
+from concord_gateway.assignments import Assignments, OwnWork
 from concord_gateway.calls import CallWire, TrialChannel
 from concord_gateway.instruments import Instruments
 from concord_gateway.proxy.call_recorder import CallAnswer, CallRecorder, SentTexts
@@ -108,8 +108,9 @@ class AnswerRelay:
     (seconds).
     """
 
-    def __init__(self, upstream: Upstream, send: Send, held: Reservation, idle_s: float) -> None:
+    def __init__(self, upstream: Upstream, send: Send, held: Reservation, idle_s: float, work: OwnWork) -> None:
         self._upstream = upstream
+        self._work = work
         self._send = send
         self._held = held
         self._idle_s = idle_s
@@ -169,27 +170,36 @@ class AnswerRelay:
     async def _carry_lines(
         self, lines: bytes, events: EventReader, on_document: OnDocument, rewrite: Rewrite | None
     ) -> None:
-        if lines and rewrite is None:
-            await self._send({"type": "http.response.body", "body": redact(lines), "more_body": True})
-        for data in events.read(lines) if lines else ():
-            document = parse_json(data)
-            if rewrite is not None and isinstance(document, dict):
-                document = rewrite(document)
-                event = redact(b"data: " + json.dumps(document).encode() + b"\n\n")
-                await self._send({"type": "http.response.body", "body": event, "more_body": True})
+        if not lines:
+            return
+        async with self._work.piece():
+            documents = [parse_json(data) for data in events.read(lines)]
+            if rewrite is None:
+                carried = redact(lines)
+            else:
+                documents = [rewrite(each) if isinstance(each, dict) else each for each in documents]
+                rewritten = [json.dumps(each).encode() for each in documents if isinstance(each, dict)]
+                carried = redact(b"".join(b"data: " + each + b"\n\n" for each in rewritten))
+        if carried:
+            await self._send({"type": "http.response.body", "body": carried, "more_body": True})
+        for document in documents:
             on_document(document)
 
     async def _carry_whole(
         self, answer: UpstreamAnswer, on_document: OnDocument, rewrite: Rewrite | None
     ) -> str | None:
-        body = redact(await self._whole(answer))
-        carried = body if rewrite is None else _rewritten(body, rewrite)
+        whole = await self._whole(answer)
+        async with self._work.piece():
+            body = redact(whole)
+            carried = body if rewrite is None else _rewritten(body, rewrite)
+        del whole
         length = (b"content-length", str(len(carried)).encode())
         await self._begin(answer, [*to_caller(answer.headers), length])
         for start in range(0, len(carried) or 1, _PIECE):
             await self._pass_on(carried[start : start + _PIECE], more=start + _PIECE < len(carried))
         # Parsed only now: the document may take many times the memory, and the caller may read slowly.
-        on_document(document := parse_json(carried))
+        async with self._work.piece():
+            on_document(document := parse_json(carried))
         if document is None:
             return "no answer of A2A: no JSON" if body.strip() else "no answer of A2A: an empty body"
         return None
@@ -374,10 +384,11 @@ class Carrier:
         on_the_way = _OnTheWay(request.wire, request.claims.agent_id, request.callee.id)
         rewrite = partial(_with_card, request) if rpc.asks_for_card else on_the_way.rewrite
         headers = to_callee(request.headers, request.token, context)
-        body = rpc.rewritten(assignment)
+        async with (work := self.calls.work(request.claims.trace_id)).piece():
+            body = rpc.rewritten(assignment)
         rpc.forget()
         with self.budget.of(request.claims.trace_id, request.callee.id) as answer_bytes:
-            relay = AnswerRelay(self._upstream, on_the_way.sending(send), answer_bytes, self.budget.idle_s)
+            relay = AnswerRelay(self._upstream, on_the_way.sending(send), answer_bytes, self.budget.idle_s, work)
             try:
                 held.resize(len(body))
                 async with asyncio.timeout_at(request.ends_at):

@@ -24,7 +24,6 @@ from concord.trust.tokens import Claims, ClosedTrials, TokenKeys, TokenRejectedE
 from concord.trust.urls import is_loopback, lies_under
 from concord.wire.roster import CARD_PATH, RosterEntry, normalise_url
 from concord_gateway.calls import NOT_FOUND, UNSUPPORTED, CallWire, Channels, TrialChannel
-from concord_gateway.loop_shares import sharing
 from concord_gateway.proxy.call_recorder import CallRecorder
 from concord_gateway.proxy.callees import Callees, CardFailedError, UnusableCardError, interface_url, rewritten
 from concord_gateway.proxy.carrier import RETRY_LATER, AuthorisedRequest, BrokenOffError, Carrier, Refusal, texts_of
@@ -179,9 +178,8 @@ class ProxyEndpoint:
             claims = await self._verified(request)
             authorised = await self._authorise(request, claims)
             structlog.contextvars.bind_contextvars(assessment_id=claims.assessment_id, trace_id=claims.trace_id)
-            share = self._carrier.calls.share(claims.trace_id)
-            with self._counted(f"{claims.trace_id}/{claims.agent_id}"), sharing(share):
-                await share.run(self._answer(request, authorised, send))
+            with self._counted(f"{claims.trace_id}/{claims.agent_id}"):
+                await self._answer(request, authorised, send)
         except Refusal as refusal:
             await _send_json(send, refusal.status, {"detail": str(refusal)}, refusal.headers)
         except StorageUnavailableError as error:
@@ -269,7 +267,10 @@ class ProxyEndpoint:
             raise Refusal(404, "the agent has no such interface")
         with self._carrier.budget.of(claims.trace_id, claims.agent_id) as held:
             try:
-                rpc = read_request(await self._body(request, authorised, held))
+                body = await self._body(request, authorised, held)
+                async with self._carrier.calls.work(claims.trace_id).piece():
+                    rpc = read_request(body)
+                del body
             except UnreadableRequestError as error:
                 error_of = {"code": error.code, "message": str(error)}
                 await _send_json(send, 200, {"jsonrpc": "2.0", "id": None, "error": error_of}, {})

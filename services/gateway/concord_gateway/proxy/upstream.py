@@ -1,21 +1,20 @@
-"""The HTTP/1.1 client for calls to callees: h11 over asyncio streams, with persistent connections.
+"""The HTTP/1.1 client for calls to callees: httpx's own connections, httpcore, to the addresses that were checked.
 
-A general client costs a millisecond of CPU per call, more than the rest of the proxy, for features that the proxy must
-not use: cookies, redirects, decoding. Its connection pool slows down with each open stream.
+httpcore leaves out what the proxy must not do: redirects, cookies, proxies of the environment, and decoding of bodies.
+Its network backend connects to a name's checked address, and receives an answer that a callee sends before it has read
+the request.
 """
 
 import asyncio
 import ssl
-import time
-from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from functools import cached_property
-from typing import Final, NamedTuple, Self
+from typing import Any, Final, NamedTuple, Self
 from urllib.parse import quote, urlencode, urlsplit
 
-import h11
+import httpcore
 import httpx
 
 from concord.a2a.client import NO_CREDENTIALS
@@ -30,7 +29,7 @@ CLOSED: Final = "the agent cannot be reached: the connection was closed"
 _KEPT: Final = "!#$%&'()*+,/:;=?@[]~"
 """Characters that a URL may contain unescaped (RFC 3986). All others are percent-encoded as UTF-8."""
 
-_MAX_IDLE: Final = 32
+_PORTS: Final = {"http": 80, "https": 443}
 _PIECE: Final = 64 * 1024
 
 
@@ -43,7 +42,7 @@ class AnswerTimeoutError(UnreachableError):
 
 
 class _Origin(NamedTuple):
-    tls: bool
+    scheme: str
     host: str
     port: int
 
@@ -51,44 +50,16 @@ class _Origin(NamedTuple):
     def authority(self) -> str:
         """The host, with the port where it is not the scheme's own."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == (443 if self.tls else 80) else f"{host}:{self.port}"
-
-
-@dataclass(slots=True)
-class _Connection:
-    reader: asyncio.StreamReader
-    writer: asyncio.StreamWriter
-    protocol: h11.Connection = field(default_factory=lambda: h11.Connection(h11.CLIENT))
-    idle_since: float = 0.0
-
-    @property
-    def usable(self) -> bool:
-        """Whether an idle connection can take another request."""
-        fresh = time.monotonic() - self.idle_since < IDLE_CONNECTION_S
-        return fresh and not self.reader.at_eof() and not self.writer.is_closing()
-
-    async def event(self, pause_s: float | None = None) -> h11.Event:
-        """The next event from the callee, within `pause_s` or `ANSWER_PAUSE_S`. Raises UnreachableError."""
-        try:
-            while (event := self.protocol.next_event()) is h11.NEED_DATA:
-                async with asyncio.timeout(ANSWER_PAUSE_S if pause_s is None else pause_s):
-                    self.protocol.receive_data(await self.reader.read(_PIECE))
-        except TimeoutError as error:
-            raise AnswerTimeoutError(ANSWER_IS_LATE) from error
-        except (OSError, h11.RemoteProtocolError) as error:
-            raise _unreachable(error) from error
-        if isinstance(event, h11.ConnectionClosed | type):
-            raise UnreachableError(CLOSED)
-        return event
+        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
 
 
 class UpstreamAnswer:
     """A callee's response, with its body unread."""
 
-    def __init__(self, connection: _Connection, head: h11.Response) -> None:
-        self._connection = connection
-        self.status = head.status_code
-        self.headers: list[Header] = list(head.headers)
+    def __init__(self, response: httpcore.Response) -> None:
+        self._response = response
+        self.status = response.status
+        self.headers: list[Header] = [(name.lower(), value) for name, value in response.headers]
 
     def header(self, name: str) -> str:
         """The value of a header, "" if it is absent."""
@@ -97,11 +68,15 @@ class UpstreamAnswer:
 
     async def pieces(self, idle_s: float | None = None) -> AsyncIterator[bytes]:
         """The body in pieces. Once it has begun, no pause may exceed `idle_s`. Raises UnreachableError."""
-        pause_s = None
-        while not isinstance(event := await self._connection.event(pause_s), h11.EndOfMessage):
-            if isinstance(event, h11.Data):
-                pause_s = idle_s
-                yield bytes(event.data)
+        pause_s, body = ANSWER_PAUSE_S, aiter(self._response.aiter_stream())
+        while True:
+            with _faults():
+                async with asyncio.timeout(pause_s):
+                    piece = await anext(body, None)
+            if piece is None:
+                return
+            pause_s = ANSWER_PAUSE_S if idle_s is None else idle_s
+            yield piece
 
 
 class Upstream:
@@ -118,19 +93,25 @@ class Upstream:
 
         `idle_s` is how long a callee may stop reading a request (seconds).
         """
-        self._peer_urls = peer_urls
+        self._network = _Network(peer_urls)
         self._credentials = credentials
         self._idle_s = idle_s
-        self._idle: defaultdict[_Origin, list[_Connection]] = defaultdict(list)
+        self._pools: dict[_Origin, httpcore.AsyncConnectionPool] = {}
+        """One for each origin: whenever a request begins or ends, a pool looks at all its connections."""
+        self._under_way: Counter[_Origin] = Counter()
+        self._used: set[_Origin] = set()
+        """Where requests ended of late."""
+        self._closing: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
+        self._closing = asyncio.create_task(self._close_unused())
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        for connections in self._idle.values():
-            for connection in connections:
-                connection.writer.close()
-        self._idle.clear()
+        if self._closing is not None:
+            self._closing.cancel()
+        for pool in list(self._pools.values()):
+            await pool.aclose()
 
     @asynccontextmanager
     async def send(
@@ -140,90 +121,132 @@ class Upstream:
         origin, target = _place(url)
         if (credential := self._credentials.of(url)) is not None:
             headers, target = _showing(credential, headers, target)
-        connection = await self._connection(origin)
-        reusable = False
+        length = [(b"content-length", str(len(body)).encode())] if body else []
+        request = httpcore.Request(
+            method,
+            httpcore.URL(scheme=origin.scheme, host=origin.host, port=origin.port, target=target),
+            headers=[(b"host", origin.authority.encode()), *headers, *length],
+            content=body,
+            extensions={"timeout": {"connect": CONNECT_S, "write": self._idle_s, "read": ANSWER_PAUSE_S}},
+        )
+        self._under_way[origin] += 1
         try:
-            _write(connection, method, origin, target, headers, body)
-            pause_s = None if await self._drained(connection) else self._idle_s
-            while isinstance(head := await connection.event(pause_s), h11.InformationalResponse):
-                pass
-            if not isinstance(head, h11.Response):
-                raise UnreachableError("the agent cannot be reached: no answer")
-            yield UpstreamAnswer(connection, head)
-            reusable = connection.protocol.our_state is connection.protocol.their_state is h11.DONE
-        finally:
-            self._release(origin, connection, reusable=reusable)
-
-    async def _drained(self, connection: _Connection) -> bool:
-        """Whether the callee read the whole request. A callee that did not may still have answered."""
-        left = connection.writer.transport.get_write_buffer_size()
-        while left:
+            with _faults():
+                response = await self._pool(origin).handle_async_request(request)
             try:
-                async with asyncio.timeout(self._idle_s):
-                    await connection.writer.drain()
-                return True
-            except TimeoutError:
-                before, left = left, connection.writer.transport.get_write_buffer_size()
-                if left >= before:
-                    return False
-            except OSError:
-                return False
-        return True
+                yield UpstreamAnswer(response)
+            finally:
+                await response.aclose()
+        finally:
+            self._under_way -= Counter([origin])
+            self._used.add(origin)
 
-    async def _connection(self, origin: _Origin) -> _Connection:
-        idle = self._idle[origin]
-        while idle:
-            if (connection := idle.pop()).usable:
-                return connection
-            connection.writer.close()
-        try:
-            async with asyncio.timeout(CONNECT_S):
-                return _Connection(
-                    *await asyncio.open_connection(
-                        await self._address(origin),
-                        origin.port,
-                        ssl=self._tls if origin.tls else None,
-                        server_hostname=origin.host if origin.tls else None,
-                        limit=_PIECE,
-                    )
-                )
-        except TimeoutError as error:
-            raise AnswerTimeoutError(ANSWER_IS_LATE) from error
-        except (OSError, ValueError) as error:
-            raise _unreachable(error) from error
+    def _pool(self, origin: _Origin) -> httpcore.AsyncConnectionPool:
+        if (pool := self._pools.get(origin)) is None:
+            pool = self._pools[origin] = httpcore.AsyncConnectionPool(
+                ssl_context=self._tls if origin.scheme == "https" else None,
+                max_connections=None,  # a call may wait for another one
+                keepalive_expiry=IDLE_CONNECTION_S,
+                network_backend=self._network,
+            )
+        return pool
 
-    async def _address(self, origin: _Origin) -> str:
-        """The address to connect to: a host name may resolve to another address than when it was declared."""
-        if self._peer_urls is None:
-            return origin.host
-        try:
-            pinned = await self._peer_urls.pin_declared(f"http{'s' if origin.tls else ''}://{origin.authority}")
-        except UrlRefusedError as error:
-            raise UnreachableError(f"the agent cannot be reached: {error}") from error
-        return origin.host if pinned is None else str(pinned.address)
-
-    def _release(self, origin: _Origin, connection: _Connection, *, reusable: bool) -> None:
-        idle = self._idle[origin]
-        if reusable and len(idle) < _MAX_IDLE:
-            connection.protocol.start_next_cycle()
-            connection.idle_since = time.monotonic()
-            idle.append(connection)
-            asyncio.get_running_loop().call_later(1.1 * IDLE_CONNECTION_S, self._close_stale, origin)
-        else:
-            connection.writer.close()
-
-    def _close_stale(self, origin: _Origin) -> None:
-        """Closes connections that have been idle for too long."""
-        idle = self._idle.pop(origin, [])
-        for connection in idle:
-            if not connection.usable:
-                connection.writer.close()
-        if still := [connection for connection in idle if connection.usable]:
-            self._idle[origin] = still
+    async def _close_unused(self) -> None:
+        """Closes the connections to where no request was under way for a while, also those that cancellations left."""
+        while True:
+            await asyncio.sleep(IDLE_CONNECTION_S)
+            unused = self._pools.keys() - self._used - self._under_way.keys()
+            self._used.clear()
+            for pool in [self._pools.pop(origin) for origin in unused]:  # before a request can begin in one
+                await pool.aclose()
 
     @cached_property
     def _tls(self) -> ssl.SSLContext:
         return httpx.create_ssl_context()
+
+
+class _Network(httpcore.AsyncNetworkBackend):
+    """Connects to callees at their checked addresses. Its signatures, and its connections', are httpcore's."""
+
+    def __init__(self, peer_urls: PeerUrls | None) -> None:
+        self._peer_urls = peer_urls
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109
+        *_: object,
+        **__: object,
+    ) -> httpcore.AsyncNetworkStream:
+        """Raises UnreachableError."""
+        with _faults():
+            async with asyncio.timeout(timeout):
+                return _Stream(*await asyncio.open_connection(await self._address(host, port), port, limit=_PIECE))
+
+    async def _address(self, host: str, port: int) -> str:
+        """The address to connect to: a host name may resolve to another address than when it was declared."""
+        if self._peer_urls is None:
+            return host
+        try:
+            pinned = await self._peer_urls.pin_declared(f"http://{f'[{host}]' if ':' in host else host}:{port}")
+        except UrlRefusedError as error:
+            raise UnreachableError(f"the agent cannot be reached: {error}") from error
+        return host if pinned is None else str(pinned.address)
+
+
+class _Stream(httpcore.AsyncNetworkStream):
+    """A connection that receives while it sends: a callee may answer before it has read the request."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._unread_s: float | None = None
+        """How long to wait for the answer of a callee that did not read the request (seconds)."""
+
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
+        """Raises UnreachableError."""
+        with _faults():
+            async with asyncio.timeout(timeout if self._unread_s is None else self._unread_s):
+                return await self._reader.read(max_bytes)
+
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
+        """Sends until the callee reads nothing for `timeout`. Raises WriteError, after which its answer is read."""
+        self._writer.write(buffer)
+        left = self._writer.transport.get_write_buffer_size()
+        while left:
+            try:
+                async with asyncio.timeout(timeout):
+                    await self._writer.drain()
+                return
+            except TimeoutError as error:
+                before, left = left, self._writer.transport.get_write_buffer_size()
+                if left >= before:
+                    self._unread_s = timeout
+                    raise httpcore.WriteError from error
+            except OSError as error:
+                self._unread_s = timeout
+                raise httpcore.WriteError from error
+
+    async def aclose(self) -> None:
+        """Closes the connection, without waiting for the callee."""
+        self._writer.close()
+
+    async def start_tls(
+        self,
+        ssl_context: ssl.SSLContext,
+        server_hostname: str | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109
+    ) -> httpcore.AsyncNetworkStream:
+        """Raises UnreachableError."""
+        with _faults():
+            async with asyncio.timeout(timeout):
+                await self._writer.start_tls(ssl_context, server_hostname=server_hostname)
+        return self
+
+    def get_extra_info(self, info: str) -> Any:  # noqa: ANN401 - httpcore's signature
+        """httpcore asks whether an idle connection is readable, which is one that its callee closed."""
+        return self._reader.at_eof() or self._writer.is_closing() if info == "is_readable" else None
 
 
 def _showing(credential: Credential, headers: Iterable[Header], target: str) -> tuple[list[Header], str]:
@@ -236,33 +259,22 @@ def _showing(credential: Credential, headers: Iterable[Header], target: str) -> 
     return [*kept, (name, credential.value.encode())], target
 
 
-def _write(
-    connection: _Connection, method: str, origin: _Origin, target: str, headers: Iterable[Header], body: bytes
-) -> None:
-    length = [(b"content-length", str(len(body)).encode())] if body else []
-    head = [(b"host", origin.authority.encode()), *headers, *length]
-    protocol = connection.protocol
-    try:
-        pieces = [
-            protocol.send(h11.Request(method=method, target=target, headers=head)),
-            protocol.send(h11.Data(body)) if body else b"",
-            protocol.send(h11.EndOfMessage()),
-        ]
-    except (h11.LocalProtocolError, UnicodeError) as error:
-        raise _unreachable(error) from error
-    connection.writer.write(b"".join(piece for piece in pieces if piece))
-
-
 def _place(url: str) -> tuple[_Origin, str]:
     try:
         parts = urlsplit(url)
-        tls = {"http": False, "https": True}[parts.scheme.lower()]
         host = (parts.hostname or "").encode("idna").decode()
-        origin = _Origin(tls, host, parts.port or (443 if tls else 80))
+        origin = _Origin(parts.scheme.lower(), host, parts.port or _PORTS[parts.scheme.lower()])
     except (ValueError, KeyError) as error:
         raise UnreachableError("the agent cannot be reached: its address is invalid") from error
     return origin, quote((parts.path or "/") + (f"?{parts.query}" if parts.query else ""), safe=_KEPT)
 
 
-def _unreachable(error: Exception) -> UnreachableError:
-    return UnreachableError(f"the agent cannot be reached: {type(error).__name__}")
+@contextmanager
+def _faults() -> Iterator[None]:
+    """Raises AnswerTimeoutError or UnreachableError for what a network does."""
+    try:
+        yield
+    except TimeoutError as error:
+        raise AnswerTimeoutError(ANSWER_IS_LATE) from error
+    except (OSError, ValueError, httpcore.ProtocolError) as error:
+        raise UnreachableError(f"the agent cannot be reached: {type(error).__name__}") from error

@@ -12,8 +12,16 @@ from pydantic import JsonValue
 from concord.assessment.faults import Chatter, Cut, OnSeat, PlantedFault
 from concord.storage import MAX_STEPS
 from concord.suite import SuiteTask, distances
-from concord_gateway.loop_shares import MAX_ROUND_CHARACTERS, OverBudgetError
 from concord_gateway.rounds.reply import EVERYBODY, NO_REPLY, Outgoing, Reply, gives_nothing
+
+MAX_ROUND_CHARACTERS: Final = 64 * 1024 * 1024
+"""Characters of all messages that arrive in one round of a trial, a message to several seats counted for each."""
+
+
+class OverBudgetError(Exception):
+    """The participants of a trial made the gateway keep more than its budget, so it ends and counts 0; the message says
+    what."""
+
 
 # A message between two seats of a trial in rounds.
 
