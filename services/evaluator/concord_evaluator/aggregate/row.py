@@ -61,8 +61,8 @@ from concord_evaluator.aggregate.team import (
 )
 from concord_evaluator.criteria import MAX_RESULTS, shortened_results
 from concord_evaluator.documents import JudgedTrial
-from concord_evaluator.metrics import metric_ids
-from concord_evaluator.pipeline import JUDGE, evaluator_ids
+from concord_evaluator.metrics import METRICS
+from concord_evaluator.pipeline import EVALUATORS, JUDGE
 from concord_evaluator.verdict import texts_of, verdict_of
 
 # The size of a row: shortens trials if the submission file would become too large for the leaderboard.
@@ -348,8 +348,8 @@ def _warnings(plan: AssessmentPlan, trials: Sequence[JudgedTrial], roster: Roste
     return [
         *([part] if config.num_shards > 1 else []),
         *unread_keys(config, plan.tasks),
-        *_unknown_warnings("evaluator", list(config.chosen_evaluators(())), (*evaluator_ids(), JUDGE)),
-        *_unknown_warnings("metric", list(config.chosen_metrics(())), metric_ids()),
+        *_unknown_warnings("evaluator", list(config.chosen_evaluators(())), (*EVALUATORS.installed, JUDGE)),
+        *_unknown_warnings("metric", list(config.chosen_metrics(())), list(METRICS.installed)),
         *why_unobserved(plan, trace_integrity(trials)),
         *past_the_gateway([trial.record for trial in trials if plan.observed], roster),
         *of_trials[:MAX_TRIAL_WARNINGS],

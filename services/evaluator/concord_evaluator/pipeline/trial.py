@@ -41,12 +41,12 @@ from concord_evaluator.observations.finders import (
 )
 from concord_evaluator.own_tasks import causes_of_trial
 from concord_evaluator.pipeline.evaluators import (
+    EVALUATORS,
     NONE_REFUSED,
     Budget,
     Contribution,
     TrialInput,
     excess_warnings,
-    installed_evaluators,
     run_evaluators,
     select_batches,
 )
@@ -263,7 +263,7 @@ def _measured(
     plan: AssessmentPlan, outcome: TrialOutcome, trial: TrialInput, *, late: int, dropped: int
 ) -> TrialEvaluation:
     """What evaluators find in a trial. Nothing holds its columns after that, so that observations have their room."""
-    evaluators = installed_evaluators()
+    evaluators = EVALUATORS.installed
     done = run_evaluators(evaluators, trial, plan.config.chosen_evaluators(evaluators))
     integrity = trial.projection.integrity.model_copy(
         update={
