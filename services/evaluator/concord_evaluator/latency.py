@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from math import floor, fsum
+from math import fsum
 from typing import Final
 
 import numpy as np
@@ -52,7 +52,7 @@ def summarise(latencies: Iterable[CalleeLatencies], roster: Roster) -> LatencySu
     if not arrays:
         return LatencySummary()
     values = np.sort(np.concatenate(list(arrays.values())))
-    p50, p95, p99 = (_percentile(values, percent) for percent in (50, 95, 99))
+    p50, p95, p99 = np.percentile(values, (50, 95, 99), method="median_unbiased").tolist()
     slowest = max(arrays, key=lambda agent: _mean(arrays[agent]))
     return LatencySummary(
         avg=_mean(values),
@@ -70,16 +70,6 @@ def summarise(latencies: Iterable[CalleeLatencies], roster: Roster) -> LatencySu
 def _mean(values: NDArray[np.float64]) -> float:
     """The same on every machine: NumPy adds in an order that depends on the processor's vectors."""
     return fsum(values.tolist()) / len(values)
-
-
-def _percentile(ascending: NDArray[np.float64], percent: float) -> float:
-    """As `numpy.percentile` calculates it, bit by bit. That takes a fifth of a millisecond however few the values."""
-    share, last = percent / 100, len(ascending) - 1
-    place = len(ascending) * share + (1 / 3 + share * (1 - 1 / 3 - 1 / 3)) - 1
-    before = min(max(floor(place), 0), last)
-    low, high = float(ascending[before]), float(ascending[min(before + 1, last)])
-    part = min(max(place, 0), last) - before
-    return high - (high - low) * (1 - part) if part >= 0.5 else low + (high - low) * part
 
 
 def _url_of(agent: str, roster: Roster) -> str | None:

@@ -251,18 +251,3 @@ def _part(part: Part, value: float | None, reason: str, weights: Mapping[Part, f
         reason=reason if value is None else None,
         inputs=[MetricParameter(name=name, value=str(count)) for name, count in inputs.items()],
     )
-
-
-__all__ = [
-    "BOTTLENECK_CAP",
-    "HIGH",
-    "MEDIUM",
-    "SCORING_VERSION",
-    "WEIGHTS",
-    "Score",
-    "TeamStructure",
-    "quality_of",
-    "score_outcome",
-    "score_structure",
-    "structure_of",
-]
