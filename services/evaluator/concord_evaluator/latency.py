@@ -1,7 +1,7 @@
 """Latency (ms): how long agents took to answer. Average, percentiles with their reliability, and the slowest agent."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from math import fsum
 from typing import Final
 
@@ -39,16 +39,21 @@ def latencies_of(links: Links) -> list[CalleeLatencies]:
     ]
 
 
+def pooled(latencies: Iterable[CalleeLatencies]) -> Mapping[str, list[float]]:
+    """All latencies by callee, which may occur more than once; empty for another agent."""
+    values: defaultdict[str, list[float]] = defaultdict(list)
+    for callee in latencies:
+        values[callee.agent].extend(callee.latencies_ms)
+    return values
+
+
 def summarise(latencies: Iterable[CalleeLatencies], roster: Roster) -> LatencySummary:
     """Summarises all values together, in any order. The slowest agent has the highest mean latency.
 
     Percentiles are NumPy's `median_unbiased` (Hyndman & Fan 1996, type 8), since the default linear ones underestimate
     the tail of small samples. A callee may occur more than once.
     """
-    pooled: defaultdict[str, list[float]] = defaultdict(list)
-    for callee in latencies:
-        pooled[callee.agent].extend(callee.latencies_ms)
-    arrays = {agent: np.sort(np.asarray(values)) for agent, values in sorted(pooled.items()) if values}
+    arrays = {agent: np.sort(np.asarray(values)) for agent, values in sorted(pooled(latencies).items()) if values}
     if not arrays:
         return LatencySummary()
     values = np.sort(np.concatenate(list(arrays.values())))

@@ -15,6 +15,7 @@ from concord.assessment.task_spec import Control
 from concord_assistant.results import AssessmentResults, NativeVerdict
 from concord_evaluator.aggregate.team import mean
 from concord_evaluator.documents import JudgedTrial
+from concord_evaluator.latency import pooled
 from concord_evaluator.statistics import mean_interval, rate_interval
 from concord_evaluator.trace.attribution import participant_of
 
@@ -298,10 +299,7 @@ def _agents(trials: Iterable[JudgedTrial], uses: Iterable[ModelUse], prices: Pri
     by_agent: defaultdict[str, list[ModelUse]] = defaultdict(list)
     for use in uses:
         by_agent[use.agent].append(use)
-    latencies: defaultdict[str, list[float]] = defaultdict(list)
-    for trial in trials:
-        for callee in trial.latencies:
-            latencies[callee.agent].extend(callee.latencies_ms)
+    latencies = pooled(callee for trial in trials for callee in trial.latencies)
     return [
         AgentCost(
             agent=agent,

@@ -22,7 +22,7 @@ from concord.assessment.results import (
 )
 from concord.wire.roster import Roster, RosterEntry
 from concord_evaluator.documents import AgentTally, JudgedTrial, TrialEvaluation
-from concord_evaluator.latency import summarise
+from concord_evaluator.latency import pooled, summarise
 from concord_evaluator.pipeline import verdict_on
 from concord_evaluator.scoring import BOTTLENECK_CAP, TeamStructure, quality_of
 from concord_evaluator.trace import team_observability
@@ -150,10 +150,7 @@ def agent_records(trials: Sequence[JudgedTrial], roster: Roster) -> list[AgentRe
     for trial in trials:
         for tally in trial.agents:
             tallies[tally.id].append(tally)
-    latencies: defaultdict[str, list[float]] = defaultdict(list)
-    for trial in trials:
-        for callee in trial.latencies:
-            latencies[callee.agent].extend(callee.latencies_ms)
+    latencies = pooled(callee for trial in trials for callee in trial.latencies)
     declared = {entry.id: entry for entry in roster}
     return [
         _agent_record(agent, declared.get(agent), tallies[agent], latencies[agent])

@@ -163,9 +163,9 @@ def _sample(nodes: int, size: int) -> list[int]:
 class Distances:
     """By source: `reached`, the number of nodes that it reaches, and `harmonic`, the sum of 1 / distance to them.
 
-    `sources`: the numbers of the nodes that distances are from, ascending. `sampled`: whether they are a sample.
-    `histogram`: the number of pairs (source, node) by distance. By node: `reaching`, the number of sources that reach
-    it, and `total`, the sum of their distances.
+    `sources`: the numbers of the nodes that distances are from, ascending. `sample_size`: how many they are, None if
+    they are all. `histogram`: the number of pairs (source, node) by distance. By node: `reaching`, the number of
+    sources that reach it, and `total`, the sum of their distances.
     """
 
     sources: tuple[int, ...]
@@ -175,7 +175,7 @@ class Distances:
     reaching: tuple[int, ...]
     total: tuple[int, ...]
     engine: Engine
-    sampled: bool
+    sample_size: int | None
 
     @property
     def pairs(self) -> int:
@@ -202,7 +202,7 @@ def distances(graph: Arcs) -> Distances:
         reaching=tuple(np.count_nonzero(far, axis=0).tolist()),
         total=tuple(far.sum(axis=0, dtype=np.int64).tolist()),
         engine=engine,
-        sampled=size is not None,
+        sample_size=size,
     )
 
 
@@ -225,15 +225,15 @@ MAX_ITERATIONS: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class NodeScores:
-    """A score for each node, sorted. `sources`: the number of nodes it was estimated from; None if exact."""
+    """A score for each node, sorted. `sample_size`: the number of nodes it was estimated from; None if exact."""
 
     values: Mapping[str, float]
     engine: Engine
-    sources: int | None = None
+    sample_size: int | None = None
 
 
-def _scores(graph: Arcs, values: Iterable[float], engine: Engine, sources: int | None = None) -> NodeScores:
-    return NodeScores(dict(zip(graph.nodes, map(float, values), strict=True)), engine, sources)
+def _scores(graph: Arcs, values: Iterable[float], engine: Engine, sample_size: int | None = None) -> NodeScores:
+    return NodeScores(dict(zip(graph.nodes, map(float, values), strict=True)), engine, sample_size)
 
 
 def betweenness(graph: Arcs) -> NodeScores:
@@ -263,7 +263,7 @@ def closeness(graph: Arcs, found: Distances) -> NodeScores:
         n / total * (n / of) if n else 0.0
         for n, total, of in zip(found.reaching, found.total, others.tolist(), strict=True)
     ]
-    return _scores(graph, values, found.engine, len(found.sources) if found.sampled else None)
+    return _scores(graph, values, found.engine, found.sample_size)
 
 
 def clustering(graph: Arcs) -> NodeScores:

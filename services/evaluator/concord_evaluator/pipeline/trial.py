@@ -185,6 +185,19 @@ UNSEEN: Final = (
 )
 
 
+@contextmanager
+def without_garbage_collection() -> Iterator[None]:
+    """Turns garbage collection off, which costs a quarter more time: traces make many objects, and few cycles."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+@without_garbage_collection()
 def evaluate_trial(
     plan: AssessmentPlan,
     outcome: TrialOutcome,
@@ -201,32 +214,8 @@ def evaluate_trial(
     and are in no batch. `refused`: by account, the steps that the trace store had no room for.
     Steps that exceed the `budget` are omitted with a warning; the score does not depend on them.
     """
-    reporters = {batch.reporter for batch in batches} | set(late)
-    with without_garbage_collection():
-        return _evaluate(plan, outcome, batches, reporters - {GREEN_AGENT}, refused, budget or Budget(), recorded)
-
-
-@contextmanager
-def without_garbage_collection() -> Iterator[None]:
-    """Turns garbage collection off, which costs a quarter more time: traces make many objects, and few cycles."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-def _evaluate(
-    plan: AssessmentPlan,
-    outcome: TrialOutcome,
-    batches: Sequence[ReportBatch],
-    reporters: set[str],
-    refused: Mapping[str, int],
-    budget: Budget,
-    recorded: float | None,
-) -> TrialEvaluation:
+    budget = budget or Budget()
+    reporters = ({batch.reporter for batch in batches} | set(late)) - {GREEN_AGENT}
     in_time = batches if outcome.closed_after is None else batches[: outcome.closed_after]
     selection = select_batches(in_time, budget.steps)
     grading = graded(plan, outcome)

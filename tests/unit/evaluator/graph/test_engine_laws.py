@@ -35,7 +35,7 @@ def arcs_of(graph: "nx.Graph[str]") -> Arcs:
 
 
 def stays_within(found: NodeScores, defined: object, error: float = 1e-9) -> bool:
-    assert found.sources is None
+    assert found.sample_size is None
     return found.values == pytest.approx(defined, abs=error, rel=error)
 
 

@@ -91,7 +91,7 @@ class TestParity:
         defined = SCORES[name](arcs_of(graph))
         monkeypatch.setattr(engines, "NETWORKX_UP_TO", -1)
         fast = SCORES[name](arcs_of(graph))
-        assert (defined.engine, fast.engine, fast.sources) == ("networkx", "rustworkx", None)
+        assert (defined.engine, fast.engine, fast.sample_size) == ("networkx", "rustworkx", None)
         assert list(fast.values) == list(defined.values)
         assert fast.values == pytest.approx(dict(defined.values), abs=1e-8)
 
@@ -123,7 +123,7 @@ class TestParity:
 
 
 def _figures(distances: Distances) -> object:
-    return distances.sources, distances.reached, distances.harmonic, distances.histogram, distances.sampled
+    return distances.sources, distances.reached, distances.harmonic, distances.histogram, distances.sample_size
 
 
 class TestDefinition:
@@ -170,7 +170,7 @@ class TestSampling:
     def test_sampling_all_sources_is_exact(self, graph: "nx.DiGraph[str]") -> None:
         assert closeness(arcs_of(graph)).values == pytest.approx(nx.closeness_centrality(graph))
         assert engines.betweenness(arcs_of(graph)).values == pytest.approx(nx.betweenness_centrality(graph), abs=1e-12)
-        assert engines.distances(arcs_of(graph)).sampled
+        assert engines.distances(arcs_of(graph)).sample_size is not None
 
     @pytest.mark.usefixtures("only_sampling")
     def test_distances_from_some_sources_are_those_that_networkx_finds(
@@ -197,7 +197,7 @@ class TestSampling:
         through = nx.betweenness_centrality_subset(graph, sources, list(graph))
         others = {node: len(sources) - (node in sources) for node in graph}
         pairs = {node: others[node] * (len(graph) - 2) for node in graph}
-        assert found.sources == len(sources) == 8
+        assert found.sample_size == len(sources) == 8
         assert found.values == pytest.approx({node: through[node] / pairs[node] for node in graph}, abs=1e-12)
 
     @pytest.mark.usefixtures("only_sampling")
@@ -206,8 +206,8 @@ class TestSampling:
         monkeypatch.setattr(engines, "SAMPLED_WORK", 100 * 2201)
         sampled = closeness(arcs_of(graph))
         assert (
-            sampled.sources
-            == engines.betweenness(arcs_of(graph)).sources
+            sampled.sample_size
+            == engines.betweenness(arcs_of(graph)).sample_size
             == len(engines.distances(arcs_of(graph)).sources)
             == 100
         )
@@ -226,13 +226,13 @@ class TestSampling:
             (work - 1, len(graph), len(graph)),
         ):
             monkeypatch.setattr(engines, "EXACT_UP_TO", bound)
-            assert engines.betweenness(arcs_of(graph)).sources == sources_of_paths
-            assert closeness(arcs_of(graph)).sources == sources_of_lengths
+            assert engines.betweenness(arcs_of(graph)).sample_size == sources_of_paths
+            assert closeness(arcs_of(graph)).sample_size == sources_of_lengths
 
     def test_no_matrix_of_all_distances_is_held_of_a_very_large_team(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = arcs_of(GRAPHS["strong"]())
         monkeypatch.setattr(engines, "MATRIX_UP_TO", len(graph) - 1)
-        assert engines.distances(graph).sampled
+        assert engines.distances(graph).sample_size
 
     def test_sampled_clustering_reports_the_number_of_nodes(self, monkeypatch: pytest.MonkeyPatch) -> None:
         graph = GRAPHS["strong"]().to_undirected()
@@ -240,5 +240,5 @@ class TestSampling:
         work = sum(degree**2 for _, degree in graph.degree())
         monkeypatch.setattr(engines, "EXACT_UP_TO", engines.COMPARED_PAIRS * work // 2)
         half = engines.clustering(arcs_of(graph))
-        assert (exact.sources, half.sources) == (None, len(graph) // 2)
+        assert (exact.sample_size, half.sample_size) == (None, len(graph) // 2)
         assert half.values.items() <= exact.values.items()
