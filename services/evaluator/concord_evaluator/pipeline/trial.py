@@ -15,7 +15,6 @@ from concord.assessment.observations import Observation
 from concord.assessment.results import (
     InteractionRecord,
     MetricStatus,
-    ParticipantObservability,
     SourceCounts,
     SupportCounts,
     TraceIntegrity,
@@ -311,6 +310,7 @@ def _input(
         reporters=reporters,
     )
     release_freed(projection.integrity.steps)
+    between_agents = plan.mode is Mode.LIVE and len(roster) > 1 and not outcome.rounds
     return TrialInput(
         projection,
         roster,
@@ -318,7 +318,7 @@ def _input(
         task=task_text(plan, outcome.trial_id),
         completed=completed,
         shape=_shape_of(plan, outcome),
-        participants=() if outcome.rounds else _observabilities(plan, projection, roster, reporters),
+        participants=tuple(observability_of(projection, roster, reporters)) if between_agents else (),
         reports=lambda: StoredReports(batches),
         time_is_up=budget.time_is_up,
     )
@@ -354,15 +354,6 @@ def task_text(plan: AssessmentPlan, trial_id: str) -> str:
     """The text of the task. A recorded trace without one has its own id as text, which counts as none."""
     text = plan.task(plan.trial(trial_id).task_id).text
     return "" if plan.mode is Mode.RECORDED and text == plan.assessment_id else text
-
-
-def _observabilities(
-    plan: AssessmentPlan, projection: Projection, roster: Roster, reporters: set[str]
-) -> tuple[ParticipantObservability, ...]:
-    """How much could be seen of each participant's calls; empty where there is nothing to observe."""
-    if plan.mode is not Mode.LIVE or len(roster) < 2:
-        return ()
-    return tuple(observability_of(projection, roster, reporters))
 
 
 def _evaluation(
